@@ -1,0 +1,1 @@
+"""From rigs/*.yaml to bodies: mesh, skin weights, skeleton and outfit."""

@@ -1,0 +1,84 @@
+"""A character: meshes that follow a skeleton by skin weights, and what they are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a mesh is made of; the stage turns ``kind`` and ``parameters`` into a shader.
+
+    Colours are linear RGB, 0 to 1. ``image`` holds an encoded picture (PNG or JPEG) mapped by
+    the mesh's uvs, for bodies that users bring.
+    """
+
+    name: str
+    kind: str
+    parameters: Mapping[str, float | str | tuple[float, ...]]
+    image: bytes | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A skinned surface in the rest pose.
+
+    ``vertices`` (V, 3) metres; ``faces`` (F, 4) vertex numbers, the last -1 for triangles;
+    ``joints`` and ``weights`` (V, K), weights summing to 1 (linear blend skinning);
+    ``uvs`` (F, 4, 2) or None; ``attributes`` are further values per vertex, (V,) or (V, C),
+    which the material's shader may use by name. ``subdivide`` smooths it when rendered.
+    """
+
+    name: str
+    vertices: FloatArray
+    faces: NDArray[np.int32]
+    joints: NDArray[np.int32]
+    weights: FloatArray
+    material: str
+    uvs: FloatArray | None = None
+    attributes: Mapping[str, FloatArray] = field(default_factory=dict)
+    subdivide: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Character:
+    """A body with its outfit. ``fingerprint`` changes whenever anything visible does."""
+
+    name: str
+    skeleton: Skeleton
+    meshes: tuple[Mesh, ...]
+    materials: Mapping[str, Material]
+    fingerprint: str
+    source: str
+    licence: str
+
+    @property
+    def height(self) -> float:
+        """The height of the highest vertex in the rest pose, in metres."""
+        return float(max(mesh.vertices[:, 2].max() for mesh in self.meshes))
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """A motion on a character; the motion's skeleton is the character's."""
+
+    character: Character
+    motion: Motion
+
+
+def posed_vertices(mesh: Mesh, skeleton: Skeleton, positions: FloatArray,
+                   rotations: FloatArray) -> FloatArray:
+    """Return the places (V, 3) of a mesh's vertices in one frame, by linear blend skinning.
+
+    ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
+    """
+    matrices = quaternions.to_matrices(rotations)
+    shifts = positions - np.einsum("jab,jb->ja", matrices, skeleton.heads)
+    blended = np.einsum("vk,vkab->vab", mesh.weights, matrices[mesh.joints])
+    shift = np.einsum("vk,vka->va", mesh.weights, shifts[mesh.joints])
+    return np.einsum("vab,vb->va", blended, mesh.vertices) + shift

@@ -1,0 +1,59 @@
+"""Resampling, trimming and mirroring motions."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import quaternions
+from mimegen.motion.motion import Motion
+
+
+def resampled(motion: Motion, fps: float) -> Motion:
+    """Return the motion at another frame rate, from its first moment to at most its last."""
+    count = int(np.floor(motion.duration * fps + 1e-6)) + 1
+    moments = np.arange(count) / fps * motion.fps
+    before = np.minimum(moments.astype(int), motion.frames - 1)
+    after = np.minimum(before + 1, motion.frames - 1)
+    share = np.clip(moments - before, 0.0, 1.0)
+    places = motion.root_positions
+    root = places[before] + share[:, None] * (places[after] - places[before])
+    rotations = quaternions.slerp(
+        motion.rotations[before], motion.rotations[after], share[:, None]
+    )
+    return Motion(motion.skeleton, fps, root, quaternions.without_flips(rotations))
+
+
+def trimmed(motion: Motion, first: int, last: int) -> Motion:
+    """Return frames ``first`` to ``last`` inclusive.
+
+    Raises ValueError where that is not a span inside the motion.
+    """
+    if not 0 <= first <= last < motion.frames:
+        raise ValueError(f"frames {first} to {last} do not lie within 0 to {motion.frames - 1}")
+    span = slice(first, last + 1)
+    return Motion(
+        motion.skeleton, motion.fps, motion.root_positions[span], motion.rotations[span]
+    )
+
+
+def counterparts(names: tuple[str, ...]) -> NDArray[np.intp]:
+    """Return for every joint the number of its namesake on the other side, or its own."""
+    number = {name: i for i, name in enumerate(names)}
+    swapped = [
+        name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")
+        for name in names
+    ]
+    return np.array([number.get(name, i) for i, name in enumerate(swapped)])
+
+
+def mirrored(motion: Motion) -> Motion:
+    """Return the motion mirrored in the plane X = 0, on the same skeleton.
+
+    The skeleton's joints are named ``Left...`` and ``Right...`` and its rest pose is symmetric.
+    """
+    rotations = motion.rotations[:, counterparts(motion.skeleton.names)]
+    return Motion(
+        motion.skeleton,
+        motion.fps,
+        motion.root_positions * np.array([-1.0, 1.0, 1.0]),
+        rotations * np.array([1.0, 1.0, -1.0, -1.0]),
+    )

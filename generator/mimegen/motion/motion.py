@@ -1,0 +1,81 @@
+"""A motion: a skeleton and its pose in every frame."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.skeleton import Skeleton
+
+
+class GlobalPose(NamedTuple):
+    """Where all joints are: ``positions`` (F, J, 3) in metres, ``rotations`` (F, J, 4)."""
+
+    positions: FloatArray
+    rotations: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Poses over time. Bone lengths are constant by construction.
+
+    ``root_positions`` (F, 3) are the root joint's places in metres, ``rotations`` (F, J, 4) the
+    local rotations of all joints relative to their parents, the root's relative to the world.
+    """
+
+    skeleton: Skeleton
+    fps: float
+    root_positions: FloatArray
+    rotations: FloatArray
+
+    def __post_init__(self) -> None:
+        frames, joints = len(self.root_positions), len(self.skeleton.names)
+        if self.root_positions.shape != (frames, 3) or self.rotations.shape != (frames, joints, 4):
+            raise ValueError(
+                f"root_positions {self.root_positions.shape} and rotations {self.rotations.shape}"
+                f" do not fit a skeleton of {joints} joints"
+            )
+        if frames < 1 or not self.fps > 0:
+            raise ValueError("a motion has at least one frame and a positive frame rate")
+
+    @property
+    def frames(self) -> int:
+        """The number of frames."""
+        return len(self.root_positions)
+
+    @property
+    def duration(self) -> float:
+        """The time from the first frame to the last, in seconds."""
+        return (self.frames - 1) / self.fps
+
+    @cached_property
+    def global_pose(self) -> GlobalPose:
+        """Forward kinematics for all frames at once."""
+        skeleton = self.skeleton
+        positions = np.empty((self.frames, len(skeleton.names), 3))
+        rotations = np.empty_like(self.rotations)
+        positions[:, 0], rotations[:, 0] = self.root_positions, self.rotations[:, 0]
+        for joint in range(1, len(skeleton.names)):
+            parent = skeleton.parents[joint]
+            rotations[:, joint] = quaternions.multiply(
+                rotations[:, parent], self.rotations[:, joint]
+            )
+            positions[:, joint] = positions[:, parent] + quaternions.rotate(
+                rotations[:, parent], skeleton.offsets[joint]
+            )
+        return GlobalPose(positions, rotations)
+
+    @classmethod
+    def from_global_rotations(
+        cls, skeleton: Skeleton, fps: float, root_positions: FloatArray, rotations: FloatArray
+    ) -> "Motion":
+        """Make a motion from global rotations (F, J, 4)."""
+        local = rotations.copy()
+        parents = skeleton.parents[1:]
+        local[:, 1:] = quaternions.multiply(
+            quaternions.conjugate(rotations[:, parents]), rotations[:, 1:]
+        )
+        return cls(skeleton, fps, root_positions, quaternions.normalise(local))

@@ -1,0 +1,55 @@
+"""A skeleton: named joints in a tree, with their places in the rest pose."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Joints in the rest pose, in metres, Z up, facing -Y.
+
+    ``parents`` (J,) holds -1 for the one root, which is joint 0; parents come before children.
+    ``heads`` (J, 3) are the joints' places, ``tails`` (J, 3) the far ends of their bones.
+    """
+
+    names: tuple[str, ...]
+    parents: NDArray[np.intp]
+    heads: FloatArray
+    tails: FloatArray
+
+    def __post_init__(self) -> None:
+        count = len(self.names)
+        if not (self.parents.shape == (count,) and self.heads.shape == (count, 3)
+                and self.tails.shape == (count, 3)):
+            raise ValueError(f"a skeleton of {count} joints has arrays of other lengths")
+        if count == 0 or self.parents[0] != -1:
+            raise ValueError("joint 0 must be the root")
+        if np.any(self.parents[1:] < 0) or np.any(self.parents >= np.arange(count)):
+            raise ValueError("a skeleton has one root, and parents come before children")
+        if len(set(self.names)) != count:
+            raise ValueError("joint names must differ")
+
+    @cached_property
+    def offsets(self) -> FloatArray:
+        """Places (J, 3) relative to the parent in the rest pose; the root's is its own place."""
+        offsets = self.heads.copy()
+        offsets[1:] -= self.heads[self.parents[1:]]
+        return offsets
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Joint numbers by name."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def children(self, joint: int) -> list[int]:
+        """Return the numbers of a joint's children."""
+        return [int(child) for child in np.flatnonzero(self.parents == joint)]
+
+    def scaled(self, factor: float) -> "Skeleton":
+        """Return the same skeleton, ``factor`` times the size."""
+        return Skeleton(self.names, self.parents, self.heads * factor, self.tails * factor)

@@ -1,0 +1,64 @@
+"""A pinhole camera, as pure numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera as Blender has it: it looks along its own -Z, +Y is up in the picture.
+
+    ``position`` in metres, ``rotation`` the quaternion w x y z from camera to world axes.
+    The sensor's width covers the picture's width.
+    """
+
+    position: tuple[float, float, float]
+    rotation: tuple[float, float, float, float]
+    lens_mm: float
+    width: int
+    height: int
+    sensor_width_mm: float = 36.0
+
+    @property
+    def focal_pixels(self) -> float:
+        """The focal length in pixels."""
+        return self.lens_mm / self.sensor_width_mm * self.width
+
+    def rays(self, pixels: FloatArray) -> FloatArray:
+        """Return world directions (..., 3), not normalised, through pixels (..., 2) x y."""
+        x = (pixels[..., 0] - self.width / 2) / self.focal_pixels
+        y = (self.height / 2 - pixels[..., 1]) / self.focal_pixels
+        return quaternions.rotate(self.rotation, np.stack([x, y, -np.ones_like(x)], axis=-1))
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return pixels x right, y down, and depth in metres (..., 3) of world points (..., 3).
+
+        The picture's left upper corner is (0, 0), the centre of its first pixel (0.5, 0.5).
+        """
+        local = quaternions.rotate(
+            quaternions.conjugate(self.rotation), points - np.array(self.position)
+        )
+        depth = -local[..., 2]
+        x = self.width / 2 + self.focal_pixels * local[..., 0] / depth
+        y = self.height / 2 - self.focal_pixels * local[..., 1] / depth
+        return np.stack([x, y, depth], axis=-1)
+
+    def ground_points(self, pixels: FloatArray) -> FloatArray:
+        """Return where pixels (..., 2) meet the ground Z = 0, as X Y (..., 2); NaN above horizon."""
+        rays = self.rays(pixels)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = -self.position[2] / rays[..., 2:]
+        points = np.array(self.position[:2]) + reach * rays[..., :2]
+        return np.where(reach > 0, points, np.nan)
+
+    @property
+    def horizon_y(self) -> float:
+        """The picture row, in pixels from the top, of the horizon at the picture's middle."""
+        forward = quaternions.rotate(self.rotation, np.array([0.0, 0.0, -1.0]))
+        level = np.array([forward[0], forward[1], 0.0])
+        far = np.array(self.position) + level / np.linalg.norm(level) * 1e7
+        return float(self.project(far)[1])

@@ -1,0 +1,86 @@
+"""Render configs: render_configs/*.yaml as typed values."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Vector = tuple[float, float, float]
+
+
+class Strict(BaseModel):
+    """A part of a file in which a misspelt key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Sampling(Strict):
+    """How Cycles samples and cleans one picture."""
+
+    samples: int = Field(ge=1, le=65536)
+    min_samples: int = Field(default=0, ge=0)
+    adaptive_threshold: float = Field(ge=0)
+    max_bounces: int = Field(ge=0, le=64)
+    denoise: bool
+    denoise_quality: Literal["fast", "balanced", "high"] = "fast"
+    denoise_prefilter: Literal["none", "fast", "accurate"] = "none"
+    denoise_on_gpu: bool = True
+    caustics: bool = False
+    light_tree: bool = False
+    persistent_data: bool = True
+
+
+class FixedCamera(Strict):
+    """A camera at one place for every action, turned about Z for the other angles."""
+
+    kind: Literal["fixed"]
+    position: Vector
+    euler_rad: Vector
+    lens_mm: float = Field(gt=0)
+
+
+class FramedCamera(Strict):
+    """A camera that keeps the whole action in view, with ``margin`` as a share of the picture.
+
+    ``azimuth_deg`` is where angle 0 stands: 0 in front of the person, 90 at their left hand.
+    """
+
+    kind: Literal["framed"]
+    azimuth_deg: float
+    elevation_deg: float = Field(ge=-10, le=80)
+    lens_mm: float = Field(gt=0)
+    margin: float = Field(ge=0, lt=0.4)
+
+
+class Light(Strict):
+    """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation."""
+
+    sun_strength: float = Field(ge=0)
+    sun_from_deg: tuple[float, float]
+    sun_size_deg: float = Field(ge=0, le=90)
+    sky_strength: float = Field(ge=0)
+    sky_color: Vector = (1.0, 1.0, 1.0)
+
+
+class Shadow(Strict):
+    """The figure's shadow on the ground: projected geometry, or Cycles' catcher plane."""
+
+    kind: Literal["projected", "catcher"]
+    strength: float = Field(default=0.6, ge=0, le=1)
+    plane_size_m: float = Field(default=50.0, gt=0)
+
+
+class RenderConfig(Strict):
+    """One file of render_configs/."""
+
+    name: str
+    description: str
+    width: int = Field(ge=16, le=8192, multiple_of=2)
+    height: int = Field(ge=16, le=8192, multiple_of=2)
+    fps: float = Field(gt=0, le=240)
+    sampling: Sampling
+    set_sampling: Sampling
+    camera: FixedCamera | FramedCamera = Field(discriminator="kind")
+    light: Light
+    shadow: Shadow
+    crop: bool = True
+    view_transform: Literal["Standard", "AgX", "Filmic"] = "Standard"

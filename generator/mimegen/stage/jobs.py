@@ -1,0 +1,46 @@
+"""What the main process asks of the stage: typed, picklable, no bpy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.scenery import Scenery
+
+
+@dataclass(frozen=True, eq=False)
+class ShotJob:
+    """Frames of one performance from one or more cameras, frames outer and cameras inner.
+
+    ``positions`` (F, J, 3) and ``rotations`` (F, J, 4) are the whole performance's global pose;
+    ``missing`` (F, C) says which frames are still to be made for which camera. Frame ``f`` of
+    camera ``c`` is published as ``folders[c] / frame_name(f)``.
+    """
+
+    character: Character
+    positions: FloatArray
+    rotations: FloatArray
+    cameras: tuple[Camera, ...]
+    config: RenderConfig
+    folders: tuple[Path, ...]
+    missing: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class SetJob:
+    """One still of a procedural set without anybody in it, published as a PNG at ``target``."""
+
+    scenery: Scenery
+    camera: Camera
+    config: RenderConfig
+    target: Path
+
+
+def frame_name(frame: int) -> str:
+    """Return the file name of a frame in its shot's folder."""
+    return f"{frame:06d}.npz"

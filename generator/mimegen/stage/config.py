@@ -52,13 +52,19 @@ class FramedCamera(Strict):
 
 
 class Light(Strict):
-    """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation."""
+    """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation.
+
+    ``rim_strength`` is a second sun opposite the first; ``ground_share`` is how much of the sky's
+    light the ground throws back at the figure from below.
+    """
 
     sun_strength: float = Field(ge=0)
     sun_from_deg: tuple[float, float]
     sun_size_deg: float = Field(ge=0, le=90)
     sky_strength: float = Field(ge=0)
     sky_color: Vector = (1.0, 1.0, 1.0)
+    ground_share: float = Field(default=0.5, ge=0, le=1)
+    rim_strength: float = Field(default=0.0, ge=0)
 
 
 class Shadow(Strict):

@@ -1,0 +1,79 @@
+"""Blender's scene: emptied, lit, with a camera and a figure."""
+
+import math
+
+import bpy
+
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import Light
+
+
+def reset_scene() -> None:
+    """Empty Blender: no objects, no data, Cycles on a transparent film."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.render.film_transparent = True
+    scene.view_settings.view_transform = "Standard"
+    scene.cycles.seed = 0
+    scene.cycles.use_animated_seed = False
+
+
+def place_camera(camera: Camera) -> None:
+    """Look through ``camera``, and render pictures of its size; made once, then moved."""
+    scene = bpy.context.scene
+    seen_by = scene.camera
+    if seen_by is None:
+        seen_by = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+        scene.collection.objects.link(seen_by)
+        scene.camera = seen_by
+    seen_by.rotation_mode = "QUATERNION"
+    seen_by.location = camera.position
+    seen_by.rotation_quaternion = camera.rotation
+    seen_by.data.sensor_fit = "HORIZONTAL"
+    seen_by.data.sensor_width = camera.sensor_width_mm
+    seen_by.data.lens = camera.lens_mm
+    seen_by.data.clip_start, seen_by.data.clip_end = 0.05, 1000.0
+    scene.render.resolution_x, scene.render.resolution_y = camera.width, camera.height
+    scene.render.resolution_percentage = 100
+
+
+def set_light(light: Light) -> None:
+    """Light the scene by sun, rim and sky, all fixed in the world while cameras turn."""
+    azimuth, elevation = light.sun_from_deg
+    _add_sun("sun", light.sun_strength, azimuth, elevation, light.sun_size_deg)
+    if light.rim_strength > 0:
+        _add_sun("rim", light.rim_strength, azimuth + 180.0, 35.0, 20.0)
+    _set_sky(light)
+
+
+def _add_sun(name: str, strength: float, azimuth_deg: float, elevation_deg: float,
+             size_deg: float) -> None:
+    lamp = bpy.data.lights.new(name, "SUN")
+    lamp.energy, lamp.angle = strength, math.radians(size_deg)
+    sun = bpy.data.objects.new(name, lamp)
+    # A sun shines along its -Z; unturned it stands in the zenith.
+    sun.rotation_euler = (math.radians(90.0 - elevation_deg), 0.0, math.radians(azimuth_deg))
+    bpy.context.scene.collection.objects.link(sun)
+
+
+def _set_sky(light: Light) -> None:
+    """Give the upper half of the world the sky's color and the lower half the ground's."""
+    world = bpy.data.worlds.new("sky")
+    bpy.context.scene.world = world
+    nodes, links = world.node_tree.nodes, world.node_tree.links
+    background = nodes["Background"]
+    background.inputs["Strength"].default_value = light.sky_strength
+    direction = nodes.new("ShaderNodeTexCoord")
+    split = nodes.new("ShaderNodeSeparateXYZ")
+    ramp = nodes.new("ShaderNodeMapRange")
+    ramp.inputs["From Min"].default_value, ramp.inputs["From Max"].default_value = -0.3, 0.3
+    mix = nodes.new("ShaderNodeMix")
+    mix.data_type = "RGBA"
+    below = tuple(channel * light.ground_share for channel in light.sky_color)
+    mix.inputs["A"].default_value = (*below, 1.0)
+    mix.inputs["B"].default_value = (*light.sky_color, 1.0)
+    links.new(direction.outputs["Generated"], split.inputs[0])
+    links.new(split.outputs["Z"], ramp.inputs["Value"])
+    links.new(ramp.outputs["Result"], mix.inputs["Factor"])
+    links.new(mix.outputs["Result"], background.inputs["Color"])

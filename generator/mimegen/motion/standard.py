@@ -13,7 +13,7 @@ from mimegen.paths import data_folder
 @cache
 def standard_skeleton() -> Skeleton:
     """Return the skeleton that scores are solved on: a T pose, 1.7 m tall, feet on Z = 0."""
-    return read_skeleton(data_folder() / "rigs" / "standard_skeleton.yaml")
+    return read_skeleton(data_folder() / "rigs" / "skeletons" / "standard.yaml")
 
 
 def read_skeleton(path: Path) -> Skeleton:

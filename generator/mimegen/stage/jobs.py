@@ -30,6 +30,10 @@ class ShotJob:
     folders: tuple[Path, ...]
     missing: NDArray[np.bool_]
 
+    def frame_file(self, frame: int, camera: int) -> Path:
+        """Return where a frame is published."""
+        return self.folders[camera] / frame_name(frame)
+
 
 @dataclass(frozen=True, eq=False)
 class SetJob:

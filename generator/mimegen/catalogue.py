@@ -1,0 +1,130 @@
+"""What rigs/, mocap/, backgrounds/ and render_configs/ offer, with a user's own folders on top."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mimegen.choreography.action import Action, read_action
+from mimegen.errors import RequestError, near_misses
+from mimegen.paths import data_folder
+
+SCORE_SUFFIX = ".score.yaml"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An action of the library and the folder it lies in."""
+
+    action: Action
+    folder: Path
+
+    @cached_property
+    def takes(self) -> dict[str, Path]:
+        """The files of its takes by name, in alphabetical order; the first is the default."""
+        files = sorted(self.folder.glob(f"*{SCORE_SUFFIX}"))
+        return {file.name.removesuffix(SCORE_SUFFIX): file for file in files}
+
+    def take(self, name: str | None) -> Path:
+        """Return the file of the named take, or of the default.
+
+        Raises RequestError, with near misses, for a name that is not there.
+        """
+        if not self.takes:
+            raise RequestError(f"{self.folder}: no take; put a *{SCORE_SUFFIX} file there")
+        if name is None:
+            return next(iter(self.takes.values()))
+        if name not in self.takes:
+            raise RequestError(
+                f"action {self.action.id} has no take '{name}'{near_misses(name, self.takes)}"
+            )
+        return self.takes[name]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything that can be asked for by name. Later folders hide earlier ones' namesakes."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def with_libraries(cls, libraries: tuple[Path, ...]) -> "Catalogue":
+        """Return the catalogue of what comes with mimegen and the user's own folders.
+
+        Raises RequestError for a library that is not a folder.
+        """
+        for library in libraries:
+            if not library.is_dir():
+                raise RequestError(f"{library}: no such folder; --library wants one that holds "
+                                   "rigs/, mocap/, backgrounds/ or render_configs/")
+        return cls((data_folder(), *libraries))
+
+    @cached_property
+    def actions(self) -> dict[str, Entry]:
+        """The library's actions by id, sorted."""
+        entries = {}
+        for folder in self.folders:
+            for file in sorted(folder.glob("mocap/*/action.yaml")):
+                action = read_action(file)
+                entries[action.id] = Entry(action, file.parent)
+        return dict(sorted(entries.items()))
+
+    @cached_property
+    def characters(self) -> dict[str, Path]:
+        """The character files by name, sorted."""
+        return self._files("rigs")
+
+    @cached_property
+    def backgrounds(self) -> dict[str, Path]:
+        """The background files by name, sorted."""
+        return self._files("backgrounds")
+
+    @cached_property
+    def configs(self) -> dict[str, Path]:
+        """The render config files by name, sorted."""
+        return self._files("render_configs")
+
+    def _files(self, kind: str) -> dict[str, Path]:
+        found = {file.stem: file for folder in self.folders
+                 for file in (folder / kind).glob("*.yaml")}
+        return dict(sorted(found.items()))
+
+    def action(self, name: str) -> Entry:
+        """Return the action with this id, label or alias, however it is spaced or capitalised.
+
+        Raises RequestError, with near misses, where there is none.
+        """
+        names = self._action_names
+        if plain(name) not in names:
+            raise RequestError(f"no action '{name}'{near_misses(plain(name), names)}")
+        return self.actions[names[plain(name)]]
+
+    @cached_property
+    def _action_names(self) -> dict[str, str]:
+        """Ids by every name an action answers to; ids win over aliases, aliases over labels."""
+        names: dict[str, str] = {}
+        for pick in (lambda a: [a.id], lambda a: a.aliases, lambda a: a.labels):
+            for entry in self.actions.values():
+                for name in pick(entry.action):
+                    names.setdefault(plain(name), entry.action.id)
+        return names
+
+    def file(self, kind: str, name: str) -> Path:
+        """Return the file of a ``character``, ``background`` or ``config``, by name or path.
+
+        Raises RequestError, with near misses, where there is none.
+        """
+        files = {"character": self.characters, "background": self.backgrounds,
+                 "config": self.configs}[kind]
+        if name in files:
+            return files[name]
+        path = Path(name)
+        if path.suffix and path.is_file():
+            return path
+        if path.suffix:
+            raise RequestError(f"{path}: no such file (wanted as a {kind})")
+        raise RequestError(f"no {kind} '{name}'{near_misses(name, files)}")
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case, its words parted by single underscores."""
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())

@@ -1,0 +1,131 @@
+"""This machine's workers: kept warm, kept busy, replaced when they crash or wear out."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+
+from mimegen.errors import RequestError
+from mimegen.farm.tasks import CastingFailed, CastingReady, Task
+from mimegen.stage.worker import FrameDone, JobDone, JobFailed, Ready, StageWorker
+
+ATTEMPTS = 2
+
+
+@dataclass(frozen=True)
+class TaskDone:
+    """A task whose files are all published."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
+class TaskFailed:
+    """A task that failed on two workers."""
+
+    task: Task
+    why: str
+
+
+Event = Ready | FrameDone | TaskDone | TaskFailed | CastingReady | CastingFailed
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A worker and the task it is at."""
+
+    worker: StageWorker
+    task: Task | None = None
+    attempt: int = 0
+
+
+def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int, device: str, threads: int
+              ) -> Iterator[Event | None]:
+    """Do the tasks on ``workers`` Blender processes and yield what happens; None when idle.
+
+    A task that fails, or takes its worker down, is tried once more on what is left of it.
+    Blender starts while the first task is being prepared; no worker is left when the iterator
+    ends or is closed.
+    """
+    pending = iter(tasks)
+    again: list[tuple[Task, int]] = []
+    seats = [_Seat(StageWorker(device, threads)) for _ in range(workers)]
+    exhausted = False
+    try:
+        while True:
+            while not exhausted and not again and _wants_work(seats, workers):
+                task = next(pending, None)
+                if task is None:
+                    exhausted = True
+                elif isinstance(task, Task):
+                    again.append((task, 1))
+                else:
+                    yield task
+            while again and (seat := _free_seat(seats, workers, device, threads)):
+                seat.task, seat.attempt = again.pop(0)
+                seat.worker.submit(seat.task.job)
+            if exhausted and not again and not any(seat.task for seat in seats):
+                return
+            yield from _listen(seats, again)
+    finally:
+        for seat in seats:
+            seat.worker.kill()
+
+
+def _wants_work(seats: list[_Seat], workers: int) -> bool:
+    return len(seats) < workers or any(seat.task is None for seat in seats)
+
+
+def _free_seat(seats: list[_Seat], workers: int, device: str, threads: int) -> _Seat | None:
+    for seat in seats:
+        if seat.task is None:
+            if seat.worker.worn:
+                seat.worker.close()
+                seat.worker = StageWorker(device, threads)
+            return seat
+    if len(seats) < workers:
+        seats.append(_Seat(StageWorker(device, threads)))
+        return seats[-1]
+    return None
+
+
+def _listen(seats: list[_Seat], again: list[tuple[Task, int]]) -> Iterator[Event | None]:
+    """Yield what the workers said within a tenth of a second; put failed tasks back."""
+    heard = wait([seat.worker.connection for seat in seats], timeout=0.1)
+    if not heard:
+        yield None
+    for seat in [seat for seat in seats if seat.worker.connection in heard]:
+        try:
+            message = seat.worker.connection.recv()
+        except (EOFError, OSError):
+            seat.worker.kill()
+            seats.remove(seat)
+            if seat.task is not None:
+                yield from _retry(seat, "the Blender process died", again)
+            elif not seats:
+                raise RequestError(
+                    "Blender does not start; see the README for the system libraries it needs"
+                ) from None
+            continue
+        if isinstance(message, JobDone):
+            assert seat.task is not None
+            yield TaskDone(seat.task)
+            seat.task = None
+        elif isinstance(message, JobFailed):
+            yield from _retry(seat, message.message, again)
+            seat.task = None
+        else:
+            yield message
+
+
+def _retry(seat: _Seat, why: str, again: list[tuple[Task, int]]) -> Iterator[Event]:
+    assert seat.task is not None
+    if "No space left on device" in why:
+        raise RequestError(f"no space left on the disk while rendering {seat.task.title};"
+                           " free some or name another place with --store or --out, and run again")
+    rest = seat.task.remaining()
+    if rest is None:
+        yield TaskDone(seat.task)
+    elif seat.attempt < ATTEMPTS:
+        again.append((rest, seat.attempt + 1))
+    else:
+        yield TaskFailed(rest, f"{seat.task.title}: {why}")

@@ -1,0 +1,97 @@
+"""What the person at the keyboard sees while a plan is carried out."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+LOG_EVERY_SECONDS = 10.0
+
+
+class Reporter:
+    """Counts frames and clips: a progress bar on a terminal, a plain log elsewhere, or nothing."""
+
+    def __init__(self, clips: int, quiet: bool = False, stream: TextIO = sys.stderr) -> None:
+        self._clips, self._clips_done = clips, 0
+        self._frames, self._frames_done = 0, 0
+        self._shots, self._shots_done = 0, 0
+        self._quiet, self._stream = quiet, stream
+        self._started = self._logged = time.monotonic()
+        self._bar: Progress | None = None
+        if not quiet and stream.isatty():
+            self._bar = Progress(
+                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                TextColumn("frames"), TimeElapsedColumn(), TextColumn("left"),
+                TimeRemainingColumn(), console=Console(file=stream),
+            )
+            self._task = self._bar.add_task(self._state(), total=None)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def expect(self, frames: int, shots: int) -> None:
+        """Say how many frames and shots are to be rendered in all, as far as is known."""
+        self._frames, self._shots = frames, shots
+        self._show()
+
+    def frame(self) -> None:
+        """Count a rendered frame."""
+        self._frames_done += 1
+        self._show()
+
+    def shot(self) -> None:
+        """Count a finished shot."""
+        self._shots_done += 1
+        self._show()
+
+    def clip(self, title: str) -> None:
+        """Count a finished clip."""
+        self._clips_done += 1
+        self.say(title)
+        self._show()
+
+    def say(self, text: str) -> None:
+        """Print one line."""
+        if self._quiet:
+            return
+        if self._bar:
+            self._bar.console.print(text, highlight=False, markup=False)
+        else:
+            print(text, file=self._stream, flush=True)
+
+    def _state(self) -> str:
+        return (f"shots {self._shots_done}/{self._shots}"
+                f"  clips {self._clips_done}/{self._clips}")
+
+    def _show(self) -> None:
+        if self._bar:
+            self._bar.update(self._task, description=self._state(), total=self._frames or None,
+                             completed=self._frames_done)
+        elif time.monotonic() - self._logged >= LOG_EVERY_SECONDS:
+            self._logged = time.monotonic()
+            self.say(f"frames {self._frames_done}/{self._frames}  {self._state()}"
+                     f"  {self._seconds_left()}")
+
+    def _seconds_left(self) -> str:
+        if not self._frames_done:
+            return "time left unknown"
+        spent = time.monotonic() - self._started
+        left = spent / self._frames_done * (self._frames - self._frames_done)
+        return f"{spent:.0f} s, about {max(left, 0):.0f} s left"

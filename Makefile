@@ -1,0 +1,29 @@
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= demo
+
+.PHONY: setup demo test check clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml tools/system_libraries.sh
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+		|| { echo "mimegen needs Python 3.11 (bpy 5.0.1 has no other); say make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	tools/system_libraries.sh $(BIN)/python
+	@touch $@
+
+demo: setup
+	$(BIN)/mimegen render --action basketball --variants all --out $(OUT)
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) demo out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,83 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mimegen.stage.frames import Frame, frame_to_bytes, read_frame
+from mimegen.stage.jobs import frame_name
+from mimegen.store import Store, content_key, publish
+
+
+def write_frames(store: Store, key: str, count: int) -> list[Path]:
+    rng = np.random.default_rng(3)
+    files = []
+    for number in range(count):
+        frame = Frame((64, 48), rng.integers(0, 256, (20, 10, 4), dtype=np.uint8), (5, 6),
+                      rng.integers(0, 256, (8, 12), dtype=np.uint8), (0, 40))
+        path = store.shot_folder(key) / frame_name(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(frame_to_bytes(frame))
+        files.append(path)
+    return files
+
+
+def test_a_frame_reads_back_as_written(tmp_path: Path) -> None:
+    path, = write_frames(Store(tmp_path), "k", 1)
+    frame = read_frame(path)
+    assert frame.size == (64, 48) and frame.figure_at == (5, 6) and frame.shadow_at == (0, 40)
+    path.write_bytes(frame_to_bytes(frame))
+    again = read_frame(path)
+    assert np.array_equal(again.figure, frame.figure)
+    assert np.array_equal(again.shadow, frame.shadow)
+
+
+def test_missing_and_damaged_frames_are_found(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    files = write_frames(store, "k", 4)
+    assert store.missing("k", 5).tolist() == [False, False, False, False, True]
+    data = bytearray(files[2].read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    files[2].write_bytes(data)
+    files[1].write_bytes(files[1].read_bytes()[:100])
+    assert store.missing("k", 4).tolist() == [False, True, True, False]
+    assert not files[2].exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", os.urandom(300)])
+def test_a_file_that_is_no_frame_is_damaged(tmp_path: Path, content: bytes) -> None:
+    store = Store(tmp_path)
+    files = write_frames(store, "k", 1)
+    files[0].write_bytes(content)
+    assert store.missing("k", 1).all()
+
+
+@given(st.integers(0, 10**6), st.integers(0, 7))
+def test_any_flipped_bit_is_noticed_or_harmless(tmp_path_factory: pytest.TempPathFactory,
+                                                place: int, bit: int) -> None:
+    path, = write_frames(Store(tmp_path_factory.mktemp("s")), "k", 1)
+    good = read_frame(path)
+    data = bytearray(path.read_bytes())
+    data[place % len(data)] ^= 1 << bit
+    path.write_bytes(data)
+    try:
+        frame = read_frame(path)
+    except ValueError:
+        return
+    assert np.array_equal(frame.figure, good.figure)
+    assert np.array_equal(frame.shadow, good.shadow)
+
+
+def test_publish_leaves_nothing_beside(tmp_path: Path) -> None:
+    publish(tmp_path / "a.json", "one")
+    publish(tmp_path / "a.json", "two")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+    assert (tmp_path / "a.json").read_text() == "two"
+
+
+def test_keys_ignore_the_order_of_names_but_no_value() -> None:
+    assert content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
+    assert content_key({"a": 1.0}) != content_key({"a": 1.5})
+    assert content_key("a", "b") != content_key("ab")

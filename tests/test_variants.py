@@ -1,0 +1,54 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mimegen.errors import RequestError
+from mimegen.variants import GROUPS, MIME, parse_variants
+
+CHARACTERS = {"man", "woman", "spacesuit"}
+BACKGROUNDS = {"blank", "beach", "living_room"}
+
+
+def parse(text: str) -> list[str]:
+    return [str(variant) for variant in parse_variants(text, CHARACTERS, BACKGROUNDS)]
+
+
+def test_all_is_mimes_ten_and_shares_six_shots() -> None:
+    names = parse("all")
+    assert names == list(MIME) and len(names) == 10
+    shots = {(name.split("+")[0], name.split("@")[1]) for name in names}
+    assert len(shots) == 6
+
+
+def test_groups_and_cells_join_without_repeats() -> None:
+    assert parse("angles, base+blank@0,woman+aligned@270") == [*GROUPS["angles"],
+                                                                "woman+aligned@270"]
+
+
+def test_cells_the_groups_do_not_have() -> None:
+    assert parse("spacesuit+blank@45,man+beach@12.5") == ["spacesuit+blank@45", "man+beach@12.5"]
+
+
+@given(st.sampled_from(sorted(CHARACTERS | {"base", "adversarial"})),
+       st.sampled_from(["blank", "aligned", "misaligned", "beach"]), st.integers(0, 359))
+def test_names_round_trip(character: str, background: str, angle: int) -> None:
+    name = f"{character}+{background}@{angle}"
+    assert parse(name) == [name]
+
+
+@pytest.mark.parametrize(("text", "hint"), [
+    ("base+blnk@0", "blank"), ("womn+blank@0", "woman"), ("al", "all"), ("base+blank", "base+blank@0"),
+    ("", "all"), ("base+blank@-90", "base+blank@90"), ("base+blank@0@0", "base+blank@0"),
+])
+def test_what_the_grammar_does_not_allow_gets_near_misses(text: str, hint: str) -> None:
+    with pytest.raises(RequestError, match="variant") as problem:
+        parse(text)
+    assert hint in str(problem.value)
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_parsed_or_refused(text: str) -> None:
+    try:
+        parse(text)
+    except RequestError:
+        pass

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Sees that the system libraries which Blender (bpy) links to are there; installs them where it may.
+# Usage: tools/system_libraries.sh PYTHON
+set -eu
+packages="libgl1 libsm6 libice6 libxi6 libxkbcommon0 libxrender1 libxfixes3 libxt6 libxext6 libx11-6 libgomp1"
+
+missing() {
+    find "$("$1" -c 'import importlib.util as u; print(u.find_spec("bpy").submodule_search_locations[0])')" \
+        -maxdepth 3 -name '*.so*' -exec ldd {} + 2>/dev/null | awk '/not found/ {print $1}' | sort -u \
+        | grep -v -E '^lib(cuda|amdhip|hip|ze_loader|nv)' || true
+}
+
+absent=$(missing "$1")
+[ -z "$absent" ] && exit 0
+if [ "$(uname)" = Linux ] && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages >/dev/null
+    absent=$(missing "$1")
+    [ -z "$absent" ] && exit 0
+fi
+echo "Blender needs system libraries that are not here:" $absent >&2
+echo "On Debian or Ubuntu: sudo apt-get install $packages" >&2
+exit 1

@@ -1,0 +1,73 @@
+"""The baked body data, rigs/body.npz, as tools/bake_body.py wrote it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.paths import data_folder
+
+
+@dataclass(frozen=True, eq=False)
+class Bake:
+    """A mirror-symmetric body and its shape targets, in metres, Z up, facing -Y, in an A pose.
+
+    Points are V vertices followed by J joint heads and J joint tails. Only ``half`` of them is
+    stored; ``mirror`` names every point's counterpart. ``basis`` (R, H, 3) mixed by ``mix`` (T, R)
+    gives the targets' offsets. ``faces`` are quads (F, 4) by surface, ``masks`` (V,) 0 to 1.
+    """
+
+    half: NDArray[np.intp]
+    mirror: NDArray[np.intp]
+    base: FloatArray
+    basis: FloatArray
+    mix: FloatArray
+    target_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    joint_parents: NDArray[np.intp]
+    joints: NDArray[np.int32]
+    weights: FloatArray
+    faces: Mapping[str, NDArray[np.int32]]
+    masks: Mapping[str, FloatArray]
+
+    def points(self, strengths: FloatArray) -> FloatArray:
+        """Return all points (V + 2J, 3) for target strengths (T,)."""
+        half = self.base + np.tensordot(strengths @ self.mix, self.basis, axes=1)
+        points = np.empty((len(self.mirror), 3))
+        points[self.mirror[self.half]] = half * np.array([-1.0, 1.0, 1.0])
+        points[self.half] = half
+        return points
+
+
+@cache
+def read_bake() -> Bake:
+    """Return the bake that comes with mimegen."""
+    with np.load(data_folder() / "rigs" / "body.npz") as arrays:
+        data = {name: arrays[name] for name in arrays.files}
+    return Bake(
+        half=data["half"].astype(np.intp),
+        mirror=data["mirror"].astype(np.intp),
+        base=data["base"].astype(float),
+        basis=data["basis"] * float(data["step"]),
+        mix=data["mix"].astype(float),
+        target_names=tuple(map(str, data["target_names"])),
+        joint_names=tuple(map(str, data["joint_names"])),
+        joint_parents=data["joint_parents"].astype(np.intp),
+        joints=data["joints"].astype(np.int32),
+        weights=data["weights"] / data["weights"].sum(axis=1, keepdims=True, dtype=float),
+        faces=parts(data, "faces_", np.int32),
+        masks={name: mask / 255 for name, mask in parts(data, "mask_", np.float64).items()},
+    )
+
+
+def parts(
+    data: Mapping[str, NDArray[np.generic]], prefix: str, kind: type[np.generic]
+) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays whose names start with a prefix, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): array.astype(kind)
+        for name, array in data.items() if name.startswith(prefix)
+    }

@@ -1,0 +1,161 @@
+"""A naked body in the rest pose, made from a phenotype."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.bake import Bake, read_bake
+from mimegen.characters.phenotype import Phenotype, target_strengths
+from mimegen.motion import Skeleton, quaternions, standard_skeleton
+from mimegen.motion.quaternions import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A person in the T pose, the bare soles on Z = 0, exactly mirror symmetric.
+
+    ``vertices`` (V, 3) are those of all surfaces named in ``faces`` (quads): body, tights (close
+    around the body, without fingers and toes), eyes, upper_lashes, lower_lashes. ``joints`` and
+    ``weights`` (V, 4); ``masks`` (V,) say, 0 to 1, where lips, face, eyelids and so on are.
+    """
+
+    phenotype: Phenotype
+    skeleton: Skeleton
+    vertices: FloatArray
+    joints: NDArray[np.int32]
+    weights: FloatArray
+    faces: Mapping[str, NDArray[np.int32]]
+    masks: Mapping[str, FloatArray]
+    mirror: NDArray[np.intp]
+
+    def joint(self, name: str) -> FloatArray:
+        """Return the place (3,) of a joint."""
+        return self.skeleton.heads[self.skeleton.index[name]]
+
+
+def make_body(phenotype: Phenotype) -> Body:
+    """Return the body of a phenotype."""
+    bake = read_bake()
+    points = shaped_points(bake, phenotype)
+    count, joints = len(bake.joints), len(bake.joint_names)
+    vertices, heads, tails = np.split(points, [count, count + joints])
+    skeleton = Skeleton(bake.joint_names, bake.joint_parents, heads, tails)
+    skeleton, vertices = in_rest_pose(skeleton, vertices, bake)
+    ground = np.array([0.0, 0.0, vertices[bake.faces["body"], 2].min()])
+    skeleton = Skeleton(
+        skeleton.names, skeleton.parents, skeleton.heads - ground, skeleton.tails - ground
+    )
+    return Body(
+        phenotype, skeleton, vertices - ground, bake.joints, bake.weights, bake.faces,
+        bake.masks, bake.mirror[:count],
+    )
+
+
+def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
+    """Return the points of the phenotype at its height.
+
+    Stature targets reach the height as far as they go, uniform scaling does the rest.
+    """
+    body = np.unique(bake.faces["body"])
+    statures = np.array([0.0, 0.5, 1.0])
+    candidates = [
+        bake.points(target_strengths(phenotype, stature, bake.target_names))
+        for stature in statures
+    ]
+    heights = np.array([np.ptp(points[body, 2]) for points in candidates])
+    stature = float(np.interp(phenotype.height, heights, statures))
+    points = bake.points(target_strengths(phenotype, stature, bake.target_names))
+    return points * (phenotype.height / np.ptp(points[body, 2]))
+
+
+def in_rest_pose(
+    skeleton: Skeleton, vertices: FloatArray, bake: Bake
+) -> tuple[Skeleton, FloatArray]:
+    """Turn a body from the data's A pose into the T pose of the standard skeleton."""
+    turns = turns_to_rest(skeleton)
+    heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
+    for joint in range(1, len(heads)):
+        parent = skeleton.parents[joint]
+        heads[joint] = heads[parent] + quaternions.rotate(turns[parent], skeleton.offsets[joint])
+    tails = heads + quaternions.rotate(turns, skeleton.tails - skeleton.heads)
+    matrices = quaternions.to_matrices(turns)
+    moved = np.einsum("vkab,vkb->vka", matrices[bake.joints],
+                      vertices[:, None] - skeleton.heads[bake.joints]) + heads[bake.joints]
+    rested = Skeleton(skeleton.names, skeleton.parents, heads, tails)
+    return rested, np.einsum("vk,vka->va", bake.weights, moved)
+
+
+def turns_to_rest(skeleton: Skeleton) -> FloatArray:
+    """Return the global rotations (J, 4) that bring every bone along the standard one's way.
+
+    The trunk keeps its shape, the feet stay flat on the ground, the palms come to face down.
+    """
+    standard = standard_skeleton()
+    turns = np.tile(quaternions.IDENTITY, (len(skeleton.names), 1))
+    for side in ("Left", "Right"):
+        for bone in ("Arm", "UpLeg", "Leg"):
+            joint = skeleton.index[side + bone]
+            turns[joint] = quaternions.between(direction(skeleton, joint),
+                                               direction(standard, joint))
+        turns[skeleton.index[side + "Hand"]] = hand_turn(skeleton, standard, side)
+        turns[skeleton.index[side + "ForeArm"]] = forearm_turn(skeleton, standard, side, turns)
+        for bone in ("Foot", "ToeBase"):
+            joint = skeleton.index[side + bone]
+            level = np.array([1.0, 1.0, 0.0])
+            turns[joint] = quaternions.between(direction(skeleton, joint) * level,
+                                               direction(standard, joint) * level)
+        for finger in ("Thumb", "Index", "Middle", "Ring", "Pinky"):
+            turn_finger(skeleton, standard, f"{side}Hand{finger}", turns)
+    return turns
+
+
+def direction(skeleton: Skeleton, joint: int) -> FloatArray:
+    """Return the unit vector (3,) from a bone's head to its tail."""
+    along = skeleton.tails[joint] - skeleton.heads[joint]
+    return along / np.linalg.norm(along)
+
+
+def hand_turn(skeleton: Skeleton, standard: Skeleton, side: str) -> FloatArray:
+    """Return the rotation that aligns wrist-to-knuckles and index-to-little-finger."""
+    return quaternions.from_matrices(
+        hand_frame(standard, side) @ hand_frame(skeleton, side).T
+    )
+
+
+def hand_frame(skeleton: Skeleton, side: str) -> FloatArray:
+    """Return an orthonormal matrix: along the hand, across its back, and out of its back."""
+    wrist, knuckle, index, little = (
+        skeleton.heads[skeleton.index[f"{side}Hand{part}"]]
+        for part in ("", "Middle1", "Index1", "Pinky1")
+    )
+    along = (knuckle - wrist) / np.linalg.norm(knuckle - wrist)
+    across = little - index
+    across = across - (across @ along) * along
+    across = across / np.linalg.norm(across)
+    return np.stack([along, across, np.cross(along, across)], axis=1)
+
+
+def forearm_turn(
+    skeleton: Skeleton, standard: Skeleton, side: str, turns: FloatArray
+) -> FloatArray:
+    """Return the forearm's rotation: along the standard one, its roll half-way to the hand's."""
+    joint = skeleton.index[side + "ForeArm"]
+    halfway = quaternions.slerp(turns[skeleton.index[side + "Arm"]],
+                                turns[skeleton.index[side + "Hand"]], np.array(0.5))
+    now = quaternions.rotate(halfway, direction(skeleton, joint))
+    return quaternions.multiply(
+        quaternions.between(now, direction(standard, joint)), halfway
+    )
+
+
+def turn_finger(skeleton: Skeleton, standard: Skeleton, finger: str, turns: FloatArray) -> None:
+    """Straighten one finger, bone after bone, along the standard one."""
+    for number in "123":
+        joint = skeleton.index[finger + number]
+        before = turns[skeleton.parents[joint]]
+        now = quaternions.rotate(before, direction(skeleton, joint))
+        turns[joint] = quaternions.multiply(
+            quaternions.between(now, direction(standard, joint)), before
+        )

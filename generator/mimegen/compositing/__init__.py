@@ -1,0 +1,1 @@
+"""Rendered frames and a background become a video."""

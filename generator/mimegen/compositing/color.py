@@ -1,0 +1,42 @@
+"""sRGB and linear light, by table.
+
+The transfer function is that of IEC 61966-2-1. "sRGB" arrays are coded values, "linear" arrays
+are amounts of light; mixing is only right in linear light.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ByteArray = NDArray[np.uint8]
+LightArray = NDArray[np.float32]
+
+_STEPS = 65535
+
+
+def srgb_to_linear(srgb: NDArray[np.floating[Any]]) -> LightArray:
+    """Return linear light 0 to 1 of sRGB values 0 to 1, any shape."""
+    bright = ((np.maximum(srgb, 0.04045) + 0.055) / 1.055) ** 2.4
+    return np.where(srgb <= 0.04045, srgb / 12.92, bright).astype(np.float32)
+
+
+def linear_to_srgb(linear: NDArray[np.floating[Any]]) -> LightArray:
+    """Return sRGB values 0 to 1 of linear light 0 to 1, any shape."""
+    bright = 1.055 * np.maximum(linear, 0.0031308) ** (1 / 2.4) - 0.055
+    return np.where(linear <= 0.0031308, linear * 12.92, bright).astype(np.float32)
+
+
+_LINEAR_OF_BYTE = srgb_to_linear(np.arange(256) / 255)
+_BYTE_OF_LINEAR = np.round(linear_to_srgb(np.arange(_STEPS + 1) / _STEPS) * 255).astype(np.uint8)
+
+
+def bytes_to_linear(srgb: ByteArray) -> LightArray:
+    """Return linear light 0 to 1 of sRGB bytes, any shape."""
+    return np.take(_LINEAR_OF_BYTE, srgb)
+
+
+def linear_to_bytes(linear: LightArray) -> ByteArray:
+    """Return sRGB bytes of linear light, which is clipped to 0 to 1, any shape."""
+    steps = np.clip(linear, 0, 1) * np.float32(_STEPS) + np.float32(0.5)
+    return np.take(_BYTE_OF_LINEAR, steps.astype(np.uint16))

@@ -1,0 +1,80 @@
+"""Lay a shot's frame over a background, in linear light."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.compositing.color import ByteArray, LightArray, bytes_to_linear, linear_to_bytes
+from mimegen.stage.frames import Frame
+
+# Light from the sky and from the ground itself reaches into every shadow.
+DARKEST_SHADOW = 0.1
+
+
+class Compositor:
+    """One background, ready to take many frames.
+
+    ``backdrop_linear`` (H, W, 3) is linear light 0 to 1. Only the pixels that figure or shadow
+    cover are computed; all others are the background's own bytes.
+    """
+
+    def __init__(self, backdrop_linear: LightArray) -> None:
+        self._linear = np.ascontiguousarray(backdrop_linear, dtype=np.float32)
+        self._bytes = linear_to_bytes(self._linear)
+
+    def compose(self, frame: Frame) -> ByteArray:
+        """Return the finished picture (H, W, 3), sRGB bytes.
+
+        The shadow multiplies the ground's light, so it keeps the ground's color. The figure lies
+        over it by Porter and Duff's "over" on premultiplied linear light (Compositing Digital
+        Images, 1984): ``alpha * figure + (1 - alpha) * ground``. Where it is opaque, its bytes
+        are taken over unchanged. Raises ValueError where frame and background differ in size.
+        """
+        height, width = self._bytes.shape[:2]
+        if frame.size != (width, height):
+            raise ValueError(f"the frame is {frame.size}, its background {(width, height)}")
+        picture = self._bytes.copy()
+        self._cast_shadow(picture, frame)
+        self._lay_figure(picture, frame)
+        return picture
+
+    def _cast_shadow(self, picture: ByteArray, frame: Frame) -> None:
+        rows, columns = np.nonzero(frame.shadow)
+        light = _light_left(frame.shadow[rows, columns])
+        rows, columns = rows + frame.shadow_at[1], columns + frame.shadow_at[0]
+        picture[rows, columns] = linear_to_bytes(self._linear[rows, columns] * light[:, None])
+
+    def _lay_figure(self, picture: ByteArray, frame: Frame) -> None:
+        left, top = frame.figure_at
+        height, width = frame.figure.shape[:2]
+        region = picture[top : top + height, left : left + width]
+        coverage = frame.figure[..., 3]
+        np.copyto(region, frame.figure[..., :3], where=(coverage == 255)[..., None])
+
+        rows, columns = np.nonzero((coverage > 0) & (coverage < 255))
+        edge = frame.figure[rows, columns]
+        alpha = (edge[:, 3] / np.float32(255))[:, None]
+        ground = self._ground_light(frame, rows + top, columns + left)
+        region[rows, columns] = linear_to_bytes(
+            alpha * bytes_to_linear(edge[:, :3]) + (1 - alpha) * ground
+        )
+
+    def _ground_light(
+        self, frame: Frame, rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> LightArray:
+        """Return the linear light (N, 3) of the ground with its shadow at picture places."""
+        height, width = frame.shadow.shape
+        shadow_rows, shadow_columns = rows - frame.shadow_at[1], columns - frame.shadow_at[0]
+        inside = (shadow_rows >= 0) & (shadow_rows < height)
+        inside &= (shadow_columns >= 0) & (shadow_columns < width)
+        light = np.ones(len(rows), dtype=np.float32)
+        light[inside] = _light_left(frame.shadow[shadow_rows[inside], shadow_columns[inside]])
+        return self._linear[rows, columns] * light[:, None]
+
+
+def compose(frame: Frame, backdrop_linear: LightArray) -> ByteArray:
+    """Return one finished picture (H, W, 3), sRGB bytes; see ``Compositor`` for many."""
+    return Compositor(backdrop_linear).compose(frame)
+
+
+def _light_left(shadow: ByteArray) -> LightArray:
+    return np.maximum(1 - shadow / np.float32(255), np.float32(DARKEST_SHADOW))

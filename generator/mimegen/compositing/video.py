@@ -1,0 +1,127 @@
+"""Finished pictures become an H.264 clip, through a pipe to ffmpeg."""
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import IO
+
+import imageio_ffmpeg
+
+from mimegen.compositing.color import LightArray
+from mimegen.compositing.compose import Compositor
+from mimegen.errors import RequestError
+from mimegen.stage.frames import read_frame
+
+# x264's output depends on how many threads share the work, so the number is fixed, not the
+# machine's number of cores.
+ENCODER_THREADS = 2
+PRESET = "veryfast"
+CRF = 16
+
+
+@dataclass(frozen=True)
+class ClipFacts:
+    """What a finished clip is: frames, size in pixels, and the SHA-256 of its file."""
+
+    frames: int
+    width: int
+    height: int
+    sha256: str
+
+
+def write_clip(
+    frame_paths: Iterable[Path],
+    backdrop_linear: LightArray,
+    fps: float,
+    target: Path,
+    threads: int = 0,
+) -> ClipFacts:
+    """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
+
+    The clip is H.264, yuv420p, BT.709, with its index in front (faststart); the same frames give
+    the same bytes. It is written beside ``target`` and moved there when it is whole. ``threads``
+    is the encoder's, 0 for the usual number; the bytes depend on it.
+
+    Raises ValueError, naming the file, for a damaged frame, FileNotFoundError for an absent one,
+    and RequestError, with ffmpeg's last line, where the clip cannot be written.
+    """
+    height, width = backdrop_linear.shape[:2]
+    compositor = Compositor(backdrop_linear)
+    frames = 0
+    with _published(target) as part, _encoder(part, width, height, fps, threads, target) as pipe:
+        for path in frame_paths:
+            pipe.write(compositor.compose(read_frame(path)).data)
+            frames += 1
+        if not frames:
+            raise ValueError(f"{target}: a clip needs at least one frame")
+    with target.open("rb") as clip:
+        return ClipFacts(frames, width, height, hashlib.file_digest(clip, "sha256").hexdigest())
+
+
+@contextmanager
+def _published(target: Path) -> Iterator[Path]:
+    """Lend a file beside ``target`` that takes its place at the end, or is gone on any error."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        part.replace(target)
+    except OSError as problem:
+        if isinstance(problem, FileNotFoundError):
+            raise
+        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _encoder(
+    part: Path, width: int, height: int, fps: float, threads: int, target: Path
+) -> Iterator[IO[bytes]]:
+    """Lend the pipe that takes pictures as raw RGB bytes; the file is whole at the end."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            _command(part, width, height, fps, threads or ENCODER_THREADS),
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log,
+        )
+        assert process.stdin is not None
+        try:
+            with process.stdin as pipe:
+                yield pipe
+        except BrokenPipeError:
+            pass
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            status = process.wait()
+        if status:
+            raise RequestError(f"{target}: ffmpeg {_cause(status, log)}")
+
+
+def _cause(status: int, log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read().decode(errors="replace").strip().splitlines()
+    ended = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
+    return f"{ended}: {lines[-1].strip()}" if lines else ended
+
+
+def _command(part: Path, width: int, height: int, fps: float, threads: int) -> list[str]:
+    rate = Fraction(fps).limit_denominator(1001)
+    convert = "scale=out_color_matrix=bt709:out_range=tv:flags=accurate_rnd+full_chroma_int"
+    tags = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709"
+    return [
+        imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y",
+        "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
+        "-framerate", f"{rate.numerator}/{rate.denominator}", "-i", "pipe:0",
+        "-vf", f"{convert},format=yuv420p,{tags}", "-c:v", "libx264", "-preset", PRESET,
+        "-crf", str(CRF), "-threads", str(threads), "-filter_threads", "1",
+        "-movflags", "+faststart", "-map_metadata", "-1",
+        "-fflags", "+bitexact", "-flags:v", "+bitexact", "-f", "mp4", str(part),
+    ]

@@ -1,0 +1,65 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mimegen.paths import data_folder
+
+SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The folder of real motion capture, which does not come with the project."""
+    if not SAMPLES.is_dir():
+        pytest.skip("the mocap samples are not beside this checkout")
+    return SAMPLES
+
+
+@pytest.fixture(scope="session")
+def tiny_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The preview config at a size and frame rate that a test can afford."""
+    config = yaml.safe_load((data_folder() / "render_configs" / "preview.yaml").read_text())
+    config |= {"name": "tiny", "width": 96, "height": 54, "fps": 5}
+    config["sampling"] |= {"samples": 2, "min_samples": 1, "denoise": False}
+    config["set_sampling"] |= {"samples": 2, "min_samples": 1, "denoise": False}
+    path = tmp_path_factory.mktemp("config") / "tiny.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def mimegen(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user does."""
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=900)
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "mimegen", *map(str, arguments)]
+
+
+def rows_of(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
+
+
+def frames_of(out: Path) -> dict[Path, int]:
+    """The frames in the store of an output folder, with the times they were written."""
+    return {path: os.stat(path).st_mtime_ns for path in out.glob("store/shots/*/*.npz")}
+
+
+@pytest.fixture(scope="session")
+def basketball(tmp_path_factory: pytest.TempPathFactory, tiny_config: Path) -> Path:
+    """The output of the main job, made once."""
+    out = tmp_path_factory.mktemp("main") / "out"
+    done = mimegen("render", "--action", "basketball", "--variants", "all", "--config",
+                   tiny_config, "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+Runner = Callable[..., subprocess.CompletedProcess[str]]

@@ -1,0 +1,102 @@
+"""Wrong requests get one clear line, exit status 2, and leave nothing behind."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import mimegen
+from mimegen.paths import data_folder
+
+BASKETBALL = ("--action", "basketball")
+
+
+@pytest.mark.parametrize(("arguments", "hints"), [
+    (("--action", "basketbal"), ("basketbal", "basketball")),
+    ((*BASKETBALL, "--variants", "bas+blank@0"), ("bas+blank@0", "base")),
+    ((*BASKETBALL, "--character", "wman"), ("wman", "woman")),
+    ((*BASKETBALL, "--character", "random:x"), ("random:7",)),
+    ((*BASKETBALL, "--character", "absent.fbx"), ("absent.fbx", "no such file")),
+    ((*BASKETBALL, "--config", "preveiw"), ("preveiw", "preview")),
+    ((*BASKETBALL, "--take", "dunk"), ("dunk", "basketball_shot")),
+    ((*BASKETBALL, "--device", "gpu"), ("gpu", "cpu")),
+    ((*BASKETBALL, "--library", "absent"), ("absent", "no such folder")),
+    (("--motion", "absent.bvh"), ("absent.bvh", "no such file")),
+    ((), ("--action", "--motion")),
+    ((*BASKETBALL, "--motion", "a.bvh"), ("--action", "--motion")),
+])
+def test_one_line_that_says_what_and_what_else(
+    arguments: tuple[str, ...], hints: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    refused(("render", *arguments, "--out", str(out)), hints)
+    assert not out.exists()
+
+
+def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:
+    done = mimegen(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    for hint in hints:
+        assert hint in done.stderr
+
+
+def test_an_unwritable_out(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    refused(("render", *BASKETBALL, "--out", str(tmp_path / "file" / "out")), ("file", "--out"))
+
+
+def test_a_misspelt_key_in_a_config(tmp_path: Path) -> None:
+    config = yaml.safe_load((data_folder() / "render_configs" / "preview.yaml").read_text())
+    config["sampling"]["sampels"] = config["sampling"].pop("samples")
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(config))
+    refused(("render", *BASKETBALL, "--config", str(path)), ("mine.yaml", "sampels", "samples"))
+
+
+def test_a_background_whose_picture_is_missing(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    (library / "backgrounds").mkdir(parents=True)
+    (library / "backgrounds" / "mine.yaml").write_text(
+        "name: mine\ndescription: a yard\nlicence: CC0\nauthor: me\nsource: my camera\n"
+        "picture: {file: absent.jpg, horizon: 0.4, camera_height_m: 1.5,"
+        " ground: [[0.1, 0.6], [0.9, 0.6], [0.9, 1.0], [0.1, 1.0]]}\n")
+    refused(("render", *BASKETBALL, "--variants", "base+mine@0", "--library", str(library),
+             "--out", str(tmp_path / "out")), ("absent.jpg",))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cell_that_needs_a_background_nobody_named(samples: Path, tmp_path: Path) -> None:
+    refused(("render", "--motion", str(samples / "bvh" / "bvhpython_test_freebvh.bvh"),
+             "--variants", "base+aligned@0", "--out", str(tmp_path / "out")),
+            ("base+aligned@0", "--aligned"))
+
+
+@pytest.mark.parametrize("kind", ["actions", "takes", "characters", "backgrounds", "configs",
+                                  "variants"])
+def test_lists_name_what_there_is(kind: str) -> None:
+    done = mimegen("list", kind, "--json")
+    assert done.returncode == 0, done.stderr
+    names = [next(iter(row.values())) for row in json.loads(done.stdout)]
+    expected = {"actions": "basketball_shot", "takes": None, "characters": "spacesuit",
+                "backgrounds": "beach", "configs": "mime", "variants": "base+misaligned@0"}[kind]
+    assert names and (expected is None or expected in names)
+    plain = mimegen("list", kind)
+    assert all(str(name) in plain.stdout for name in names)
+
+
+@pytest.mark.parametrize("name", ["Basketball shot", "basketball-shot", "Basketball001",
+                                  "playing violin", "VIOLIN"])
+def test_actions_answer_to_labels_and_aliases(name: str) -> None:
+    from mimegen.catalogue import Catalogue
+
+    entry = Catalogue.with_libraries(()).action(name)
+    assert entry.action.id in {"basketball_shot", "playing_violin"}
+
+
+def test_help_names_the_contract() -> None:
+    text = mimegen("render", "--help").stdout
+    for option in ("--action", "--variants", "--config", "--take", "--seed", "--out", "--farm",
+                   "--workers"):
+        assert option in text

@@ -1,0 +1,194 @@
+"""The main job from the outside: real commands, real Blender, tiny pictures."""
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from conftest import command, frames_of, mimegen, rows_of
+
+REQUIRED = {
+    "sample_id", "file_name", "action", "take", "actor", "labels", "avatar", "angle",
+    "background_config", "background_name", "config_name", "seed", "fps", "frames", "width",
+    "height", "sha256", "shot_key", "licence", "motion_sha256", "camera", "light", "render_config",
+    "blender_version", "device",
+}
+
+
+def main_job(config: Path, out: Path) -> list[str]:
+    return command("render", "--action", "basketball", "--variants", "all", "--config", config,
+                   "--out", out)
+
+
+def clip_hashes(out: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in (out / "clips").iterdir()}
+
+
+def first_picture(path: Path) -> np.ndarray:
+    reader = imageio_ffmpeg.read_frames(str(path))
+    size = next(reader)["size"]
+    return np.frombuffer(next(reader), np.uint8).reshape(size[1], size[0], 3)
+
+
+def test_ten_clips_of_six_shots(basketball: Path) -> None:
+    rows = rows_of(basketball)
+    assert len(rows) == 10 and len(list((basketball / "clips").glob("*.mp4"))) == 10
+    assert len({row["shot_key"] for row in rows}) == 6
+    assert len(list(basketball.glob("store/shots/*"))) == 6
+    assert (basketball / "index.html").is_file()
+
+
+def test_every_row_says_what_its_clip_is(basketball: Path) -> None:
+    hashes = clip_hashes(basketball)
+    for row in rows_of(basketball):
+        assert row.keys() >= REQUIRED
+        assert hashes[Path(row["file_name"]).name] == row["sha256"]
+        picture = first_picture(basketball / row["file_name"])
+        assert picture.shape == (row["height"], row["width"], 3)
+        frames, _ = imageio_ffmpeg.count_frames_and_secs(str(basketball / row["file_name"]))
+        assert frames == row["frames"] > 5
+        assert "basketball shot" in row["labels"]
+
+
+def test_blank_is_white_around_a_figure_and_other_backgrounds_are_not(basketball: Path) -> None:
+    for row in rows_of(basketball):
+        picture = first_picture(basketball / row["file_name"]).astype(int)
+        corner, middle = picture[:4, :4].mean(), picture[20:40, 40:56]
+        assert (corner > 250) == (row["background_config"] == "blank"), row["sample_id"]
+        assert middle.min() < 150, row["sample_id"]
+
+
+def test_a_second_run_renders_nothing_and_is_quick(basketball: Path, tiny_config: Path) -> None:
+    before = frames_of(basketball)
+    started = time.monotonic()
+    done = subprocess.run(main_job(tiny_config, basketball), capture_output=True, text=True)
+    assert done.returncode == 0 and time.monotonic() - started < 5
+    assert frames_of(basketball) == before
+
+
+def test_killed_at_any_moment_it_goes_on_where_it_was(
+    basketball: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    for share in (0.15, 0.6):
+        wanted = int(len(frames_of(basketball)) * share)
+        run = subprocess.Popen(main_job(tiny_config, out), start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while len(frames_of(out)) < wanted and run.poll() is None:
+            time.sleep(0.02)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        time.sleep(0.2)
+        kept = frames_of(out)
+        assert wanted <= len(kept) < len(frames_of(basketball))
+    done = subprocess.run(main_job(tiny_config, out), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert kept.items() <= frames_of(out).items()
+    assert clip_hashes(out) == clip_hashes(basketball)
+    assert not list(out.rglob("*.part")) and not list(out.rglob(".mimegen*"))
+
+
+def test_a_damaged_frame_and_a_damaged_clip_are_made_again(
+    basketball: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(basketball, out)
+    clip = sorted((out / "clips").iterdir())[0]
+    row = next(row for row in rows_of(out) if Path(row["file_name"]).name == clip.name)
+    frame = out / "store" / "shots" / row["shot_key"] / "000003.npz"
+    clip.write_bytes(clip.read_bytes()[:-10])
+    frame.write_bytes(frame.read_bytes()[:-30])
+    done = subprocess.run(main_job(tiny_config, out), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert clip_hashes(out) == clip_hashes(basketball)
+    theirs = basketball / frame.relative_to(out)
+    assert frame.read_bytes() == theirs.read_bytes()
+
+
+def blender_processes(parent: int) -> list[int]:
+    """The worker processes that a run has spawned."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if owner == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def test_a_crash_of_blender_is_survived(tiny_config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = subprocess.Popen(
+        command("render", "--action", "basketball", "--variants", "base+blank@0", "--config",
+                tiny_config, "--out", out), stderr=subprocess.PIPE, text=True)
+    while not frames_of(out) and run.poll() is None:
+        time.sleep(0.02)
+    victims = blender_processes(run.pid)
+    assert victims
+    for victim in victims:
+        os.kill(victim, signal.SIGKILL)
+    _, errors = run.communicate(timeout=300)
+    assert run.returncode == 0, errors
+    assert len(rows_of(out)) == 1
+
+
+def test_ctrl_c_stops_cleanly(tiny_config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = subprocess.Popen(main_job(tiny_config, out), stderr=subprocess.PIPE, text=True,
+                           start_new_session=True)
+    while not frames_of(out) and run.poll() is None:
+        time.sleep(0.02)
+    workers = blender_processes(run.pid)
+    os.killpg(run.pid, signal.SIGINT)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "goes on where it was" in errors and "Traceback" not in errors
+    time.sleep(0.5)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def test_a_users_bvh_with_a_known_label(samples: Path, tiny_config: Path, tmp_path: Path) -> None:
+    done = mimegen("render", "--motion", samples / "bvh" / "bvhpython_test_freebvh.bvh",
+                   "--label", "playing violin", "--variants", "base+blank@0,woman+aligned@270",
+                   "--config", tiny_config, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    blank, aligned = sorted(rows_of(tmp_path / "out"), key=lambda row: row["avatar"])
+    assert (blank["avatar"], aligned["avatar"]) == ("man", "woman")
+    assert aligned["background_name"] == "concert_hall" and aligned["angle"] == 270
+    assert blank["labels"] == ["playing violin"] and blank["motion_kind"] == "bvh"
+
+
+def test_the_same_request_gives_the_same_frames_elsewhere(
+    basketball: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = mimegen("render", "--action", "basketball", "--variants", "adversarial+aligned@0",
+                   "--config", tiny_config, "--out", out, "--workers", 2)
+    assert done.returncode == 0, done.stderr
+    name, = clip_hashes(out)
+    assert clip_hashes(out)[name] == clip_hashes(basketball)[name]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a tiny tmpfs needs root")
+def test_a_full_disk_is_one_clear_line(tiny_config: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).returncode:
+        pytest.skip("this machine does not let root mount a tmpfs")
+    try:
+        done = mimegen("render", "--action", "basketball", "--variants", "base+blank@0",
+                       "--config", tiny_config, "--out", tmp_path / "out", "--store", disk)
+        assert done.returncode == 2 and "Traceback" not in done.stderr
+        assert any("space" in line for line in done.stderr.splitlines())
+    finally:
+        subprocess.run(["umount", disk], check=True)

@@ -1,5 +1,6 @@
 """Finished pictures become an H.264 clip, through a pipe to ffmpeg."""
 
+import glob
 import hashlib
 import os
 import subprocess
@@ -66,18 +67,29 @@ def write_clip(
 
 @contextmanager
 def _published(target: Path) -> Iterator[Path]:
-    """Lend a file beside ``target`` that takes its place at the end, or is gone on any error."""
+    """Lend a file beside ``target`` that takes its place at the end, or is gone on any error.
+
+    What killed writers of the same clip left there is removed.
+    """
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    with _said_of(target):
         target.parent.mkdir(parents=True, exist_ok=True)
+        for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+            left.unlink(missing_ok=True)
+    try:
         yield part
-        part.replace(target)
-    except OSError as problem:
-        if isinstance(problem, FileNotFoundError):
-            raise
-        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
+        with _said_of(target):
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _said_of(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
 
 
 @contextmanager
@@ -119,7 +131,7 @@ def _command(part: Path, width: int, height: int, fps: float, threads: int) -> l
     return [
         imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y",
         "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
-        "-framerate", f"{rate.numerator}/{rate.denominator}", "-i", "pipe:0",
+        "-r", f"{rate.numerator}/{rate.denominator}", "-i", "pipe:0",
         "-vf", f"{convert},format=yuv420p,{tags}", "-c:v", "libx264", "-preset", PRESET,
         "-crf", str(CRF), "-threads", str(threads), "-filter_threads", "1",
         "-movflags", "+faststart", "-map_metadata", "-1",

@@ -1,0 +1,208 @@
+"""Clips: what a player sees, exact rates, equal bytes, and failures that leave nothing behind."""
+
+import resource
+import signal
+import struct
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import imageio.v3 as iio
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from mimegen.compositing import video
+from mimegen.compositing.color import bytes_to_linear
+from mimegen.compositing.video import write_clip
+from mimegen.errors import RequestError
+from mimegen.stage.frames import Frame, frame_to_bytes
+
+WIDTH, HEIGHT = 160, 96
+COLORS = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0), (128, 128, 128),
+          (224, 172, 140), (30, 60, 90)]
+
+
+@pytest.fixture
+def frames(tmp_path):
+    """A square of each color in turn that moves over the picture."""
+    paths = []
+    for number in range(12):
+        square = np.full((32, 32, 4), 255, np.uint8)
+        square[..., :3] = COLORS[number % len(COLORS)]
+        frame = Frame((WIDTH, HEIGHT), square, (8 + 8 * number, 32), np.zeros((0, 0), np.uint8),
+                      (0, 0))
+        paths.append(tmp_path / "shot" / f"{number:06d}.npz")
+        paths[-1].parent.mkdir(exist_ok=True)
+        paths[-1].write_bytes(frame_to_bytes(frame))
+    return paths
+
+
+@pytest.fixture
+def white():
+    return np.ones((HEIGHT, WIDTH, 3), np.float32)
+
+
+def told_of(path):
+    """What ffmpeg says of the clip's video stream."""
+    said = subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", str(path)],
+                          capture_output=True, text=True, check=False).stderr
+    return next(line for line in said.splitlines() if "Video:" in line)
+
+
+def atoms(data):
+    """The MP4's outermost atoms in order, and their bytes."""
+    found, place = {}, 0
+    while place < len(data):
+        length, kind = struct.unpack(">I4s", data[place:place + 8])
+        found[kind.decode()] = data[place:place + length]
+        place += length
+    return found
+
+
+def test_colors_come_back_and_every_frame_is_there(frames, white, tmp_path):
+    facts = write_clip(frames, white, 30, tmp_path / "clips" / "a.mp4")
+    pictures = iio.imread(tmp_path / "clips" / "a.mp4", plugin="FFMPEG")
+    assert pictures.shape == (12, HEIGHT, WIDTH, 3)
+    assert (facts.frames, facts.width, facts.height) == (12, WIDTH, HEIGHT)
+    for number, picture in enumerate(pictures):
+        middle = picture[44:52, 20 + 8 * number:28 + 8 * number].reshape(-1, 3).mean(axis=0)
+        assert middle == pytest.approx(COLORS[number % len(COLORS)], abs=4), number
+        assert np.all(picture[80:] >= 253)
+
+
+def test_solid_colors_are_converted_by_bt709(tmp_path):
+    """Of what BT.709 says red, green and blue are, BT.601 differs by up to 30 levels."""
+    empty = tmp_path / "0.npz"
+    empty.write_bytes(frame_to_bytes(Frame(
+        (64, 64), np.zeros((0, 0, 4), np.uint8), (0, 0), np.zeros((0, 0), np.uint8), (0, 0))))
+    for color in COLORS:
+        ground = np.tile(bytes_to_linear(np.array(color, np.uint8)), (64, 64, 1))
+        write_clip([empty] * 3, ground, 25, tmp_path / "c.mp4")
+        raw = subprocess.run(
+            [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(tmp_path / "c.mp4"),
+             "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"], capture_output=True, check=True).stdout
+        luma, blue, red = raw[0], raw[64 * 64], raw[64 * 64 + 32 * 32]
+        r, g, b = (value / 255 for value in color)
+        y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+        exact = (16 + 219 * y, 128 + 224 * (b - y) / 1.8556, 128 + 224 * (r - y) / 1.5748)
+        assert (luma, blue, red) == pytest.approx(exact, abs=1.6), color
+
+
+def test_the_stream_is_tagged_and_its_index_is_in_front(frames, white, tmp_path):
+    write_clip(frames, white, 30, tmp_path / "a.mp4")
+    said = told_of(tmp_path / "a.mp4")
+    assert "h264" in said
+    assert "yuv420p(tv, bt709" in said
+    assert "unknown" not in said
+    boxes = atoms((tmp_path / "a.mp4").read_bytes())
+    assert list(boxes).index("moov") < list(boxes).index("mdat")
+
+
+@pytest.mark.parametrize(("fps", "ticks"), [
+    (30, (30, 1)), (60, (60, 1)), (12.5, (25, 2)), (30000 / 1001, (30000, 1001)),
+    (23.976023976023978, (24000, 1001)), (29.97, (2997, 100)), (119.88, (2997, 25)), (59.94, (2997, 50)),
+    (240, (240, 1)), (0.5, (1, 2))])
+def test_rates_are_exact(frames, white, tmp_path, fps, ticks):
+    write_clip(frames, white, fps, tmp_path / "a.mp4")
+    moov = atoms((tmp_path / "a.mp4").read_bytes())["moov"]
+    media = moov[moov.index(b"mdhd"):]
+    scale = struct.unpack(">I", media[16:20])[0]
+    times = moov[moov.index(b"stts"):]
+    entries, count, step = struct.unpack(">III", times[8:20])
+    assert (entries, count) == (1, 12)
+    assert scale * ticks[1] == step * ticks[0]
+
+
+def test_the_same_frames_give_the_same_bytes(frames, white, tmp_path):
+    first = write_clip(frames, white, 30, tmp_path / "a.mp4")
+    second = write_clip(iter(frames), white, 30, tmp_path / "elsewhere" / "b.mp4")
+    assert first == second
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "elsewhere" / "b.mp4").read_bytes()
+
+
+def test_the_clips_hold_no_trace_of_this_machine(frames, white, tmp_path):
+    write_clip(frames, white, 30, tmp_path / "a.mp4")
+    assert str(tmp_path).encode() not in (tmp_path / "a.mp4").read_bytes()
+
+
+@contextmanager
+def files_no_larger_than(size):
+    """A full disk, as far as a process and its children can tell."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("room", [0, 600, 3000])
+def test_a_full_disk_is_said_and_leaves_nothing(frames, white, tmp_path, room):
+    (tmp_path / "clips").mkdir()
+    with files_no_larger_than(room), pytest.raises(RequestError, match=r"a\.mp4: ") as raised:
+        write_clip(frames * 20, white, 30, tmp_path / "clips" / "a.mp4")
+    assert "\n" not in str(raised.value)
+    assert list((tmp_path / "clips").iterdir()) == []
+
+
+def test_a_killed_encoder_is_said_and_leaves_nothing(frames, white, tmp_path, monkeypatch):
+    started = []
+
+    class Kept(subprocess.Popen):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            started.append(self)
+
+    monkeypatch.setattr(video.subprocess, "Popen", Kept)
+
+    def paths():
+        yield from frames
+        started[0].kill()
+        yield from frames * 50
+
+    (tmp_path / "clips").mkdir()
+    with pytest.raises(RequestError, match="killed by signal 9"):
+        write_clip(paths(), white, 30, tmp_path / "clips" / "a.mp4")
+    assert list((tmp_path / "clips").iterdir()) == []
+
+
+def test_a_damaged_frame_stops_the_clip_and_keeps_the_old_one(frames, white, tmp_path):
+    target = tmp_path / "clips" / "a.mp4"
+    write_clip(frames, white, 30, target)
+    before = target.read_bytes()
+    frames[5].write_bytes(frames[5].read_bytes()[:40])
+    with pytest.raises(ValueError, match=frames[5].name):
+        write_clip(frames, white, 30, target)
+    frames[5].unlink()
+    with pytest.raises(FileNotFoundError, match=frames[5].name):
+        write_clip(frames, white, 30, target)
+    assert target.read_bytes() == before
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_place_that_takes_no_files_is_said(frames, white, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(RequestError, match=r"taken.a\.mp4: cannot be written"):
+        write_clip(frames, white, 30, tmp_path / "taken" / "a.mp4")
+
+
+def test_no_frames_are_no_clip(white, tmp_path):
+    with pytest.raises(ValueError, match="at least one frame"):
+        write_clip([], white, 30, tmp_path / "a.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+def test_temporary_names_are_beside_the_target(frames, white, tmp_path):
+    seen = []
+
+    def paths():
+        for path in frames:
+            seen.extend(file.name for file in (tmp_path / "clips").iterdir())
+            yield path
+
+    write_clip(paths(), white, 30, tmp_path / "clips" / "a.mp4")
+    assert "a.mp4" not in seen
+    assert [file.name for file in Path(tmp_path / "clips").iterdir()] == ["a.mp4"]

@@ -189,11 +189,12 @@ class Group(Placed):
 
     kind: Literal["group"]
     of: str
-    materials: dict[str, str] = {}
+    materials: dict[str, str] = Field(default={})
 
 
 Object = Annotated[
-    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Loft | Frond | Island | Group,
+    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Loft | Frond | Island
+    | Group,
     Field(discriminator="kind"),
 ]
 
@@ -256,7 +257,7 @@ class Scenery(Strict):
     floors: tuple[Plane, ...] = ()
     ceilings: tuple[Plane, ...] = ()
     walls: tuple[Walls, ...] = ()
-    groups: dict[str, tuple[Object, ...]] = {}
+    groups: dict[str, tuple[Object, ...]] = Field(default={})
     objects: tuple[Object, ...] = ()
 
     @model_validator(mode="after")

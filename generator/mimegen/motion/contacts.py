@@ -1,0 +1,45 @@
+"""Where and when feet rest on the ground."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import binary_closing, binary_opening, gaussian_filter1d
+
+from mimegen.motion.quaternions import FloatArray
+
+
+def velocities(points: FloatArray, fps: float, smoothing: float = 0.015) -> FloatArray:
+    """Return velocities (F, ...) in m/s of points (F, ...), smoothed over ``smoothing`` s."""
+    if len(points) < 2:
+        return np.zeros_like(points)
+    smooth = gaussian_filter1d(points, max(smoothing * fps, 1e-3), axis=0, mode="nearest")
+    return np.asarray(np.gradient(smooth, axis=0) * fps)
+
+
+def resting_level(points: FloatArray, fps: float) -> float:
+    """Return the height (m) at which points (F, K, 3) are when they rest on the ground.
+
+    That is the median of the slow moments' heights near their lowest; points that are never slow
+    (a take in the air) give their lowest height.
+    """
+    heights = points[..., 2]
+    slow = np.linalg.norm(velocities(points, fps), axis=-1) < 0.25
+    if np.count_nonzero(slow) < 3:
+        return float(np.percentile(heights, 1))
+    resting = heights[slow]
+    low = np.percentile(resting, 5)
+    return float(np.median(resting[resting < low + 0.03]))
+
+
+def resting(points: FloatArray, fps: float, level: float, band: float = 0.035,
+            speed: float = 0.35) -> NDArray[np.bool_]:
+    """Say in which frames points (F, K, 3) rest on the ground: (F, K).
+
+    They are at most ``band`` m above the resting ``level`` and slower than ``speed`` m/s, for at
+    least 0.06 s; gaps of less than that are closed.
+    """
+    moving = np.linalg.norm(velocities(points, fps), axis=-1)
+    still = (points[..., 2] < level + band) & (moving < speed)
+    width = np.ones((max(1, round(0.06 * fps)), 1), dtype=bool)
+    padded = np.pad(still, ((len(width), len(width)), (0, 0)), mode="edge")
+    tidy = binary_opening(binary_closing(padded, width), width)
+    return np.asarray(tidy[len(width) : -len(width)], dtype=bool)

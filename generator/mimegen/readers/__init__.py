@@ -1,0 +1,24 @@
+"""From motion capture files to motions in the house's convention."""
+
+from pathlib import Path
+
+from mimegen.errors import RequestError
+from mimegen.readers.bvh import read_bvh
+from mimegen.readers.house import in_house_convention
+from mimegen.readers.recording import Recording
+from mimegen.readers.roles import Roles, find_roles
+
+__all__ = ["Recording", "Roles", "find_roles", "read_motion"]
+
+
+def read_motion(path: Path) -> Recording:
+    """Read a motion capture file of one person.
+
+    Raises RequestError, one line, for a file that is missing, of another kind, or damaged.
+    """
+    if path.suffix.lower() != ".bvh":
+        raise RequestError(f"{path}: expected a motion file that ends in .bvh")
+    if not path.is_file():
+        raise RequestError(f"{path}: there is no such file")
+    motion, notes = read_bvh(path)
+    return in_house_convention(path, motion, "BVH", notes)

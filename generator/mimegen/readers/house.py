@@ -1,0 +1,192 @@
+"""From a file's own units and axes to metres, Z up, facing -Y, feet on the ground at Z = 0."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.errors import RequestError
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.contacts import resting_level
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.recording import Recording
+from mimegen.readers.roles import SIDES, Roles, bone_names, find_roles
+
+UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units": 0.0254 / 0.45,
+         "feet": 0.3048, "metres": 1.0}
+TYPICAL_HEIGHT = 1.7
+# Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
+LEG_SHARE_OF_HEIGHT = 0.491
+SOLE_TO_ANKLE, SOLE_TO_TOE, SOLE_TO_TIP = 0.039, 0.013, 0.005
+
+
+def in_house_convention(path: Path, motion: Motion, kind: str,
+                        notes: tuple[str, ...]) -> Recording:
+    """Find roles, unit, up axis, facing and ground, and turn the motion to the house's convention.
+
+    Raises RequestError where the file holds no whole person.
+    """
+    sample = motion.global_pose.positions[:: max(1, motion.frames // 200)]
+    middle = sample[len(sample) // 2]
+    roles = find_roles(motion.skeleton, middle - middle[:1], str(path))
+    system = _system(motion.skeleton)
+    motion, more = _rooted_at_hips(motion, roles)
+    unit, unit_source = _unit(path, motion, roles)
+    rest_turn = _rest_turn(motion.skeleton, roles)
+    up, up_name, up_source = _up_axis(motion, roles, rest_turn)
+    motion = _turned(motion, unit, rest_turn, _upright(up))
+    motion, heading = _facing(motion, roles)
+    motion, origin = _on_the_ground(motion, roles)
+    return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
+                     up_name, up_source, heading, origin, (*notes, *more))
+
+
+def _system(skeleton: Skeleton) -> str:
+    for system, pattern in bone_names()["systems"].items():
+        if any(re.search(pattern, name) for name in skeleton.names):
+            return str(system)
+    return "unknown"
+
+
+def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:
+    """Make the hips the root; whatever moves above them moves them."""
+    skeleton, root = motion.skeleton, motion.skeleton.index[roles.joints["hips"]]
+    if root == 0:
+        return motion, ()
+    kept = [root]
+    for joint in range(root + 1, len(skeleton.names)):
+        if int(skeleton.parents[joint]) in kept:
+            kept.append(joint)
+    parents = [-1, *(kept.index(int(skeleton.parents[joint])) for joint in kept[1:])]
+    names = tuple(skeleton.names[joint] for joint in kept)
+    smaller = Skeleton(names, np.array(parents), skeleton.heads[kept], skeleton.tails[kept])
+    pose = motion.global_pose
+    rotations = motion.rotations[:, kept].copy()
+    rotations[:, 0] = pose.rotations[:, root]
+    outside = [name for name in skeleton.names if name not in names]
+    moves = np.ptp(pose.positions[:, 0], axis=0).max() > 0
+    note = f"{', '.join(map(repr, outside[:3]))} above the hips {'moves' if moves else 'stays'}" \
+           " and is folded into them"
+    return Motion(smaller, motion.fps, pose.positions[:, root], rotations), (note,)
+
+
+def _unit(path: Path, motion: Motion, roles: Roles) -> tuple[float, str]:
+    """Find metres per file unit from the length of the legs."""
+    places = motion.global_pose.positions[:: max(1, motion.frames // 50)]
+    legs = [[motion.skeleton.index[roles.joints[f"{side}_{part}"]]
+             for part in ("thigh", "shin", "foot")] for side in SIDES]
+    bones = np.linalg.norm(np.diff(places[:, legs], axis=2), axis=3)
+    height = float(np.median(bones.sum(axis=2))) / LEG_SHARE_OF_HEIGHT
+    if not height > 1e-6:
+        raise RequestError(f"{path}: the skeleton has no size, expected bones with lengths")
+    fitting = {name: unit for name, unit in UNITS.items() if 1.4 <= height * unit <= 2.1}
+    if fitting:
+        name, unit = min(fitting.items(), key=lambda i: abs(height * i[1] - TYPICAL_HEIGHT))
+        return unit, f"{name}: the body would be {height * unit:.2f} m tall"
+    unit = TYPICAL_HEIGHT / height
+    return unit, f"no common unit fits: scaled to a height of {TYPICAL_HEIGHT} m"
+
+
+def _unit_vector(vector: FloatArray) -> FloatArray:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12))
+
+
+def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
+    """Return the signed coordinate axis within ``limit`` degrees, or the vector itself."""
+    vector = _unit_vector(vector)
+    axis = np.zeros(3)
+    largest = int(np.argmax(np.abs(vector)))
+    axis[largest] = np.sign(vector[largest])
+    return axis if axis @ vector > np.cos(np.radians(limit)) else vector
+
+
+def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
+    """Return the matrix that turns the file's rest pose upright, facing -Y, by its pelvis."""
+    heads = {role: skeleton.heads[skeleton.index[joint]] for role, joint in roles.joints.items()}
+    hips = heads["hips"]
+    trunk = next((heads[r] - hips for r in ("spine1", "spine2", "chest", "neck1", "head")
+                  if r in heads and np.linalg.norm(heads[r] - hips) > 1e-6), np.zeros(3))
+    whole = heads["head"] - (heads["left_thigh"] + heads["right_thigh"]) / 2
+    # A bent zero pose says nothing beyond the pelvis itself.
+    up = whole if _unit_vector(whole) @ _unit_vector(trunk) > 0.8 else trunk
+    left = _nearest_axis(heads["left_thigh"] - heads["right_thigh"], 20.0)
+    up = _nearest_axis(up - left * (left @ up), 30.0)
+    left = _unit_vector(left - up * (left @ up))
+    return np.array([left, np.cross(up, left), up])
+
+
+def _up_axis(motion: Motion, roles: Roles,
+             rest_turn: FloatArray) -> tuple[FloatArray, str, str]:
+    """Find the file's vertical: where heads are above feet, else the rest pose's own up."""
+    index = motion.skeleton.index
+    places = motion.global_pose.positions
+    feet = (places[:, index[roles.joints["left_foot"]]]
+            + places[:, index[roles.joints["right_foot"]]]) / 2
+    body = places[:, index[roles.joints["head"]]] - feet
+    body /= np.maximum(np.linalg.norm(body, axis=1, keepdims=True), 1e-12)
+    typical = np.median(body, axis=0)
+    up, source = _nearest_axis(typical, 50.0), "the head is above the feet"
+    if up @ typical < 0.7:
+        up, source = _nearest_axis(rest_turn[2], 30.0), "the rest pose stands along it"
+    largest = int(np.argmax(np.abs(up)))
+    up = np.eye(3)[largest] * np.sign(up[largest])
+    return up, f"{'-' if up.sum() < 0 else ''}{'XYZ'[largest]}", source
+
+
+def _upright(up: FloatArray) -> FloatArray:
+    """Return the rotation matrix that turns the file's up axis to Z, and its front to -Y."""
+    front = {0: [0.0, 0.0, 1.0], 1: [0.0, 0.0, 1.0], 2: [0.0, -1.0, 0.0]}
+    back = -np.array(front[int(np.argmax(np.abs(up)))])
+    return np.array([np.cross(back, up), back, up])
+
+
+def _turned(motion: Motion, unit: float, rest: FloatArray, world: FloatArray) -> Motion:
+    """Turn the rest pose by one rotation and the motion by another; scale both."""
+    skeleton = motion.skeleton
+    heads = (skeleton.heads - skeleton.heads[0]) @ rest.T * unit
+    tails = (skeleton.tails - skeleton.heads[0]) @ rest.T * unit
+    lowest = min(heads[:, 2].min(), tails[:, 2].min())
+    lift = np.array([0.0, 0.0, -lowest])
+    turned = Skeleton(skeleton.names, skeleton.parents, heads + lift, tails + lift)
+    before = quaternions.from_matrices(world)
+    after = quaternions.conjugate(quaternions.from_matrices(rest))
+    rotations = quaternions.multiply(quaternions.multiply(before, motion.global_pose.rotations),
+                                     after)
+    return Motion.from_global_rotations(turned, motion.fps,
+                                        motion.root_positions @ world.T * unit,
+                                        quaternions.without_flips(rotations))
+
+
+def _facing(motion: Motion, roles: Roles) -> tuple[Motion, float]:
+    """Turn the take about Z so that hips and shoulders face -Y in its first tenth of a second."""
+    places = motion.global_pose.positions[: max(1, round(motion.fps / 10))]
+    index = motion.skeleton.index
+    left = np.zeros(3)
+    for part in ("thigh", "upper_arm"):
+        across = (places[:, index[roles.joints[f"left_{part}"]]]
+                  - places[:, index[roles.joints[f"right_{part}"]]]).mean(axis=0)
+        left += _unit_vector(across * np.array([1.0, 1.0, 0.0]))
+    heading = float(np.arctan2(left[1], left[0])) if np.linalg.norm(left[:2]) > 1e-6 else 0.0
+    turn = quaternions.from_rotation_vectors([0.0, 0.0, -heading])
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
+    turned = quaternions.rotate(turn, motion.root_positions)
+    return Motion(motion.skeleton, motion.fps, turned, rotations), float(np.degrees(heading))
+
+
+def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, float]]:
+    """Put the start over the origin and the level where feet rest at Z = 0."""
+    height = motion.global_pose.positions
+    index = motion.skeleton.index
+    levels = []
+    for part, share in (("foot", SOLE_TO_ANKLE), ("toe", SOLE_TO_TOE)):
+        joints = [index[roles.joints[f"{s}_{part}"]] for s in SIDES
+                  if f"{s}_{part}" in roles.joints]
+        if joints:
+            level = resting_level(height[:, joints], motion.fps)
+            levels.append(level - share * TYPICAL_HEIGHT)
+    ground = float(np.mean(levels))
+    start = motion.root_positions[0] * np.array([1.0, 1.0, 0.0]) + [0.0, 0.0, ground]
+    moved = motion.root_positions - start
+    return (Motion(motion.skeleton, motion.fps, moved, motion.rotations),
+            (float(start[0]), float(start[1])))

@@ -1,26 +1,33 @@
 """Rendering with Cycles: devices, sampling, and pictures read into memory."""
 
+import tempfile
+from pathlib import Path
+
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.stage.config import Sampling
-from mimegen.stage.devices import DEVICE_KINDS, choose_device
+from mimegen.stage.devices import DEVICE_KINDS, best_device
+
+Region = tuple[int, int, int, int]
+"""Left, top, right and bottom pixels of a part of the picture, ends exclusive."""
 
 
 def use_device(wanted: str, threads: int = 0) -> str:
     """Make Cycles render on the wanted kind of device and return which it is.
 
-    ``threads`` is the number of CPU threads, 0 for all. Call it after every ``reset_scene``.
+    ``threads`` is the number of CPU threads, 0 for all.
 
     Raises RequestError where the device is not on this machine.
     """
     preferences = bpy.context.preferences.addons["cycles"].preferences
-    found = found_devices()
-    kind = choose_device(found, wanted)
-    scene = bpy.context.scene
-    scene.cycles.device = "CPU" if kind == "CPU" else "GPU"
-    preferences.compute_device_type = "NONE" if kind == "CPU" else kind
+    kind = best_device(found_devices(), wanted)
+    preferences.compute_device_type = "NONE" if kind == "cpu" else kind.upper()
     for device in preferences.devices:
-        device.use = device.type == kind
+        device.use = device.type == kind.upper()
+    scene = bpy.context.scene
+    scene.cycles.device = "CPU" if kind == "cpu" else "GPU"
     scene.render.threads_mode = "FIXED" if threads else "AUTO"
     if threads:
         scene.render.threads = threads
@@ -33,7 +40,7 @@ def found_devices() -> dict[str, list[str]]:
     preferences.refresh_devices()
     found: dict[str, list[str]] = {kind: [] for kind in DEVICE_KINDS}
     for device in preferences.devices:
-        found[device.type].append(device.name)
+        found[device.type.lower()].append(device.name)
     return found
 
 
@@ -55,3 +62,49 @@ def apply_sampling(sampling: Sampling) -> None:
     cycles.denoising_prefilter = sampling.denoise_prefilter.upper()
     cycles.denoising_use_gpu = sampling.denoise_on_gpu
     scene.render.use_persistent_data = sampling.persistent_data
+
+
+class PictureReader:
+    """Renders and reads pictures as floats.
+
+    Blender gives its result's pixels to nobody without a window, so they take the way over one
+    uncompressed OpenEXR file in a temporary folder, which costs some 10 ms.
+    """
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="mimegen-")
+        self._file = Path(self._folder.name) / "picture.exr"
+
+    def close(self) -> None:
+        """Remove the temporary folder."""
+        self._folder.cleanup()
+
+    def render(self, region: Region) -> NDArray[np.float32]:
+        """Render a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
+        scene = bpy.context.scene
+        _crop(scene.render, region)
+        bpy.ops.render.render()
+        settings = scene.render.image_settings
+        settings.file_format = "OPEN_EXR"
+        settings.color_mode, settings.color_depth = "RGBA", "32"
+        settings.exr_codec = "NONE"
+        bpy.data.images["Render Result"].save_render(str(self._file), scene=scene)
+        picture = bpy.data.images.load(str(self._file))
+        width, height = picture.size
+        pixels = np.empty(width * height * 4, np.float32)
+        picture.pixels.foreach_get(pixels)
+        bpy.data.images.remove(picture)
+        left, top, right, bottom = region
+        if (width, height) != (right - left, bottom - top):
+            raise RuntimeError(f"Blender rendered {width}x{height} pixels for region {region}")
+        return pixels.reshape(height, width, 4)[::-1]
+
+
+def _crop(render: bpy.types.RenderSettings, region: Region) -> None:
+    left, top, right, bottom = region
+    width, height = render.resolution_x, render.resolution_y
+    render.use_border = render.use_crop_to_border = True
+    # Blender rounds the border down to whole pixels; a hundredth keeps floats on the right side.
+    render.border_min_x, render.border_max_x = (left + 0.01) / width, (right + 0.01) / width
+    render.border_min_y = (height - bottom + 0.01) / height
+    render.border_max_y = (height - top + 0.01) / height

@@ -9,9 +9,14 @@ from mimegen.stage.config import Light
 
 
 def reset_scene() -> None:
-    """Empty Blender: no objects, no data, Cycles on a transparent film."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    scene = bpy.context.scene
+    """Begin a new scene in an empty Blender; only what ``use_device`` set stays."""
+    old = bpy.context.scene
+    scene = bpy.data.scenes.new("stage")
+    scene.cycles.device = old.cycles.device
+    scene.render.threads_mode, scene.render.threads = old.render.threads_mode, old.render.threads
+    bpy.context.window.scene = scene
+    kept = {scene, *bpy.data.window_managers, *bpy.data.screens, *bpy.data.workspaces}
+    bpy.data.batch_remove([thing for thing in bpy.data.user_map() if thing not in kept])
     scene.render.engine = "CYCLES"
     scene.render.film_transparent = True
     scene.view_settings.view_transform = "Standard"

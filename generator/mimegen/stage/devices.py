@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from mimegen.errors import RequestError
 
-# Cycles' own names, best first.
-DEVICE_KINDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL", "CPU")
+DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", "cpu")
+"""Best first."""
 
 
-def choose_device(found: Mapping[str, list[str]], wanted: str) -> str:
+def best_device(found: Mapping[str, list[str]], wanted: str) -> str:
     """Return the kind of device to render on.
 
     ``found`` holds the names of the devices of each kind on this machine; a CPU is always there.
@@ -16,10 +16,11 @@ def choose_device(found: Mapping[str, list[str]], wanted: str) -> str:
 
     Raises RequestError where the wanted kind does not exist or is not on this machine.
     """
-    there = [kind for kind in DEVICE_KINDS if kind == "CPU" or found.get(kind)]
+    there = [kind for kind in DEVICE_KINDS if kind == "cpu" or found.get(kind)]
     if wanted.lower() == "auto":
         return there[0]
-    if wanted.upper() in there:
-        return wanted.upper()
-    names = ", ".join(["auto", *(kind.lower() for kind in there)])
-    raise RequestError(f"--device {wanted}: not on this machine (there is: {names})")
+    if wanted.lower() in there:
+        return wanted.lower()
+    raise RequestError(
+        f"--device {wanted}: not on this machine (there is: {', '.join(['auto', *there])})"
+    )

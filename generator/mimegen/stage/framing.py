@@ -1,0 +1,148 @@
+"""Placing the camera so that the whole action stays in view."""
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mimegen.characters.character import Performance
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import FixedCamera, FramedCamera, RenderConfig
+from mimegen.stage.skinning import joint_columns, skin_matrix, skinned
+
+# Similar people get the same camera, and so share background stills.
+DISTANCE_STEP_M = 0.25
+PLACE_STEP_M = 0.05
+# What the vertex subset and the rounding of skinning may miss.
+SKIN_SLACK_M = 0.02
+# Ground that is kept in view around the feet, for their shadow.
+SHADOW_ROOM_M = 0.15
+FEET_BELOW_M = 0.4
+
+
+def frame_camera(performance: Performance, config: RenderConfig, angle_deg: float) -> Camera:
+    """Return the config's camera for a performance, turned about Z by ``angle_deg``.
+
+    Positive angles turn it counterclockwise seen from above. A framed camera has the same target,
+    distance and height for every angle, and keeps every frame within its margin from all of them.
+    """
+    if isinstance(config.camera, FixedCamera):
+        return _fixed_camera(config.camera, config, angle_deg)
+    return _framed_camera(performance, config.camera, config, angle_deg)
+
+
+def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) -> Camera:
+    turn = quaternions.from_euler("xyz", np.array([0.0, 0.0, angle_deg]))
+    position = quaternions.rotate(turn, np.array(fixed.position))
+    upright = quaternions.from_euler("xyz", np.degrees(fixed.euler_rad))
+    return _camera(position, quaternions.multiply(turn, upright), fixed.lens_mm, config)
+
+
+def _framed_camera(performance: Performance, framed: FramedCamera, config: RenderConfig,
+                   angle_deg: float) -> Camera:
+    points = outline_points(performance)
+    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
+    middle = np.round((low + high) / 2 / PLACE_STEP_M) * PLACE_STEP_M
+    rings = _rings(points, middle)
+    height, distance = _height_and_distance(rings, framed, config)
+    azimuth = np.radians(framed.azimuth_deg + angle_deg)
+    elevation = np.radians(framed.elevation_deg)
+    towards = np.array([
+        np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),
+        np.sin(elevation),
+    ])
+    position = np.array([*middle, height]) + distance * towards
+    euler = np.array([90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg])
+    return _camera(position, quaternions.from_euler("xyz", euler), framed.lens_mm, config)
+
+
+def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
+            config: RenderConfig) -> Camera:
+    x, y, z = (round(float(number), 9) for number in position)
+    turn = cast(
+        tuple[float, float, float, float], tuple(round(float(number), 12) for number in rotation)
+    )
+    return Camera((x, y, z), turn, lens_mm, config.width, config.height)
+
+
+def outline_points(performance: Performance) -> FloatArray:
+    """Return points (N, 3) that bound the body over all frames, up to a centimetre or two.
+
+    Only the outermost vertices of each bone, in the rest pose, are posed.
+    """
+    skeleton = performance.character.skeleton
+    pose = performance.motion.global_pose
+    columns = joint_columns(skeleton, pose.positions, pose.rotations)
+    joints = len(skeleton.names)
+    matrices = []
+    for mesh in performance.character.meshes:
+        strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
+        chosen = _outermost(mesh.vertices, strongest)
+        matrices.append(skin_matrix(mesh, joints)[chosen])
+    return skinned(sparse.vstack(matrices, format="csr"), columns).reshape(-1, 3).astype(float)
+
+
+def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Return the numbers of the vertices that are extreme within their group."""
+    directions = _sphere(48)
+    chosen: set[int] = set()
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        chosen.update(members[np.argmax(vertices[members] @ directions.T, axis=0)].tolist())
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def _sphere(count: int) -> FloatArray:
+    """Return evenly spread unit vectors (count, 3), a Fibonacci lattice."""
+    number = np.arange(count) + 0.5
+    z = 1 - 2 * number / count
+    turn = np.pi * (1 + 5**0.5) * number
+    flat = np.sqrt(1 - z * z)
+    return np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1)
+
+
+def _rings(points: FloatArray, middle: FloatArray) -> FloatArray:
+    """Return radius about the vertical through ``middle`` and height (N, 2) of what to keep in view.
+
+    A camera that may stand at any angle sees each point anywhere on its ring.
+    """
+    radius = np.linalg.norm(points[:, :2] - middle, axis=1) + SKIN_SLACK_M
+    feet = points[:, 2] < FEET_BELOW_M
+    reach = float(radius[feet].max()) if feet.any() else 0.0
+    level = np.round(points[:, 2] / SKIN_SLACK_M).astype(int)
+    levels, slots = np.unique(level, return_inverse=True)
+    widest = np.zeros(len(levels))
+    np.maximum.at(widest, slots, radius)
+    heights = levels * SKIN_SLACK_M
+    return np.concatenate([
+        np.stack([widest, heights + SKIN_SLACK_M], axis=1),
+        np.stack([widest, heights - SKIN_SLACK_M], axis=1),
+        [[reach + SHADOW_ROOM_M, 0.0]],
+    ])
+
+
+def _height_and_distance(rings: FloatArray, framed: FramedCamera,
+                         config: RenderConfig) -> tuple[float, float]:
+    """Return the target's height and the camera's distance from it: the nearest that will do."""
+    focal = framed.lens_mm / 36.0 * config.width
+    share = 1.0 - 2.0 * framed.margin
+    per_side, per_rise = (2.0 * focal / (share * size) for size in (config.width, config.height))
+    sine, cosine = np.sin(np.radians(framed.elevation_deg)), np.cos(np.radians(framed.elevation_deg))
+    around = np.linspace(0.0, 2.0 * np.pi, 49)
+    side = rings[:, :1] * np.sin(around)
+    nearer = rings[:, :1] * np.cos(around)
+    low, high = rings[:, 1].min(), rings[:, 1].max()
+    targets = np.arange(np.floor(low / PLACE_STEP_M), np.ceil(high / PLACE_STEP_M) + 1)
+    best = (0.0, np.inf)
+    for target in targets * PLACE_STEP_M:
+        above = rings[:, 1:] - target
+        towards = above * sine + nearer * cosine
+        rise = above * cosine - nearer * sine
+        needed = towards + np.maximum(np.abs(side) * per_side, np.abs(rise) * per_rise)
+        if needed.max() < best[1]:
+            best = (float(target), float(needed.max()))
+    height, distance = best
+    return height, float(np.ceil(distance / DISTANCE_STEP_M) * DISTANCE_STEP_M)

@@ -1,0 +1,216 @@
+"""The figure's soft shadow on the ground Z = 0, from posed geometry instead of traced light.
+
+Dense points on the figure's surface are projected onto the ground along many directions, over
+the sun's disc and over the sky. A cell of the ground misses the light of a direction when a point
+lands in it; the mean over all directions is the share of light that is missing. Penumbrae that
+grow with height and the darkening around feet follow from that by themselves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage, sparse
+
+from mimegen.characters.character import Character, Mesh
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import Light
+from mimegen.stage.frames import ByteArray
+from mimegen.stage.skinning import SkinMatrix, skin_matrix
+
+CELL_M = 0.02
+# Points closer together than this count once.
+VOXEL_M = 0.0125
+SUN_DIRECTIONS = 24
+SKY_DIRECTIONS = 64
+# Light from lower in the sky is left out: its shadows are long and too faint to be seen.
+LOWEST_SKY_DEG = 12.0
+SUN_BLUR_CELLS = 0.8
+SKY_BLUR_CELLS = 3.0
+# Ground around the sun's shadow on which the sky's is still drawn, and how far both may reach.
+SURROUNDINGS_M = 0.7
+FARTHEST_M = 8.0
+FAINTEST = 1.0 / 255.0
+
+
+@dataclass(frozen=True, eq=False)
+class GroundShadow:
+    """The share of the ground's light that is missing: ``missing`` (ny, nx), 0 to 1.
+
+    The centre of cell (0, 0) lies at X Y ``corner`` metres; cells are ``CELL_M`` wide.
+    """
+
+    missing: NDArray[np.float32]
+    corner: tuple[float, float]
+
+
+def surface_matrix(character: Character) -> SkinMatrix:
+    """Return the skin matrix (P, 4 J) of points that cover the figure densely enough for cells.
+
+    No two neighbouring points are farther apart than about three quarters of a cell at rest.
+    """
+    joints = len(character.skeleton.names)
+    parts = [
+        _barycentric_points(mesh) @ skin_matrix(mesh, joints) for mesh in character.meshes
+    ]
+    return sparse.csr_matrix(sparse.vstack(parts, format="csr"), dtype=np.float32)
+
+
+def _barycentric_points(mesh: Mesh) -> SkinMatrix:
+    """Return the matrix (P, V) of a mesh's vertices and of further points inside its triangles."""
+    quads = mesh.faces[mesh.faces[:, 3] >= 0]
+    triangles = np.concatenate([mesh.faces[:, :3], quads[:, [0, 2, 3]]])
+    corners = mesh.vertices[triangles]
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
+    parts = np.ceil(edges / (0.75 * CELL_M)).astype(int)
+    count = len(mesh.vertices)
+    matrices = [sparse.identity(count, dtype=np.float32, format="csr")]
+    for number in np.unique(parts[parts > 1]):
+        inside = _lattice(int(number))
+        chosen = triangles[parts == number]
+        columns = np.repeat(chosen, len(inside), axis=0)
+        values = np.tile(inside, (len(chosen), 1))
+        rows = np.repeat(np.arange(len(columns)), 3)
+        matrices.append(sparse.csr_matrix(
+            (values.ravel().astype(np.float32), (rows, columns.ravel())),
+            shape=(len(columns), count),
+        ))
+    return sparse.vstack(matrices, format="csr")
+
+
+def _lattice(parts: int) -> FloatArray:
+    """Return barycentric coordinates (N, 3) of a triangle's lattice without its corners."""
+    first, second = np.meshgrid(np.arange(parts + 1), np.arange(parts + 1))
+    third = parts - first - second
+    lattice = np.stack([first, second, third], axis=-1)[third >= 0]
+    return np.asarray(lattice[lattice.max(axis=1) < parts] / parts)
+
+
+def ground_shadow(points: NDArray[np.float32], light: Light) -> GroundShadow:
+    """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
+    sun = sun_directions(light)
+    sky = sky_directions()
+    points = _thinned(points)
+    heights = np.maximum(points[:, 2], 0.0)
+    corner, shape = _grid(points[:, :2], heights, sun)
+    cells = (points[:, :2] - np.array(corner, np.float32)) / np.float32(CELL_M) + np.float32(0.5)
+    heights = heights / np.float32(CELL_M)
+    from_sun = ndimage.gaussian_filter(_mean_cover(cells, heights, sun, shape), SUN_BLUR_CELLS)
+    from_sky = ndimage.gaussian_filter(_mean_cover(cells, heights, sky, shape), SKY_BLUR_CELLS)
+    sun_share = _sun_share(light)
+    return GroundShadow(sun_share * from_sun + (1.0 - sun_share) * from_sky, corner)
+
+
+def _thinned(points: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the centres of the voxels, aligned to the world, in which points lie."""
+    voxels = np.floor(points / np.float32(VOXEL_M)).astype(np.int64)
+    first = voxels.min(axis=0)
+    shape = tuple(voxels.max(axis=0) - first + 1)
+    taken = np.zeros(shape, np.bool_)
+    taken[tuple((voxels - first).T)] = True
+    centres = np.stack(np.nonzero(taken), axis=-1) + first + 0.5
+    return (centres * VOXEL_M).astype(np.float32)
+
+
+def _sun_share(light: Light) -> float:
+    """Return the sun's share of the irradiance on open ground; a sky of radiance L gives pi L."""
+    sun = light.sun_strength * np.sin(np.radians(light.sun_from_deg[1]))
+    sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))
+    return float(sun / max(sun + sky, 1e-9))
+
+
+def sun_directions(light: Light) -> FloatArray:
+    """Return directions (N, 3) to points spread evenly over the sun's disc (Vogel 1979)."""
+    azimuth, elevation = np.radians(light.sun_from_deg)
+    number = np.arange(SUN_DIRECTIONS) + 0.5
+    radius = np.tan(np.radians(light.sun_size_deg) / 2) * np.sqrt(number / SUN_DIRECTIONS)
+    turn = number * np.pi * (3.0 - 5**0.5)
+    towards = np.array([
+        np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),
+        np.sin(elevation),
+    ])
+    side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
+    up = np.cross(towards, side)
+    spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
+    directions = towards + spread
+    directions[:, 2] = np.maximum(directions[:, 2], np.sin(np.radians(3.0)))
+    return directions
+
+
+def sky_directions() -> FloatArray:
+    """Return directions (M, 3) spread over the upper hemisphere with density as their cosine."""
+    number = np.arange(SKY_DIRECTIONS) + 0.5
+    highest = np.cos(np.radians(LOWEST_SKY_DEG)) ** 2
+    flat_squared = highest * number / SKY_DIRECTIONS
+    turn = number * np.pi * (3.0 - 5**0.5)
+    flat = np.sqrt(flat_squared)
+    return np.stack([flat * np.cos(turn), flat * np.sin(turn), np.sqrt(1 - flat_squared)], axis=-1)
+
+
+def _grid(places: NDArray[np.float32], heights: NDArray[np.float32],
+          sun: FloatArray) -> tuple[tuple[float, float], tuple[int, int]]:
+    """Return corner and shape of the ground grid, aligned to whole cells so nothing flickers."""
+    low, high = places.min(axis=0), places.max(axis=0)
+    middle = (low + high) / 2
+    for direction in sun:
+        landed = places - heights[:, None] * (direction[:2] / direction[2]).astype(np.float32)
+        low, high = np.minimum(low, landed.min(axis=0)), np.maximum(high, landed.max(axis=0))
+    low = np.maximum(low - SURROUNDINGS_M, middle - FARTHEST_M)
+    high = np.minimum(high + SURROUNDINGS_M, middle + FARTHEST_M)
+    first, last = np.floor(low / CELL_M).astype(int), np.ceil(high / CELL_M).astype(int)
+    shape = (int(last[1] - first[1] + 1), int(last[0] - first[0] + 1))
+    return (float(first[0] * CELL_M), float(first[1] * CELL_M)), shape
+
+
+def _mean_cover(cells: NDArray[np.float32], heights: NDArray[np.float32], directions: FloatArray,
+                shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Return for every cell the share of directions in which a point lands in it."""
+    rows, columns = shape
+    total = np.zeros(rows * columns, np.float32)
+    for direction in directions:
+        x_shift, y_shift = (direction[:2] / direction[2]).astype(np.float32)
+        column = (cells[:, 0] - heights * x_shift).astype(np.int32)
+        row = (cells[:, 1] - heights * y_shift).astype(np.int32)
+        inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
+        covered = np.zeros(rows * columns, np.bool_)
+        covered[(row * columns + column)[inside]] = True
+        total += covered
+    return total.reshape(shape) / np.float32(len(directions))
+
+
+def seen_shadow(shadow: GroundShadow, camera: Camera,
+                strength: float) -> tuple[ByteArray, tuple[int, int]]:
+    """Return the shadow as a camera sees it, cropped: (h, w) of 0 to 255, and its left upper pixel.
+
+    ``strength`` scales it: 0 none, 1 as dark as geometry and light make it.
+    """
+    left, top, right, bottom = _seen_bounds(shadow, camera, strength)
+    x = np.arange(left, right) + 0.5
+    y = np.arange(top, bottom) + 0.5
+    ground = camera.ground_points(np.stack(np.meshgrid(x, y), axis=-1))
+    places = (ground - np.array(shadow.corner)) / CELL_M
+    places = np.where(np.isfinite(places), places, -10.0)
+    seen = ndimage.map_coordinates(
+        shadow.missing, [places[..., 1], places[..., 0]], order=1, mode="constant"
+    )
+    return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
+
+
+def _seen_bounds(shadow: GroundShadow, camera: Camera,
+                 strength: float) -> tuple[int, int, int, int]:
+    """Return left, top, right and bottom pixels (ends exclusive) of what can be seen of it."""
+    rows, columns = np.nonzero(shadow.missing * strength > FAINTEST / 2)
+    if len(rows) == 0:
+        return 0, 0, 0, 0
+    flat = np.stack([columns, rows, np.zeros_like(rows)], axis=-1) * CELL_M
+    seen = camera.project(flat + np.array([*shadow.corner, 0.0]))
+    seen = seen[seen[:, 2] > 0.1]
+    if len(seen) == 0:
+        return 0, 0, 0, 0
+    size = np.array([camera.width, camera.height])
+    low = np.clip(np.floor(seen[:, :2].min(axis=0)) - 2, 0, size).astype(int)
+    high = np.clip(np.ceil(seen[:, :2].max(axis=0)) + 2, 0, size).astype(int)
+    if (high <= low).any():
+        return 0, 0, 0, 0
+    return int(low[0]), int(low[1]), int(high[0]), int(high[1])

@@ -1,0 +1,47 @@
+"""Linear blend skinning as one sparse matrix, for speed over many frames."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mimegen.characters.character import Mesh
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+SkinMatrix = sparse.csr_matrix
+"""Maps the joints' turns and places, stacked as in ``joint_columns``, to vertices (V, 3)."""
+
+
+def skin_matrix(mesh: Mesh, joints: int) -> SkinMatrix:
+    """Return the matrix (V, 4 * joints) that skins a mesh, float32.
+
+    Linear blend skinning, v' = sum of w_j (R_j v + t_j), is linear in the R_j and t_j.
+    """
+    count, influences = mesh.joints.shape
+    rest = np.concatenate([mesh.vertices, np.ones((count, 1))], axis=1)
+    values = mesh.weights[:, :, None] * rest[:, None, :]
+    columns = 4 * mesh.joints[:, :, None] + np.arange(4)
+    rows = np.repeat(np.arange(count), influences * 4)
+    entries = (values.ravel().astype(np.float32), (rows, columns.ravel()))
+    matrix = sparse.csr_matrix(entries, shape=(count, 4 * joints))
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def joint_columns(skeleton: Skeleton, positions: FloatArray,
+                  rotations: FloatArray) -> NDArray[np.float32]:
+    """Return the right side (4 J, 3 F) of the skinning product, columns frame by frame.
+
+    ``positions`` (F, J, 3) and ``rotations`` (F, J, 4) are the global pose.
+    """
+    matrices = quaternions.to_matrices(rotations)
+    shifts = positions - np.einsum("fjab,jb->fja", matrices, skeleton.heads)
+    stacked = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, :, None, :]], axis=2)
+    frames, joints = positions.shape[:2]
+    return stacked.transpose(1, 2, 0, 3).reshape(4 * joints, 3 * frames).astype(np.float32)
+
+
+def skinned(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the posed vertices (F, V, 3) of a skin matrix for joint columns (4 J, 3 F)."""
+    product = np.asarray(matrix @ columns)
+    return np.ascontiguousarray(product.reshape(len(product), -1, 3).transpose(1, 0, 2))

@@ -1,0 +1,119 @@
+"""A warm Blender process, seen from the main process: jobs go in, messages come out."""
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
+
+from mimegen.errors import RequestError
+from mimegen.stage.jobs import SetJob, ShotJob
+
+# Blender's memory grows a little with every frame.
+FRAMES_UNTIL_WORN = 2000
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Blender has started; ``device`` is what it renders on."""
+
+    device: str
+    blender_version: str
+
+
+@dataclass(frozen=True)
+class FrameDone:
+    """A frame of the job's shot for one of its cameras is published, after ``seconds`` of work."""
+
+    camera: int
+    frame: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class JobDone:
+    """Everything the job asked for is published."""
+
+
+@dataclass(frozen=True)
+class JobFailed:
+    """The job, or starting Blender, ended in an error; what was published stays whole."""
+
+    message: str
+
+
+class StageWorker:
+    """A Blender process of its own, which does one job at a time.
+
+    Messages (Ready first, then those of each job) are received from ``connection``; EOFError
+    there means that the process is gone. A ``submit`` before Ready waits until Blender is up.
+    """
+
+    def __init__(self, device: str = "auto", threads: int = 0) -> None:
+        """Start Blender on a kind of device, or the best with ``auto``.
+
+        ``threads`` is the number of CPU threads that render, 0 for all.
+        """
+        context = get_context("spawn")
+        self.connection: Connection
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve, args=(theirs, device, threads), name="mimegen-stage", daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self._frames = 0
+
+    def submit(self, job: ShotJob | SetJob) -> None:
+        """Hand over a job; the one before must have ended. A process that is gone says EOFError."""
+        if isinstance(job, ShotJob):
+            self._frames += int(job.missing.sum())
+        try:
+            self.connection.send(job)
+        except BrokenPipeError:
+            self._process.join()
+
+    @property
+    def worn(self) -> bool:
+        """Whether it has rendered so much that a fresh process is better for the memory."""
+        return self._frames >= FRAMES_UNTIL_WORN
+
+    def close(self) -> None:
+        """End it once its job is done."""
+        self.connection.close()
+        self._process.join()
+
+    def kill(self) -> None:
+        """End it at once; no half-written file is ever under a final name."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def _serve(connection: Connection, device: str, threads: int) -> None:
+    """Be the worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    try:
+        from mimegen.stage.blender_worker import serve
+    except ImportError as problem:
+        connection.send(JobFailed(
+            f"Blender does not load ({problem}); see the README for the system libraries it needs"
+        ))
+        return
+    try:
+        serve(connection, device, threads)
+    except RequestError as problem:
+        connection.send(JobFailed(str(problem)))
+    except (EOFError, BrokenPipeError):
+        pass
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

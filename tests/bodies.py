@@ -1,0 +1,57 @@
+"""Simple bodies for tests."""
+
+import numpy as np
+
+from mimegen.characters.character import Character, Material, Mesh
+from mimegen.motion import Skeleton, standard_skeleton
+
+
+def capsule_character(around: int = 10, along: int = 8) -> Character:
+    """Return a person of capsules, one per bone of the standard skeleton, rigidly skinned."""
+    skeleton = standard_skeleton()
+    vertices, faces, joints = [], [], []
+    for joint in range(len(skeleton.names)):
+        points, quads = _capsule(skeleton, joint, around, along)
+        faces.append(quads + sum(map(len, vertices)))
+        vertices.append(points)
+        joints.append(np.full((len(points), 1), joint, np.int32))
+    everything = np.concatenate(vertices)
+    mesh = Mesh(
+        name="body", vertices=everything, faces=np.concatenate(faces),
+        joints=np.concatenate(joints), weights=np.ones((len(everything), 1)), material="cloth",
+        attributes={"shade": np.clip(everything[:, 2] / 1.8, 0, 1)},
+    )
+    material = Material("cloth", "cloth", {"color": (0.25, 0.4, 0.5), "roughness": 0.7})
+    return Character(
+        "capsules", skeleton, (mesh,), {"cloth": material}, f"capsules-{around}-{along}",
+        "made by a test", "CC0-1.0",
+    )
+
+
+def _radius(name: str) -> float:
+    for part, radius in (("Hips", 0.13), ("Spine", 0.12), ("Head", 0.09), ("UpLeg", 0.075),
+                         ("Leg", 0.05), ("Foot", 0.035), ("ForeArm", 0.035), ("Arm", 0.045)):
+        if part in name and "Hand" not in name:
+            return radius
+    return 0.025 if name.endswith(("Hand", "ToeBase")) else 0.01
+
+
+def _capsule(skeleton: Skeleton, joint: int, around: int,
+             along: int) -> tuple[np.ndarray, np.ndarray]:
+    head, tail = skeleton.heads[joint], skeleton.tails[joint]
+    radius = _radius(skeleton.names[joint])
+    axis = (tail - head) / np.linalg.norm(tail - head)
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    side /= np.linalg.norm(side)
+    other = np.cross(axis, side)
+    slope = np.linspace(-np.pi / 2, np.pi / 2, along)
+    turn = np.arange(around) / around * 2 * np.pi
+    rings = np.where(slope[:, None] < 0, head, tail) + radius * np.sin(slope)[:, None] * axis
+    spokes = np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * other
+    reach = radius * np.maximum(np.cos(slope), 0.02)
+    points = rings[:, None] + reach[:, None, None] * spokes
+    ring, spoke = np.meshgrid(np.arange(along - 1), np.arange(around), indexing="ij")
+    after = (spoke + 1) % around
+    quads = np.stack([ring * around + spoke, ring * around + after,
+                      (ring + 1) * around + after, (ring + 1) * around + spoke], axis=-1)
+    return points.reshape(-1, 3), quads.reshape(-1, 4).astype(np.int32)

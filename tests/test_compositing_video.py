@@ -101,8 +101,8 @@ def test_the_stream_is_tagged_and_its_index_is_in_front(frames, white, tmp_path)
 
 @pytest.mark.parametrize(("fps", "ticks"), [
     (30, (30, 1)), (60, (60, 1)), (12.5, (25, 2)), (30000 / 1001, (30000, 1001)),
-    (23.976023976023978, (24000, 1001)), (29.97, (2997, 100)), (119.88, (2997, 25)), (59.94, (2997, 50)),
-    (240, (240, 1)), (0.5, (1, 2))])
+    (23.976023976023978, (24000, 1001)), (29.97, (2997, 100)), (119.88, (2997, 25)),
+    (59.94, (2997, 50)), (240, (240, 1)), (0.5, (1, 2))])
 def test_rates_are_exact(frames, white, tmp_path, fps, ticks):
     write_clip(frames, white, fps, tmp_path / "a.mp4")
     moov = atoms((tmp_path / "a.mp4").read_bytes())["moov"]

@@ -1,0 +1,254 @@
+"""Backgrounds: what their files may say, and how a picture comes to lie behind the figure."""
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+from PIL import Image
+from scipy.spatial.transform import Rotation
+
+from mimegen.compositing.backdrop import PERSON_M, backdrop, person_rows, place_picture
+from mimegen.compositing.background import Background, Picture, read_background
+from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
+from mimegen.errors import RequestError
+from mimegen.stage.camera import Camera
+
+FACTS = {"name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",
+         "source": "made for this test"}
+GROUND = [[0.1, 0.6], [0.9, 0.6], [1.0, 1.0], [0.0, 1.0]]
+
+
+def camera_at(position, pitch_deg, lens_mm, width, height):
+    """A camera that looks along +Y, down by ``pitch_deg``."""
+    x, y, z, w = Rotation.from_euler("x", 90 - pitch_deg, degrees=True).as_quat()
+    return Camera(position, (w, x, y, z), lens_mm, width, height)
+
+
+SHOT = camera_at((0.0, -6.0, 1.3), 4.0, 50.0, 640, 360)
+
+
+def checkerboard(camera):
+    """What a camera sees of level ground in squares of 0.5 m and a sky, as sRGB bytes."""
+    columns, rows = np.meshgrid(np.arange(camera.width) + 0.5, np.arange(camera.height) + 0.5)
+    ground = camera.ground_points(np.stack([columns, rows], axis=-1))
+    odd = np.nan_to_num(np.floor(ground / 0.5)).sum(axis=-1) % 2
+    sky = np.isnan(ground[..., 0])
+    gray = np.where(sky, 200, np.where(odd == 1, 230, 40))
+    return np.repeat(gray.astype(np.uint8)[..., None], 3, axis=-1)
+
+
+def picture_file(folder, pixels, **facts):
+    Image.fromarray(pixels).save(folder / "hall.png")
+    facts = {"file": "hall.png", "horizon": 0.4, "camera_height_m": 1.6, "ground": GROUND} | facts
+    path = folder / "hall.yaml"
+    path.write_text(yaml.safe_dump(FACTS | {"picture": facts}))
+    return path
+
+
+def gray(width=800, height=600):
+    return np.full((height, width, 3), 120, np.uint8)
+
+
+# ---------------------------------------------------------------- the place of a picture
+
+@given(taken_from=st.floats(0.8, 4.0), pitch=st.sampled_from([0.0, 3.0, 8.0, 15.0, -3.0]),
+       lens=st.sampled_from([24.0, 35.0]), seen_from=st.floats(0.8, 2.3), down=st.floats(1.0, 10.0))
+@settings(max_examples=60, deadline=None)
+def test_a_person_is_as_tall_in_the_picture_as_in_the_frame(taken_from, pitch, lens, seen_from,
+                                                            down):
+    """The picture's true camera is known: a person drawn there is as tall as the figure."""
+    camera = camera_at((0.0, 0.0, taken_from), pitch, lens, 1200, 900)
+    horizon = camera.horizon_y / camera.height
+    picture = Picture(file="x", horizon=horizon, camera_height_m=taken_from,
+                      camera_pitch_deg=pitch, ground=[(0, horizon), (1, horizon), (1, 1), (0, 1)])
+    shot = camera_at((0.0, -5.0, seen_from), down, 40.0, 640, 360)
+    try:
+        place = place_picture("hall", picture, (camera.width, camera.height), shot)
+    except RequestError:
+        reject()
+    feet, head = shot.project(np.array([[0, 0, 0], [0, 0, PERSON_M]]))
+    column, row = place.left + feet[0] / place.scale, place.top + feet[1] / place.scale
+    stand = camera.ground_points(np.array([column, row]))
+    there = camera.project(np.array([[*stand, 0.0], [*stand, PERSON_M]]))
+    tall = (there[0, 1] - there[1, 1]) * place.scale
+    assert tall == pytest.approx(feet[1] - head[1], rel=0.02)
+    assert place.left >= -1e-6
+    assert place.top >= -1e-6
+    assert place.left + 640 / place.scale <= camera.width + 1e-6
+    assert place.top + 360 / place.scale <= camera.height + 1e-6
+
+
+def test_squares_of_the_ground_have_their_size_at_the_figures_feet(tmp_path):
+    """Seen in the finished pixels: 1.7 m of half-metre squares is as wide as 1.7 m of figure."""
+    photographer = camera_at((0.0, 0.0, 1.6), 0.0, 24.0, 2400, 1600)
+    path = picture_file(tmp_path, checkerboard(photographer), horizon=0.5,
+                        ground=[[0.2, 0.6], [0.8, 0.6], [0.8, 0.97], [0.2, 0.97]])
+    seen = backdrop(read_background(path), SHOT, None)[..., 0]
+    feet, head = SHOT.project(np.array([[0, 0, 0], [0, 0, PERSON_M]]))
+    line = seen[round(feet[1]) - 1]
+    dark = line < 0.25
+    edges = np.flatnonzero(dark[1:] != dark[:-1]) + 1
+    metre = (feet[1] - head[1]) / PERSON_M
+    assert np.mean(np.diff(edges)[1:-1]) == pytest.approx(0.5 * metre, rel=0.02)
+    horizon = np.argmax(np.abs(np.diff(seen.mean(axis=1))) > 0.02)
+    assert horizon == pytest.approx(feet[1] - 1.6 * metre, abs=3)
+
+
+def test_the_nearest_place_that_fills_the_frame_is_taken():
+    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    near = place_picture("hall", picture, (2000, 1500), SHOT)
+    far = place_picture("hall", picture.model_copy(update={
+        "ground": ((0.4, 0.6), (0.6, 0.6), (0.5, 0.7))}), (2000, 1500), SHOT)
+    assert near.scale < far.scale
+
+
+def test_a_larger_copy_of_a_picture_lies_just_the_same():
+    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    one = place_picture("hall", picture, (1000, 750), SHOT)
+    two = place_picture("hall", picture, (2000, 1500), SHOT)
+    assert (two.left, two.top, two.scale) == pytest.approx(
+        (2 * one.left, 2 * one.top, one.scale / 2))
+
+
+def test_pitch_corrects_the_height_of_a_person():
+    camera = camera_at((0.0, 0.0, 3.0), 20.0, 24.0, 1200, 900)
+    feet, head = camera.project(np.array([[0, 5, 0], [0, 5, PERSON_M]]))
+    facts = {"file": "x", "horizon": camera.horizon_y / 900, "camera_height_m": 3.0,
+             "ground": [(0, 0.5), (1, 0.5), (1, 1)]}
+    exact = Picture(**facts, camera_pitch_deg=20)
+    rough = Picture(**facts)
+    assert person_rows(exact, feet[1:2], 900)[0] == pytest.approx(feet[1] - head[1], rel=1e-6)
+    assert abs(person_rows(rough, feet[1:2], 900)[0] / (feet[1] - head[1]) - 1) > 0.05
+
+
+def test_a_picture_that_cannot_fill_the_frame_says_where():
+    ground = ((0.0, 0.97), (0.2, 0.97), (0.1, 1.0))
+    picture = Picture(file="x", horizon=0.5, camera_height_m=1.6, ground=ground)
+    with pytest.raises(RequestError, match=r"hall: .*lacks \d+% of the frame's .* at its left"):
+        place_picture("hall", picture, (800, 600), SHOT)
+
+
+def test_a_picture_too_small_says_how_large():
+    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    with pytest.raises(RequestError, match=r"enlarged .* at least (\d+) pixels wide") as raised:
+        place_picture("hall", picture, (100, 75), SHOT)
+    wide = int(str(raised.value).split("at least ")[1].split()[0])
+    place_picture("hall", picture, (wide, round(wide * 0.75)), SHOT)
+
+
+@pytest.mark.parametrize("camera", [
+    camera_at((0.0, 6.0, 1.3), 0.0, 50.0, 640, 360),
+    camera_at((0.0, 0.0, 9.0), 90, 50.0, 640, 360),
+], ids=["looks away", "looks straight down"])
+def test_a_camera_that_sees_nobody_upright_is_refused(camera):
+    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    with pytest.raises(RequestError, match="another camera"):
+        place_picture("hall", picture, (800, 600), camera)
+
+
+# ---------------------------------------------------------------- its pixels
+
+def test_a_color_fills_the_frame():
+    white = backdrop(Background(**FACTS, color=(1, 1, 1)), SHOT, None)
+    assert white.shape == (360, 640, 3)
+    assert white.dtype == np.float32
+    assert np.all(white == 1)
+    half = backdrop(Background(**FACTS, color=(0.5, 0, 0)), SHOT, None)
+    assert half[0, 0] == pytest.approx([0.21404, 0, 0], abs=1e-4)
+
+
+def test_pictures_are_made_smaller_in_light_not_in_code_values(tmp_path):
+    """Fine black and white stripes become half the light, sRGB 188, not 128."""
+    stripes = np.zeros((1200, 1600, 3), np.uint8)
+    stripes[:, ::2] = 255
+    seen = backdrop(read_background(picture_file(tmp_path, stripes)), SHOT, None)
+    middle = seen[100:200, 200:300].mean()
+    assert middle == pytest.approx(0.5, abs=0.02)
+    assert 255 * linear_to_srgb(np.array(middle)) == pytest.approx(188, abs=3)
+
+
+def test_a_plain_picture_stays_plain_to_its_edges(tmp_path):
+    seen = backdrop(read_background(picture_file(tmp_path, gray())), SHOT, None)
+    assert seen == pytest.approx(float(srgb_to_linear(np.array(120 / 255))), abs=1e-4)
+
+
+def test_a_set_shows_its_still(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (360, 640, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "still.png")
+    scenery = {"sky": {"zenith": "#4060ff", "horizon": "#ffffff", "ground": "#808080",
+                       "strength": 1}, "sun": {"strength": 3}, "materials": {}}
+    background = Background.model_validate(FACTS | {"set": scenery})
+    assert np.array_equal(backdrop(background, SHOT, tmp_path / "still.png"),
+                          bytes_to_linear(pixels))
+    with pytest.raises(ValueError, match="still"):
+        backdrop(background, SHOT, None)
+    with pytest.raises(ValueError, match=r"still\.png"):
+        backdrop(background, camera_at((0, -6, 1), 0, 50, 320, 180), tmp_path / "still.png")
+    (tmp_path / "still.png").write_bytes((tmp_path / "still.png").read_bytes()[:5000])
+    with pytest.raises(ValueError, match=r"still\.png.*damaged"):
+        backdrop(background, SHOT, tmp_path / "still.png")
+
+
+# ---------------------------------------------------------------- their files
+
+def test_a_picture_is_found_beside_its_file(tmp_path):
+    background = read_background(picture_file(tmp_path, gray()))
+    assert background.picture.file == tmp_path / "hall.png"
+    assert background.picture.horizon == 0.4
+
+
+@pytest.mark.parametrize(("facts", "says"), [
+    ({"horizon": 1.4}, r"picture\.horizon: .*less than 1"),
+    ({"horizon": -0.2}, r"picture\.horizon: .*greater than or equal to 0"),
+    ({"horizn": 0.4}, r"picture\.horizn: no such key \(did you mean horizon\?\)"),
+    ({"camera_height_m": 0}, r"picture\.camera_height_m: .*greater than 0"),
+    ({"ground": [[0, 1], [1, 1]]}, r"picture\.ground: .*at least 3"),
+    ({"ground": [[0, 1], [1, 1], [0.5, 1.2]]}, r"picture\.ground\.2\.1: .*less than or equal to 1"),
+    ({"ground": [[0, 0.1], [1, 0.1], [0.5, 0.3]]}, r"picture: ground: .*above the horizon"),
+    ({"camera_pitch_deg": -5}, r"picture: camera_pitch_deg: .*upper half"),
+    ({"file": "absent.jpg"}, r"picture\.file: there is no .*absent\.jpg"),
+    ({"file": "hall.yaml"}, r"picture\.file: .*cannot be read as a picture"),
+])
+def test_what_is_wrong_with_a_picture_is_said_in_one_line(tmp_path, facts, says):
+    path = picture_file(tmp_path, gray(), **facts)
+    with pytest.raises(RequestError, match=rf"hall\.yaml: {says}") as raised:
+        read_background(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_cut_off_picture_is_refused(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8)
+    path = picture_file(tmp_path, pixels)
+    whole = (tmp_path / "hall.png").read_bytes()
+    (tmp_path / "hall.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RequestError, match=r"hall\.yaml: picture\.file: .*cannot be read"):
+        read_background(path)
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("name: hall\ncolor: [1, 1, 1]\n", r"description: Field required"),
+    (yaml.safe_dump(FACTS), r"give exactly one of color, picture and set"),
+    (yaml.safe_dump(FACTS | {"colour": [1, 1, 1]}), r"colour: no such key \(did you mean color"),
+    (yaml.safe_dump(FACTS | {"color": [1, 1, 2]}), r"color\.2: .*less than or equal to 1"),
+    ("name: [unclosed", r"not YAML: .*line 1"),
+    ("- a\n- b\n", r"expected keys and values"),
+    ("", r"expected keys and values"),
+])
+def test_what_is_wrong_with_a_file_is_said_in_one_line(tmp_path, text, says):
+    path = tmp_path / "hall.yaml"
+    path.write_text(text)
+    with pytest.raises(RequestError, match=rf"hall\.yaml: {says}") as raised:
+        read_background(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_absent_file_is_said(tmp_path):
+    with pytest.raises(RequestError, match=r"absent\.yaml: cannot be read"):
+        read_background(tmp_path / "absent.yaml")
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_srgb_and_light_are_inverse(values):
+    coded = np.array(values)
+    assert linear_to_srgb(srgb_to_linear(coded)) == pytest.approx(coded, abs=1e-5)

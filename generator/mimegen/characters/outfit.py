@@ -6,9 +6,14 @@ from typing import Any
 from mimegen.characters.body import Body
 from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Garment
+from mimegen.characters.top import make_top
+from mimegen.characters.trousers import make_trousers
 
 # A garment's function takes its own description (a class of the union ``Garment``) and the body.
-MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {}
+MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {
+    "top": make_top,
+    "trousers": make_trousers,
+}
 
 
 def dress(garment: Garment, body: Body) -> Piece:

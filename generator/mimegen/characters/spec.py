@@ -39,15 +39,30 @@ class Eyes(Strict):
 
 
 class Top(Strict):
-    """A t-shirt, blouse or sweater. ``sleeve`` is how far it reaches, 0.45 to above the elbow."""
+    """A t-shirt, blouse or sweater.
+
+    ``sleeve`` is the share of the arm it covers, ``length`` runs from 0, the waist, to 1, below
+    the hips, ``neckline`` is how deep it is cut out in front, in metres.
+    """
 
     kind: Literal["top"]
     color: Color
-    sleeve: float = Field(default=0.4, ge=0.15, le=0.97)
+    sleeve: float = Field(default=0.35, ge=0.15, le=0.97)
+    length: Share = 0.6
+    neckline: float = Field(default=0.0, ge=0, le=0.1)
     looseness: Share = 0.5
 
 
-Garment = Annotated[Top, Field(discriminator="kind")]
+class Trousers(Strict):
+    """Trousers; ``leg`` is the share of the leg they cover."""
+
+    kind: Literal["trousers"]
+    color: Color
+    leg: float = Field(default=1.0, ge=0.4, le=1)
+    looseness: Share = 0.5
+
+
+Garment = Annotated[Top | Trousers, Field(discriminator="kind")]
 
 
 class CharacterSpec(Strict):

@@ -1,0 +1,84 @@
+"""What all sewn garments share: cutting them from the close-fitting surface, and finishing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mimegen.characters.body import Body
+from mimegen.characters.character import Mesh
+from mimegen.characters.surface import (
+    Surface,
+    clear_of,
+    clipped,
+    dense_weights,
+    hemmed,
+    neighbour_average,
+    part_of,
+    smoothed,
+    subdivided,
+    to_mesh,
+    vertex_normals,
+)
+from mimegen.motion.quaternions import FloatArray
+
+HEM_THICKNESS_M = 0.003
+HEM_DEPTH_M = 0.02
+
+Field = Callable[[FloatArray], FloatArray]
+"""Roughly how far rest-pose points (N, 3) lie inside a garment's edge, in metres."""
+
+
+def cut_from_tights(body: Body, fields: Sequence[Field]) -> Surface:
+    """Return the close-fitting surface where all fields are positive, in fine faces."""
+    weights = dense_weights(body.joints, body.weights, len(body.skeleton.names))
+    surface = part_of(body.vertices, body.faces["tights"], weights)
+    for field in fields:
+        near = field(surface.vertices) > -0.03
+        surface = part_of(surface.vertices, surface.faces[near[surface.faces].any(axis=1)],
+                          surface.weights)
+    surface = subdivided(surface)
+    for field in fields:
+        surface = clipped(surface, field(surface.vertices))
+    return surface
+
+
+def lifted_off(surface: Surface, body: Body, gap: float, rounds: int = 8) -> Surface:
+    """Return the surface ``gap`` metres off the skin, rounded so that it clings less."""
+    average = neighbour_average(surface.faces, len(surface.vertices))
+    vertices = smoothed(surface.vertices, average, rounds)
+    vertices = vertices + gap * vertex_normals(vertices, surface.faces)
+    return cleared(replace(surface, vertices=vertices), body, gap)
+
+
+def cleared(surface: Surface, body: Body, gap: float) -> Surface:
+    """Return the surface pushed out wherever it comes nearer to the skin than ``gap`` metres."""
+    used = np.unique(body.faces["body"])
+    normals = vertex_normals(body.vertices, body.faces["body"])[used]
+    average = neighbour_average(surface.faces, len(surface.vertices))
+    push = clear_of(surface.vertices, body.vertices[used], normals, gap)
+    spread = smoothed(push, average, 3)
+    vertices = surface.vertices + spread
+    return replace(surface, vertices=vertices + clear_of(vertices, body.vertices[used],
+                                                         normals, gap))
+
+
+def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> Mesh:
+    """Return a finished garment: hemmed, its weights evened out, with what its shader needs.
+
+    ``cut`` is the same surface as it was cut, where the fields hold. Attributes: ``rest`` (V, 3),
+    the rest-pose place in metres, and ``edge`` (V,), the distance to the nearest hem in metres.
+    """
+    average = neighbour_average(surface.faces, len(surface.vertices))
+    surface = replace(surface, weights=smoothed(surface.weights, average, 8))
+    edge = np.min([field(cut.vertices) for field in fields], axis=0)
+    finished = hemmed(surface, HEM_THICKNESS_M, HEM_DEPTH_M)
+    folded = np.zeros(len(finished.vertices) - len(edge))
+    return to_mesh(name, finished, name, {
+        "rest": finished.vertices, "edge": np.concatenate([np.maximum(edge, 0.0), folded]),
+    })
+
+
+def inside_all(points: FloatArray, fields: Sequence[Field], margin: float) -> FloatArray:
+    """Return which points (N,) lie at least ``margin`` metres inside all edges."""
+    return np.min([field(points) for field in fields], axis=0) > margin

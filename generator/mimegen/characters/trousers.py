@@ -1,0 +1,81 @@
+"""Trousers: jeans, chinos, shorts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mimegen.characters.body import Body
+from mimegen.characters.character import Material
+from mimegen.characters.cloth import Field, cleared, cut_from_tights, inside_all, lifted_off, sewn
+from mimegen.characters.drape import Tube, draped, ramp
+from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.spec import Trousers
+from mimegen.characters.surface import Surface
+from mimegen.motion.quaternions import FloatArray
+
+COVER_M = 0.03
+
+
+def make_trousers(garment: Trousers, body: Body) -> Piece:
+    """Return trousers on a body."""
+    fields = trouser_fields(garment, body)
+    cut = cut_from_tights(body, fields)
+    gap = 0.005 + 0.006 * garment.looseness
+    surface = lifted_off(cut, body, gap)
+    surface = hanging_legs(surface, garment, body, gap)
+    surface = cleared(surface, body, gap * 0.8)
+
+    def hides(points: FloatArray) -> BoolArray:
+        return inside_all(points, fields, COVER_M)
+
+    mesh = sewn("trousers", surface, cut, fields)
+    return Piece((mesh,), (Material("trousers", "cloth", {
+        "color": garment.color, "fold_height": 0.003 + 0.005 * garment.looseness,
+        "weave": 700.0, "roughness": 0.8,
+    }),), hides)
+
+
+def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:
+    """Return how far points lie inside the waistband and the legs' ends."""
+    scale = body.phenotype.height / 1.7
+    hip, ankle = body.joint("LeftUpLeg"), body.joint("LeftFoot")
+    waist = hip[2] + 0.085 * scale
+    bottom = hip[2] + garment.leg * (ankle[2] - 0.012 * scale - hip[2])
+
+    def waistband(points: FloatArray) -> FloatArray:
+        below = waist - points[:, 2] + 0.15 * (points[:, 1] - hip[1])
+        return np.where(np.abs(points[:, 0]) > 0.35 * scale, -0.2, below)
+
+    def legs(points: FloatArray) -> FloatArray:
+        return points[:, 2] - bottom + 0.25 * (points[:, 1] - ankle[1])
+
+    return waistband, legs
+
+
+def hanging_legs(surface: Surface, garment: Trousers, body: Body, gap: float) -> Surface:
+    """Let each trouser leg hang straight from the thigh, and bridge the seat."""
+    scale = body.phenotype.height / 1.7
+    tights = body.vertices[np.unique(body.faces["tights"])]
+    vertices = surface.vertices.copy()
+    hip = body.joint("LeftUpLeg")
+    crotch = hip[2] - 0.075 * scale
+    low = surface.vertices[:, 2].min()
+    seat = Tube(np.array([0.0, hip[1], hip[2] + 0.1 * scale]),
+                np.array([0.0, hip[1], crotch - 0.02]))
+    trunk = tights[np.abs(tights[:, 0]) < 0.3 * scale]
+    share = ramp(vertices[:, 2], crotch + 0.01 * scale, crotch + 0.06 * scale)[:, None]
+    vertices = vertices + share * (draped(vertices, seat, gap, 1.5, trunk) - vertices)
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        ankle, thigh = body.joint(side + "Foot"), body.joint(side + "UpLeg")
+        top = np.array([thigh[0] * 0.9, thigh[1], crotch])
+        tube = Tube(top, np.array([ankle[0], ankle[1] + 0.005, low]))
+        own = sign * tights[:, 0] > 0
+        above = tights[:, 2] > low
+        moved = draped(vertices, tube, gap, 0.16 - 0.13 * garment.looseness, tights[own & above])
+        share = ramp(vertices[:, 2], crotch + 0.01, crotch - 0.12 * scale)
+        share = (share * (sign * vertices[:, 0] > 0))[:, None]
+        vertices = vertices + share * (moved - vertices)
+        own = sign * surface.vertices[:, 0] > 0.004
+        vertices[own, 0] = sign * np.maximum(sign * vertices[own, 0], 0.003)
+    return replace(surface, vertices=vertices)

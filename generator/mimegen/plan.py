@@ -101,7 +101,7 @@ class Clip:
     def _background_key(self) -> str:
         files = [self.background_file]
         if self.background.picture is not None:
-            files.append(self.background_file.parent / self.background.picture.file)
+            files.append(self.background.picture.file)
         return content_key([file_hash(file) for file in files])
 
     @cached_property

@@ -105,7 +105,7 @@ def _sphere(count: int) -> FloatArray:
 
 
 def _rings(points: FloatArray, middle: FloatArray) -> FloatArray:
-    """Return radius about the vertical through ``middle`` and height (N, 2) of what to keep in view.
+    """Return radius about the vertical through ``middle`` and height (N, 2) of what is to be seen.
 
     A camera that may stand at any angle sees each point anywhere on its ring.
     """
@@ -130,7 +130,8 @@ def _height_and_distance(rings: FloatArray, framed: FramedCamera,
     focal = framed.lens_mm / 36.0 * config.width
     share = 1.0 - 2.0 * framed.margin
     per_side, per_rise = (2.0 * focal / (share * size) for size in (config.width, config.height))
-    sine, cosine = np.sin(np.radians(framed.elevation_deg)), np.cos(np.radians(framed.elevation_deg))
+    elevation = np.radians(framed.elevation_deg)
+    sine, cosine = np.sin(elevation), np.cos(elevation)
     around = np.linspace(0.0, 2.0 * np.pi, 49)
     side = rings[:, :1] * np.sin(around)
     nearer = rings[:, :1] * np.cos(around)

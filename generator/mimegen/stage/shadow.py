@@ -99,7 +99,18 @@ def ground_shadow(points: NDArray[np.float32], light: Light) -> GroundShadow:
     from_sun = ndimage.gaussian_filter(_mean_cover(cells, heights, sun, shape), SUN_BLUR_CELLS)
     from_sky = ndimage.gaussian_filter(_mean_cover(cells, heights, sky, shape), SKY_BLUR_CELLS)
     sun_share = _sun_share(light)
-    return GroundShadow(sun_share * from_sun + (1.0 - sun_share) * from_sky, corner)
+    missing = sun_share * from_sun + (1.0 - sun_share) * from_sky * _faded_rim(shape)
+    return GroundShadow(missing, corner)
+
+
+def _faded_rim(shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Return weights (ny, nx) that fall smoothly from 1 to 0 at the grid's rim."""
+    along_y, along_x = (
+        np.minimum(np.arange(size), np.arange(size)[::-1]) * CELL_M / SURROUNDINGS_M
+        for size in shape
+    )
+    ramps = np.clip(along_y, 0, 1)[:, None] * np.clip(along_x, 0, 1)
+    return np.asarray(ramps * ramps * (3.0 - 2.0 * ramps), np.float32)
 
 
 def _thinned(points: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -186,15 +197,30 @@ def seen_shadow(shadow: GroundShadow, camera: Camera,
     ``strength`` scales it: 0 none, 1 as dark as geometry and light make it.
     """
     left, top, right, bottom = _seen_bounds(shadow, camera, strength)
-    x = np.arange(left, right) + 0.5
-    y = np.arange(top, bottom) + 0.5
-    ground = camera.ground_points(np.stack(np.meshgrid(x, y), axis=-1))
-    places = (ground - np.array(shadow.corner)) / CELL_M
-    places = np.where(np.isfinite(places), places, -10.0)
-    seen = ndimage.map_coordinates(
-        shadow.missing, [places[..., 1], places[..., 0]], order=1, mode="constant"
-    )
+    across = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
+    down = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
+    column, row, below = (a * across + b * down + c for a, b, c in _to_cells(shadow, camera))
+    ahead = below > 1e-6
+    below = np.where(ahead, below, 1.0)
+    places = np.where(ahead, [row / below, column / below], -10.0)
+    seen = ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
+
+
+def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
+    """Return the homography (3, 3) from pixels x y 1 to ground cells, column row 1.
+
+    Its third output is negative for pixels above the horizon.
+    """
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    rays = camera.rays(corners)
+    to_rays = np.stack([rays[1] - rays[0], rays[2] - rays[0], rays[0]], axis=1)
+    x, y, height = camera.position
+    to_ground = np.array([
+        [height, 0.0, shadow.corner[0] - x], [0.0, height, shadow.corner[1] - y],
+        [0.0, 0.0, -CELL_M],
+    ])
+    return np.asarray(to_ground @ to_rays, np.float32)
 
 
 def _seen_bounds(shadow: GroundShadow, camera: Camera,

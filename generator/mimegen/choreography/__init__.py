@@ -1,0 +1,1 @@
+"""Scores and seeds to motions: the takes that come with mimegen."""

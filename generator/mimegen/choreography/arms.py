@@ -1,0 +1,290 @@
+"""Arms: collar bone, elbow swivel, forearm twist and wrist, for all frames at once."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
+from mimegen.choreography.limbs import Limb, across, bend, eased_reach, unit
+from mimegen.choreography.places import LEFT, in_body_axes
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.motion import GlobalPose
+from mimegen.motion.quaternions import FloatArray
+
+# At rest the palm faces down: the thumb-up middle of the forearm's range is this far from it.
+NEUTRAL_TWIST_DEG = 85.0
+RELAXED_TWIST_DEG = 65.0
+TWIST_LIMIT_DEG = 92.0
+WRIST_LIMIT_DEG = 72.0
+FOREARM_SHARE_OF_TWIST = 0.6
+SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
+SOLVE_RATE_HZ = 20.0
+TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
+LIMB_RADIUS_M = 0.035
+# Hands at rest lie along this axis, on either side.
+SIDEWAYS = np.array([1.0, 0.0, 0.0])
+
+
+class ArmGoal(NamedTuple):
+    """What an arm shall do.
+
+    ``point`` (F, 3): where the touching point shall be, which is ``touch`` (F, 3) from the wrist
+    in the hand at rest; ``orient`` gives the hand's rotations (F, 4) for a relaxed hand (F, 4);
+    ``elbow`` (F, 3): where the elbow shall point, as firmly as it is long, chest axes.
+    """
+
+    point: FloatArray
+    touch: FloatArray
+    orient: Callable[[FloatArray], FloatArray]
+    elbow: FloatArray
+
+
+class Arm(NamedTuple):
+    """A solved arm: global rotations by joint name, and over-reach (F,) in metres."""
+
+    rotations: dict[str, FloatArray]
+    short_by: FloatArray
+
+
+class _Shoulder(NamedTuple):
+    """An arm's root: its place (F, 3), the chest's rotation (F, 4), and the limb's side."""
+
+    place: FloatArray
+    chest: FloatArray
+    side: float
+    limb: Limb
+    pose: GlobalPose
+
+
+def arm_limb(skeleton: Skeleton, side: str) -> Limb:
+    """Return the arm at rest; elbows point back."""
+    shoulder, elbow, wrist = (
+        skeleton.heads[skeleton.index[side + name]] for name in ("Arm", "ForeArm", "Hand")
+    )
+    return Limb(elbow - shoulder, wrist - elbow, np.array([0.0, 1.0, 0.0]))
+
+
+def collar_rotation(
+    chest: FloatArray, toward: FloatArray, side: float, shrug: FloatArray
+) -> FloatArray:
+    """Return the collar bone's global rotation (F, 4).
+
+    It rises and comes forward with the arm (scapulohumeral rhythm, Inman 1944). ``toward``
+    (F, 3) leads from the shoulder to the hand in arm lengths; ``shrug`` (F, 2): degrees up and
+    forward on top.
+    """
+    local = quaternions.rotate(quaternions.conjugate(chest), toward) * np.array([side, -1, 1])
+    far = np.clip(np.linalg.norm(local, axis=-1), 0.0, 1.15)
+    aim = unit(local)
+    up = np.where(aim[:, 2] > 0, 26.0, 7.0) * aim[:, 2] * far + shrug[:, 0]
+    forward = np.clip(16.0 * aim[:, 1] * far - 4.0 * aim[:, 0], -12, 16) + shrug[:, 1]
+    forward = forward + 45.0 * np.clip(far - 1.0, 0.0, 0.15) * np.clip(aim[:, 1], 0, 1)
+    vectors = np.zeros((len(chest), 3))
+    vectors[:, 1] = -side * np.deg2rad(up)
+    vectors[:, 2] = -side * np.deg2rad(forward)
+    return quaternions.multiply(chest, quaternions.from_rotation_vectors(vectors))
+
+
+def solve_arm(
+    skeleton: Skeleton, pose: GlobalPose, side: str, goal: ArmGoal, shrug: FloatArray, fps: float
+) -> Arm:
+    """Solve one arm. ``pose`` is the global pose with everything but the arms in place."""
+    sign = LEFT if side == "Left" else -LEFT
+    index = skeleton.index
+    chest = pose.rotations[:, index["Spine2"]]
+    base = pose.positions[:, index["Spine2"]]
+    collar_offset = skeleton.offsets[index[f"{side}Shoulder"]]
+    limb = arm_limb(skeleton, side)
+    resting = base + quaternions.rotate(
+        chest, collar_offset + skeleton.offsets[index[f"{side}Arm"]]
+    )
+    collar = collar_rotation(chest, (goal.point - resting) / limb.reach, sign, shrug)
+    place = base + quaternions.rotate(chest, collar_offset) + quaternions.rotate(
+        collar, skeleton.offsets[index[f"{side}Arm"]]
+    )
+    shoulder = _Shoulder(place, chest, sign, limb, pose)
+    hand, wrist, swivel = _settled(shoulder, goal, fps)
+    bent = bend(limb, place, _within_reach(place, wrist, limb), _pole(shoulder, wrist, swivel))
+    lower = quaternions.from_matrices(bent.lower)
+    hand = within_wrist(lower, hand)
+    twist = FOREARM_SHARE_OF_TWIST * forearm_twist(lower, hand)
+    twisted = quaternions.multiply(lower, supination(twist, sign * unit(limb.lower)))
+    over = np.linalg.norm(wrist - place, axis=-1) - limb.reach
+    return Arm(
+        {
+            f"{side}Shoulder": collar,
+            f"{side}Arm": quaternions.from_matrices(bent.upper),
+            f"{side}ForeArm": twisted,
+            f"{side}Hand": hand,
+        },
+        np.maximum(over, 0.0),
+    )
+
+
+def _settled(
+    shoulder: _Shoulder, goal: ArmGoal, fps: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Let hand, wrist and elbow settle on each other; each depends on the other two."""
+    elbow_hint = quaternions.rotate(shoulder.chest, goal.elbow)
+    straight = bend(shoulder.limb, shoulder.place, goal.point, elbow_hint)
+    relaxed = relaxed_hand(quaternions.from_matrices(straight.lower))
+    hand = goal.orient(relaxed)
+    for _ in range(3):
+        wrist = goal.point - quaternions.rotate(hand, goal.touch)
+        wrist = _clear_of_body(shoulder.pose, wrist)
+        swivel = _swivels(shoulder, wrist, hand, goal.elbow, fps)
+        near = _within_reach(shoulder.place, wrist, shoulder.limb)
+        bent = bend(shoulder.limb, shoulder.place, near, _pole(shoulder, wrist, swivel))
+        lower = quaternions.from_matrices(bent.lower)
+        relaxed = relaxed_hand(lower)
+        hand = within_wrist(lower, goal.orient(relaxed))
+    wrist = goal.point - quaternions.rotate(hand, goal.touch)
+    return hand, _clear_of_body(shoulder.pose, wrist), swivel
+
+
+def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArray:
+    line = wrist - place
+    distance = np.linalg.norm(line, axis=-1)
+    return np.asarray(place + unit(line) * eased_reach(distance, limb.reach)[..., None])
+
+
+def _clear_of_body(pose: GlobalPose, wrist: FloatArray) -> FloatArray:
+    """Push wrists (F, 3) out of the trunk and the head."""
+    for name in (*TRUNK, "neck", "skull", "face"):
+        gap, away = away_from_capsule(capsules()[name], pose, wrist)
+        wrist = wrist + np.maximum(LIMB_RADIUS_M - gap, 0.0)[:, None] * away
+    return wrist
+
+
+def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatArray:
+    """Return where the elbow points (..., 3); swivel 0 is how a relaxed arm has it.
+
+    ``wrist`` is (F, 3) and ``swivel`` (F,) or (F, N), in radians.
+    """
+    side = shoulder.side
+    usual_arm = unit(in_body_axes(np.array([0.25, 0.85, -0.35]), side))
+    usual_elbow = across(in_body_axes(np.array([0.45, -0.15, -1.0]), side), usual_arm)
+    aim = quaternions.rotate(
+        quaternions.conjugate(shoulder.chest), unit(wrist - shoulder.place)
+    )
+    swing = quaternions.multiply(shoulder.chest, quaternions.between(usual_arm, aim))
+    first = quaternions.rotate(swing, usual_elbow)
+    second = np.cross(quaternions.rotate(swing, usual_arm), first)
+    if swivel.ndim == 2:
+        first, second = first[:, None], second[:, None]
+    return np.cos(swivel)[..., None] * first + np.sin(swivel)[..., None] * second
+
+
+def _swivels(
+    shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray, fps: float
+) -> FloatArray:
+    """Choose the elbow's swivel (F,) by the cheapest smooth path through candidates."""
+    frames = len(wrist)
+    step = max(1, round(fps / SOLVE_RATE_HZ))
+    chosen = np.unique(np.r_[np.arange(0, frames, step), frames - 1])
+    part = _Shoulder(shoulder.place[chosen], shoulder.chest[chosen], shoulder.side, shoulder.limb,
+                     GlobalPose(shoulder.pose.positions[chosen], shoulder.pose.rotations[chosen]))
+    cost = _swivel_costs(part, wrist[chosen], hand[chosen], hint[chosen])
+    path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
+    path = gaussian_filter1d(path, 1.6, mode="nearest")
+    return np.interp(np.arange(frames), chosen, path)
+
+
+def _cheapest_path(cost: FloatArray, seconds: float) -> FloatArray:
+    """Dynamic programming over candidates (F, N): cost, plus squared turning speed."""
+    turn = (SWIVELS[:, None] - SWIVELS[None] + np.pi) % (2 * np.pi) - np.pi
+    moving = 0.012 * (turn / seconds) ** 2
+    total, came = cost[0], np.zeros(cost.shape, dtype=np.intp)
+    for frame in range(1, len(cost)):
+        through = total[None] + moving
+        came[frame] = np.argmin(through, axis=1)
+        total = through[np.arange(len(total)), came[frame]] + cost[frame]
+    path = np.empty(len(cost), dtype=np.intp)
+    path[-1] = np.argmin(total)
+    for frame in range(len(cost) - 1, 0, -1):
+        path[frame - 1] = came[frame, path[frame]]
+    return path
+
+
+def _swivel_costs(
+    shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray
+) -> FloatArray:
+    """Return the costs (F, N) of the candidates: hint, twist, wrist, elbow's place, contact."""
+    swivels = np.broadcast_to(SWIVELS, (len(wrist), len(SWIVELS)))
+    pole = _pole(shoulder, wrist, swivels)
+    near = _within_reach(shoulder.place, wrist, shoulder.limb)[:, None]
+    place = shoulder.place[:, None]
+    bent = bend(shoulder.limb, place, near, pole)
+    axis = unit(near - place)
+    wanted = quaternions.rotate(shoulder.chest, hint)[:, None]
+    aside = wanted - np.sum(wanted * axis, axis=-1, keepdims=True) * axis
+    cost = 1.5 * (np.linalg.norm(aside, axis=-1) - np.sum(aside * pole, axis=-1))
+    lower = quaternions.from_matrices(bent.lower)
+    hands = np.broadcast_to(hand[:, None], lower.shape)
+    twist = np.abs(_wrapped(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
+    wrist_bend = wrist_angle(lower, hands, shoulder.side)
+    cost += (twist / 80) ** 2 + 4 * np.maximum(twist / 80 - 1, 0)
+    cost += (wrist_bend / 45) ** 2 + 4 * np.maximum(wrist_bend / 60 - 1, 0)
+    local = quaternions.rotate(
+        quaternions.conjugate(shoulder.chest)[:, None], unit(bent.middle - place)
+    )
+    behind = np.maximum(local[..., 1] - 0.45, 0.0)
+    inward = np.maximum(-local[..., 0] * shoulder.side - 0.35, 0.0)
+    cost += 20 * behind**2 + 20 * inward**2
+    for share in (0.0, 0.5):
+        points = bent.middle + share * (near - bent.middle)
+        for name in TRUNK:
+            gap, _ = away_from_capsule(capsules()[name], shoulder.pose, points)
+            cost += 3 * (np.maximum(LIMB_RADIUS_M - gap, 0.0) / 0.03) ** 2
+    return np.asarray(cost)
+
+
+def _wrapped(degrees: FloatArray) -> FloatArray:
+    return np.asarray((degrees + 180.0) % 360.0 - 180.0)
+
+
+def wrist_angle(forearm: FloatArray, hand: FloatArray, side: float) -> FloatArray:
+    """Return how far the hand is bent from the forearm's line (...,), in degrees."""
+    along = hand_axes(side)[0]
+    cosine = np.sum(
+        quaternions.rotate(forearm, along) * quaternions.rotate(hand, along), axis=-1
+    )
+    return np.asarray(np.rad2deg(np.arccos(np.clip(cosine, -1.0, 1.0))))
+
+
+def supination(degrees: FloatArray, axis: FloatArray = SIDEWAYS) -> FloatArray:
+    """Return the rotations (..., 4) of hands at rest that turn their palms up from facing down."""
+    return quaternions.from_rotation_vectors(-np.deg2rad(degrees)[..., None] * axis)
+
+
+def forearm_twist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
+    """Return how far hands (..., 4) are turned palm up against untwisted forearms, in degrees.
+
+    Within 180 degrees of the thumb-up middle; never unwrapped further.
+    """
+    relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
+    degrees = -np.rad2deg(2 * np.arctan2(relative[..., 1], relative[..., 0]))
+    return NEUTRAL_TWIST_DEG + _wrapped(degrees - NEUTRAL_TWIST_DEG)
+
+
+def relaxed_hand(forearm: FloatArray) -> FloatArray:
+    """Return the hand's rotations (..., 4) when nothing is asked of it."""
+    return quaternions.multiply(forearm, supination(np.array(RELAXED_TWIST_DEG)))
+
+
+def within_wrist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
+    """Return hand rotations (..., 4) limited to what forearm and wrist can do."""
+    relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
+    around = quaternions.twist_about(relative, np.broadcast_to(SIDEWAYS, relative[..., 1:].shape))
+    swing = quaternions.to_rotation_vectors(
+        quaternions.multiply(relative, quaternions.conjugate(around))
+    )
+    angle = np.rad2deg(np.linalg.norm(swing, axis=-1, keepdims=True))
+    swing = swing * np.minimum(1.0, WRIST_LIMIT_DEG / np.maximum(angle, 1e-9))
+    off = forearm_twist(forearm, hand) - NEUTRAL_TWIST_DEG
+    twist = NEUTRAL_TWIST_DEG + np.clip(off, -TWIST_LIMIT_DEG, TWIST_LIMIT_DEG)
+    return quaternions.multiply(
+        forearm, quaternions.multiply(quaternions.from_rotation_vectors(swing), supination(twist))
+    )

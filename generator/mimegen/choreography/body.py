@@ -1,0 +1,135 @@
+"""The standard body as scores know it: landmarks, capsules, points of the hand, limb lengths."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from mimegen.choreography.places import LEFT, in_body_axes
+from mimegen.motion import Skeleton, quaternions, standard_skeleton
+from mimegen.motion.motion import GlobalPose
+from mimegen.motion.quaternions import FloatArray
+from mimegen.paths import data_folder
+
+# From the shoulder to the wrist of the person that scores' centimetres are written for.
+STANDARD_ARM_M = 0.4856
+FLOOR = "floor"
+HAND_ANCHORS = ("left_hand", "right_hand", "other_hand")
+
+
+class Frames(NamedTuple):
+    """A moving frame of reference: ``positions`` (F, 3) in metres, ``rotations`` (F, 4)."""
+
+    positions: FloatArray
+    rotations: FloatArray
+
+    def place(self, offset: FloatArray) -> FloatArray:
+        """Return where an offset (3,) or (F, 3) in metres, in this frame, is in the world."""
+        return self.positions + quaternions.rotate(self.rotations, offset)
+
+
+class Capsule(NamedTuple):
+    """A line from ``start`` to ``end`` relative to a joint at rest, with a radius, in metres."""
+
+    joint: int
+    start: FloatArray
+    end: FloatArray
+    radius: float
+
+
+@cache
+def _data() -> Any:
+    return yaml.safe_load((data_folder() / "mocap" / "body.yaml").read_text(encoding="utf-8"))
+
+
+def landmark_names() -> tuple[str, ...]:
+    """Return all the words that a hand's place may start with."""
+    landmarks = _data()["landmarks"]
+    sided = tuple(landmarks["sided"])
+    others = tuple(f"other_{name}" for name in sided)
+    return (FLOOR, *landmarks["middle"], *sided, *others, *HAND_ANCHORS)
+
+
+# Landmarks in the middle of the body: all that gaze, props and feet may be placed on.
+SIDELESS_ANCHORS = (FLOOR, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
+
+
+def centimetre(skeleton: Skeleton) -> float:
+    """Return a score's centimetre on this skeleton, in metres: it grows with the arms."""
+    joints = [skeleton.index[name] for name in ("LeftArm", "LeftForeArm", "LeftHand")]
+    places = skeleton.heads[joints]
+    return 0.01 * float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum()) / STANDARD_ARM_M
+
+
+def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float) -> Frames:
+    """Return a landmark's moving frame; ``side`` is the side of the hand that asks for it."""
+    landmarks = _data()["landmarks"]
+    if name in landmarks["middle"]:
+        entry, prefix, side = landmarks["middle"][name], "", LEFT
+    else:
+        if name.startswith("other_"):
+            name, side = name.removeprefix("other_"), -side
+        entry, prefix = landmarks["sided"][name], "Left" if side == LEFT else "Right"
+    carrier = _joint(skeleton, entry["with"], prefix)
+    point = skeleton.heads[_joint(skeleton, entry["point"], prefix)]
+    offset = in_body_axes(np.array(entry["at"], float) * centimetre(skeleton), side)
+    frame = Frames(pose.positions[:, carrier], pose.rotations[:, carrier])
+    return Frames(frame.place(point + offset - skeleton.heads[carrier]), frame.rotations)
+
+
+def _joint(skeleton: Skeleton, name: str, prefix: str) -> int:
+    return skeleton.index[name if name in skeleton.index else prefix + name]
+
+
+@cache
+def capsules() -> Mapping[str, Capsule]:
+    """Return the standard body's capsules by name."""
+    skeleton = standard_skeleton()
+    unit = centimetre(skeleton)
+    return {
+        name: Capsule(
+            skeleton.index[entry["joint"]],
+            in_body_axes(np.array(entry["from"], float) * unit),
+            in_body_axes(np.array(entry["to"], float) * unit),
+            float(entry["radius"]) * unit,
+        )
+        for name, entry in _data()["capsules"].items()
+    }
+
+
+def away_from_capsule(
+    capsule: Capsule, pose: GlobalPose, points: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return points' distances to a capsule's surface, and the unit vectors away from its axis.
+
+    ``points`` are (F, 3) or (F, N, 3) in metres; distances are negative inside.
+    """
+    joint = Frames(pose.positions[:, capsule.joint], pose.rotations[:, capsule.joint])
+    start, end = joint.place(capsule.start), joint.place(capsule.end)
+    if points.ndim == 3:
+        start, end = start[:, None], end[:, None]
+    line = end - start
+    length = np.sum(line * line, axis=-1, keepdims=True)
+    share = np.clip(np.sum((points - start) * line, axis=-1, keepdims=True) / length, 0, 1)
+    away = points - (start + share * line)
+    distance = np.linalg.norm(away, axis=-1, keepdims=True)
+    return distance[..., 0] - capsule.radius, away / np.maximum(distance, 1e-9)
+
+
+def hand_axes(side: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a hand's axes at rest: along the fingers, out of the palm, towards the thumb."""
+    return np.array([side, 0.0, 0.0]), np.array([0.0, 0.0, -1.0]), np.array([0.0, -1.0, 0.0])
+
+
+def hand_point(name: str, side: float) -> FloatArray:
+    """Return a touching point of the hand (3,) from the wrist at rest, in metres."""
+    steps = np.array(_data()["hand"]["touch"][name], float)
+    return steps @ np.stack(hand_axes(side)) * centimetre(standard_skeleton())
+
+
+def bar_axis(side: float) -> FloatArray:
+    """Return the direction, in the hand at rest, of a held bar towards the thumb."""
+    axis = np.array(_data()["hand"]["bar"], float) @ np.stack(hand_axes(side))
+    return axis / float(np.linalg.norm(axis))

@@ -1,0 +1,89 @@
+"""Hand shapes: mocap/hand_shapes.yaml as rotations of the finger joints."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.paths import data_folder
+
+FINGERS = ("Index", "Middle", "Ring", "Pinky")
+Bends = tuple[float, float, float]
+# The left hand at rest: fingers along +X, palm down, thumb forward.
+FINGERS_AXIS, PALM_AXIS, THUMB_AXIS = np.array([1.0, 0, 0]), np.array([0, 0, -1.0]), np.array(
+    [0, -1.0, 0])
+
+
+class HandShape(BaseModel):
+    """A hand shape in degrees, absolute: 0 is a flat hand, whatever the rest pose.
+
+    Fingers: bends of the three joints towards the palm. ``spread``: index to pinky, towards the
+    thumb. Thumb: turned under the palm, away from the index, then bends of its two outer joints.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    index: Bends
+    middle: Bends
+    ring: Bends
+    pinky: Bends
+    spread: tuple[float, float, float, float] = (4, 1, -3, -8)
+    thumb: tuple[float, float, float, float]
+
+
+@cache
+def hand_shapes() -> Mapping[str, HandShape]:
+    """Return the hand shapes by name."""
+    path = data_folder() / "mocap" / "hand_shapes.yaml"
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {name: HandShape.model_validate(entry) for name, entry in content.items()}
+
+
+def finger_joints(skeleton: Skeleton, side: str) -> list[int]:
+    """Return the numbers of a hand's 15 finger joints: thumb first, each from the palm out."""
+    return [
+        skeleton.index[f"{side}Hand{finger}{bone}"]
+        for finger in ("Thumb", *FINGERS) for bone in (1, 2, 3)
+    ]
+
+
+def finger_rotations(skeleton: Skeleton, shape: HandShape) -> FloatArray:
+    """Return the rotations (15, 4) of the left hand's finger joints relative to the hand."""
+    turns = [_thumb(skeleton, shape.thumb)]
+    for finger, spread in zip(FINGERS, shape.spread, strict=True):
+        bends = np.cumsum(getattr(shape, finger.lower()))
+        straight = _about(PALM_AXIS, spread, FINGERS_AXIS)
+        axis = np.cross(PALM_AXIS, straight) * -1.0
+        joints = [skeleton.index[f"LeftHand{finger}{bone}"] for bone in (1, 2, 3)]
+        bones = skeleton.tails[joints] - skeleton.heads[joints]
+        curl = quaternions.from_rotation_vectors(np.deg2rad(bends)[:, None] * axis)
+        turns.append(quaternions.multiply(curl, quaternions.between(bones, straight)))
+    return np.concatenate(turns)
+
+
+def _thumb(skeleton: Skeleton, angles: tuple[float, float, float, float]) -> FloatArray:
+    under, away, middle, tip = np.deg2rad(angles)
+    joints = [skeleton.index[f"LeftHandThumb{bone}"] for bone in (1, 2, 3)]
+    bones = skeleton.tails[joints] - skeleton.heads[joints]
+    base = quaternions.multiply(
+        quaternions.from_rotation_vectors(under * FINGERS_AXIS),
+        quaternions.from_rotation_vectors(away * PALM_AXIS),
+    )
+    along = bones[0] / np.linalg.norm(bones[0])
+    inward = -THUMB_AXIS + 0.3 * FINGERS_AXIS
+    axis = np.cross(along, inward)
+    axis /= np.linalg.norm(axis)
+    bends = np.cumsum([0.0, middle, tip])
+    # The rest pose's own bends are taken away first: shapes are absolute.
+    straight = quaternions.between(bones, along)
+    curl = quaternions.from_rotation_vectors(bends[:, None] * axis)
+    return quaternions.multiply(base, quaternions.multiply(curl, straight))
+
+
+def _about(axis: FloatArray, degrees: float, vector: FloatArray) -> FloatArray:
+    turn = quaternions.from_rotation_vectors(np.deg2rad(degrees) * axis)
+    return quaternions.rotate(turn, vector)

@@ -1,0 +1,92 @@
+"""Feet on the floor, heels that lift by themselves, and the legs between."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.choreography.limbs import Limb, bend, unit
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# A foot whose ball is lower than this stands.
+PLANTED_HEIGHT_M = 0.006
+HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
+# Legs are lifted at the heel before they are as straight as this share of their length.
+STRAIGHTEST = 0.997
+
+
+class FootGoal(NamedTuple):
+    """The ball's places (F, 3) in metres above its height at rest, toes' turn to the left and
+    heel lift (F,) in degrees."""
+
+    ball: FloatArray
+    turn: FloatArray
+    heel: FloatArray
+
+
+def leg_limb(skeleton: Skeleton, side: str) -> Limb:
+    """Return the leg at rest; knees point forward."""
+    hip, knee, ankle = (
+        skeleton.heads[skeleton.index[side + name]] for name in ("UpLeg", "Leg", "Foot")
+    )
+    return Limb(knee - hip, ankle - knee, np.array([0.0, -1.0, 0.0]))
+
+
+def leg_rotations(
+    skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal
+) -> dict[str, FloatArray]:
+    """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
+    limb = leg_limb(skeleton, side)
+    heel = _heel_lift(skeleton, side, hip, goal, limb.reach)
+    foot = _foot_rotation(goal.turn, heel)
+    ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
+    forward = np.array([0.0, -1.0, 0.0])
+    toes = quaternions.rotate(_foot_rotation(goal.turn, np.zeros_like(heel)), forward)
+    outward = np.array([0.12 if side == "Left" else -0.12, 0.0, 0.0])
+    pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
+    # A thigh that points forward would hide the pole; knees then point up instead.
+    pole = pole + np.array([0.0, 0.0, 0.35])
+    bent = bend(limb, hip, ankle, pole)
+    in_air = np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / 0.06, 0.0, 1.0)
+    toe = quaternions.slerp(
+        _foot_rotation(goal.turn, np.zeros_like(heel)), foot, in_air
+    )
+    return {
+        f"{side}UpLeg": quaternions.from_matrices(bent.upper),
+        f"{side}Leg": quaternions.from_matrices(bent.lower),
+        f"{side}Foot": foot,
+        f"{side}ToeBase": toe,
+    }
+
+
+def _ball(skeleton: Skeleton, side: str) -> FloatArray:
+    return np.asarray(skeleton.heads[skeleton.index[f"{side}ToeBase"]])
+
+
+def _instep(skeleton: Skeleton, side: str) -> FloatArray:
+    return _ball(skeleton, side) - skeleton.heads[skeleton.index[f"{side}Foot"]]
+
+
+def _foot_rotation(turn: FloatArray, heel: FloatArray) -> FloatArray:
+    angles = np.stack([turn, heel, np.zeros_like(turn)], axis=-1)
+    return quaternions.from_euler("ZXY", angles)
+
+
+def _heel_lift(
+    skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, reach: float
+) -> FloatArray:
+    """Return the least heel lift (F,) at which the leg reaches, and at least the goal's."""
+    candidates = np.repeat(HEEL_ANGLES[None], len(hip), axis=0)
+    turns = np.repeat(goal.turn[:, None], len(HEEL_ANGLES), axis=1)
+    feet = _foot_rotation(turns, candidates)
+    ankles = goal.ball[:, None] - quaternions.rotate(feet, _instep(skeleton, side))
+    distance = np.linalg.norm(ankles - hip[:, None], axis=-1)
+    limit = reach * STRAIGHTEST
+    fits = distance <= limit
+    first = np.where(fits.any(axis=1), np.argmax(fits, axis=1), np.argmin(distance, axis=1))
+    rows = np.arange(len(hip))
+    before = np.maximum(first - 1, 0)
+    near, far = distance[rows, before], distance[rows, first]
+    share = np.where(near > far + 1e-12, (near - limit) / np.maximum(near - far, 1e-9), 0.0)
+    lift = HEEL_ANGLES[before] + np.clip(share, 0, 1) * (HEEL_ANGLES[first] - HEEL_ANGLES[before])
+    return np.maximum(lift, goal.heel)

@@ -1,0 +1,81 @@
+"""Two-bone limbs: analytic inverse kinematics over any number of frames and candidates."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.motion.quaternions import FloatArray
+
+
+class Limb(NamedTuple):
+    """A limb at rest: its two bones as vectors and the direction the middle joint points."""
+
+    upper: FloatArray
+    lower: FloatArray
+    pole: FloatArray
+
+    @property
+    def reach(self) -> float:
+        """The two bones' lengths together, in metres."""
+        return float(np.linalg.norm(self.upper) + np.linalg.norm(self.lower))
+
+
+class BentLimb(NamedTuple):
+    """Rotation matrices (..., 3, 3) of both bones, and the middle joint's place (..., 3)."""
+
+    upper: FloatArray
+    lower: FloatArray
+    middle: FloatArray
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Return the vectors (..., 3) at length 1."""
+    return np.asarray(
+        vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+    )
+
+
+def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
+    """Return the part of the vectors that is perpendicular to the unit axes, at length 1."""
+    return unit(vectors - np.sum(vectors * axes, axis=-1, keepdims=True) * axes)
+
+
+def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> BentLimb:
+    """Bend a limb from ``start`` so that it ends at ``end`` (..., 3), where it can.
+
+    ``pole`` (..., 3) is where the middle joint shall point. By the law of cosines.
+    """
+    a, b = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
+    line = end - start
+    distance = np.linalg.norm(line, axis=-1, keepdims=True)
+    axis = line / np.maximum(distance, 1e-9)
+    distance = np.clip(distance, abs(a - b) * 1.001 + 1e-6, (a + b) * 0.99999)
+    along = (a * a - b * b + distance * distance) / (2 * distance)
+    aside = np.sqrt(np.maximum(a * a - along * along, 0.0))
+    pole = across(pole, axis)
+    middle = along * axis + aside * pole
+    hinge = np.cross(pole, axis)
+    rest_hinge = np.cross(limb.pole, unit(limb.upper + limb.lower))
+    upper = _turn(limb.upper, rest_hinge, middle, hinge)
+    lower = _turn(limb.lower, rest_hinge, distance * axis - middle, hinge)
+    return BentLimb(upper, lower, start + middle)
+
+
+def _turn(rest: FloatArray, rest_hinge: FloatArray, bone: FloatArray,
+          hinge: FloatArray) -> FloatArray:
+    """Return the rotation matrices that carry a bone and its hinge from rest."""
+    before = _basis(rest, rest_hinge)
+    return np.asarray(_basis(bone, hinge) @ np.swapaxes(before, -1, -2))
+
+
+def _basis(bone: FloatArray, hinge: FloatArray) -> FloatArray:
+    first = unit(bone)
+    second = across(hinge, first)
+    return np.stack([first, second, np.cross(first, second)], axis=-1)
+
+
+def eased_reach(distance: FloatArray, reach: float, share: float = 0.035) -> FloatArray:
+    """Ease distances (...,) towards ``reach`` without ever getting there, so limbs do not snap."""
+    soft = reach * share
+    over = np.maximum(distance - (reach - soft), 0.0)
+    return np.where(over > 0, reach - soft * np.exp(-over / soft), distance)

@@ -1,0 +1,250 @@
+"""Scores: a performance as key poses and trajectories, written in YAML."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names
+from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.choreography.located_yaml import LocatedYaml
+from mimegen.choreography.places import DirectionField, Place, PlaceField
+from mimegen.errors import near_misses
+
+Arrival = Literal["stop", "pass", "impact"]
+Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]
+Centimetres = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
+
+
+class Strict(BaseModel):
+    """A part of a file in which a misspelt key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Key(Strict):
+    """Where one track is at a phase's time. What is left out stays as it was."""
+
+    how: Arrival = "stop"
+
+
+class Turned(Key):
+    """Turned from upright: to the person's left, forward, tilted to their left, in degrees."""
+
+    turn: Degrees | None = None
+    lean: Degrees | None = None
+    tilt: Degrees | None = None
+
+
+class PelvisKey(Turned):
+    """The pelvis: moved from its place in quiet standing, and turned."""
+
+    left: Centimetres | None = None
+    forward: Centimetres | None = None
+    up: Centimetres | None = None
+
+
+class GazeKey(Key):
+    """What the person looks at."""
+
+    to: PlaceField
+
+
+class PropKey(Turned):
+    """An invisible thing: its place, and how it is turned in the frame of what it is placed on."""
+
+    to: PlaceField | None = None
+
+
+class FootKey(Key):
+    """The ball of a foot: its place on the floor; toes turned out; heel lifted, in degrees."""
+
+    to: PlaceField | None = None
+    turn: Degrees | None = None
+    heel: Degrees | None = None
+
+
+class ShouldersKey(Key):
+    """Both shoulders raised and drawn forward, in degrees."""
+
+    up: Degrees | None = None
+    forward: Degrees | None = None
+
+
+class HandKey(Key):
+    """A hand: which point of it is where, how it is turned, its shape, where the elbow points.
+
+    ``palm`` and ``fingers`` are the directions that these face; with only one of them the hand
+    rolls about it as the forearm likes. ``bar`` is where the thumb's end of a held bar points.
+    ``loose`` lets the hand hang from the forearm. Directions are in the frame of the place.
+    """
+
+    to: PlaceField | None = None
+    touch: Literal["palm", "fingertips", "pinch", "knuckles", "wrist"] | None = None
+    palm: DirectionField | None = None
+    fingers: DirectionField | None = None
+    bar: DirectionField | None = None
+    loose: bool = False
+    shape: str | None = None
+    elbow: DirectionField | None = None
+
+
+class Phase(Strict):
+    """A moment, and what the tracks that move towards it have reached by then."""
+
+    at: Seconds
+    pelvis: PelvisKey | None = None
+    chest: Turned | None = None
+    head: Turned | None = None
+    gaze: GazeKey | None = None
+    shoulders: ShouldersKey | None = None
+    hands: HandKey | None = None
+    left_hand: HandKey | None = None
+    right_hand: HandKey | None = None
+    feet: FootKey | None = None
+    left_foot: FootKey | None = None
+    right_foot: FootKey | None = None
+    props: dict[str, PropKey] = {}
+    line: int = 0
+
+    def keys(self) -> Iterator[tuple[str, Key]]:
+        """Go over the tracks that this phase mentions, ``hands`` and ``feet`` as both sides."""
+        for track in ("pelvis", "chest", "head", "gaze", "shoulders"):
+            if (key := getattr(self, track)) is not None:
+                yield track, key
+        for limb, both in (("hand", self.hands), ("foot", self.feet)):
+            for side in ("left", "right"):
+                own = getattr(self, f"{side}_{limb}")
+                if (key := own if own is not None else both) is not None:
+                    yield f"{side}_{limb}", key
+        yield from self.props.items()
+
+
+class Repeat(Strict):
+    """The span after ``after`` up to ``until`` is performed ``times`` times."""
+
+    after: Seconds
+    until: Seconds
+    times: int = Field(ge=1, le=50)
+
+
+class Variety(Strict):
+    """How far other seeds than 0 may go from the score as it is written."""
+
+    tempo: float = Field(default=0.15, ge=0, le=0.5)
+    amplitude: float = Field(default=0.14, ge=0, le=0.5)
+    stance: float = Field(default=1.0, ge=0, le=3)
+    repeats: int = Field(default=1, ge=0, le=5)
+    mirror: bool = True
+
+
+class Score(Strict):
+    """One take of an action. Lengths are centimetres on the standard person of 1.73 m."""
+
+    action: str
+    about: str
+    duration: float = Field(gt=0.2, le=600)
+    props: dict[str, str] = {}
+    vary: Variety = Variety()
+    repeat: tuple[Repeat, ...] = ()
+    phases: tuple[Phase, ...] = Field(min_length=1)
+    _source: str = PrivateAttr(default="score")
+
+    @property
+    def source(self) -> str:
+        """The file the score was read from, for messages."""
+        return self._source
+
+    @property
+    def take(self) -> str:
+        """The take's name, from its file's."""
+        return Path(self._source).name.removesuffix(".score.yaml")
+
+
+TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props", "line"))
+
+
+def read_score(path: Path) -> Score:
+    """Read a ``.score.yaml`` file.
+
+    Raises RequestError with the file, line and key of the first thing that is wrong: unknown
+    tracks, landmarks and hand shapes (with near misses), time running backwards.
+    """
+    document = LocatedYaml(path)
+    props = document.content.get("props") or {}
+    content = {**document.content, "phases": _with_props(document, tuple(props))}
+    score = document.parsed(Score, content, (*TRACKS, *props, *_field_names()))
+    _check_times(document, score)
+    _check_words(document, score)
+    score._source = str(path)
+    return score
+
+
+def _with_props(document: LocatedYaml, props: tuple[str, ...]) -> Any:
+    """Gather each phase's keys for props, which the file writes beside the other tracks."""
+    phases = document.content.get("phases")
+    if not isinstance(phases, list):
+        return phases
+    gathered: list[Any] = []
+    for number, phase in enumerate(phases):
+        if not isinstance(phase, dict):
+            raise document.error(("phases", number), "expected 'at:' and tracks")
+        if "props" in phase or "line" in phase:
+            raise document.error(("phases", number), "props are written as tracks, by their names")
+        own = {name: phase[name] for name in props if name in phase}
+        rest = {name: value for name, value in phase.items() if name not in own}
+        gathered.append({**rest, "props": own, "line": document.line(("phases", number))})
+    return gathered
+
+
+def _field_names() -> set[str]:
+    kinds = (PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat, Variety)
+    return {name for kind in kinds for name in kind.model_fields}
+
+
+def _check_times(document: LocatedYaml, score: Score) -> None:
+    moments = [phase.at for phase in score.phases]
+    if moments[0] != 0:
+        raise document.error(("phases", 0, "at"), "the first phase is at 0")
+    for number in range(1, len(moments)):
+        if moments[number] <= moments[number - 1]:
+            raise document.error(
+                ("phases", number, "at"),
+                f"time runs backwards: {moments[number]:g} s follows {moments[number - 1]:g} s",
+            )
+    if score.duration < moments[-1]:
+        raise document.error(
+            ("duration",), f"{score.duration:g} s ends before the last phase at {moments[-1]:g} s"
+        )
+    end = 0.0
+    for number, repeat in enumerate(score.repeat):
+        for name, moment in (("after", repeat.after), ("until", repeat.until)):
+            if moment not in moments:
+                raise document.error(("repeat", number, name), f"no phase is at {moment:g} s")
+        if not end <= repeat.after < repeat.until:
+            raise document.error(("repeat", number), "spans come one after another")
+        end = repeat.until
+
+
+def _check_words(document: LocatedYaml, score: Score) -> None:
+    landmarks = (*landmark_names(), *score.props)
+    shapes = hand_shapes()
+    for number, phase in enumerate(score.phases):
+        for track, key in phase.keys():
+            written = track if track in document.content["phases"][number] else \
+                "hands" if track.endswith("hand") else "feet"
+            place: Place | None = getattr(key, "to", None)
+            where = ("phases", number, written)
+            if place is not None and place.anchor not in landmarks:
+                hint = near_misses(place.anchor, landmarks)
+                raise document.error((*where, "to"), f"unknown landmark {place.anchor!r}{hint}")
+            if place is not None and not track.endswith("hand") \
+                    and place.anchor not in (*SIDELESS_ANCHORS, *score.props):
+                raise document.error(
+                    (*where, "to"), f"{place.anchor!r} has two sides; only a hand has its own"
+                )
+            if isinstance(key, HandKey) and key.shape is not None and key.shape not in shapes:
+                hint = near_misses(key.shape, shapes)
+                raise document.error((*where, "shape"), f"unknown hand shape {key.shape!r}{hint}")

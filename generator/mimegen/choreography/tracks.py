@@ -1,0 +1,122 @@
+"""From phases to tracks: each track's keys in time, repeats written out, holds filled in."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from mimegen.choreography.score import Key, Phase, Score
+from mimegen.choreography.timing import blend_weights
+from mimegen.motion.quaternions import FloatArray
+
+KeyKind = TypeVar("KeyKind", bound=Key)
+
+
+@dataclass(frozen=True)
+class TimedKey:
+    """A key at its moment in seconds, complete: what it leaves out is filled from earlier ones."""
+
+    time: float
+    key: Key
+    line: int
+
+    @property
+    def how(self) -> str:
+        """How the key is arrived at."""
+        return self.key.how
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The phases as performed, repeats written out, and the whole duration in seconds.
+
+    ``rounds`` says for each phase which repetition it belongs to, 0 for the first.
+    """
+
+    phases: tuple[Phase, ...]
+    duration: float
+    rounds: tuple[int, ...]
+
+
+def timeline(score: Score) -> Timeline:
+    """Write out the repeats."""
+    phases: list[Phase] = []
+    rounds: list[int] = []
+    shift, begin = 0.0, -1.0
+    for repeat in score.repeat:
+        before = [p for p in score.phases if begin < p.at <= repeat.after]
+        phases += [_moved(p, shift) for p in before]
+        rounds += [0] * len(before)
+        body = [p for p in score.phases if repeat.after < p.at <= repeat.until]
+        for turn in range(repeat.times):
+            phases += [_moved(p, shift + turn * (repeat.until - repeat.after)) for p in body]
+            rounds += [turn] * len(body)
+        shift += (repeat.times - 1) * (repeat.until - repeat.after)
+        begin = repeat.until
+    rest = [p for p in score.phases if p.at > begin]
+    phases += [_moved(p, shift) for p in rest]
+    rounds += [0] * len(rest)
+    return Timeline(tuple(phases), score.duration + shift, tuple(rounds))
+
+
+def _moved(phase: Phase, shift: float) -> Phase:
+    return phase.model_copy(update={"at": phase.at + shift})
+
+
+def track_keys(phases: Sequence[Phase], track: str, start: KeyKind) -> list[TimedKey]:
+    """Return a track's keys; where none is at 0, ``start`` is put there.
+
+    A track that a phase does not mention holds until that phase, unless it is passing through.
+    """
+    mentions = dict(_mentions(phases, track))
+    keys: list[TimedKey] = []
+    for number, phase in enumerate(phases):
+        if number not in mentions:
+            if not keys:
+                keys.append(TimedKey(phase.at, start, phase.line))
+            continue
+        key = _completed(mentions[number], keys[-1].key if keys else start)
+        if keys and keys[-1].time < phases[number - 1].at and keys[-1].how != "pass":
+            held = keys[-1]
+            still = held.key.model_copy(update={"how": "stop"})
+            keys.append(replace(held, time=phases[number - 1].at, key=still))
+        keys.append(TimedKey(phase.at, key, phase.line))
+    return keys
+
+
+def _mentions(phases: Sequence[Phase], track: str) -> Iterator[tuple[int, Key]]:
+    for number, phase in enumerate(phases):
+        for name, key in phase.keys():
+            if name == track:
+                yield number, key
+
+
+ORIENTATION = {"palm", "fingers", "bar", "loose"}
+
+
+def _completed(key: Key, before: Key) -> Key:
+    given = key.model_fields_set
+    update = {
+        name: getattr(before, name) for name in type(key).model_fields
+        if name not in given and name != "how"
+    }
+    if given & ORIENTATION:
+        update = {name: value for name, value in update.items() if name not in ORIENTATION}
+    return key.model_copy(update=update)
+
+
+def track_weights(keys: Sequence[TimedKey], moments: FloatArray, lead: float = 0.0) -> FloatArray:
+    """Return the weights (F, K) of the keys at ``moments``, this track ``lead`` seconds ahead."""
+    times = [key.time for key in keys]
+    return blend_weights(times, [key.how for key in keys], moments + lead)
+
+
+def track_values(
+    keys: Sequence[TimedKey], names: Sequence[str], moments: FloatArray, lead: float = 0.0
+) -> FloatArray:
+    """Return plain numbers of a track (F, N) by their field names; what is never given is 0."""
+    table = np.array(
+        [[float(getattr(key.key, name) or 0.0) for name in names] for key in keys]
+    )
+    return track_weights(keys, moments, lead) @ table

@@ -1,0 +1,75 @@
+"""Pelvis, spine, neck and head."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# How much of the chest's turn against the pelvis each spine joint has made (thoracic and lumbar
+# shares differ by axis; even shares look right at this resolution), and of the head's the neck.
+SPINE_SHARES = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
+NECK_SHARE = 0.45
+# The head's range against the chest in degrees: to a side, up, down, tilted.
+TURN_LIMIT, UP_LIMIT, DOWN_LIMIT, TILT_LIMIT = 75.0, 50.0, 55.0, 38.0
+# Eyes do the rest of the way.
+HEAD_SHARE_OF_GAZE = 0.88
+
+
+class Turns(NamedTuple):
+    """Angles (F,) in degrees: to the person's left, forward, tilted to their left."""
+
+    turn: FloatArray
+    lean: FloatArray
+    tilt: FloatArray
+
+
+def turned(turns: Turns) -> FloatArray:
+    """Return the rotations (F, 4)."""
+    angles = np.stack([turns.turn, turns.lean, turns.tilt], axis=-1)
+    return quaternions.from_euler("ZXY", angles)
+
+
+def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
+    """Return the head's turns against the chest (F, 4) that look from ``eyes`` to ``target``."""
+    sight = quaternions.rotate(quaternions.conjugate(chest), target - eyes)
+    level = np.hypot(sight[:, 0], sight[:, 1])
+    turn = np.rad2deg(np.arctan2(sight[:, 0], -sight[:, 1]))
+    lean = -np.rad2deg(np.arctan2(sight[:, 2], level))
+    share = HEAD_SHARE_OF_GAZE
+    return Turns(turn * share, lean * share, np.zeros_like(turn))
+
+
+def within_neck(turns: Turns) -> Turns:
+    """Ease the head's turns against the chest into the neck's range."""
+    lean = np.where(
+        turns.lean > 0, _eased(turns.lean, DOWN_LIMIT), _eased(turns.lean, UP_LIMIT)
+    )
+    return Turns(_eased(turns.turn, TURN_LIMIT), lean, _eased(turns.tilt, TILT_LIMIT))
+
+
+def _eased(angles: FloatArray, limit: float) -> FloatArray:
+    knee = 0.75 * limit
+    over = np.maximum(np.abs(angles) - knee, 0.0)
+    room = limit - knee
+    return np.asarray(np.sign(angles) * (np.minimum(np.abs(angles), knee)
+                                         + room * np.tanh(over / room)))
+
+
+def spine_rotations(pelvis: FloatArray, chest: FloatArray) -> dict[str, FloatArray]:
+    """Return the spine joints' global rotations; ``chest`` is relative to ``pelvis``, (F, 4)."""
+    return {
+        name: quaternions.multiply(pelvis, quaternions.scale(chest, np.full(len(chest), share)))
+        for name, share in SPINE_SHARES.items()
+    }
+
+
+def head_rotations(chest: FloatArray, turns: Turns) -> dict[str, FloatArray]:
+    """Return the neck's and head's global rotations; ``chest`` is global, (F, 4)."""
+    head = turned(within_neck(turns))
+    neck = quaternions.scale(head, np.full(len(head), NECK_SHARE))
+    return {
+        "Neck": quaternions.multiply(chest, neck),
+        "Head": quaternions.multiply(chest, head),
+    }

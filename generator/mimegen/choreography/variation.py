@@ -1,0 +1,140 @@
+"""Seeds: another take of the same score by the same rules."""
+
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.choreography.places import Place
+from mimegen.choreography.score import (
+    FootKey,
+    HandKey,
+    Key,
+    PelvisKey,
+    Phase,
+    PropKey,
+    Score,
+    Turned,
+)
+from mimegen.choreography.tracks import Timeline, timeline
+
+# Places on these do not grow with the amplitude: the hand touches something there.
+TOUCHED = ("mouth", "chin", "jaw", "ear", "nose", "eyes", "forehead", "crown")
+FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "head")
+
+
+class Variant(NamedTuple):
+    """A score as one seed performs it."""
+
+    line: Timeline
+    mirror: bool
+    turn_deg: float
+
+
+class _Manner(NamedTuple):
+    """How one take differs: sizes as factors, offsets in centimetres and degrees."""
+
+    amplitude: float
+    angles: float
+    width: float
+    stagger: float
+    sink: float
+    lean: float
+    head: float
+    hands: dict[str, tuple[float, float, float]]
+
+
+def vary(score: Score, seed: int) -> Variant:
+    """Return the score as seed ``seed`` performs it; seed 0 leaves it as it is written."""
+    if seed == 0:
+        return Variant(timeline(score), False, 0.0)
+    rng = np.random.default_rng([seed, zlib.crc32(f"{score.action} {score.take}".encode())])
+    mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
+    turn = float(rng.uniform(-9, 9))
+    repeats = tuple(
+        repeat.model_copy(update={"times": max(1, repeat.times + int(
+            rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
+        for repeat in score.repeat
+    )
+    line = timeline(score.model_copy(update={"repeat": repeats}))
+    manner = _manner(score, rng)
+    phases = [_in_manner(phase, manner, rng) for phase in line.phases]
+    return Variant(_timed(line, phases, score, rng), mirror, turn)
+
+
+def _manner(score: Score, rng: np.random.Generator) -> _Manner:
+    size, stance = score.vary.amplitude, score.vary.stance
+    return _Manner(
+        amplitude=float(np.exp(rng.uniform(-size, size))),
+        angles=float(np.exp(rng.uniform(-size, size))),
+        width=float(1 + stance * rng.uniform(-0.12, 0.28)),
+        stagger=float(stance * rng.uniform(-4, 4)),
+        sink=float(stance * rng.uniform(0, 2.5)),
+        lean=float(rng.uniform(-3, 3)),
+        head=float(rng.uniform(-3, 3)),
+        hands={side: _three(rng.normal(0, 0.9, 3)) for side in ("left_hand", "right_hand")},
+    )
+
+
+def _three(numbers: np.ndarray) -> tuple[float, float, float]:
+    return float(numbers[0]), float(numbers[1]), float(numbers[2])
+
+
+def _timed(line: Timeline, phases: list[Phase], score: Score,
+           rng: np.random.Generator) -> Timeline:
+    """Stretch the whole take, and every span of it a little for itself."""
+    tempo = float(np.exp(rng.uniform(-score.vary.tempo, score.vary.tempo)))
+    moments = np.array([phase.at for phase in phases] + [line.duration])
+    spans = np.diff(moments) * tempo * np.exp(rng.normal(0, score.vary.tempo / 3, len(phases)))
+    again = np.r_[0.0, np.cumsum(spans)]
+    moved = tuple(
+        phase.model_copy(update={"at": float(at)})
+        for phase, at in zip(phases, again[:-1], strict=True)
+    )
+    return Timeline(moved, float(again[-1]), line.rounds)
+
+
+def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase:
+    update: dict[str, object] = {}
+    for track, key in phase.keys():
+        if not isinstance(key, PropKey):
+            update[track] = _varied(track, key, manner, rng)
+    props = {name: _varied(name, key, manner, rng) for name, key in phase.props.items()}
+    if phase.at == 0:
+        update.setdefault("chest", _varied("chest", Turned(lean=0), manner, rng))
+        update.setdefault("head", _varied("head", Turned(lean=0), manner, rng))
+        update.setdefault("pelvis", _varied("pelvis", PelvisKey(up=0), manner, rng))
+    return phase.model_copy(update={**update, "props": props, "hands": None, "feet": None})
+
+
+def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> Key:
+    update: dict[str, object] = {}
+    if isinstance(key, Turned):
+        for name in ("turn", "lean", "tilt"):
+            if (value := getattr(key, name)) is not None:
+                update[name] = value * manner.angles
+    if track in ("chest", "head") and "lean" in update:
+        update["lean"] = getattr(key, "lean") * manner.angles + getattr(manner, {
+            "chest": "lean", "head": "head"}[track])
+    if isinstance(key, PelvisKey) and key.up is not None:
+        update["up"] = key.up - (manner.sink if abs(key.up) < 12 else 0.0)
+    if isinstance(key, FootKey) and key.to is not None:
+        update["to"] = _foot_place(track, key.to, manner)
+    if isinstance(key, HandKey) and key.to is not None and key.to.anchor in FREE:
+        own = np.array(manner.hands[track]) + rng.normal(0, 0.7, 3)
+        update["to"] = _hand_place(key.to, manner, own)
+    return key.model_copy(update=update)
+
+
+def _foot_place(track: str, place: Place, manner: _Manner) -> Place:
+    out, forward, up = place.offset
+    sign = 1 if track.startswith("left") else -1
+    return Place(place.anchor, (out * manner.width, forward + sign * manner.stagger, up))
+
+
+def _hand_place(place: Place, manner: _Manner, own: np.ndarray) -> Place:
+    return Place(place.anchor, _three(np.array(place.offset) * _reach(manner) + own))
+
+
+def _reach(manner: _Manner) -> float:
+    return 1 + 0.6 * (manner.amplitude - 1)

@@ -1,0 +1,71 @@
+"""Directions of bones and hands in a skeleton, by role."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+FINGERS = ("thumb", "index", "middle", "ring", "pinky")
+NEXT = {"upper_arm": "forearm", "forearm": "hand", "thigh": "shin", "shin": "foot", "foot": "toe",
+        "clavicle": "upper_arm"}
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Return vectors (..., 3) at length 1; zero vectors stay zero."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(length, 1e-12))
+
+
+def next_roles(role: str, known: Mapping[str, int]) -> list[str]:
+    """Return the roles a bone may point at, the nearest first, of those that are known."""
+    side, _, part = role.partition("_")
+    if part in NEXT:
+        return [r for r in (f"{side}_{NEXT[part]}",) if r in known]
+    if part[-1:] in ("1", "2"):
+        return [r for r in (f"{role[:-1]}{int(role[-1]) + 1}",) if r in known]
+    line = ["hips", *(f"spine{i}" for i in range(1, 12)), "chest",
+            *(f"neck{i}" for i in range(1, 6)), "head"]
+    return [r for r in line[line.index(role) + 1 :] if r in known] if role in line else []
+
+
+def bone_direction(skeleton: Skeleton, joints: Mapping[str, int], role: str) -> FloatArray | None:
+    """Return the unit direction of a role's bone in the rest pose, or None where it has no length."""
+    joint = joints[role]
+    ends = [skeleton.heads[joints[r]] for r in next_roles(role, joints)]
+    for end in [*ends, skeleton.tails[joint]]:
+        vector = end - skeleton.heads[joint]
+        if np.linalg.norm(vector) > 1e-3:
+            return unit(vector)
+    return None
+
+
+def hand_axes(places: FloatArray, joints: Mapping[str, int],
+              side: str) -> tuple[FloatArray, FloatArray] | None:
+    """Return a hand's direction and the normal of its back, from its knuckles' ``places`` (J, 3)."""
+    names = [f"{side}_hand", f"{side}_index1", f"{side}_pinky1"]
+    if any(name not in joints for name in names):
+        return None
+    wrist, index, pinky = (places[joints[name]] for name in names)
+    normal = np.cross(index - wrist, pinky - wrist) * (1.0 if side == "left" else -1.0)
+    if np.linalg.norm(normal) < 1e-6:
+        return None
+    middle = places[joints[f"{side}_middle1"]] if f"{side}_middle1" in joints else (
+        index + pinky) / 2
+    return unit(middle - wrist), unit(normal)
+
+
+def matching(along: FloatArray, beside: FloatArray, goal_along: FloatArray,
+             goal_beside: FloatArray) -> FloatArray:
+    """Return the rotation that turns ``along`` to ``goal_along`` and ``beside`` nearest its goal."""
+    return quaternions.from_matrices(_frame(goal_along, goal_beside) @ _frame(along, beside).T)
+
+
+def _frame(along: FloatArray, beside: FloatArray) -> FloatArray:
+    first = unit(along)
+    second = beside - first * (beside @ first)
+    if np.linalg.norm(second) < 1e-6:
+        second = np.cross(first, np.eye(3)[np.argmin(np.abs(first))])
+    second = unit(second)
+    return np.stack([first, second, np.cross(first, second)], axis=1)

@@ -1,0 +1,211 @@
+"""Contact repair: soles on the ground where the source's are, and nothing below it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d, label, maximum_filter1d
+
+from mimegen.characters.character import Character
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import SIDES
+from mimegen.retarget.limbs import reach
+from mimegen.retarget.stance import Sole, resting_points, sole, source_contacts
+
+UP = np.array([0.0, 0.0, 1.0])
+BLEND = 0.12
+FADE = 0.5
+LONGEST_LEG = 0.992
+
+
+@dataclass
+class _Foot:
+    """One foot of the target while it is worked on; all arrays frames first."""
+
+    thigh: int
+    shin: int
+    foot: int
+    toe: int | None
+    sole: Sole
+    heel_down: NDArray[np.bool_]
+    ball_down: NDArray[np.bool_]
+    turn: FloatArray
+    toe_turn: FloatArray
+    ankle: FloatArray
+
+
+def on_the_ground(motion: Motion, source: Motion, source_joints: Mapping[str, int],
+                  character: Character, joints: Mapping[str, int]) -> Motion:
+    """Return the character's motion with feet planted where and when the source's are.
+
+    Heels and balls that rest do not slide, soles lie flat and never go below Z = 0; first the
+    whole body moves (up where flesh would sink, down where a leg could not reach), then the legs
+    bend.
+    """
+    motion = _above_ground(motion, character, joints)
+    feet = [_foot(motion, source, source_joints, character, joints, side) for side in SIDES]
+    for foot in feet:
+        _flatten(foot, motion.fps)
+        foot.ankle = foot.ankle + _correction(foot, motion.fps)
+    shift = _hip_shift(motion, feet)
+    return _legs_bent(motion, feet, shift)
+
+
+def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], character: Character,
+          joints: Mapping[str, int], side: str) -> _Foot:
+    thigh, shin, foot = (joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
+    toe = joints.get(f"{side}_toe")
+    heel, ball = source_contacts(source, source_joints, side)
+    turns = motion.global_pose.rotations
+    return _Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
+                 turns[:, foot], turns[:, foot if toe is None else toe],
+                 motion.global_pose.positions[:, foot])
+
+
+def _ramp(flags: NDArray[np.bool_], fps: float) -> FloatArray:
+    """Return weights (F,) that are 1 at the flags and go smoothly to 0 around them."""
+    width = max(1, round(BLEND * fps))
+    grown = maximum_filter1d(flags.astype(float), 2 * width + 1)
+    smooth = gaussian_filter1d(grown, width / 2.0, mode="nearest")
+    return np.where(flags, 1.0, np.minimum(smooth, 1.0))
+
+
+def _flat(turns: FloatArray, weights: FloatArray) -> FloatArray:
+    """Turn soles level by ``weights`` (F,), 0 to 1."""
+    level = quaternions.between(quaternions.rotate(turns, UP), UP)
+    return quaternions.multiply(quaternions.scale(level, weights), turns)
+
+
+def _flatten(foot: _Foot, fps: float) -> None:
+    foot.turn = _flat(foot.turn, _ramp(foot.heel_down & foot.ball_down, fps))
+    foot.toe_turn = _flat(foot.toe_turn, _ramp(foot.ball_down, fps))
+
+
+def _lowest(foot: _Foot) -> FloatArray:
+    """Return how far the sole's lowest point lies below the ankle, (F,), negative downwards."""
+    heel = quaternions.rotate(foot.turn, foot.sole.heel)[:, 2]
+    ball = quaternions.rotate(foot.turn, foot.sole.ball)[:, 2]
+    joint = foot.sole.ball * [1.0, 1.0, 0.0] + UP * (foot.sole.ball[2] - foot.sole.tip[2])
+    tip = (quaternions.rotate(foot.turn, joint) + quaternions.rotate(foot.toe_turn, foot.sole.tip))
+    return np.minimum(np.minimum(heel, ball), tip[:, 2])
+
+
+def _correction(foot: _Foot, fps: float) -> FloatArray:
+    """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
+    down = foot.heel_down | foot.ball_down
+    goal = foot.ankle.copy()
+    low = _lowest(foot)
+    runs, count = label(down)
+    for run in range(1, count + 1):
+        frames = np.flatnonzero(runs == run)
+        goal[frames, :2] = _rolling(foot, frames)[:, :2]
+        goal[frames, 2] = -low[frames]
+    correction = _between_runs(goal - foot.ankle, down, fps)
+    sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + low), 0.0)
+    correction[:, 2] += np.where(down, 0.0, _smooth_cover(sunk, fps))
+    return correction
+
+
+def _rolling(foot: _Foot, frames: NDArray[np.intp]) -> FloatArray:
+    """Return the ankle's path while the foot turns about what rests, heel or ball or both."""
+    heel = foot.heel_down[frames].astype(float)
+    ball = foot.ball_down[frames].astype(float)
+    weight = (ball / (heel + ball))[:, None]
+    weight = (weight[1:] + weight[:-1]) / 2
+    arms = [-quaternions.rotate(foot.turn[frames], arm) for arm in (foot.sole.heel, foot.sole.ball)]
+    steps = (1 - weight) * np.diff(arms[0], axis=0) + weight * np.diff(arms[1], axis=0)
+    path = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+    return np.asarray(path + np.mean(foot.ankle[frames] - path, axis=0))
+
+
+def _between_runs(values: FloatArray, known: NDArray[np.bool_], fps: float) -> FloatArray:
+    """Keep ``values`` (F, C) where known; go smoothly from one known run to the next elsewhere.
+
+    Far from any known frame they fade to zero.
+    """
+    frames = np.arange(len(values))
+    at = np.flatnonzero(known)
+    if len(at) == 0:
+        return np.zeros_like(values)
+    position = np.searchsorted(at, frames)
+    before, after = at[np.maximum(position - 1, 0)], at[np.minimum(position, len(at) - 1)]
+    before = np.where(known, frames, before)
+    after = np.where(known, frames, after)
+    gap = np.where((frames > before) & (frames < after), after - before, np.inf)
+    span = np.minimum(gap, FADE * fps)
+    since = np.clip(np.abs(frames - before) / span, 0.0, 1.0)
+    until = np.clip(np.abs(after - frames) / span, 0.0, 1.0)
+    first = np.where(frames < at[0], 0.0, 1 - _ease(since))[:, None]
+    second = np.where(frames > at[-1], 0.0, 1 - _ease(until))[:, None]
+    mixed = first * values[before] + second * values[after]
+    return np.where(known[:, None], values, mixed)
+
+
+def _ease(share: FloatArray) -> FloatArray:
+    """Return the quintic from 0 to 1 with no speed and no acceleration at its ends."""
+    return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
+
+
+def _smooth_cover(values: FloatArray, fps: float) -> FloatArray:
+    """Return a smooth curve that is nowhere much below ``values`` (F,) >= 0."""
+    if not np.any(values > 0):
+        return values
+    width = max(1, round(0.06 * fps))
+    return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
+                                        mode="nearest"))
+
+
+def _above_ground(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
+    """Lift the body where anything but the feet would sink into the ground."""
+    feet = {joints[role] for side in SIDES for role in (f"{side}_foot", f"{side}_toe", f"{side}_shin")
+            if role in joints}
+    owners, places = resting_points(character, feet)
+    if len(owners) == 0:
+        return motion
+    pose = motion.global_pose
+    lowest = np.full(motion.frames, np.inf)
+    for joint in np.unique(owners):
+        arms = places[owners == joint] - motion.skeleton.heads[joint]
+        down = quaternions.rotate(quaternions.conjugate(pose.rotations[:, joint]), UP)
+        lowest = np.minimum(lowest, pose.positions[:, joint, 2] + (down @ arms.T).min(axis=1))
+    lift = _smooth_cover(np.maximum(-lowest, 0.0), motion.fps)
+    return Motion(motion.skeleton, motion.fps, motion.root_positions + lift[:, None] * UP,
+                  motion.rotations)
+
+
+def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
+    """Return how far the hips go down (F,), so that planted feet are within the legs' reach."""
+    positions = motion.global_pose.positions
+    shift = np.zeros(motion.frames)
+    for foot in feet:
+        offsets = motion.skeleton.offsets
+        length = LONGEST_LEG * (np.linalg.norm(offsets[foot.shin])
+                                + np.linalg.norm(offsets[foot.foot]))
+        away = foot.ankle - positions[:, foot.thigh]
+        room = np.sqrt(np.maximum(length**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
+        needed = np.where(foot.heel_down | foot.ball_down, -away[:, 2] - room, 0.0)
+        shift = np.maximum(shift, np.clip(needed, 0.0, 0.2))
+    return _smooth_cover(shift, motion.fps)
+
+
+def _legs_bent(motion: Motion, feet: list[_Foot], shift: FloatArray) -> Motion:
+    pose = motion.global_pose
+    down = shift[:, None] * UP
+    rotations = pose.rotations.copy()
+    for foot in feet:
+        chain = pose.positions[:, [foot.thigh, foot.shin, foot.foot]] - down[:, None]
+        hinge = quaternions.rotate(pose.rotations[:, foot.thigh], [1.0, 0.0, 0.0])
+        bent = reach(chain, foot.ankle, hinge)
+        for joint, old, new in (
+            (foot.thigh, chain[:, 1] - chain[:, 0], bent[:, 0] - chain[:, 0]),
+            (foot.shin, chain[:, 2] - chain[:, 1], bent[:, 1] - bent[:, 0]),
+        ):
+            swing = quaternions.between(old, new)
+            rotations[:, joint] = quaternions.multiply(swing, rotations[:, joint])
+        rotations[:, foot.foot] = foot.turn
+        if foot.toe is not None:
+            rotations[:, foot.toe] = foot.toe_turn
+    return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions - down,
+                                        quaternions.without_flips(rotations))

@@ -1,0 +1,251 @@
+"""Rest-pose alignment: what each source bone must be turned by so that rotations mean the same.
+
+For a role, ``R_target(t) = R_source(t) * conjugate(correction)`` in global rotations: at the pose
+in which the source's bone lies (and is twisted) like the target's in its rest pose, the target's
+rotation is none. A natural rest pose (T, A or N) gives the corrections by geometry; where it is
+none (all offsets along one axis), the motion does: bones' directions, the axes about which knees
+and elbows bend, and soles on the ground.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import SIDES
+from mimegen.retarget.anatomy import (
+    FINGERS,
+    bone_direction,
+    hand_axes,
+    matching,
+    next_roles,
+    unit,
+)
+from mimegen.retarget.stance import source_contacts
+
+UP = np.array([0.0, 0.0, 1.0])
+FRONT = np.array([0.0, -1.0, 0.0])
+# Where nothing shows how a hand is twisted, thumbs are up on average.
+NEUTRAL_PRONATION = np.radians(65.0)
+SAMPLES = 400
+
+
+class Alignment:
+    """The corrections of one source, for one target skeleton, by role."""
+
+    def __init__(self, source: Motion, roles: Mapping[str, str], target: Skeleton,
+                 target_roles: Mapping[str, str]) -> None:
+        step = max(1, source.frames // SAMPLES)
+        self.source, self.target = source, target
+        self.joint = {role: source.skeleton.index[name] for role, name in roles.items()}
+        self.goal = {role: target.index[name] for role, name in target_roles.items()}
+        self.positions = source.global_pose.positions[::step]
+        self.rotations = source.global_pose.rotations[::step]
+        self.corrections: dict[str, FloatArray] = {"hips": quaternions.IDENTITY}
+        self._trunk()
+        for side in SIDES:
+            self._arm(side)
+            self._leg(side)
+
+    def _local(self, role: str, vectors: FloatArray) -> FloatArray:
+        """Return the mean direction of world ``vectors`` (F, 3) in a joint's own frame."""
+        turned = quaternions.rotate(quaternions.conjugate(self.rotations[:, self.joint[role]]),
+                                    vectors)
+        return unit(turned.mean(axis=0))
+
+    def _towards(self, start: str, end: str) -> FloatArray:
+        return self.positions[:, self.joint[end]] - self.positions[:, self.joint[start]]
+
+    def _direction(self, role: str) -> FloatArray | None:
+        """Return the bone's direction in the source joint's own frame."""
+        for following in next_roles(role, self.joint):
+            vectors = self._towards(role, following)
+            if np.linalg.norm(vectors, axis=1).mean() > 1e-3:
+                return self._local(role, vectors)
+        return bone_direction(self.source.skeleton, self.joint, role)
+
+    def _goal_direction(self, role: str) -> FloatArray:
+        direction = bone_direction(self.target, self.goal, role)
+        return UP if direction is None else direction
+
+    def _align(self, role: str, along: FloatArray | None, beside: FloatArray, goal_along: FloatArray,
+               goal_beside: FloatArray) -> None:
+        if along is not None:
+            self.corrections[role] = matching(along, beside, goal_along, goal_beside)
+
+    # The trunk: turns from an upright rest pose, or frames by spine and shoulders.
+
+    def _trunk(self) -> None:
+        line = [role for role in self.joint
+                if role in ("hips", "chest", "head") or role.startswith(("spine", "neck"))]
+        heads = self.source.skeleton.heads
+        upper = heads[self.joint["head"]] - heads[self.joint["hips"]]
+        bones = [bone_direction(self.source.skeleton, self.joint, role) for role in line]
+        if unit(upper)[2] > 0.9 and all(b is None or b[2] > 0.5 for b in bones):
+            self.upright = True
+            self.corrections |= dict.fromkeys(line, quaternions.IDENTITY)
+            return
+        self.upright = False
+        for role in line[1:]:
+            pairs = ["upper_arm"] if role == "chest" or role.startswith(("neck", "head")) else [
+                "thigh", "upper_arm"]
+            left = sum((unit(self._towards(f"right_{p}", f"left_{p}")) for p in pairs),
+                       np.zeros(3))
+            along = self._direction(role)
+            if along is None:
+                along = self._local(role, self._towards("hips", "head"))
+            self._align(role, along, self._local(role, left), UP, np.array([1.0, 0.0, 0.0]))
+
+    def _aligned(self, role: str) -> FloatArray:
+        """Return the target's global rotations (F, 4) by the correction found so far."""
+        return quaternions.multiply(self.rotations[:, self.joint[role]],
+                                    quaternions.conjugate(self.corrections[role]))
+
+    # Limbs: directions from the bones; twist from the rest pose, mended by the bending axis.
+
+    def _limb(self, side: str, parts: tuple[str, str, str], parent: FloatArray, natural: bool,
+              hinge: FloatArray) -> None:
+        upper, lower, end = (f"{side}_{part}" for part in parts)
+        axis = np.cross(unit(self._towards(upper, lower)), unit(self._towards(lower, end)))
+        for role in (upper, lower):
+            along, goal = self._direction(role), self._goal_direction(role)
+            if along is None:
+                along = goal
+            swing = quaternions.between(quaternions.rotate(parent, along), goal)
+            correction = quaternions.multiply(swing, parent)
+            beside = unit(hinge - goal * (hinge @ goal))
+            self.corrections[role] = correction
+            bent = quaternions.rotate(quaternions.conjugate(self._aligned(role)), axis)
+            twist, certain = _twist(bent, goal, beside)
+            if certain or not natural:
+                turn = quaternions.from_rotation_vectors(-twist * goal)
+                correction = quaternions.multiply(turn, correction)
+            self.corrections[role] = parent = correction
+
+    def _natural(self, parts: list[str], way: FloatArray, limit: float) -> bool:
+        """Say whether bones of the source's rest pose lie within ``limit`` degrees of ``way``."""
+        skeleton = self.source.skeleton
+        bones = [bone_direction(skeleton, self.joint, part) for part in parts]
+        return all(b is not None and b @ way > np.cos(np.radians(limit)) for b in bones)
+
+    def _arm(self, side: str) -> None:
+        out = np.array([1.0 if side == "left" else -1.0, 0.0, 0.0])
+        names = [f"{side}_{part}" for part in ("upper_arm", "forearm")]
+        natural = self.upright and self._natural(names, unit(out - 0.4 * UP + 0.3 * FRONT), 75.0)
+        clavicle, parent = f"{side}_clavicle", quaternions.IDENTITY
+        if clavicle in self.joint:
+            if natural:
+                self.corrections[clavicle] = quaternions.IDENTITY
+            else:
+                chest = "chest" if "chest" in self.joint else "hips"
+                above = self._local(clavicle, self._towards(chest, "head"))
+                goal = self._goal_direction(clavicle) if clavicle in self.goal else out
+                self._align(clavicle, self._direction(clavicle), above, goal, UP)
+            parent = self.corrections.get(clavicle, parent)
+        self._limb(side, ("upper_arm", "forearm", "hand"), parent, natural, np.cross(out, FRONT))
+        if f"{side}_hand" in self.joint:
+            self._hand(side, natural)
+
+    def _hand(self, side: str, natural: bool) -> None:
+        hand, forearm = f"{side}_hand", f"{side}_forearm"
+        ours = self._hand_axes(side)
+        theirs = hand_axes(self.target.heads, self.goal, side)
+        if ours and theirs:
+            self.corrections[hand] = matching(*ours, *theirs)
+        elif natural:
+            self.corrections[hand] = self.corrections[forearm]
+        else:
+            self._thumbs_up(side)
+        for finger in FINGERS:
+            for number in "123":
+                self._finger(side, f"{side}_{finger}{number}", ours, theirs)
+
+    def _hand_axes(self, side: str) -> tuple[FloatArray, FloatArray] | None:
+        """Return the source hand's direction and palm side in its own frame, if fingers show it."""
+        hand = f"{side}_hand"
+        if f"{side}_index1" not in self.joint or f"{side}_pinky1" not in self.joint:
+            return None
+        local = {name: self.joint[name] for name in self.joint}
+        places = np.zeros_like(self.source.skeleton.heads)
+        for role, joint in local.items():
+            if role.startswith(f"{side}_") and role[-1] == "1":
+                vectors = self._towards(hand, role)
+                length = np.linalg.norm(vectors, axis=1).mean()
+                places[joint] = self._local(hand, vectors) * length
+        return hand_axes(places, local, side)
+
+    def _thumbs_up(self, side: str) -> None:
+        """Twist the hand so that on average the forearm is half way from palm down to palm up."""
+        hand, forearm = f"{side}_hand", f"{side}_forearm"
+        goal = self._goal_direction(forearm)
+        sign = -1.0 if side == "left" else 1.0
+        neutral = quaternions.from_rotation_vectors(sign * NEUTRAL_PRONATION * goal)
+        forearms = quaternions.multiply(self._aligned(forearm), neutral)
+        between = quaternions.multiply(quaternions.conjugate(forearms),
+                                       self.rotations[:, self.joint[hand]])
+        mean = Rotation.from_quat(between, scalar_first=True).mean()
+        self.corrections[hand] = np.asarray(mean.as_quat(scalar_first=True))
+
+    def _finger(self, side: str, role: str, ours: tuple[FloatArray, FloatArray] | None,
+                theirs: tuple[FloatArray, FloatArray] | None) -> None:
+        if role not in self.joint or role not in self.goal or not (ours and theirs):
+            return
+        hand = f"{side}_hand"
+        back = quaternions.rotate(self.rotations[:, self.joint[hand]], ours[1])
+        across = np.cross(quaternions.rotate(self.rotations[:, self.joint[hand]], ours[0]), back)
+        goal_across = np.cross(theirs[0], theirs[1])
+        along = self._direction(role)
+        self._align(role, along, self._local(role, across), self._goal_direction(role),
+                    goal_across)
+
+    def _leg(self, side: str) -> None:
+        natural = self._natural([f"{side}_thigh", f"{side}_shin"], -UP, 50.0)
+        self._limb(side, ("thigh", "shin", "foot"), quaternions.IDENTITY, natural,
+                   np.array([1.0, 0.0, 0.0]))
+        self._foot(side, natural)
+
+    def _foot(self, side: str, natural: bool) -> None:
+        """Align foot and toes: soles by the ground they rest on, headings by their bones."""
+        shin, foot, toe = (f"{side}_{part}" for part in ("shin", "foot", "toe"))
+        flat = np.logical_and(*source_contacts(self.source, self.joint, side))
+        along = self._direction(foot)
+        if along is None:
+            self.corrections[foot] = self.corrections[shin]
+        else:
+            sole = self._sole(foot, flat)
+            if sole is None and natural and along @ FRONT > 0.3:
+                sole = UP
+            if sole is None:
+                sole = self._local(foot, -self._towards(shin, foot))
+            goal = self._goal_direction(foot) * np.array([1.0, 1.0, 0.0])
+            self.corrections[foot] = matching(sole, along, UP, goal)
+        if toe in self.joint:
+            along, sole = self._direction(toe), self._sole(toe, flat)
+            self.corrections[toe] = self.corrections[foot]
+            if along is not None and sole is not None and toe in self.goal:
+                goal = self._goal_direction(toe) * np.array([1.0, 1.0, 0.0])
+                self.corrections[toe] = matching(sole, along, UP, goal)
+
+    def _sole(self, role: str, flat: NDArray[np.bool_]) -> FloatArray | None:
+        """Return the vertical in a foot's frame while heel and toes rest on the ground."""
+        if np.count_nonzero(flat) < 5:
+            return None
+        turns = self.source.global_pose.rotations[flat, self.joint[role]]
+        return unit(np.median(quaternions.rotate(quaternions.conjugate(turns), UP), axis=0))
+
+
+def _twist(axes: FloatArray, along: FloatArray, beside: FloatArray) -> tuple[float, bool]:
+    """Return the mean angle about ``along`` from ``beside`` to bending axes (F, 3), if certain.
+
+    An axis' length is the sine of the bend; nearly straight limbs say nothing.
+    """
+    third = np.cross(along, beside)
+    weights = np.where(np.linalg.norm(axes, axis=1) > np.sin(np.radians(20.0)), 1.0, 0.0)
+    vectors = np.stack([axes @ beside, axes @ third], axis=1) * weights[:, None]
+    total = vectors.sum(axis=0)
+    strength = float(np.linalg.norm(total))
+    sharp = strength / max(float(np.linalg.norm(vectors, axis=1).sum()), 1e-9)
+    return float(np.arctan2(total[1], total[0])), bool(weights.sum() >= 5 and sharp > 0.8)

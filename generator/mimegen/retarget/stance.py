@@ -1,0 +1,93 @@
+"""Standing: when the source's heels and balls rest on the ground, and where the target's soles are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character
+from mimegen.motion import Motion
+from mimegen.motion.contacts import resting, resting_level
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import SIDES
+
+
+def source_contacts(source: Motion, joints: Mapping[str, int],
+                    side: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say in which frames a foot's heel and its ball rest on the ground, (F,) each."""
+    heel = _resting(source, joints, "foot", side)
+    if f"{side}_toe" not in joints:
+        return heel, heel
+    return heel, _resting(source, joints, "toe", side)
+
+
+def standing_height(source: Motion, joints: Mapping[str, int], part: str) -> float:
+    """Return the height at which both sides' ``part`` (foot: the ankle) rests, in metres."""
+    both = [joints[f"{side}_{part}"] for side in SIDES if f"{side}_{part}" in joints]
+    return resting_level(source.global_pose.positions[:, both], source.fps)
+
+
+def _resting(source: Motion, joints: Mapping[str, int], part: str,
+             side: str) -> NDArray[np.bool_]:
+    level = standing_height(source, joints, part)
+    points = source.global_pose.positions[:, [joints[f"{side}_{part}"]]]
+    return resting(points, source.fps, level)[:, 0]
+
+
+@dataclass(frozen=True)
+class Sole:
+    """Where one of the target's feet touches the ground in the rest pose, in metres.
+
+    ``heel`` and ``ball`` (3,) are relative to the ankle, ``tip`` (3,) to the toe joint.
+    """
+
+    heel: FloatArray
+    ball: FloatArray
+    tip: FloatArray
+
+
+def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
+    """Find a character's sole from its lowest foot vertices, or from its bones if it has none."""
+    skeleton = character.skeleton
+    ankle = joints[f"{side}_foot"]
+    toe = joints.get(f"{side}_toe", ankle)
+    front = skeleton.heads[toe] if toe != ankle else skeleton.tails[ankle]
+    vertices = _foot_vertices(character, {ankle, toe})
+    if len(vertices) == 0:
+        ends = np.array([skeleton.tails[toe], front, skeleton.heads[ankle] * [1.0, 1.0, 0.0]])
+        vertices = np.concatenate([ends, ends + [0.0, 0.05, 0.0]])
+        vertices[:, 2] = 0.0
+    ground = vertices[:, 2].min()
+    center = skeleton.heads[ankle]
+    heel = np.array([center[0], vertices[:, 1].max() - 0.015, ground]) - center
+    ball = np.array([front[0], front[1], ground]) - center
+    tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - skeleton.heads[toe]
+    return Sole(heel, ball, tip)
+
+
+def _foot_vertices(character: Character, joints: set[int]) -> FloatArray:
+    found = [np.zeros((0, 3))]
+    for mesh in character.meshes:
+        main = mesh.joints[np.arange(len(mesh.joints)), np.argmax(mesh.weights, axis=1)]
+        found.append(mesh.vertices[np.isin(main, list(joints))])
+    return np.concatenate(found)
+
+
+def resting_points(character: Character, excluded: set[int]) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the outermost vertices of each joint's flesh: joint numbers (P,) and places (P, 3).
+
+    ``excluded`` joints are left out. Places are in the rest pose.
+    """
+    ways = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)
+                     if (x, y, z) != (0, 0, 0)], dtype=float)
+    joints: list[int] = []
+    places: list[FloatArray] = []
+    for mesh in character.meshes:
+        main = mesh.joints[np.arange(len(mesh.joints)), np.argmax(mesh.weights, axis=1)]
+        for joint in set(main.tolist()) - excluded:
+            own = mesh.vertices[main == joint]
+            extreme = own[np.unique(np.argmax(own @ ways.T, axis=0))]
+            joints += [joint] * len(extreme)
+            places += list(extreme)
+    return np.array(joints, dtype=np.intp), np.array(places).reshape(-1, 3)

@@ -1,0 +1,165 @@
+"""From a source's motion to a character's performance."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mimegen.characters.character import Character, Performance
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import SIDES, find_roles
+from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, unit
+from mimegen.retarget.feet import on_the_ground
+from mimegen.retarget.rest import Alignment
+from mimegen.retarget.stance import standing_height
+
+FOREARM_SHARE_OF_TWIST = 0.6
+# How far relaxed fingers are bent at each joint, in degrees.
+RELAXED = {"thumb": (5.0, 10.0, 15.0), "index": (20.0, 25.0, 15.0), "middle": (25.0, 30.0, 20.0),
+           "ring": (30.0, 35.0, 20.0), "pinky": (30.0, 35.0, 20.0)}
+
+
+def retarget(motion: Motion, character: Character,
+             roles: Mapping[str, str] | None = None) -> Performance:
+    """Let a character perform a motion (house convention) at the motion's frame rate.
+
+    ``roles`` maps roles to the motion's joint names; without it they are found by name and shape.
+    Raises RequestError where a skeleton's essential roles cannot be told.
+    """
+    target = character.skeleton
+    if roles is None:
+        roles = find_roles(motion.skeleton, file="the motion").joints
+    goal_roles = find_roles(target, file=character.name).joints
+    source = {role: motion.skeleton.index[name] for role, name in roles.items()}
+    goal = {role: target.index[name] for role, name in goal_roles.items()}
+    if _same_skeleton(motion.skeleton, target):
+        order = [motion.skeleton.index[name] for name in target.names]
+        rotations = motion.global_pose.rotations[:, order]
+    else:
+        aligned = _aligned(motion, roles, target, goal_roles)
+        rotations = _transferred(aligned, target, goal)
+    root = _root(motion, source, target, goal, rotations)
+    moved = Motion.from_global_rotations(target, motion.fps, root,
+                                         quaternions.without_flips(rotations))
+    return Performance(character, on_the_ground(moved, motion, source, character, goal))
+
+
+def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
+    """Say whether rotations can be copied: the same joints, at rest in the same pose."""
+    if not set(target.names) <= set(source.names):
+        return False
+    order = [source.index[name] for name in target.names]
+    ours = unit(source.tails[order] - source.heads[order])
+    theirs = unit(target.tails - target.heads)
+    return bool(np.median(np.sum(ours * theirs, axis=1)) > np.cos(np.radians(12.0)))
+
+
+def _aligned(motion: Motion, roles: Mapping[str, str], target: Skeleton,
+             goal_roles: Mapping[str, str]) -> dict[str, FloatArray]:
+    """Return global rotations (F, 4) from the target's rest pose, for every role of the source."""
+    alignment = Alignment(motion, roles, target, goal_roles)
+    turns = motion.global_pose.rotations
+    return {role: quaternions.multiply(turns[:, motion.skeleton.index[roles[role]]],
+                                       quaternions.conjugate(correction))
+            for role, correction in alignment.corrections.items()}
+
+
+def _line(roles: Mapping[str, object], start: str, between: str, end: str) -> list[str]:
+    found = [role for role in roles if role.startswith(between)]
+    inner = sorted(found, key=lambda role: int(role.removeprefix(between)))
+    return [role for role in (start, *inner, end) if role in roles]
+
+
+def _bridged(aligned: dict[str, FloatArray], source: list[str],
+             target: list[str]) -> dict[str, FloatArray]:
+    """Spread the rotations along a chain of bones over a chain with another number of bones."""
+    found = {}
+    for number, role in enumerate(target):
+        place = number / max(len(target) - 1, 1) * (len(source) - 1)
+        low = min(int(place), max(len(source) - 2, 0))
+        high = min(low + 1, len(source) - 1)
+        found[role] = quaternions.slerp(aligned[source[low]], aligned[source[high]],
+                                        np.array(place - low))
+    return found
+
+
+def _transferred(aligned: dict[str, FloatArray], target: Skeleton,
+                 goal: Mapping[str, int]) -> FloatArray:
+    """Return global rotations (F, J, 4) of all the target's joints."""
+    turns = {role: turn for role, turn in aligned.items() if role in goal}
+    turns |= _bridged(aligned, _line(aligned, "hips", "spine", "chest"),
+                      _line(goal, "hips", "spine", "chest"))
+    turns |= _bridged(aligned, _line(aligned, "chest" if "chest" in aligned else "hips", "neck",
+                                     "head"),
+                      _line(goal, "chest" if "chest" in goal else "hips", "neck", "head"))
+    for side in SIDES:
+        turns |= _forearm(turns, target, goal, side)
+    relaxed = _relaxed_fingers(target, goal, set(turns))
+    rotations = np.empty((len(aligned["hips"]), len(target.names), 4))
+    role_of = {joint: role for role, joint in goal.items()}
+    for joint, parent in enumerate(target.parents):
+        role = role_of.get(joint)
+        if role in turns:
+            rotations[:, joint] = turns[role]
+        else:
+            above = rotations[:, parent] if parent >= 0 else turns["hips"]
+            rotations[:, joint] = quaternions.multiply(
+                above, relaxed.get(joint, quaternions.IDENTITY))
+    return rotations
+
+
+def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, int],
+             side: str) -> dict[str, FloatArray]:
+    """Give the forearm its share of the twist between upper arm and hand, so skin wrings less."""
+    upper, lower, hand = (f"{side}_{part}" for part in ("upper_arm", "forearm", "hand"))
+    along = bone_direction(target, goal, lower)
+    if hand not in turns or along is None:
+        return {}
+    straight = quaternions.multiply(quaternions.between(
+        quaternions.rotate(turns[upper], along), quaternions.rotate(turns[lower], along)),
+        turns[upper])
+    between = quaternions.multiply(quaternions.conjugate(straight), turns[hand])
+    twist = quaternions.twist_about(between, along)
+    angle = 2 * np.unwrap(np.arctan2(twist[:, 1:] @ along, twist[:, 0]), period=np.pi)
+    # A whole turn more or less is the same hand: the one nearest to thumbs up is anatomical.
+    neutral = np.radians(-65.0 if side == "left" else 65.0)
+    angle -= 2 * np.pi * np.round((np.median(angle) - neutral) / (2 * np.pi))
+    share = quaternions.from_rotation_vectors(
+        (FOREARM_SHARE_OF_TWIST * angle)[:, None] * along)
+    return {lower: quaternions.multiply(straight, share)}
+
+
+def _relaxed_fingers(target: Skeleton, goal: Mapping[str, int],
+                     known: set[str]) -> dict[int, FloatArray]:
+    """Return local rotations (4,) that bend the fingers of which the source says nothing."""
+    found = {}
+    for side in SIDES:
+        axes = hand_axes(target.heads, goal, side)
+        for finger in FINGERS if axes else ():
+            for number, angle in enumerate(RELAXED[finger], 1):
+                role = f"{side}_{finger}{number}"
+                if axes is None or role not in goal or role in known:
+                    continue
+                along = bone_direction(target, goal, role)
+                palm = -axes[1] if finger != "thumb" else axes[0] - axes[1]
+                bend = unit(np.cross(axes[0] if along is None else along, palm))
+                found[goal[role]] = quaternions.from_rotation_vectors(np.radians(angle) * bend)
+    return found
+
+
+def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Mapping[str, int],
+          rotations: FloatArray) -> FloatArray:
+    """Return the root's path (F, 3): the middle between the hip joints, scaled by leg length."""
+    scale = _leg(target, goal) / _leg(motion.skeleton, source)
+    places = motion.global_pose.positions
+    hips = (places[:, source["left_thigh"]] + places[:, source["right_thigh"]]) / 2
+    middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
+    ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
+    level = standing_height(motion, source, "foot")
+    path = (hips - [0.0, 0.0, level]) * scale + [0.0, 0.0, ankle]
+    return path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])
+
+
+def _leg(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
+    legs = [[joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot")] for side in SIDES]
+    return float(np.linalg.norm(np.diff(skeleton.heads[legs], axis=1), axis=2).sum())

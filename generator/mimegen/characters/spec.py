@@ -4,38 +4,39 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from mimegen.characters.colors import Color, Share
 from mimegen.characters.phenotype import Phenotype, Strict
+from mimegen.characters.spacesuit_spec import Spacesuit
 from mimegen.errors import RequestError
 
 
-def to_linear(color: object) -> object:
-    """Turn ``"#rrggbb"`` (sRGB, IEC 61966-2-1) into linear RGB, 0 to 1; pass others on."""
-    if not isinstance(color, str):
-        return color
-    digits = color.removeprefix("#")
-    if len(digits) != 6 or not set(digits.lower()) <= set("0123456789abcdef"):
-        raise ValueError(f"{color!r} is no color; write it as \"#rrggbb\"")
-    channels = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    return tuple(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Color = Annotated[tuple[Share, Share, Share], BeforeValidator(to_linear)]
-
-
 class Skin(Strict):
-    """The skin's color in the light, and how much lips and cheeks stand out."""
+    """The skin's color in the light, how much lips and cheeks stand out, and stubble."""
 
     color: Color
     redness: Share = 0.5
+    beard: Share = 0.0
 
 
 class Eyes(Strict):
     """The iris' color."""
 
     color: Color
+
+
+class Hair(Strict):
+    """Hair and brows.
+
+    ``length`` is 0 for hair that ends at the hairline, 0.45 at the chin and 1 below the
+    shoulders; ``volume`` is how far it stands off; ``brow_height`` is in metres.
+    """
+
+    color: Color
+    length: Share = 0.0
+    volume: Share = 0.5
+    brow_height: float = Field(default=0.007, ge=0.002, le=0.015)
 
 
 class Top(Strict):
@@ -62,7 +63,16 @@ class Trousers(Strict):
     looseness: Share = 0.5
 
 
-Garment = Annotated[Top | Trousers, Field(discriminator="kind")]
+class Shoes(Strict):
+    """A pair of shoes; ``sole_height`` in metres is how far they raise the person."""
+
+    kind: Literal["shoes"]
+    color: Color
+    sole_color: Color
+    sole_height: float = Field(default=0.025, ge=0.005, le=0.08)
+
+
+Garment = Annotated[Top | Trousers | Shoes | Spacesuit, Field(discriminator="kind")]
 
 
 class CharacterSpec(Strict):
@@ -73,6 +83,7 @@ class CharacterSpec(Strict):
     phenotype: Phenotype
     skin: Skin
     eyes: Eyes
+    hair: Hair
     outfit: tuple[Garment, ...] = ()
     seed: int = Field(default=0, ge=0)
 

@@ -6,6 +6,7 @@ from typing import Any
 from mimegen.characters.body import Body
 from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Garment
+from mimegen.characters.shoes import make_shoes
 from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers
 
@@ -13,6 +14,7 @@ from mimegen.characters.trousers import make_trousers
 MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {
     "top": make_top,
     "trousers": make_trousers,
+    "shoes": make_shoes,
 }
 
 

@@ -1,0 +1,146 @@
+"""Hair as one sheet of strands, from the crown along the skull and down."""
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from mimegen.characters.body import Body
+from mimegen.characters.character import Material, Mesh
+from mimegen.characters.drape import ramp
+from mimegen.characters.head import HeadShape, grid_faces, head_shape
+from mimegen.characters.piece import Piece
+from mimegen.characters.spec import CharacterSpec, Hair
+from mimegen.motion.quaternions import FloatArray
+
+COLUMNS = 160
+ROWS = 40
+CROWN_TILT = np.radians(24)
+# Where hair begins on the skin: degrees from straight ahead, height above the eyes as a share of
+# the height from eyes to crown.
+HAIRLINE_DEG = (0, 25, 45, 58, 68, 76, 84, 104, 114, 130, 180)
+HAIRLINE_UP = (0.66, 0.67, 0.60, 0.38, 0.02, -0.20, 0.20, 0.20, -0.25, -0.62, -0.80)
+
+
+def make_hair(spec: CharacterSpec, body: Body) -> Piece:
+    """Return a person's hair."""
+    head = head_shape(body)
+    draws = np.random.default_rng([spec.seed, 0x4A12])
+    mesh = strand_sheet(head, spec.hair, draws)
+    return Piece((mesh,), (Material("hair", "hair", {"color": spec.hair.color}),))
+
+
+def strand_sheet(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Mesh:
+    """Return the sheet. Its attribute ``strand`` (V, 3) is constant along every strand.
+
+    Every column of vertices is a strand from the crown outwards: on the skull as far as the
+    hairline, or hanging from where the skull turns inwards if it is longer.
+    """
+    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
+    clump = clumps(draws)
+    polar = np.radians(np.linspace(2, 150, 120))
+    scalp, azimuth = scalp_lines(head, around, polar)
+    ends = hairline_rows(head, scalp, azimuth)
+    share = np.linspace(0, 1, ROWS)
+    rows = share[:, None] * ends
+    on_skull = sample_rows(scalp, rows)
+    outward = on_skull - head.centre
+    outward = outward / np.linalg.norm(outward, axis=-1, keepdims=True)
+    facing = np.abs(np.degrees(sample_rows(azimuth[..., None], rows)[..., 0]))
+    thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (1 + 0.35 * clump)
+    sheet = on_skull + thick[..., None] * outward
+    if hair.length > 0:
+        sheet = hanging(head, hair, sheet, facing[-1], clump)
+    strand = np.stack(np.broadcast_arrays(
+        np.cos(around) * 3, np.sin(around) * 3, share[:, None] * 0.5
+    ), axis=-1)
+    faces = grid_faces(ROWS, COLUMNS, closed=True)
+    return head.rigid("hair", sheet.reshape(-1, 3), faces[:, ::-1], "hair",
+                      {"strand": strand.reshape(-1, 3)})
+
+
+def clumps(draws: np.random.Generator) -> FloatArray:
+    """Return smooth noise (ROWS, COLUMNS), about -1 to 1, drawn out along the strands."""
+    noise = draws.normal(size=(ROWS, COLUMNS))
+    fine = gaussian_filter(noise, (12, 1.0), mode=("nearest", "wrap"))
+    broad = gaussian_filter(draws.normal(size=(ROWS, COLUMNS)), (9, 3.5), mode=("nearest", "wrap"))
+    return np.asarray(0.6 * fine / fine.std() + 0.6 * broad / broad.std()).clip(-2, 2) * 0.5
+
+
+def scalp_lines(
+    head: HeadShape, around: FloatArray, polar: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the skull's points (P, COLUMNS, 3) along lines from the crown, and their azimuths.
+
+    The crown lies behind the top. Azimuths are radians from straight ahead.
+    """
+    turned, slope = np.meshgrid(around, polar)
+    upright = np.stack([
+        np.sin(slope) * np.sin(turned), -np.sin(slope) * np.cos(turned), np.cos(slope)
+    ], axis=-1)
+    cosine, sine = np.cos(CROWN_TILT), np.sin(CROWN_TILT)
+    tilt = np.array([[1, 0, 0], [0, cosine, sine], [0, -sine, cosine]])
+    directions = upright @ tilt.T
+    radius = head.skull_radius(directions.reshape(-1, 3)).reshape(turned.shape)
+    points = head.centre + radius[..., None] * directions
+    return points, np.arctan2(directions[..., 0], -directions[..., 1])
+
+
+def hairline_rows(head: HeadShape, scalp: FloatArray, azimuth: FloatArray) -> FloatArray:
+    """Return, as a fractional row (COLUMNS,), where every line crosses the hairline."""
+    line = np.interp(np.abs(np.degrees(azimuth)), HAIRLINE_DEG, HAIRLINE_UP)
+    above = scalp[..., 2] - (head.eyes[0, 2] + line * head.unit)
+    below = (above < 0) & (np.arange(len(scalp))[:, None] > 10)
+    first = np.where(below.any(axis=0), below.argmax(axis=0), len(scalp) - 1)
+    columns = np.arange(scalp.shape[1])
+    before, after = above[first - 1, columns], above[first, columns]
+    rows = first - 1 + before / np.maximum(before - after, 1e-9)
+    return np.asarray(gaussian_filter(rows, 0.8, mode="wrap"))
+
+
+def sample_rows(lines: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return values (R, COLUMNS, C) of lines (P, COLUMNS, C) at fractional rows (R, COLUMNS)."""
+    before = np.clip(np.floor(rows).astype(int), 0, len(lines) - 2)
+    share = (rows - before)[..., None]
+    columns = np.arange(lines.shape[1])
+    return np.asarray(
+        lines[before, columns] * (1 - share) + lines[before + 1, columns] * share
+    )
+
+
+def thickness(
+    hair: Hair, share: FloatArray, end_facing: FloatArray, scalp: FloatArray, head: HeadShape
+) -> FloatArray:
+    """Return how far the hair stands off the skull (ROWS, COLUMNS), in metres."""
+    up = (scalp[..., 2] - head.eyes[0, 2]) / head.unit
+    top = ramp(up, 0.35, 0.95)
+    front = ramp(np.asarray(end_facing), 75.0, 30.0) * ramp(share, 0.35, 0.85)
+    volume = 0.006 + hair.volume * (0.010 + 0.022 * top + 0.016 * front)
+    root = 1 - ramp(share, 0.86, 1.0)
+    return np.asarray(volume * (0.12 + 0.88 * root) - 0.0015 * (share > 0.99))
+
+
+def hanging(
+    head: HeadShape, hair: Hair, sheet: FloatArray, end_facing: FloatArray, clump: FloatArray
+) -> FloatArray:
+    """Let the strands that end beside and behind the face hang down to the hair's length."""
+    chin = head.eyes[0, 2] - 0.95 * head.unit
+    bottom = head.eyes[0, 2] - hair.length * 2.2 * head.unit
+    share = ramp(end_facing, 50.0, 74.0)
+    level = np.minimum(sheet[-1, :, 2], bottom) * share + sheet[-1, :, 2] * (1 - share)
+    along = np.linspace(0, 1, ROWS)[:, None]
+    level = level + 0.012 * clump[-1] * share
+    heights = sheet[0, :, 2] + along * (level - sheet[0, :, 2])
+    hung = np.empty_like(sheet)
+    for column in range(COLUMNS):
+        order = np.argsort(-sheet[:, column, 2], kind="stable")
+        line = sheet[order, column]
+        widest = np.argmax(np.hypot(line[:, 0], line[:, 1] - head.centre[1]))
+        used = line[: widest + 1]
+        for axis in (0, 1):
+            hung[:, column, axis] = np.interp(-heights[:, column], -used[:, 2], used[:, axis])
+    drop = np.clip((head.eyes[0, 2] - heights) / (head.eyes[0, 2] - chin), 0, None)
+    inward = 1 - 0.10 * drop**2
+    hung[..., 0] = hung[..., 0] * inward
+    hung[..., 1] = head.centre[1] + (hung[..., 1] - head.centre[1]) * inward
+    hung[..., 2] = heights
+    hung[..., :2] += (0.004 * clump * np.minimum(drop, 1))[..., None] * np.sign(hung[..., :2])
+    return sheet + share[:, None] * (hung - sheet)

@@ -52,7 +52,7 @@ class Take:
         """What the motion depends on, apart from code. A mocap file has no seed."""
         if not self.is_score:
             return content_key(file_hash(self.file))
-        shared = [data_folder() / "mocap" / "hand_shapes.yaml",
+        shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
         return content_key([file_hash(file) for file in (self.file, *shared)], self.seed)
 

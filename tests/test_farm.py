@@ -1,0 +1,133 @@
+"""The farm's care for its workers, with Blender replaced at its one boundary."""
+
+from collections.abc import Callable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from mimegen.errors import RequestError
+from mimegen.farm import local
+from mimegen.farm.tasks import Task
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.jobs import SetJob
+from mimegen.stage.scenery import Scenery
+from mimegen.stage.worker import JobDone, JobFailed, Ready
+
+Behaviour = Callable[[SetJob, Connection], None]
+
+
+class ScriptedWorker:
+    """Does each job by the next behaviour of a script that all workers share."""
+
+    script: Iterator[Behaviour]
+    started = 0
+
+    def __init__(self, device: str, threads: int) -> None:
+        type(self).started += 1
+        self.connection, self._theirs = Pipe()
+        self._theirs.send(Ready("cpu", "5.0.1"))
+        self.worn = False
+
+    def submit(self, job: SetJob) -> None:
+        next(type(self).script)(job, self._theirs)
+
+    def kill(self) -> None:
+        self._theirs.close()
+
+    close = kill
+
+
+def succeed(job: SetJob, connection: Connection) -> None:
+    job.target.write_bytes(b"still")
+    connection.send(JobDone())
+
+
+def crash(job: SetJob, connection: Connection) -> None:
+    connection.close()
+
+
+def fail(job: SetJob, connection: Connection) -> None:
+    connection.send(JobFailed("the frame burnt"))
+
+
+def fill_the_disk(job: SetJob, connection: Connection) -> None:
+    connection.send(JobFailed("[Errno 28] No space left on device"))
+
+
+def publish_and_crash(job: SetJob, connection: Connection) -> None:
+    job.target.write_bytes(b"still")
+    connection.close()
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        ) -> Callable[..., list[local.Event]]:
+    def run_script(behaviours: list[Behaviour], tasks: int = 2, workers: int = 1
+                   ) -> list[local.Event]:
+        ScriptedWorker.script, ScriptedWorker.started = iter(behaviours), 0
+        monkeypatch.setattr(local, "StageWorker", ScriptedWorker)
+        jobs = [SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
+                       tmp_path / f"{number}.png") for number in range(tasks)]
+        todo = [Task(job, f"task {number}") for number, job in enumerate(jobs)]
+        return [event for event in local.run_tasks(todo, workers, "cpu", 0) if event is not None]
+
+    return run_script
+
+
+def titles(events: list[local.Event], kind: type) -> list[str]:
+    return [event.task.title for event in events if isinstance(event, kind)]
+
+
+def test_a_crash_costs_one_worker_and_no_task(run: Callable[..., list[local.Event]]) -> None:
+    events = run([crash, succeed, succeed])
+    assert sorted(titles(events, local.TaskDone)) == ["task 0", "task 1"]
+    assert not titles(events, local.TaskFailed)
+    assert ScriptedWorker.started == 2
+
+
+def test_a_task_that_fails_twice_fails_alone(run: Callable[..., list[local.Event]]) -> None:
+    events = run([fail, fail, succeed])
+    assert titles(events, local.TaskFailed) == ["task 0"]
+    assert titles(events, local.TaskDone) == ["task 1"]
+    failed, = (event for event in events if isinstance(event, local.TaskFailed))
+    assert failed.why == "task 0: the frame burnt"
+
+
+def test_what_was_published_before_a_crash_is_not_done_again(
+    run: Callable[..., list[local.Event]]
+) -> None:
+    events = run([publish_and_crash], tasks=1)
+    assert titles(events, local.TaskDone) == ["task 0"]
+
+
+def test_a_full_disk_ends_the_run(run: Callable[..., list[local.Event]]) -> None:
+    with pytest.raises(RequestError, match="no space left"):
+        run([fill_the_disk])
+
+
+def test_two_workers_share_the_tasks(run: Callable[..., list[local.Event]]) -> None:
+    events = run([succeed] * 6, tasks=6, workers=2)
+    assert len(titles(events, local.TaskDone)) == 6 and ScriptedWorker.started == 2
+
+
+def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[local.Event]],
+                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    class DeadWorker(ScriptedWorker):
+        def __init__(self, device: str, threads: int) -> None:
+            super().__init__(device, threads)
+            self.connection.recv()
+            self._theirs.close()
+
+        def submit(self, job: SetJob) -> None:
+            pass
+
+    monkeypatch.setattr(local, "StageWorker", DeadWorker)
+    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
+                        Path("absent.png")), "task")]
+    failures = [event for event in local.run_tasks(todo, 1, "cpu", 0)
+                if isinstance(event, local.TaskFailed)]
+    assert [event.why for event in failures] == ["task: the Blender process died"]

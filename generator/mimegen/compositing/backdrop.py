@@ -123,7 +123,8 @@ def person_rows(picture: Picture, rows: FloatArray, height: int) -> FloatArray:
     pitch = np.radians(picture.camera_pitch_deg)
     focal = (0.5 - picture.horizon) * height / np.tan(pitch)
     distance = picture.camera_height_m / np.tan(pitch + np.arctan((rows - height / 2) / focal))
-    return rows - height / 2 - focal * np.tan(np.arctan2(rise, distance) - pitch)
+    head: FloatArray = height / 2 + focal * np.tan(np.arctan2(rise, distance) - pitch)
+    return rows - head
 
 
 def _ground_places(picture: Picture) -> FloatArray:

@@ -62,7 +62,7 @@ class Background(Strict):
 
 
 def read_background(path: Path) -> Background:
-    """Read a background; its picture's ``file`` becomes relative to the working folder.
+    """Read a background; its picture's ``file`` becomes absolute.
 
     Raises RequestError, ``path: key: message``, for a file that is absent or no YAML, a key that
     is misspelt, missing or out of range, and a picture that is absent or cannot be read.
@@ -74,7 +74,7 @@ def read_background(path: Path) -> Background:
     if background.picture is None:
         return background
     picture = background.picture.model_copy(
-        update={"file": path.parent / background.picture.file}
+        update={"file": (path.parent / background.picture.file).absolute()}
     )
     try:
         with Image.open(picture.file) as image:

@@ -74,6 +74,15 @@ class Nodes:
         """Return the place in the object's own frame in metres."""
         return self.tree.nodes.new("ShaderNodeTexCoord").outputs["Object"]
 
+    def scattered(self) -> bpy.types.NodeSocket:
+        """Return the place in the object's own frame, moved so that copies differ."""
+        where = self.tree.nodes.new("ShaderNodeObjectInfo").outputs["Location"]
+        moved = self.add("VectorMath")
+        moved.operation = "ADD"
+        self.put(moved.inputs[0], self.place())
+        self.put(moved.inputs[1], self.stretched(where, 3.7, 3.7, 3.7))
+        return moved.outputs[0]
+
     def stretched(self, vector: object, x: float, y: float, z: float) -> bpy.types.NodeSocket:
         """Return a vector multiplied by axes."""
         return self.add("Mapping", Vector=vector, Scale=(x, y, z)).outputs[0]
@@ -122,7 +131,8 @@ def _plain(nodes: Nodes, material: Material) -> Pattern:
 
 def _wood(nodes: Nodes, material: Material) -> Pattern:
     length, width = material.size
-    grain = nodes.noise(nodes.stretched(nodes.place(), 1 / length, 1 / width, 1 / width), 1.0, 5.0)
+    place = nodes.stretched(nodes.scattered(), 1 / length, 1 / width, 1 / width)
+    grain = nodes.noise(place, 1.0, 5.0)
     share = nodes.ramp(grain, 0.35, 0.68)
     return nodes.blend(share, linear(material.color), _second(material)), grain
 
@@ -163,7 +173,7 @@ def _cloth(nodes: Nodes, material: Material) -> Pattern:
 
 
 def _speckle(nodes: Nodes, material: Material) -> Pattern:
-    spots = nodes.noise(nodes.place(), 1 / material.size[0], 6.0)
+    spots = nodes.noise(nodes.scattered(), 1 / material.size[0], 6.0)
     return nodes.blend(nodes.ramp(spots, 0.38, 0.64), linear(material.color),
                        _second(material)), spots
 
@@ -187,7 +197,7 @@ def _stripes(nodes: Nodes, material: Material) -> Pattern:
 
 
 def _painting(nodes: Nodes, material: Material) -> Pattern:
-    place = nodes.stretched(nodes.place(), 1 / material.size[0], 1 / material.size[0],
+    place = nodes.stretched(nodes.scattered(), 1 / material.size[0], 1 / material.size[0],
                             1 / material.size[1])
     fields = nodes.add("TexVoronoi", Vector=place, Scale=1.6, Randomness=0.9)
     strokes = nodes.noise(place, 5.0, 4.0)

@@ -73,8 +73,8 @@ def wall_panels(scenery: Scenery) -> list[WallPanel]:
     for walls in scenery.walls:
         ends = [*walls.corners, walls.corners[0]] if walls.closed else list(walls.corners)
         for start, end in itertools.pairwise(ends):
-            corners = np.array([(*start, walls.bottom), (*start, walls.top),
-                                (*end, walls.top), (*end, walls.bottom)])[::-1]
+            corners = np.array([(*end, walls.bottom), (*start, walls.bottom),
+                                (*start, walls.top), (*end, walls.top)])
             panels.append(WallPanel(corners @ matrix[:3, :3].T + matrix[:3, 3], walls.material))
     return panels
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
@@ -174,7 +175,7 @@ def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatAr
     second = np.cross(quaternions.rotate(swing, usual_arm), first)
     if swivel.ndim == 2:
         first, second = first[:, None], second[:, None]
-    return np.cos(swivel)[..., None] * first + np.sin(swivel)[..., None] * second
+    return np.asarray(np.cos(swivel)[..., None] * first + np.sin(swivel)[..., None] * second)
 
 
 def _swivels(
@@ -192,7 +193,7 @@ def _swivels(
     return np.interp(np.arange(frames), chosen, path)
 
 
-def _cheapest_path(cost: FloatArray, seconds: float) -> FloatArray:
+def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:
     """Dynamic programming over candidates (F, N): cost, plus squared turning speed."""
     turn = (SWIVELS[:, None] - SWIVELS[None] + np.pi) % (2 * np.pi) - np.pi
     moving = 0.012 * (turn / seconds) ** 2

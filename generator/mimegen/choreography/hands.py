@@ -47,7 +47,7 @@ def touching_points(track: HandTrack, resolve: Resolve, moments: FloatArray,
     """Return where the touching point shall be (F, 3); ``resolve`` gives landmarks' frames."""
     weights = track_weights(track.keys, moments)
     points = [_place(key, track.side, resolve, unit_m) for key in track.hand_keys]
-    return np.einsum("fk,kfc->fc", weights, np.stack(points))
+    return np.asarray(np.einsum("fk,kfc->fc", weights, np.stack(points)))
 
 
 def _place(key: HandKey, side: float, resolve: Resolve, unit_m: float) -> FloatArray:

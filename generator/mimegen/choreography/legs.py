@@ -64,7 +64,7 @@ def _ball(skeleton: Skeleton, side: str) -> FloatArray:
 
 
 def _instep(skeleton: Skeleton, side: str) -> FloatArray:
-    return _ball(skeleton, side) - skeleton.heads[skeleton.index[f"{side}Foot"]]
+    return np.asarray(_ball(skeleton, side) - skeleton.heads[skeleton.index[f"{side}Foot"]])
 
 
 def _foot_rotation(turn: FloatArray, heel: FloatArray) -> FloatArray:

@@ -74,7 +74,7 @@ class LocatedYaml:
             raise self.error(location, message) from problem
 
 
-def _refuse_doubles(path: Path, node: yaml.Node) -> None:
+def _refuse_doubles(path: Path, node: yaml.Node | None) -> None:
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:

@@ -263,7 +263,7 @@ class _Anchors:
         keys = track_keys(self.stage.line.phases, "gaze", AHEAD)
         weights = track_weights(keys, self.stage.moments, GAZE_LEAD_S)
         places = np.stack([self._on(timed.key).positions for timed in keys])
-        return np.einsum("fk,kfc->fc", weights, places)
+        return np.asarray(np.einsum("fk,kfc->fc", weights, places))
 
 
 def _check_reach(

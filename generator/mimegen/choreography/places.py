@@ -81,4 +81,4 @@ def in_body_axes(steps: FloatArray, side: float = LEFT) -> FloatArray:
 
     ``side`` is LEFT or RIGHT: where outward is.
     """
-    return np.asarray(steps) * np.array([side, -1.0, 1.0])
+    return np.asarray(np.asarray(steps) * np.array([side, -1.0, 1.0]))

@@ -109,7 +109,7 @@ class Phase(Strict):
     props: dict[str, PropKey] = {}
     line: int = 0
 
-    def keys(self) -> Iterator[tuple[str, Key]]:
+    def moves(self) -> Iterator[tuple[str, Key]]:
         """Go over the tracks that this phase mentions, ``hands`` and ``feet`` as both sides."""
         for track in ("pelvis", "chest", "head", "gaze", "shoulders"):
             if (key := getattr(self, track)) is not None:
@@ -232,7 +232,7 @@ def _check_words(document: LocatedYaml, score: Score) -> None:
     landmarks = (*landmark_names(), *score.props)
     shapes = hand_shapes()
     for number, phase in enumerate(score.phases):
-        for track, key in phase.keys():
+        for track, key in phase.moves():
             written = track if track in document.content["phases"][number] else \
                 "hands" if track.endswith("hand") else "feet"
             place: Place | None = getattr(key, "to", None)

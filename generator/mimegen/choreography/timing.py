@@ -1,6 +1,7 @@
 """How much each key counts at each moment: minimum jerk through via points."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -24,7 +25,7 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
     weights[moments <= times[0], 0] = 1.0
     weights[moments >= times[-1], -1] = 1.0
     ends = [k for k in range(count) if how[k] != "pass" or k in (0, count - 1)]
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends):
         inside = (moments > times[first]) & (moments < times[last])
         if last != count - 1:
             inside |= moments == times[last]

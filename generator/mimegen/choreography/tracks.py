@@ -87,7 +87,7 @@ def track_keys(phases: Sequence[Phase], track: str, start: KeyKind) -> list[Time
 
 def _mentions(phases: Sequence[Phase], track: str) -> Iterator[tuple[int, Key]]:
     for number, phase in enumerate(phases):
-        for name, key in phase.keys():
+        for name, key in phase.moves():
             if name == track:
                 yield number, key
 
@@ -119,4 +119,4 @@ def track_values(
     table = np.array(
         [[float(getattr(key.key, name) or 0.0) for name in names] for key in keys]
     )
-    return track_weights(keys, moments, lead) @ table
+    return np.asarray(track_weights(keys, moments, lead) @ table)

@@ -1,7 +1,7 @@
 """Seeds: another take of the same score by the same rules."""
 
 import zlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mimegen.choreography.score import (
     Turned,
 )
 from mimegen.choreography.tracks import Timeline, timeline
+from mimegen.motion.quaternions import FloatArray
 
 # Places on these do not grow with the amplitude: the hand touches something there.
 TOUCHED = ("mouth", "chin", "jaw", "ear", "nose", "eyes", "forehead", "crown")
@@ -76,7 +77,7 @@ def _manner(score: Score, rng: np.random.Generator) -> _Manner:
     )
 
 
-def _three(numbers: np.ndarray) -> tuple[float, float, float]:
+def _three(numbers: FloatArray) -> tuple[float, float, float]:
     return float(numbers[0]), float(numbers[1]), float(numbers[2])
 
 
@@ -96,7 +97,7 @@ def _timed(line: Timeline, phases: list[Phase], score: Score,
 
 def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase:
     update: dict[str, object] = {}
-    for track, key in phase.keys():
+    for track, key in phase.moves():
         if not isinstance(key, PropKey):
             update[track] = _varied(track, key, manner, rng)
     props = {name: _varied(name, key, manner, rng) for name, key in phase.props.items()}
@@ -108,14 +109,13 @@ def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase
 
 
 def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> Key:
-    update: dict[str, object] = {}
+    update: dict[str, Any] = {}
     if isinstance(key, Turned):
         for name in ("turn", "lean", "tilt"):
             if (value := getattr(key, name)) is not None:
                 update[name] = value * manner.angles
     if track in ("chest", "head") and "lean" in update:
-        update["lean"] = getattr(key, "lean") * manner.angles + getattr(manner, {
-            "chest": "lean", "head": "head"}[track])
+        update["lean"] = update["lean"] + (manner.lean if track == "chest" else manner.head)
     if isinstance(key, PelvisKey) and key.up is not None:
         update["up"] = key.up - (manner.sink if abs(key.up) < 12 else 0.0)
     if isinstance(key, FootKey) and key.to is not None:
@@ -132,7 +132,7 @@ def _foot_place(track: str, place: Place, manner: _Manner) -> Place:
     return Place(place.anchor, (out * manner.width, forward + sign * manner.stagger, up))
 
 
-def _hand_place(place: Place, manner: _Manner, own: np.ndarray) -> Place:
+def _hand_place(place: Place, manner: _Manner, own: FloatArray) -> Place:
     return Place(place.anchor, _three(np.array(place.offset) * _reach(manner) + own))
 
 

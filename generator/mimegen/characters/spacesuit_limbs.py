@@ -134,12 +134,17 @@ def sleeve(
         inside = ramp(places, start, start + 0.015) * ramp(places, end, end - 0.015)
         puff = puffs(places - start, period)
         swell += inside * height * (puff - 0.6)
-        shade -= inside * (1 - SEAM_SHADE) * (1 - puff) ** 2
+        shade *= 1 - inside * (1 - cloth_shade(puff))
         folds = folds * (1 - 0.75 * inside[:, None])
     depth = fitting.suit.creases
     grown = radii[:, None] + depth * (swell[:, None] + folds)
     light = shade[:, None] * (1 + 14 * np.minimum(folds, 0))
     return tube(path, grown, frame(last - first)), np.clip(light, 0.5, 1)
+
+
+def cloth_shade(puff: FloatArray) -> FloatArray:
+    """Return how light pleats are from seam, 0, to crest, 1."""
+    return np.asarray(1 - (1 - SEAM_SHADE) * (1 - puff) ** 2)
 
 
 def cloth_part(

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
 from mimegen.characters.spacesuit_fitting import Fitting
-from mimegen.characters.spacesuit_limbs import SEAM_SHADE, with_lids
+from mimegen.characters.spacesuit_limbs import cloth_shade, with_lids
 from mimegen.characters.spacesuit_shapes import (
     Part,
     bead,
@@ -37,7 +37,7 @@ def trunk(fitting: Fitting) -> list[Part]:
     puff = puffs(heights - waist, 0.036 * scale)
     swell = folds + (0.007 * pleated * (puff - 0.6))[:, None]
     rings = sections(outline, heights, swell * suit.creases * scale)
-    shade = (1 - (1 - SEAM_SHADE) * pleated * (1 - puff) ** 2)[:, None]
+    shade = (1 - pleated * (1 - cloth_shade(puff)))[:, None]
     shade = np.clip(shade * (1 + 14 * np.minimum(folds, 0)), 0.5, 1)
     colors = with_lids(shade[:, :, None] * np.array(suit.color))
     shape = loft(rings)

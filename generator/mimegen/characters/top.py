@@ -33,7 +33,7 @@ def make_top(garment: Top, body: Body) -> Piece:
     mesh = sewn("top", surface, cut, fields)
     return Piece((mesh,), (Material("top", "cloth", {
         "color": garment.color, "fold_height": 0.004 + 0.006 * garment.looseness,
-        "weave": 900.0, "roughness": 0.85,
+        "fold_stretch": (1.0, 1.0, 0.55), "roughness": 0.85,
     }),), hides)
 
 

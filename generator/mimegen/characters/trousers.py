@@ -32,7 +32,7 @@ def make_trousers(garment: Trousers, body: Body) -> Piece:
     mesh = sewn("trousers", surface, cut, fields)
     return Piece((mesh,), (Material("trousers", "cloth", {
         "color": garment.color, "fold_height": 0.003 + 0.005 * garment.looseness,
-        "weave": 700.0, "roughness": 0.8,
+        "fold_stretch": (1.0, 1.0, 1.4), "roughness": 0.8,
     }),), hides)
 
 

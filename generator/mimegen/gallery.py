@@ -3,6 +3,7 @@
 import hashlib
 import html
 import io
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,6 +28,7 @@ _FILTERS = {"action": "Action", "avatar": "Character", "background_config": "Bac
 _FACTS = {"sample_id": "Sample", "take": "Take", "actor": "Actor", "labels": "Labels",
           "background_name": "Background", "config_name": "Config", "seed": "Seed",
           "shot_key": "Shot"}
+_OUR_NAMES = re.compile(r"[0-9a-f]{20}\.(jpg|part)")
 
 
 def write_gallery(out: Path) -> Path:
@@ -54,8 +56,8 @@ def _make_posters(out: Path, rows: Sequence[dict[str, Any]]) -> list[str | None]
     folder.mkdir(exist_ok=True)
     with ThreadPoolExecutor() as pool:
         names = list(pool.map(lambda row: _make_poster(out, folder, row), rows))
-    for old in folder.glob("*.jpg"):
-        if old.name not in names:
+    for old in folder.iterdir():
+        if _OUR_NAMES.fullmatch(old.name) and old.name not in names:
             old.unlink(missing_ok=True)
     return [name and f"posters/{name}" for name in names]
 

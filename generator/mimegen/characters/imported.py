@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import os
 import subprocess
 import sys
 import tempfile
@@ -53,8 +52,8 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     """
     rigged = read_rigged(path, cache)
     joints, meshes = _checked(path, rigged)
-    weight = sum((np.bincount(m.weights[:, 1].astype(int), m.weights[:, 2], len(joints.names))
-                  for m in meshes), np.zeros(len(joints.names)))
+    weights = np.concatenate([mesh.weights for mesh in meshes])
+    weight = np.bincount(weights[:, 1].astype(int), weights[:, 2], len(joints.names))
     tree = one_tree(joints, weight, str(path))
     meshes = with_joints(meshes, tree.number)
     tree = with_tails(tree, meshes)
@@ -95,7 +94,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> RiggedFile:
         if rigged is None:
             raise RequestError(f"{path}: Blender's answer about it cannot be read; try again")
         if kept and rigged.complete:
-            os.replace(target, kept)
+            target.replace(kept)
     return rigged
 
 
@@ -149,11 +148,7 @@ def _checked(path: Path, rigged: RiggedFile) -> tuple[Joints, list[RawMesh]]:
     if not header["joints"]:
         raise RequestError(f"{path}: holds no skeleton; expected a figure bound to an armature")
     meshes = [
-        RawMesh(mesh["name"], **{
-            name: arrays.get(f"{number}_{name}")
-            for name in RawMesh.array_names()
-        })
-        for number, mesh in enumerate(header["meshes"]) if mesh["skinned"]
+        RawMesh.of(mesh["name"], arrays, number) for number, mesh in enumerate(header["meshes"]) if mesh["skinned"]
     ]
     meshes = [mesh for mesh in meshes if len(mesh.vertices) and len(mesh.weights)]
     if not meshes:

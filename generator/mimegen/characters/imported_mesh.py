@@ -1,8 +1,8 @@
 """From a file's skinned meshes to the house's: welded, creased, one material each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,11 @@ class RawMesh:
     weights: FloatArray
     uvs: FloatArray | None
 
-    @staticmethod
-    def array_names() -> list[str]:
-        """Return the names of the arrays, all but ``name``."""
-        return [entry.name for entry in fields(RawMesh) if entry.name != "name"]
+    @classmethod
+    def of(cls, name: str, arrays: Mapping[str, NDArray[Any]], number: int) -> "RawMesh":
+        """Return mesh ``number`` of a file's arrays, which are named ``NUMBER_ARRAY``."""
+        found = {entry.name: arrays.get(f"{number}_{entry.name}") for entry in fields(cls)[1:]}
+        return cls(name, **cast(dict[str, Any], found))
 
     def owners(self) -> IntArray:
         """Return for every vertex the joint it follows most, -1 for none."""
@@ -133,7 +134,7 @@ def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray,
     normals = raw.normals / np.maximum(
         np.linalg.norm(raw.normals, axis=1, keepdims=True), 1e-12)
     mean = np.stack([np.bincount(corner, normals[:, axis]) for axis in range(3)], axis=1)
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+    mean = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
     likeness = np.ones(len(mean))
     np.minimum.at(likeness, corner, np.sum(mean[corner] * normals, axis=1))
     sharp = likeness[corner] < np.cos(np.radians(CREASE_DEG))

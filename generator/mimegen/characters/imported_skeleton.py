@@ -75,11 +75,11 @@ def one_tree(joints: Joints, weight: FloatArray, file: str) -> Tree:
     """
     names = [bare_name(name) for name in joints.names]
     alias, notes = _same_joints(joints, names, weight)
-    weight = np.bincount(alias[alias >= 0], weight[alias >= 0], len(names))
+    carried = np.bincount(alias[alias >= 0], weight[alias >= 0], len(names))
     parents = np.where(joints.parents >= 0, alias[joints.parents], -1)
-    kept = _with_ancestors(weight > LEAST_WEIGHT, parents)
+    kept = _with_ancestors(carried > LEAST_WEIGHT, parents)
     kept &= alias == np.arange(len(names))
-    parents = _joined_roots(np.where(kept, parents, -1), kept, joints.heads, weight)
+    parents = _joined_roots(np.where(kept, parents, -1), kept, joints.heads, carried)
     order = _parents_first(parents, kept)
     new = np.full(len(names) + 1, -1)
     new[order] = np.arange(len(order))

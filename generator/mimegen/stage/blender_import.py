@@ -60,7 +60,9 @@ def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
     return header, arrays
 
 
-def _read_joints(armatures: list[Any], header: Header, arrays: Arrays) -> dict[tuple[str, str], int]:
+def _read_joints(
+    armatures: list[Any], header: Header, arrays: Arrays
+) -> dict[tuple[str, str], int]:
     """Add all armatures' joints; return their numbers by armature and bone name."""
     bones = [(armature, bone) for armature in armatures for bone in armature.data.bones]
     numbers = {(a.name, bone.name): i for i, (a, bone) in enumerate(bones)}
@@ -123,7 +125,7 @@ def _read_mesh(mesh_object: Any, followed: Any, materials: dict[str, int]) -> Ar
 
 
 def _values(collection: Any, attribute: str, width: int, kind: type = np.float32) -> NDArray[Any]:
-    values = np.empty(len(collection) * width, dtype=kind)
+    values: NDArray[Any] = np.empty(len(collection) * width, dtype=kind)
     collection.foreach_get(attribute, values)
     return values.reshape(-1, width)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material
-from mimegen.characters.imported_mesh import RawMesh, make_meshes, with_joints
+from mimegen.characters.imported_mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported_skeleton import Joints, find_placement, one_tree, with_tails
 from mimegen.errors import RequestError
 
@@ -52,9 +52,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     """
     rigged = read_rigged(path, cache)
     joints, meshes = _checked(path, rigged)
-    weights = np.concatenate([mesh.weights for mesh in meshes])
-    weight = np.bincount(weights[:, 1].astype(int), weights[:, 2], len(joints.names))
-    tree = one_tree(joints, weight, str(path))
+    tree = one_tree(joints, weight_by_joint(meshes, len(joints.names)), str(path))
     meshes = with_joints(meshes, tree.number)
     tree = with_tails(tree, meshes)
     placement = find_placement(tree, meshes, PLAUSIBLE_HEIGHT, str(path))
@@ -148,7 +146,8 @@ def _checked(path: Path, rigged: RiggedFile) -> tuple[Joints, list[RawMesh]]:
     if not header["joints"]:
         raise RequestError(f"{path}: holds no skeleton; expected a figure bound to an armature")
     meshes = [
-        RawMesh.of(mesh["name"], arrays, number) for number, mesh in enumerate(header["meshes"]) if mesh["skinned"]
+        RawMesh.of(mesh["name"], arrays, number)
+        for number, mesh in enumerate(header["meshes"]) if mesh["skinned"]
     ]
     meshes = [mesh for mesh in meshes if len(mesh.vertices) and len(mesh.weights)]
     if not meshes:

@@ -53,6 +53,12 @@ class RawMesh:
         return owner
 
 
+def weight_by_joint(meshes: Sequence[RawMesh], joints: int) -> FloatArray:
+    """Return the sum of weights (J,) that each of the file's joints has."""
+    rows = np.concatenate([mesh.weights for mesh in meshes])
+    return np.asarray(np.bincount(rows[:, 1].astype(int), rows[:, 2], joints), float)
+
+
 def with_joints(meshes: Sequence[RawMesh], number: IntArray) -> list[RawMesh]:
     """Return the meshes with weights on the joints' new numbers; those of no joint are dropped."""
     renumbered = []

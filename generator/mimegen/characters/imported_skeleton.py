@@ -75,7 +75,8 @@ def one_tree(joints: Joints, weight: FloatArray, file: str) -> Tree:
     """
     names = [bare_name(name) for name in joints.names]
     alias, notes = _same_joints(joints, names, weight)
-    carried = np.bincount(alias[alias >= 0], weight[alias >= 0], len(names))
+    carried = np.zeros(len(names))
+    np.add.at(carried, alias[alias >= 0], weight[alias >= 0])
     parents = np.where(joints.parents >= 0, alias[joints.parents], -1)
     kept = _with_ancestors(carried > LEAST_WEIGHT, parents)
     kept &= alias == np.arange(len(names))

@@ -173,6 +173,18 @@ def test_a_plain_picture_stays_plain_to_its_edges(tmp_path):
     assert seen == pytest.approx(float(srgb_to_linear(np.array(120 / 255))), abs=1e-4)
 
 
+def test_a_picture_held_upright_by_its_exif_lies_as_it_is_seen(tmp_path):
+    photographer = camera_at((0.0, 0.0, 1.6), 0.0, 24.0, 1200, 800)
+    upright = Image.fromarray(checkerboard(photographer))
+    path = picture_file(tmp_path, gray(), horizon=0.5)
+    upright.save(tmp_path / "hall.png")
+    plain = backdrop(read_background(path), SHOT, None)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    upright.transpose(Image.Transpose.ROTATE_90).save(tmp_path / "hall.png", exif=exif)
+    assert np.array_equal(backdrop(read_background(path), SHOT, None), plain)
+
+
 def test_a_set_shows_its_still(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (360, 640, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "still.png")

@@ -7,6 +7,7 @@ from mimegen.characters.body import Body
 from mimegen.characters.piece import Piece
 from mimegen.characters.spec import Garment
 from mimegen.characters.shoes import make_shoes
+from mimegen.characters.spacesuit import make_spacesuit
 from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers
 
@@ -15,6 +16,7 @@ MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {
     "top": make_top,
     "trousers": make_trousers,
     "shoes": make_shoes,
+    "spacesuit": make_spacesuit,
 }
 
 

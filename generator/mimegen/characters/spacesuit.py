@@ -18,13 +18,17 @@ from mimegen.motion.quaternions import FloatArray
 
 SOLE_M = 0.034
 
-# Every vertex brings its own color; bumps are in metres.
-MATERIALS = (
-    Material("suit", "painted", {"roughness": 0.85, "metallic": 0.0, "bump": 0.0016}),
-    Material("shell", "painted", {"roughness": 0.35, "metallic": 0.0, "bump": 0.0}),
-    Material("metal", "painted", {"roughness": 0.3, "metallic": 0.9, "bump": 0.0}),
-    Material("rubber", "painted", {"roughness": 0.6, "metallic": 0.0, "bump": 0.0}),
-    Material("visor", "painted", {"roughness": 0.06, "metallic": 1.0, "bump": 0.0}),
+# Every vertex brings its own color; folds are in metres.
+MATERIALS = tuple(
+    Material(name, "painted", {"roughness": roughness, "metallic": metallic, "wear": wear,
+                               "fold_height": fold_height})
+    for name, roughness, metallic, wear, fold_height in (
+        ("suit", 0.85, 0.0, 0.5, 0.004),
+        ("shell", 0.35, 0.0, 0.25, 0.0),
+        ("metal", 0.32, 0.85, 0.2, 0.0),
+        ("rubber", 0.6, 0.0, 0.4, 0.0),
+        ("visor", 0.06, 1.0, 0.0, 0.0),
+    )
 )
 
 
@@ -49,8 +53,8 @@ def everything(points: FloatArray) -> BoolArray:
 
 
 def mesh_of(parts: list[Part]) -> Mesh:
-    """Return parts of one material as one mesh; ``color`` and the rest pose are attributes."""
+    """Return parts of one material as one mesh; ``paint`` and the rest pose are attributes."""
     whole = joined(parts)
     surface = Surface(whole.shape.vertices, whole.shape.faces, whole.weights)
     return to_mesh(whole.material, surface, whole.material,
-                   {"color": whole.colors, "rest": whole.shape.vertices})
+                   {"paint": whole.colors, "rest": whole.shape.vertices})

@@ -121,10 +121,10 @@ def boot(fitting: Fitting, sole: float) -> list[Part]:
     """Return the left boot; its sole reaches ``sole`` metres below the foot's."""
     suit, scale = fitting.suit, fitting.scale
     ankle = fitting.joint("LeftFoot")
-    foot, high = foot_outline(fitting), 0.088 * scale
+    foot, high = foot_outline(fitting), 0.1 * scale
     shaft = ankle[:2] + np.array([0.0, 0.004 * scale])
     cosines, sines = circle(foot.shape[0])
-    shin = 0.083 * scale
+    shin = 0.087 * scale
     round_ring = shaft + shin * np.stack([cosines, sines], axis=1) * [0.92, 1.0]
     turns = np.linspace(0, 0.97, 12) * np.pi / 2
     rise = (0.012 * scale + (high - 0.012 * scale) * np.sin(turns))[:, None, None]
@@ -144,9 +144,9 @@ def boot(fitting: Fitting, sole: float) -> list[Part]:
     shape = loft(rings)
     parts = [part(shape, boot_weights(fitting, shape.vertices), colors, "suit")]
     parts.append(tread(fitting, foot, sole))
-    top = np.array([*shaft, high + 0.128 * scale])
+    top = np.array([*shaft, high + 0.126 * scale])
     parts.append(part(
-        ring(top, (0, 0, 1), shin * 1.07, 0.018 * scale, 0.024 * scale, 48),
+        ring(top, (0, 0, 1), shin * 1.09, 0.018 * scale, 0.024 * scale, 40),
         fitting.between("LeftFoot", "LeftLeg", np.ones(1))[0], suit.metal_color, "metal"))
     parts.append(strap(fitting, rings[9]))
     return parts
@@ -158,7 +158,7 @@ def foot_outline(fitting: Fitting) -> FloatArray:
     foot = fitting.points_of("LeftFoot", "LeftToeBase")
     low, high = foot.min(axis=0)[:2], foot.max(axis=0)[:2]
     middle = (low + high) / 2
-    half = (high - low) / 2 + np.array([0.011, 0.02]) * scale
+    half = (high - low) / 2 + np.array([0.019, 0.026]) * scale
     cosines, sines = circle(56)
     x = np.sign(cosines) * np.abs(cosines) ** 0.82
     y = np.sign(sines) * np.abs(sines) ** 0.82

@@ -54,7 +54,7 @@ def bubble(fitting: Fitting) -> tuple[FloatArray, FloatArray]:
     scale = fitting.scale
     middle = np.array([0.0, (low[1] + high[1]) / 2 + 0.002 * scale,
                        (low[2] + high[2]) / 2 + 0.006 * scale])
-    return middle, np.array([0.142, 0.158, 0.152]) * scale
+    return middle, np.array([0.148, 0.162, 0.157]) * scale
 
 
 def visor_edge() -> FloatArray:

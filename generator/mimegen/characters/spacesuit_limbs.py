@@ -19,8 +19,8 @@ from mimegen.characters.spacesuit_shapes import (
 )
 from mimegen.motion.quaternions import FloatArray
 
-AROUND = 32
-STEP_M = 0.0075
+AROUND = 28
+STEP_M = 0.008
 SEAM_SHADE = 0.72
 
 
@@ -78,13 +78,13 @@ def leg(fitting: Fitting) -> list[Part]:
         fitting.limb_radii(names, knee, ankle, np.array([0.0, 0.3, 0.7])),
     ])
     bulk = suit.bulk * scale
-    radii = measured + bulk * np.array([1.0, 1.1, 1.05, 0.95, 1.15])
-    top = min(radii[0] * 1.06, hip[0] + 0.018 * scale)
+    radii = measured + bulk * np.array([0.9, 1.0, 0.95, 0.8, 0.75])
+    top = min(radii[0], hip[0] - 0.004 * scale)
     radii[0] = min(radii[0], top)
     profile = PchipInterpolator(
         np.concatenate([[-top, 0.1 * upper], upper * np.array([0.35, 0.7]),
                         upper + lower * np.array([0.0, 0.3, 0.7, 1.0])]),
-        np.concatenate([[top, top], radii, [radii[-1] * 0.96]]),
+        np.concatenate([[top, top], radii, [0.066 * scale]]),
     )
     stripe = (0.6 * upper, 0.6 * upper + 0.04 * scale)
     places = stations(0.0, upper + 0.86 * lower, STEP_M * 1.15 * scale, stripe)
@@ -101,7 +101,7 @@ def leg(fitting: Fitting) -> list[Part]:
                     fitting.rigid(LeftUpLeg=0.5, LeftLeg=0.5), suit.color, "suit")
     sizing = part(
         ring(hip + 0.34 * axis, axis, float(profile(0.34 * upper)) + 0.001, 0.011 * scale,
-             0.022 * scale, 48), fitting.rigid(LeftUpLeg=1.0), suit.metal_color, "metal")
+             0.022 * scale, 40), fitting.rigid(LeftUpLeg=1.0), suit.metal_color, "metal")
     return [cloth, cap, knee_pad, sizing]
 
 

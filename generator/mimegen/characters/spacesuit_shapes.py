@@ -117,7 +117,7 @@ def tube(path: FloatArray, radii: FloatArray, axes: FloatArray) -> FloatArray:
 
 
 def bead(path: FloatArray, outward: FloatArray, height: float, width: float,
-         around: int = 10) -> Shape:
+         around: int = 8) -> Shape:
     """Return a closed band along a closed path (S, 3), rounded like a machined ring.
 
     ``outward`` (S, 3) are unit vectors; the band rises ``height`` and is ``width`` wide.
@@ -132,7 +132,7 @@ def bead(path: FloatArray, outward: FloatArray, height: float, width: float,
 
 
 def ring(centre: ArrayLike, axis: ArrayLike, radius: float, height: float, width: float,
-         around: int = 40) -> Shape:
+         around: int = 32) -> Shape:
     """Return a round band about an axis."""
     axes = frame(axis)
     cosines, sines = circle(around)
@@ -152,8 +152,8 @@ def drum(centre: ArrayLike, axis: ArrayLike, radius: float, length: float,
     return loft(tube(path, np.repeat(reach[:, None], around, 1), frame(axis)))
 
 
-def ball(centre: ArrayLike, radii: ArrayLike, axis: ArrayLike = (0, 0, 1), steps: int = 14,
-         around: int = 24) -> Shape:
+def ball(centre: ArrayLike, radii: ArrayLike, axis: ArrayLike = (0, 0, 1), steps: int = 11,
+         around: int = 20) -> Shape:
     """Return an ellipsoid; ``radii`` (3,) or one, along the axis' frame."""
     slopes = np.linspace(-0.97, 0.97, steps) * np.pi / 2
     cosines, sines = circle(around)

@@ -19,8 +19,8 @@ from mimegen.characters.spacesuit_shapes import (
 )
 from mimegen.motion.quaternions import FloatArray
 
-AROUND = 64
-STEPS = 84
+AROUND = 56
+STEPS = 76
 
 
 def trunk(fitting: Fitting) -> list[Part]:
@@ -77,7 +77,7 @@ def outlines(fitting: Fitting) -> PchipInterpolator:
     armpit = arm - 0.1 * scale
     levels = np.array([hip, hips, spine, chest, armpit])
     measured = np.array([extent(points, level, 0.03 * scale) for level in levels])
-    measured[:, 0] += bulk * np.array([0.9, 0.9, 1.0, 1.0, 0.2])
+    measured[:, 0] += bulk * np.array([0.5, 0.7, 1.5, 1.4, 0.2])
     measured[-1, 0] = fitting.joint("LeftArm")[0] - 0.012 * scale
     measured[:, 1] -= bulk * np.array([1.0, 0.9, 0.9, 0.9, 0.7])
     measured[:, 2] += bulk * np.array([0.8, 0.9, 1.4, 1.2, 0.9])

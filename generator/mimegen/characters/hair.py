@@ -36,7 +36,7 @@ def strand_sheet(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Mes
     """
     around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
     clump = clumps(draws)
-    polar = np.radians(np.linspace(2, 150, 120))
+    polar = np.radians(np.linspace(0.2, 150, 120))
     scalp, azimuth = scalp_lines(head, around, polar)
     ends = hairline_rows(head, scalp, azimuth)
     share = np.linspace(0, 1, ROWS)
@@ -45,7 +45,8 @@ def strand_sheet(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Mes
     outward = on_skull - head.centre
     outward = outward / np.linalg.norm(outward, axis=-1, keepdims=True)
     facing = np.abs(np.degrees(sample_rows(azimuth[..., None], rows)[..., 0]))
-    thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (1 + 0.35 * clump)
+    thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
+        1 + 0.35 * clump * ramp(share, 0.0, 0.2)[:, None])
     sheet = on_skull + thick[..., None] * outward
     if hair.length > 0:
         sheet = hanging(head, hair, sheet, facing[-1], clump)
@@ -113,9 +114,9 @@ def thickness(
     up = (scalp[..., 2] - head.eyes[0, 2]) / head.unit
     top = ramp(up, 0.35, 0.95)
     front = ramp(np.asarray(end_facing), 75.0, 30.0) * ramp(share, 0.35, 0.85)
-    volume = 0.006 + hair.volume * (0.010 + 0.022 * top + 0.016 * front)
-    root = 1 - ramp(share, 0.86, 1.0)
-    return np.asarray(volume * (0.12 + 0.88 * root) - 0.0015 * (share > 0.99))
+    volume = 0.006 + hair.volume * (0.008 + 0.014 * top + 0.010 * front)
+    root = np.sqrt(1 - ramp(share, 0.72, 1.0))
+    return np.asarray(volume * (0.08 + 0.92 * root) - 0.0015 * (share > 0.99))
 
 
 def hanging(
@@ -143,4 +144,17 @@ def hanging(
     hung[..., 1] = head.centre[1] + (hung[..., 1] - head.centre[1]) * inward
     hung[..., 2] = heights
     hung[..., :2] += (0.004 * clump * np.minimum(drop, 1))[..., None] * np.sign(hung[..., :2])
+    hung[..., 0] += beside_ears(head, hung)
     return sheet + share[:, None] * (hung - sheet)
+
+
+def beside_ears(head: HeadShape, points: FloatArray) -> FloatArray:
+    """Return how far hair (R, C, 3) must move along X so that it falls over the ears."""
+    body = head.body
+    ears = body.vertices[(body.masks["ears"] > 0.5) & (body.vertices[:, 0] > 0)]
+    low, high = ears.min(axis=0), ears.max(axis=0)
+    x, y, z = np.moveaxis(points, -1, 0)
+    near = ramp(y, low[1] - 0.05, low[1]) * ramp(y, high[1] + 0.05, high[1])
+    near = near * ramp(z, high[2] + 0.04, high[2] + 0.005)
+    missing = np.maximum(high[0] + 0.005 - np.abs(x), 0.0)
+    return np.asarray(np.sign(x) * near * missing)

@@ -7,6 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.character import Material, Mesh
+from mimegen.characters.surface import (
+    clear_of,
+    neighbour_average,
+    smoothed,
+    vertex_normals,
+)
 from mimegen.motion.quaternions import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -57,6 +63,20 @@ def compacted(mesh: Mesh) -> Mesh:
         weights=mesh.weights[used],
         attributes={name: values[used] for name, values in mesh.attributes.items()},
     )
+
+
+def over(piece: Piece, inner: Mesh, gap: float) -> Piece:
+    """Return the piece pushed out wherever it comes nearer to a mesh under it than ``gap`` m."""
+    normals = vertex_normals(inner.vertices, inner.faces)
+
+    def pushed(mesh: Mesh) -> Mesh:
+        push = clear_of(mesh.vertices, inner.vertices, normals, gap, 0.03)
+        average = neighbour_average(mesh.faces, len(mesh.vertices))
+        vertices = mesh.vertices + smoothed(push, average, 3)
+        push = clear_of(vertices, inner.vertices, normals, gap, 0.03)
+        return replace(mesh, vertices=vertices + push)
+
+    return replace(piece, meshes=tuple(pushed(mesh) for mesh in piece.meshes))
 
 
 def lifted(mesh: Mesh, height: float) -> Mesh:

@@ -19,6 +19,7 @@ from mimegen.characters.surface import (
     to_mesh,
     vertex_normals,
 )
+from mimegen.motion.editing import counterparts
 from mimegen.motion.quaternions import FloatArray
 
 GAP_M = 0.006
@@ -33,7 +34,7 @@ def make_shoes(garment: Shoes, body: Body) -> Piece:
 
     def collar(points: FloatArray) -> FloatArray:
         low = np.where(points[:, 2] < ankle[2] * 2.5, 1.0, -1.0)
-        return np.minimum(top - points[:, 2] + 0.35 * (points[:, 1] - ankle[1]), low)
+        return np.minimum(top - points[:, 2] - 0.35 * (points[:, 1] - ankle[1]), low)
 
     cut = cut_from_tights(body, [collar])
     average = neighbour_average(cut.faces, len(cut.vertices))
@@ -46,8 +47,8 @@ def make_shoes(garment: Shoes, body: Body) -> Piece:
         to_mesh("shoes", finished := hemmed(upper, 0.003, 0.01), "shoes",
                 {"rest": finished.vertices})
     ]
-    soles = [make_sole(upper, sign, garment.sole_height) for sign in (1.0, -1.0)]
-    meshes.append(to_mesh("soles", joined(soles), "soles", {}))
+    left = make_sole(upper, garment.sole_height)
+    meshes.append(to_mesh("soles", joined(left, mirrored(left, body)), "soles", {}))
 
     def hides(points: FloatArray) -> BoolArray:
         return collar(points) > 0.012
@@ -55,9 +56,9 @@ def make_shoes(garment: Shoes, body: Body) -> Piece:
     return Piece(tuple(meshes), shoe_materials(garment), hides, lift=garment.sole_height)
 
 
-def make_sole(upper: Surface, sign: float, height: float) -> Surface:
-    """Return one sole: the outline of the shoe seen from above, drawn out downwards."""
-    own = np.flatnonzero((sign * upper.vertices[:, 0] > 0) & (upper.vertices[:, 2] < 0.035))
+def make_sole(upper: Surface, height: float) -> Surface:
+    """Return the left sole: the outline of the shoe seen from above, drawn out downwards."""
+    own = np.flatnonzero((upper.vertices[:, 0] > 0) & (upper.vertices[:, 2] < 0.035))
     outline = rounded_outline(upper.vertices[own, :2])
     centre = outline.mean(axis=0)
     levels = ((0.990, SOLE_RISE_M), (1.025, SOLE_RISE_M - 0.002), (1.030, 0.3 * -height),
@@ -94,16 +95,20 @@ def rounded_outline(points: FloatArray) -> FloatArray:
     return outline
 
 
-def joined(surfaces: list[Surface]) -> Surface:
-    """Return several surfaces as one."""
-    starts = np.cumsum([0] + [len(surface.vertices) for surface in surfaces[:-1]])
+def mirrored(surface: Surface, body: Body) -> Surface:
+    """Return the surface's counterpart on the other side."""
     return Surface(
-        np.concatenate([surface.vertices for surface in surfaces]),
-        np.concatenate([
-            np.where(surface.faces < 0, -1, surface.faces + start)
-            for surface, start in zip(surfaces, starts, strict=True)
-        ]).astype(np.int32),
-        np.concatenate([surface.weights for surface in surfaces]),
+        surface.vertices * np.array([-1.0, 1.0, 1.0]), surface.faces[:, ::-1],
+        surface.weights[:, counterparts(body.skeleton.names)],
+    )
+
+
+def joined(first: Surface, second: Surface) -> Surface:
+    """Return two surfaces of quads as one."""
+    return Surface(
+        np.concatenate([first.vertices, second.vertices]),
+        np.concatenate([first.faces, second.faces + len(first.vertices)]).astype(np.int32),
+        np.concatenate([first.weights, second.weights]),
     )
 
 

@@ -167,12 +167,16 @@ def cut_face(
 
 
 def clear_of(
-    vertices: FloatArray, obstacle: FloatArray, normals: FloatArray, gap: float
+    vertices: FloatArray, obstacle: FloatArray, normals: FloatArray, gap: float,
+    reach: float = np.inf,
 ) -> FloatArray:
-    """Return how far vertices (V, 3) must move to lie ``gap`` in front of a surface's points."""
-    _, nearest = cKDTree(obstacle).query(vertices)
+    """Return how far vertices (V, 3) must move to lie ``gap`` in front of a surface's points.
+
+    Vertices further than ``reach`` metres from every point stay.
+    """
+    distance, nearest = cKDTree(obstacle).query(vertices)
     ahead = np.einsum("va,va->v", vertices - obstacle[nearest], normals[nearest])
-    return np.maximum(gap - ahead, 0.0)[:, None] * normals[nearest]
+    return (np.maximum(gap - ahead, 0.0) * (distance < reach))[:, None] * normals[nearest]
 
 
 def hemmed(surface: Surface, thickness: float, depth: float) -> Surface:

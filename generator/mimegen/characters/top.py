@@ -32,7 +32,7 @@ def make_top(garment: Top, body: Body) -> Piece:
 
     mesh = sewn("top", surface, cut, fields)
     return Piece((mesh,), (Material("top", "cloth", {
-        "color": garment.color, "fold_height": 0.004 + 0.006 * garment.looseness,
+        "color": garment.color, "fold_height": 0.018 + 0.016 * garment.looseness,
         "fold_stretch": (1.0, 1.0, 0.55), "roughness": 0.85,
     }),), hides)
 
@@ -54,7 +54,7 @@ def top_fields(garment: Top, body: Body) -> Sequence[Field]:
     def neckline(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T
         scoop = garment.neckline * scale * np.exp(-((x / (0.075 * scale)) ** 2))
-        rise = 0.012 * scale + 0.45 * y - scoop * ramp(y, 0.02, -0.05)
+        rise = -0.014 * scale + 0.45 * y - scoop * ramp(y, 0.02, -0.05)
         return np.where(np.abs(x) > 0.13 * scale, 0.2, rise - z)
 
     return hem, sleeves, neckline

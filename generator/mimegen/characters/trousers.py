@@ -31,7 +31,7 @@ def make_trousers(garment: Trousers, body: Body) -> Piece:
 
     mesh = sewn("trousers", surface, cut, fields)
     return Piece((mesh,), (Material("trousers", "cloth", {
-        "color": garment.color, "fold_height": 0.003 + 0.005 * garment.looseness,
+        "color": garment.color, "fold_height": 0.012 + 0.016 * garment.looseness,
         "fold_stretch": (1.0, 1.0, 1.4), "roughness": 0.8,
     }),), hides)
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d, grey_opening
 
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -17,6 +18,7 @@ UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units
 TYPICAL_HEIGHT = 1.7
 # Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
+LONGEST_JUMP, FLOATING = 0.75, 0.08
 SOLE_TO_ANKLE, SOLE_TO_TOE, SOLE_TO_TIP = 0.039, 0.013, 0.005
 
 
@@ -37,8 +39,9 @@ def in_house_convention(path: Path, motion: Motion, kind: str,
     motion = _turned(motion, unit, rest_turn, _upright(up))
     motion, heading = _facing(motion, roles)
     motion, origin = _on_the_ground(motion, roles)
+    motion, floating = _held_down(motion)
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
-                     up_name, up_source, heading, origin, (*notes, *more))
+                     up_name, up_source, heading, origin, (*notes, *more, *floating))
 
 
 def _system(skeleton: Skeleton) -> str:
@@ -190,3 +193,19 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
     moved = motion.root_positions - start
     return (Motion(motion.skeleton, motion.fps, moved, motion.rotations),
             (float(start[0]), float(start[1])))
+
+
+def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
+    """Bring a body down that hovers longer than any jump: inertial systems drift in height."""
+    lowest = motion.global_pose.positions[..., 2].min(axis=1)
+    width = round(LONGEST_JUMP * motion.fps)
+    if motion.frames <= width:
+        return motion, ()
+    floor = grey_opening(np.pad(lowest, width, mode="edge"), width)[width:-width]
+    if floor.max() < FLOATING:
+        return motion, ()
+    drop = gaussian_filter1d(np.maximum(floor - FLOATING / 4, 0.0), 0.15 * motion.fps)
+    down = motion.root_positions - drop[:, None] * np.array([0.0, 0.0, 1.0])
+    note = f"the body hovers up to {floor.max():.2f} m above the ground for longer than a jump:" \
+           " it is held down"
+    return Motion(motion.skeleton, motion.fps, down, motion.rotations), (note,)

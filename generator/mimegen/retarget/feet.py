@@ -16,8 +16,10 @@ from mimegen.retarget.stance import Sole, resting_points, sole, source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
 BLEND = 0.12
+HOLD = 0.05
 FADE = 0.5
-LONGEST_LEG = 0.992
+LONGEST_LEG = 0.998
+HIPS_SMOOTHED = 0.08
 
 
 @dataclass
@@ -100,22 +102,31 @@ def _correction(foot: _Foot, fps: float) -> FloatArray:
     runs, count = label(down)
     for run in range(1, count + 1):
         frames = np.flatnonzero(runs == run)
-        goal[frames, :2] = _rolling(foot, frames)[:, :2]
+        goal[frames, :2] = _rolling(foot, frames, fps)[:, :2]
         goal[frames, 2] = -low[frames]
     correction = _between_runs(goal - foot.ankle, down, fps)
+    correction[:, 2] = gaussian_filter1d(correction[:, 2], HOLD / 2 * fps, mode="nearest")
     sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + low), 0.0)
-    correction[:, 2] += np.where(down, 0.0, _smooth_cover(sunk, fps))
+    correction[:, 2] += _smooth_cover(sunk, fps)
     return correction
 
 
-def _rolling(foot: _Foot, frames: NDArray[np.intp]) -> FloatArray:
-    """Return the ankle's path while the foot turns about what rests, heel or ball or both."""
+def _rolling(foot: _Foot, frames: NDArray[np.intp], fps: float) -> FloatArray:
+    """Return the ankle's path (F, 3) while the foot turns about what rests, heel or ball or both.
+
+    The hold sets in and ends smoothly, so that the ankle's speed has no steps.
+    """
     heel = foot.heel_down[frames].astype(float)
     ball = foot.ball_down[frames].astype(float)
     weight = (ball / (heel + ball))[:, None]
     weight = (weight[1:] + weight[:-1]) / 2
     arms = [-quaternions.rotate(foot.turn[frames], arm) for arm in (foot.sole.heel, foot.sole.ball)]
     steps = (1 - weight) * np.diff(arms[0], axis=0) + weight * np.diff(arms[1], axis=0)
+    first, last = frames[0] == 0, frames[-1] == len(foot.ankle) - 1
+    edge = np.minimum(np.where(first, np.inf, np.arange(1, len(frames))),
+                      np.where(last, np.inf, np.arange(len(frames) - 1, 0, -1)))
+    hold = _ease(np.clip(edge / (HOLD * fps), 0.0, 1.0))[:, None]
+    steps = hold * steps + (1 - hold) * np.diff(foot.ankle[frames], axis=0)
     path = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
     return np.asarray(path + np.mean(foot.ankle[frames] - path, axis=0))
 
@@ -176,18 +187,31 @@ def _above_ground(motion: Motion, character: Character, joints: Mapping[str, int
 
 
 def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
-    """Return how far the hips go down (F,), so that planted feet are within the legs' reach."""
-    positions = motion.global_pose.positions
-    shift = np.zeros(motion.frames)
+    """Return how far the hips go down (F,), so that planted legs keep their bend."""
+    pose = motion.global_pose
+    total, weights = np.zeros(motion.frames), np.full(motion.frames, 1e-6)
     for foot in feet:
-        offsets = motion.skeleton.offsets
-        length = LONGEST_LEG * (np.linalg.norm(offsets[foot.shin])
-                                + np.linalg.norm(offsets[foot.foot]))
-        away = foot.ankle - positions[:, foot.thigh]
-        room = np.sqrt(np.maximum(length**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
-        needed = np.where(foot.heel_down | foot.ball_down, -away[:, 2] - room, 0.0)
-        shift = np.maximum(shift, np.clip(needed, 0.0, 0.2))
-    return _smooth_cover(shift, motion.fps)
+        bend = np.linalg.norm(pose.positions[:, foot.foot] - pose.positions[:, foot.thigh], axis=1)
+        down = (foot.heel_down | foot.ball_down).astype(float)
+        total += down * _sinking(motion, foot, bend)
+        weights += down
+    width = HIPS_SMOOTHED * motion.fps
+    shift = gaussian_filter1d(total, width, mode="nearest")
+    shift /= gaussian_filter1d(weights, width, mode="nearest")
+    needed = np.zeros(motion.frames)
+    for foot in feet:
+        bones = motion.skeleton.offsets[[foot.shin, foot.foot]]
+        reach = np.full(motion.frames, LONGEST_LEG * np.linalg.norm(bones, axis=1).sum())
+        over = _sinking(motion, foot, reach) - shift
+        needed = np.maximum(needed, np.where(foot.heel_down | foot.ball_down, over, 0.0))
+    return np.asarray(shift + _smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps))
+
+
+def _sinking(motion: Motion, foot: _Foot, lengths: FloatArray) -> FloatArray:
+    """Return how far the hips go down (F,) for the ankle to be ``lengths`` (F,) from the hip."""
+    away = foot.ankle - motion.global_pose.positions[:, foot.thigh]
+    height = np.sqrt(np.maximum(lengths**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
+    return np.asarray(np.where(away[:, 2] < 0, -height - away[:, 2], 0.0))
 
 
 def _legs_bent(motion: Motion, feet: list[_Foot], shift: FloatArray) -> Motion:

@@ -6,7 +6,7 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.anatomy import unit
 
-SOFT, MOST = 0.99, 0.9999
+SOFT, MOST = 0.994, 0.9998
 
 
 def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArray:

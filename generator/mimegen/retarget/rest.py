@@ -8,6 +8,7 @@ and elbows bend, and soles on the ground.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +85,10 @@ class Alignment:
         heads = self.source.skeleton.heads
         upper = heads[self.joint["head"]] - heads[self.joint["hips"]]
         bones = [bone_direction(self.source.skeleton, self.joint, role) for role in line]
-        if unit(upper)[2] > 0.9 and all(b is None or b[2] > 0.5 for b in bones):
+        arms = heads[self.joint["left_upper_arm"]] - heads[self.joint["right_upper_arm"]]
+        if unit(upper)[2] > 0.9 and unit(arms)[0] > 0.8 and all(
+                bone is None or bone[2] > 0.5 for bone in bones) and all(
+                self._mean_turn(low, high) < 60.0 for low, high in pairwise(line)):
             self.upright = True
             self.corrections |= dict.fromkeys(line, quaternions.IDENTITY)
             return
@@ -103,6 +107,14 @@ class Alignment:
         """Return the target's global rotations (F, 4) by the correction found so far."""
         return quaternions.multiply(self.rotations[:, self.joint[role]],
                                     quaternions.conjugate(self.corrections[role]))
+
+    def _mean_turn(self, above: str, below: str) -> float:
+        """Return the mean angle (degrees) between two joints' rotations from the rest pose."""
+        between = quaternions.multiply(
+            quaternions.conjugate(self.rotations[:, self.joint[above]]),
+            self.rotations[:, self.joint[below]])
+        mean = Rotation.from_quat(between, scalar_first=True).mean()
+        return float(np.degrees(mean.magnitude()))
 
     # Limbs: directions from the bones; twist from the rest pose, mended by the bending axis.
 
@@ -136,11 +148,13 @@ class Alignment:
         names = [f"{side}_{part}" for part in ("upper_arm", "forearm")]
         natural = self.upright and self._natural(names, unit(out - 0.4 * UP + 0.3 * FRONT), 75.0)
         clavicle, parent = f"{side}_clavicle", quaternions.IDENTITY
+        chest = "chest" if "chest" in self.joint else "hips"
+        natural = natural and (self._mean_turn(chest, clavicle) < 50.0 if clavicle in self.joint
+                               else self._mean_turn(chest, names[0]) < 130.0)
         if clavicle in self.joint:
             if natural:
                 self.corrections[clavicle] = quaternions.IDENTITY
             else:
-                chest = "chest" if "chest" in self.joint else "hips"
                 above = self._local(clavicle, self._towards(chest, "head"))
                 goal = self._goal_direction(clavicle) if clavicle in self.goal else out
                 self._align(clavicle, self._direction(clavicle), above, goal, UP)

@@ -3,6 +3,7 @@
 import glob
 import hashlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -121,7 +122,11 @@ def _cause(status: int, log: IO[bytes]) -> str:
     log.seek(0)
     lines = log.read().decode(errors="replace").strip().splitlines()
     ended = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
-    return f"{ended}: {lines[-1].strip()}" if lines else ended
+    if not lines:
+        return ended
+    # ffmpeg's lines begin with "[part @ address]".
+    reason = re.sub(r"^\[.*?\] ", "", lines[-1].strip())
+    return f"{ended}: {reason}"
 
 
 def _command(part: Path, width: int, height: int, fps: float, threads: int) -> list[str]:

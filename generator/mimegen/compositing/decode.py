@@ -1,0 +1,65 @@
+"""Pictures out of finished clips, through a pipe from ffmpeg."""
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+
+from mimegen.compositing.color import ByteArray
+from mimegen.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Clip:
+    """What a video file holds: frames, frames per second, width and height in pixels."""
+
+    path: Path
+    frames: int
+    fps: float
+    width: int
+    height: int
+
+
+def read_clip(path: Path) -> Clip:
+    """Count a clip's frames and read its rate and size.
+
+    Raises RequestError for a file that is absent or no video.
+    """
+    if not path.is_file():
+        raise RequestError(f"{path}: no such clip")
+    try:
+        frames, _ = imageio_ffmpeg.count_frames_and_secs(path)
+        pictures = imageio_ffmpeg.read_frames(path)
+        facts = next(pictures)
+        pictures.close()
+    except (OSError, RuntimeError, IndexError, StopIteration) as problem:
+        raise _broken(path) from problem
+    if not frames:
+        raise _broken(path)
+    return Clip(path, frames, facts["fps"], *facts["size"])
+
+
+def read_pictures(clip: Clip, numbers: Sequence[int], width: int) -> list[ByteArray]:
+    """Return these frames of a clip, each (h, width, 3) sRGB bytes, in the clip's proportions.
+
+    ``numbers`` ascend, the first frame is 0. Raises RequestError for a clip that is cut off.
+    """
+    height = round(width * clip.height / clip.width)
+    chosen = "+".join(f"eq(n,{number})" for number in numbers)
+    decoded = subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-i", str(clip.path),
+         "-vf", f"select='{chosen}',scale={width}:{height}:flags=area+accurate_rnd+full_chroma_int",
+         "-fps_mode", "passthrough", "-frames:v", str(len(numbers)),
+         "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"],
+        stdin=subprocess.DEVNULL, capture_output=True, check=False,
+    ).stdout
+    if len(decoded) != len(numbers) * height * width * 3:
+        raise _broken(clip.path)
+    return list(np.frombuffer(decoded, np.uint8).reshape(-1, height, width, 3))
+
+
+def _broken(path: Path) -> RequestError:
+    return RequestError(f"{path}: not a video, or cut off; render it again")

@@ -63,7 +63,7 @@ def eyebrows(head: HeadShape, height: float) -> Mesh:
     turn = np.linspace(0, np.pi, BROW_ROWS)
     up = middle + 0.5 * size * np.cos(turn)[:, None]
     points, normals = head.on_face(np.broadcast_to(across, up.shape).ravel(), up.ravel())
-    lift = -0.001 + np.sin(turn)[:, None] * (0.0022 + 0.15 * size)
+    lift = -0.0004 + np.sin(turn)[:, None] * (0.0022 + 0.15 * size)
     left = points + lift.reshape(-1, 1) * normals
     right = left * np.array([-1.0, 1.0, 1.0])
     faces = grid_faces(BROW_ROWS, BROW_COLUMNS, closed=False)

@@ -114,9 +114,18 @@ def thickness(
     up = (scalp[..., 2] - head.eyes[0, 2]) / head.unit
     top = ramp(up, 0.35, 0.95)
     front = ramp(np.asarray(end_facing), 75.0, 30.0) * ramp(share, 0.35, 0.85)
+    front = front * (1 - 0.8 * min(1.0, 4 * hair.length))
     volume = 0.006 + hair.volume * (0.008 + 0.014 * top + 0.010 * front)
+    volume = volume * (1 - parting(hair, scalp, head))
     root = np.sqrt(1 - ramp(share, 0.72, 1.0))
     return np.asarray(volume * (0.08 + 0.92 * root) - 0.0015 * (share > 0.99))
+
+
+def parting(hair: Hair, scalp: FloatArray, head: HeadShape) -> FloatArray:
+    """Return how much of the volume the parting of longer hair takes away (ROWS, COLUMNS)."""
+    aside = (scalp[..., 0] - 0.16 * head.unit) / (0.035 * head.unit)
+    forward = ramp(scalp[..., 1], head.centre[1] + 0.3 * head.unit, head.centre[1])
+    return np.asarray(0.75 * min(1.0, 4 * hair.length) * forward * np.exp(-(aside**2)))
 
 
 def hanging(
@@ -125,7 +134,7 @@ def hanging(
     """Let the strands that end beside and behind the face hang down to the hair's length."""
     chin = head.eyes[0, 2] - 0.95 * head.unit
     bottom = head.eyes[0, 2] - hair.length * 2.2 * head.unit
-    share = ramp(end_facing, 50.0, 74.0)
+    share = ramp(end_facing, 40.0, 66.0)
     level = np.minimum(sheet[-1, :, 2], bottom) * share + sheet[-1, :, 2] * (1 - share)
     along = np.linspace(0, 1, ROWS)[:, None]
     level = level + 0.012 * clump[-1] * share

@@ -14,7 +14,7 @@ from mimegen.characters.spec import Top
 from mimegen.characters.surface import Surface
 from mimegen.motion.quaternions import FloatArray
 
-COVER_M = 0.025
+COVER_M = 0.015
 
 
 def make_top(garment: Top, body: Body) -> Piece:

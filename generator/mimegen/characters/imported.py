@@ -175,8 +175,6 @@ def _materials(rigged: RiggedFile) -> list[Material]:
         }
         picture = entry.get("picture")
         image = None if picture is None else rigged.arrays[f"picture_{picture}"].tobytes()
-        if image is not None:
-            parameters["cut_out"] = float(entry["cut_out"])
         made.append(Material(entry["name"], "plain" if image is None else "image", parameters,
                              image))
     return made

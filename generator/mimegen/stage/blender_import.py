@@ -14,13 +14,17 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Color
 from numpy.typing import NDArray
 from PIL import Image
 
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
+Look = tuple[str, tuple[float, ...], bool]
+"""An image's name, its linear tint and whether its alpha is used."""
 
 PICTURE_STARTS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
+LEAST_VISIBLE = 0.02
 SHADERS = ("BSDF_PRINCIPLED", "BSDF_DIFFUSE", "EMISSION", "BACKGROUND")
 
 
@@ -53,7 +57,7 @@ def read_rigged_file(path: Path) -> tuple[Header, Arrays]:
             found = _read_mesh(mesh_object, followed, materials)
             mesh = len(header["meshes"]) - 1
             arrays.update({f"{mesh}_{name}": array for name, array in found.items()})
-    pictures: dict[str, int] = {}
+    pictures: dict[Look, int] = {}
     for name in materials:
         material = bpy.data.materials.get(name)
         header["materials"].append(_read_material(material, path.parent, header, arrays, pictures))
@@ -165,10 +169,12 @@ def _material_number(material: Any, materials: dict[str, int]) -> int:
 
 
 def _read_material(
-    material: Any, folder: Path, header: Header, arrays: Arrays, pictures: dict[str, int]
+    material: Any, folder: Path, header: Header, arrays: Arrays, pictures: dict[Look, int]
 ) -> dict[str, Any]:
     """Return a material's name, base color (linear), roughness, metallic and picture's number."""
-    result = {"name": "unnamed", "color": [0.6, 0.6, 0.6], "roughness": 0.7, "metallic": 0.0}
+    result: dict[str, Any] = {
+        "name": "unnamed", "color": [0.6, 0.6, 0.6], "roughness": 0.7, "metallic": 0.0
+    }
     if material is None:
         return result
     result.update(name=material.name, color=list(material.diffuse_color)[:3])
@@ -183,9 +189,9 @@ def _read_material(
         if socket and not socket.is_linked:
             result[name.lower()] = float(socket.default_value)
     alpha = shader.inputs.get("Alpha")
-    result["cut_out"] = bool(image and alpha and alpha.is_linked)
     if image is not None:
-        result["picture"] = _picture_number(image, folder, header, arrays, pictures)
+        look = (image.name, tuple(result["color"]), bool(alpha and alpha.is_linked))
+        result["picture"] = _picture_number(image, look, folder, header, arrays, pictures)
     return result
 
 
@@ -205,20 +211,44 @@ def _color_and_image(socket: Any) -> tuple[list[float], Any]:
 
 
 def _picture_number(
-    image: Any, folder: Path, header: Header, arrays: Arrays, pictures: dict[str, int]
+    image: Any, look: Look, folder: Path, header: Header, arrays: Arrays, pictures: dict[Look, int]
 ) -> int | None:
     """Add an image's bytes, PNG or JPEG, once; return its number, or None where it is missing."""
-    if image.name not in pictures:
+    if look not in pictures:
         data = _picture(image, folder, header)
         if data is None:
             header["missing_pictures"].append(image.filepath_raw or image.name)
             return None
-        pictures[image.name] = len(pictures)
-        arrays[f"picture_{pictures[image.name]}"] = np.frombuffer(data, dtype=np.uint8)
-    return pictures[image.name]
+        pictures[look] = len(pictures)
+        data = _as_seen(data, *look[1:])
+        arrays[f"picture_{pictures[look]}"] = np.frombuffer(data, dtype=np.uint8)
+    return pictures[look]
+
+
+def _as_seen(data: bytes, tint: tuple[float, ...], cut_out: bool) -> bytes:
+    """Return a picture with a constant linear tint in it, and with alpha only where it is used."""
+    picture = Image.open(io.BytesIO(data))
+    alpha = np.asarray(picture.convert("RGBA"))[..., 3] if "A" in picture.getbands() else None
+    # A picture that is hidden all over uses its alpha for something else.
+    cut_out = cut_out and alpha is not None and bool(np.mean(alpha > 0) > LEAST_VISIBLE)
+    tinted = bool(np.any(np.abs(np.array(tint) - 1) > 0.01))
+    if not tinted and (cut_out or alpha is None):
+        return data
+    colors = np.asarray(picture.convert("RGB"))
+    if tinted:
+        levels = [Color([v / 255] * 3).from_srgb_to_scene_linear() for v in range(256)]
+        dyed = [Color(np.multiply(v, tint)).from_scene_linear_to_srgb() for v in levels]
+        table = np.round(np.clip(np.array(dyed), 0, 1) * 255).astype(np.uint8)
+        colors = np.stack([table[colors[..., i], i] for i in range(3)], axis=-1)
+    if cut_out and alpha is not None:
+        colors = np.concatenate([colors, alpha[..., None]], axis=-1)
+    encoded = io.BytesIO()
+    Image.fromarray(colors).save(encoded, "PNG")
+    return encoded.getvalue()
 
 
 def _picture(image: Any, folder: Path, header: Header) -> bytes | None:
+    """Return an image as PNG or JPEG, or None where there is no such file."""
     if image.packed_file:
         data = bytes(image.packed_file.data)
     else:

@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -49,7 +48,7 @@ def rows_of(out: Path) -> list[dict[str, Any]]:
 
 def frames_of(out: Path) -> dict[Path, int]:
     """The frames in the store of an output folder, with the times they were written."""
-    return {path: os.stat(path).st_mtime_ns for path in out.glob("store/shots/*/*.npz")}
+    return {path: path.stat().st_mtime_ns for path in out.glob("store/shots/*/*.npz")}
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
 from mimegen.store import code_hash, content_key, file_hash
-from mimegen.takes import CastMember, Casting, Take, cast_member
+from mimegen.takes import Casting, CastMember, Take, cast_member
 from mimegen.variants import BACKGROUNDS, CAST, Variant
 
 _PACKAGE = Path(__file__).parent
@@ -77,9 +77,8 @@ class Shot:
 
 def camera_of(facts: dict[str, Any]) -> Camera:
     """Return the camera that a shot's facts hold."""
-    values = {name: tuple(value) if isinstance(value, list) else value
-              for name, value in facts["camera"].items()}
-    return Camera(**values)
+    camera = facts["camera"]
+    return Camera(**camera | {name: tuple(camera[name]) for name in ("position", "rotation")})
 
 
 @dataclass(frozen=True)

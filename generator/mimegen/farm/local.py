@@ -1,6 +1,6 @@
 """This machine's workers: kept warm, kept busy, replaced when they crash or wear out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
@@ -38,8 +38,8 @@ class _Seat:
     attempt: int = 0
 
 
-def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int, device: str, threads: int
-              ) -> Iterator[Event | None]:
+def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int, device: str,
+              threads: int) -> Generator[Event | None, None, None]:
     """Do the tasks on ``workers`` Blender processes and yield what happens; None when idle.
 
     A task that fails, or takes its worker down, is tried once more on what is left of it.

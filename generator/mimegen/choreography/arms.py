@@ -19,11 +19,12 @@ NEUTRAL_TWIST_DEG = 85.0
 RELAXED_TWIST_DEG = 65.0
 TWIST_LIMIT_DEG = 92.0
 WRIST_LIMIT_DEG = 72.0
+WRIST_SMOOTHING_S = 0.02
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
-LIMB_RADIUS_M = 0.035
+LIMB_RADIUS_M, KNUCKLE_RADIUS_M = 0.035, 0.01
 # Hands at rest lie along this axis, on either side.
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 
@@ -109,7 +110,7 @@ def solve_arm(
     hand, wrist, swivel = _settled(shoulder, goal, fps)
     bent = bend(limb, place, _within_reach(place, wrist, limb), _pole(shoulder, wrist, swivel))
     lower = quaternions.from_matrices(bent.lower)
-    hand = within_wrist(lower, hand)
+    hand = within_wrist(lower, hand, fps)
     twist = FOREARM_SHARE_OF_TWIST * forearm_twist(lower, hand)
     twisted = quaternions.multiply(lower, supination(twist, sign * unit(limb.lower)))
     over = np.linalg.norm(wrist - place, axis=-1) - limb.reach
@@ -133,16 +134,14 @@ def _settled(
     relaxed = relaxed_hand(quaternions.from_matrices(straight.lower))
     hand = goal.orient(relaxed)
     for _ in range(3):
-        wrist = goal.point - quaternions.rotate(hand, goal.touch)
-        wrist = _clear_of_body(shoulder.pose, wrist)
+        wrist = _clear_of_body(shoulder, hand, goal)
         swivel = _swivels(shoulder, wrist, hand, goal.elbow, fps)
         near = _within_reach(shoulder.place, wrist, shoulder.limb)
         bent = bend(shoulder.limb, shoulder.place, near, _pole(shoulder, wrist, swivel))
         lower = quaternions.from_matrices(bent.lower)
         relaxed = relaxed_hand(lower)
-        hand = within_wrist(lower, goal.orient(relaxed))
-    wrist = goal.point - quaternions.rotate(hand, goal.touch)
-    return hand, _clear_of_body(shoulder.pose, wrist), swivel
+        hand = within_wrist(lower, goal.orient(relaxed), fps)
+    return hand, _clear_of_body(shoulder, hand, goal), swivel
 
 
 def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArray:
@@ -151,11 +150,14 @@ def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArra
     return np.asarray(place + unit(line) * eased_reach(distance, limb.reach)[..., None])
 
 
-def _clear_of_body(pose: GlobalPose, wrist: FloatArray) -> FloatArray:
-    """Push wrists (F, 3) out of the trunk and the head."""
+def _clear_of_body(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal) -> FloatArray:
+    """Return the wrists (F, 3) at which the hand touches its point and is outside the body."""
+    wrist = goal.point - quaternions.rotate(hand, goal.touch)
+    knuckles = quaternions.rotate(hand, 0.09 * hand_axes(shoulder.side)[0])
     for name in (*TRUNK, "neck", "skull", "face"):
-        gap, away = away_from_capsule(capsules()[name], pose, wrist)
-        wrist = wrist + np.maximum(LIMB_RADIUS_M - gap, 0.0)[:, None] * away
+        for part, room in ((knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
+            gap, away = away_from_capsule(capsules()[name], shoulder.pose, wrist + part)
+            wrist = wrist + np.maximum(room - gap, 0.0)[:, None] * away
     return wrist
 
 
@@ -275,8 +277,8 @@ def relaxed_hand(forearm: FloatArray) -> FloatArray:
     return quaternions.multiply(forearm, supination(np.array(RELAXED_TWIST_DEG)))
 
 
-def within_wrist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
-    """Return hand rotations (..., 4) limited to what forearm and wrist can do."""
+def within_wrist(forearm: FloatArray, hand: FloatArray, fps: float) -> FloatArray:
+    """Return hand rotations (F, 4) limited to what forearm and wrist can do, without snaps."""
     relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
     around = quaternions.twist_about(relative, np.broadcast_to(SIDEWAYS, relative[..., 1:].shape))
     swing = quaternions.to_rotation_vectors(
@@ -284,8 +286,23 @@ def within_wrist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
     )
     angle = np.rad2deg(np.linalg.norm(swing, axis=-1, keepdims=True))
     swing = swing * np.minimum(1.0, WRIST_LIMIT_DEG / np.maximum(angle, 1e-9))
-    off = forearm_twist(forearm, hand) - NEUTRAL_TWIST_DEG
-    twist = NEUTRAL_TWIST_DEG + np.clip(off, -TWIST_LIMIT_DEG, TWIST_LIMIT_DEG)
+    twist = _steady_twist(forearm_twist(forearm, hand), fps)
+    swing = gaussian_filter1d(swing, WRIST_SMOOTHING_S * fps, axis=0, mode="nearest")
     return quaternions.multiply(
         forearm, quaternions.multiply(quaternions.from_rotation_vectors(swing), supination(twist))
     )
+
+
+def _steady_twist(twist: FloatArray, fps: float) -> FloatArray:
+    """Limit the forearm's twist (F,) in degrees.
+
+    Beyond the limit it is not clear which way the forearm should turn: there it goes from what
+    is asked before to what is asked after, and never snaps round.
+    """
+    off = twist - NEUTRAL_TWIST_DEG
+    frames = np.arange(len(off))
+    clear = np.abs(off) <= TWIST_LIMIT_DEG + 30.0
+    if clear.any():
+        off = np.interp(frames, frames[clear], off[clear])
+    off = np.clip(off, -TWIST_LIMIT_DEG, TWIST_LIMIT_DEG)
+    return NEUTRAL_TWIST_DEG + gaussian_filter1d(off, WRIST_SMOOTHING_S * fps, mode="nearest")

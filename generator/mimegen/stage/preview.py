@@ -175,9 +175,12 @@ def capsule_body(skeleton: Skeleton) -> Character:
         meshes.append(_capsule(name, joint, part, (head, tail), (thick, thin), wide))
     head = skeleton.index["Head"]
     at = skeleton.heads[head]
-    meshes.append(_ball("face", head, SKIN, at + np.array([0, -0.012, 0.085]), (0.074, 0.09, 0.115)))
-    meshes.append(_ball("hair", head, HAIR, at + np.array([0, 0.02, 0.115]), (0.082, 0.092, 0.098)))
-    meshes.append(_ball("nose", head, SKIN, at + np.array([0, -0.105, 0.07]), (0.012, 0.018, 0.02)))
+    for name, part, offset, radii in (
+        ("face", SKIN, (0.0, -0.012, 0.085), (0.074, 0.09, 0.115)),
+        ("hair", HAIR, (0.0, 0.02, 0.115), (0.082, 0.092, 0.098)),
+        ("nose", SKIN, (0.0, -0.105, 0.07), (0.012, 0.018, 0.02)),
+    ):
+        meshes.append(_ball(name, head, part, at + np.array(offset), radii))
     for side in (1, -1):
         meshes.append(_ball("eye", head, HAIR, at + np.array([side * 0.03, -0.088, 0.10]),
                             (0.014, 0.012, 0.010)))

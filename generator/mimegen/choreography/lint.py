@@ -1,0 +1,226 @@
+"""Lint: everything that made a choreographed motion look wrong, measured."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from mimegen.choreography.arms import (
+    NEUTRAL_TWIST_DEG,
+    TRUNK,
+    arm_limb,
+    forearm_twist,
+    wrist_angle,
+)
+from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
+from mimegen.choreography.limbs import across, unit
+from mimegen.choreography.perform import SIDES, touch_errors
+from mimegen.choreography.score import Score
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+Kind = Literal[
+    "reach", "twist", "wrist", "speed", "contact", "feet", "floor", "balance", "frozen"
+]
+REACH_LIMIT_CM = 2.5
+# Pronation and supination from the thumb-up middle; 85 to 90 degrees each in healthy adults
+# (Boone and Azen 1979), and a few more from the shoulder that this skeleton has not got.
+TWIST_LIMIT_DEG = 96.0
+WRIST_LIMIT_DEG = 74.0
+# A boxer's elbow extends at about 1000 degrees a second (Piorkowski, Lees and Barton 2011).
+SPEED_LIMIT_DEG_S = 1500.0
+HAND_INSIDE_LIMIT_CM = 1.0
+ARM_INSIDE_LIMIT_CM = 2.5
+PLANTED_HEIGHT_M = 0.002
+FOOT_SLIDE_LIMIT_MM = 3.0
+FLOOR_LIMIT_CM = 1.0
+BALANCE_LIMIT_CM, BALANCE_TIME_S = 5.0, 0.4
+FROZEN_SPEED_DEG_S, FROZEN_TIME_S = 0.5, 0.3
+# Shares of the body's mass (de Leva 1996), by the joint that the segment hangs on; sides alike.
+MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 0.027,
+          "ForeArm": 0.016, "Hand": 0.006, "UpLeg": 0.142, "Leg": 0.043, "Foot": 0.014}
+
+
+class Finding(NamedTuple):
+    """Something that will look wrong: what, of which part, when (s), how much and the limit."""
+
+    kind: Kind
+    part: str
+    time: float
+    value: float
+    limit: float
+    unit: str
+
+    def __str__(self) -> str:
+        return (f"{self.kind}: {self.part} at {self.time:.2f} s: {self.value:.1f} {self.unit}"
+                f" (limit {self.limit:g})")
+
+
+def lint(motion: Motion, score: Score, seed: int = 0) -> list[Finding]:
+    """Return what is wrong with a motion that ``perform(score, seed)`` made; nothing if clean."""
+    findings = [
+        *_reach(motion, score, seed), *_joints(motion), *_contacts(motion), *_feet(motion),
+        *_ends(motion),
+    ]
+    if score.balanced:
+        findings += _balance(motion)
+    return findings
+
+
+def _worst(
+    kind: Kind, part: str, values: FloatArray, limit: float, unit_name: str, fps: float
+) -> Iterator[Finding]:
+    frame = int(np.argmax(values))
+    if values[frame] > limit:
+        yield Finding(kind, part, frame / fps, float(values[frame]), limit, unit_name)
+
+
+def _reach(motion: Motion, score: Score, seed: int) -> Iterator[Finding]:
+    for side, metres in touch_errors(motion, score, seed).items():
+        yield from _worst("reach", f"{side} hand", 100 * metres, REACH_LIMIT_CM, "cm", motion.fps)
+
+
+def _joints(motion: Motion) -> Iterator[Finding]:
+    pose, index, fps = motion.global_pose, motion.skeleton.index, motion.fps
+    for side, sign in SIDES.items():
+        hand = pose.rotations[:, index[f"{side}Hand"]]
+        lower = untwisted_forearm(motion, side)
+        twist = np.abs(forearm_twist(lower, hand) - NEUTRAL_TWIST_DEG)
+        yield from _worst("twist", f"{side} forearm", twist, TWIST_LIMIT_DEG, "degrees", fps)
+        bend = wrist_angle(lower, hand, sign)
+        yield from _worst("wrist", f"{side} wrist", bend, WRIST_LIMIT_DEG, "degrees", fps)
+    if motion.frames < 2:
+        return
+    turns = quaternions.multiply(
+        quaternions.conjugate(motion.rotations[:-1]), motion.rotations[1:]
+    )
+    speed = np.rad2deg(np.linalg.norm(quaternions.to_rotation_vectors(turns), axis=-1)) * fps
+    joint = int(np.argmax(speed.max(axis=0)))
+    name = motion.skeleton.names[joint]
+    yield from _worst("speed", name, speed[:, joint], SPEED_LIMIT_DEG_S, "degrees/s", fps)
+
+
+def untwisted_forearm(motion: Motion, side: str) -> FloatArray:
+    """Return the forearm's global rotations (F, 4) without its share of the hand's twist."""
+    skeleton, pose = motion.skeleton, motion.global_pose
+    shoulder, elbow, wrist = (
+        pose.positions[:, skeleton.index[side + name]] for name in ("Arm", "ForeArm", "Hand")
+    )
+    upper = pose.rotations[:, skeleton.index[f"{side}Arm"]]
+    limb = arm_limb(skeleton, side)
+    hinge = np.cross(limb.pole, unit(limb.upper + limb.lower))
+    hinge_now = across(quaternions.rotate(upper, hinge), unit(elbow - shoulder))
+    before = _frame(limb.lower, hinge)
+    return quaternions.from_matrices(
+        _frame(wrist - elbow, hinge_now) @ np.swapaxes(before, -1, -2)
+    )
+
+
+def _frame(bone: FloatArray, hinge: FloatArray) -> FloatArray:
+    first = unit(bone)
+    second = across(hinge, first)
+    return np.stack([first, second, np.cross(first, second)], axis=-1)
+
+
+def _contacts(motion: Motion) -> Iterator[Finding]:
+    pose, index = motion.global_pose, motion.skeleton.index
+    for side, sign in SIDES.items():
+        hand = index[f"{side}Hand"]
+        palm = pose.positions[:, hand] + quaternions.rotate(
+            pose.rotations[:, hand], 0.06 * hand_axes(sign)[0]
+        )
+        knuckle = pose.positions[:, index[f"{side}HandMiddle1"]]
+        tip = pose.positions[:, index[f"{side}HandMiddle3"]]
+        elbow, wrist = (pose.positions[:, index[side + n]] for n in ("ForeArm", "Hand"))
+        for part, points, names, limit in (
+            ("hand", np.stack([wrist, palm, knuckle, tip], axis=1),
+             (*TRUNK, "neck", "skull", "face"), HAND_INSIDE_LIMIT_CM),
+            ("arm", np.stack([elbow, (elbow + wrist) / 2], axis=1), TRUNK, ARM_INSIDE_LIMIT_CM),
+        ):
+            gaps = [away_from_capsule(capsules()[name], pose, points)[0] for name in names]
+            inside = -100 * np.min(gaps, axis=(0, 2))
+            yield from _worst("contact", f"{side} {part}", inside, limit, "cm inside", motion.fps)
+
+
+def foot_slide(motion: Motion, side: str) -> FloatArray:
+    """Return how far (F,), in metres, a standing foot's ball has moved since it was put down."""
+    ball = motion.skeleton.index[f"{side}ToeBase"]
+    places = motion.global_pose.positions[:, ball]
+    standing = places[:, 2] < motion.skeleton.heads[ball, 2] + PLANTED_HEIGHT_M
+    put_down = standing & ~np.r_[False, standing[:-1]]
+    since = np.maximum.accumulate(np.where(put_down, np.arange(len(places)), 0))
+    moved = np.linalg.norm((places - places[since])[:, :2], axis=-1)
+    return np.asarray(np.where(standing, moved, 0.0))
+
+
+def _feet(motion: Motion) -> Iterator[Finding]:
+    pose, index = motion.global_pose, motion.skeleton.index
+    for side in SIDES:
+        slide = 1000 * foot_slide(motion, side)
+        yield from _worst("feet", f"{side} foot", slide, FOOT_SLIDE_LIMIT_MM, "mm", motion.fps)
+        ball = index[f"{side}ToeBase"]
+        under = 100 * (motion.skeleton.heads[ball, 2] - pose.positions[:, ball, 2])
+        yield from _worst("floor", f"{side} foot", under, FLOOR_LIMIT_CM, "cm under", motion.fps)
+
+
+def _ends(motion: Motion) -> Iterator[Finding]:
+    frames = round(FROZEN_TIME_S * motion.fps)
+    if motion.frames <= 2 * frames:
+        return
+    for part, span in (("beginning", slice(0, frames)), ("end", slice(-frames, None))):
+        rotations = motion.rotations[span]
+        turns = quaternions.multiply(quaternions.conjugate(rotations[:-1]), rotations[1:])
+        angles = np.rad2deg(np.linalg.norm(quaternions.to_rotation_vectors(turns), axis=-1))
+        speed = float(angles.max(axis=1).mean() * motion.fps)
+        if speed < FROZEN_SPEED_DEG_S:
+            time = 0.0 if part == "beginning" else motion.duration
+            yield Finding("frozen", part, time, speed, FROZEN_SPEED_DEG_S, "degrees/s")
+
+
+def mass_centre(motion: Motion) -> FloatArray:
+    """Return the centre of mass (F, 3) in metres."""
+    pose, skeleton = motion.global_pose, motion.skeleton
+    total, weight = np.zeros((motion.frames, 3)), 0.0
+    for joint, name in enumerate(skeleton.names):
+        mass = MASSES.get(name.removeprefix("Left").removeprefix("Right"), 0.0)
+        middle = (skeleton.tails[joint] - skeleton.heads[joint]) / 2
+        place = pose.positions[:, joint] + quaternions.rotate(pose.rotations[:, joint], middle)
+        total, weight = total + mass * place, weight + mass
+    return total / weight
+
+
+def _balance(motion: Motion) -> Iterator[Finding]:
+    """Find spells in which the centre of mass is outside the standing feet for too long."""
+    step = max(1, round(motion.fps / 20))
+    outside = np.array([
+        _outside(motion.skeleton, motion.global_pose.positions[frame], centre)
+        for frame, centre in zip(range(0, motion.frames, step), mass_centre(motion)[::step, :2],
+                                 strict=False)
+    ])
+    spell = max(1, round(BALANCE_TIME_S * motion.fps / step))
+    if len(outside) >= spell:
+        windows = np.lib.stride_tricks.sliding_window_view(outside, spell).min(axis=1)
+        yield from _worst("balance", "centre of mass", 100 * windows, BALANCE_LIMIT_CM, 
+                          "cm outside", motion.fps / step)
+
+
+def _outside(skeleton: Skeleton, positions: FloatArray, centre: FloatArray) -> float:
+    """Return how far (metres) a centre (2,) is outside the ground that standing feet enclose."""
+    ground = []
+    for side in SIDES:
+        ball, ankle = skeleton.index[f"{side}ToeBase"], skeleton.index[f"{side}Foot"]
+        if positions[ball, 2] > skeleton.heads[ball, 2] + 0.02:
+            continue
+        along = unit((positions[ball] - positions[ankle])[:2])
+        beside = np.array([-along[1], along[0]])
+        toe, heel = positions[ball, :2] + 0.07 * along, positions[ankle, :2] - 0.05 * along
+        ground += [toe + 0.045 * beside, toe - 0.045 * beside,
+                   heel + 0.035 * beside, heel - 0.035 * beside]
+    if not ground:
+        return 0.0
+    try:
+        hull = ConvexHull(np.array(ground))
+    except QhullError:
+        return 0.0
+    return float(np.max(hull.equations[:, :2] @ centre + hull.equations[:, 2]))

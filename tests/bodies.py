@@ -3,7 +3,7 @@
 import numpy as np
 
 from mimegen.characters.character import Character, Material, Mesh
-from mimegen.motion import Skeleton, standard_skeleton
+from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 
 
 def capsule_character(around: int = 10, along: int = 8) -> Character:
@@ -21,7 +21,9 @@ def capsule_character(around: int = 10, along: int = 8) -> Character:
         joints=np.concatenate(joints), weights=np.ones((len(everything), 1)), material="cloth",
         attributes={"shade": np.clip(everything[:, 2] / 1.8, 0, 1)},
     )
-    material = Material("cloth", "cloth", {"color": (0.25, 0.4, 0.5), "roughness": 0.7})
+    material = Material(
+        "cloth", "plain", {"color": (0.25, 0.4, 0.5), "roughness": 0.7, "metallic": 0.0}
+    )
     return Character(
         "capsules", skeleton, (mesh,), {"cloth": material}, f"capsules-{around}-{along}",
         "made by a test", "CC0-1.0",
@@ -55,3 +57,13 @@ def _capsule(skeleton: Skeleton, joint: int, around: int,
     quads = np.stack([ring * around + spoke, ring * around + after,
                       (ring + 1) * around + after, (ring + 1) * around + spoke], axis=-1)
     return points.reshape(-1, 3), quads.reshape(-1, 4).astype(np.int32)
+
+
+def wandering_motion(skeleton: Skeleton, frames: int, seed: int, reach: float) -> Motion:
+    """Return a motion that starts in the rest pose and wanders off, ``reach`` metres at most."""
+    chance = np.random.default_rng(seed)
+    joints = len(skeleton.names)
+    turns = np.cumsum(chance.normal(0, 0.08, (frames, joints, 3)), axis=0)
+    turns[0] = 0.0
+    way = np.linspace(0, 1, frames)[:, None] * chance.uniform(-1, 1, 3) * [reach, reach, 0.3]
+    return Motion(skeleton, 24, skeleton.heads[0] + way, quaternions.from_rotation_vectors(turns))

@@ -57,8 +57,11 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
         return stage, JobDone()
     except (EOFError, BrokenPipeError):
         raise
+    except ShotError as problem:
+        return None, JobFailed(str(problem))
     except Exception as problem:
-        return None, JobFailed(str(problem) or type(problem).__name__)
+        what = job.target if isinstance(job, SetJob) else f"{job.character.name} on the stage"
+        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}")
 
 
 def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,

@@ -15,7 +15,7 @@ def to_straight_srgb(premultiplied_linear: NDArray[np.float32]) -> ByteArray:
     alpha = np.clip(premultiplied_linear[..., 3:], 0.0, 1.0)
     color = premultiplied_linear[..., :3] / np.maximum(alpha, 1e-6)
     straight = np.concatenate([_transfer(np.clip(color, 0.0, 1.0)), alpha], axis=-1)
-    result = (straight * 255.0 + 0.5).astype(np.uint8)
+    result: ByteArray = (straight * 255.0 + 0.5).astype(np.uint8)
     result[result[..., 3] == 0] = 0
     return result
 

@@ -121,7 +121,7 @@ def _thinned(points: NDArray[np.float32]) -> NDArray[np.float32]:
     taken = np.zeros(shape, np.bool_)
     taken[tuple((voxels - first).T)] = True
     centres = np.stack(np.nonzero(taken), axis=-1) + first + 0.5
-    return (centres * VOXEL_M).astype(np.float32)
+    return np.asarray(centres * VOXEL_M, np.float32)
 
 
 def _sun_share(light: Light) -> float:
@@ -146,7 +146,7 @@ def sun_directions(light: Light) -> FloatArray:
     spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
     directions = towards + spread
     directions[:, 2] = np.maximum(directions[:, 2], np.sin(np.radians(3.0)))
-    return directions
+    return np.asarray(directions)
 
 
 def sky_directions() -> FloatArray:

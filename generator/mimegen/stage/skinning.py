@@ -1,5 +1,7 @@
 """Linear blend skinning as one sparse matrix, for speed over many frames."""
 
+from typing import Any, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -8,8 +10,8 @@ from mimegen.characters.character import Mesh
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-SkinMatrix = sparse.csr_matrix
-"""Maps the joints' turns and places, stacked as in ``joint_columns``, to vertices (V, 3)."""
+SkinMatrix: TypeAlias = Any
+"""A scipy.sparse.csr_matrix (V, 4 J) that maps ``joint_columns`` to vertices."""
 
 
 def skin_matrix(mesh: Mesh, joints: int) -> SkinMatrix:
@@ -38,7 +40,8 @@ def joint_columns(skeleton: Skeleton, positions: FloatArray,
     shifts = positions - np.einsum("fjab,jb->fja", matrices, skeleton.heads)
     stacked = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, :, None, :]], axis=2)
     frames, joints = positions.shape[:2]
-    return stacked.transpose(1, 2, 0, 3).reshape(4 * joints, 3 * frames).astype(np.float32)
+    by_joint = stacked.transpose(1, 2, 0, 3).reshape(4 * joints, 3 * frames)
+    return np.asarray(by_joint, np.float32)
 
 
 def skinned(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,0 +1,241 @@
+"""The stage's worker with real Blender, on tiny pictures."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bodies import capsule_character, wandering_motion
+from mimegen.characters.character import Material, Performance
+from mimegen.errors import RequestError
+from mimegen.paths import data_folder
+from mimegen.stage.auto import choose_device
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.frames import Frame, read_frame
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.jobs import ShotJob, frame_name
+from mimegen.stage.worker import FrameDone, JobDone, JobFailed, Ready, StageWorker
+
+BODY = capsule_character(8, 7)
+FRAMES = 3
+
+
+def tiny(**changes: object) -> RenderConfig:
+    content = read_config(data_folder() / "render_configs" / "preview.yaml").model_dump()
+    content |= {"width": 128, "height": 72}
+    content["sampling"] |= {"samples": 4, "denoise": False}
+    return RenderConfig.model_validate(content | changes)
+
+
+def shot(out: Path, config: RenderConfig, angles: tuple[float, ...] = (0.0,)) -> ShotJob:
+    motion = wandering_motion(BODY.skeleton, FRAMES, 3, 0.3)
+    cameras = tuple(frame_camera(Performance(BODY, motion), config, angle) for angle in angles)
+    return ShotJob(
+        BODY, *motion.global_pose, cameras, config,
+        tuple(out / f"camera{number}" for number in range(len(angles))),
+        np.ones((FRAMES, len(angles)), np.bool_),
+    )
+
+
+def carried_out(worker: StageWorker, job: ShotJob) -> list[object]:
+    worker.submit(job)
+    messages: list[object] = []
+    while not messages or not isinstance(messages[-1], JobDone | JobFailed):
+        assert worker.connection.poll(120), "the worker is silent"
+        messages.append(worker.connection.recv())
+    return messages
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[StageWorker]:
+    warm = StageWorker("cpu", 2)
+    ready = warm.connection.recv()
+    assert isinstance(ready, Ready) and ready.device == "cpu" and ready.blender_version
+    yield warm
+    warm.kill()
+
+
+@pytest.fixture(scope="module")
+def rendered(worker: StageWorker, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("rendered")
+    carried_out(worker, shot(out, tiny(), (0.0, 90.0)))
+    return out
+
+
+def test_exactly_the_missing_frames_are_published_frames_outer(
+    worker: StageWorker, tmp_path: Path
+) -> None:
+    job = shot(tmp_path, tiny(), (0.0, 90.0))
+    job.missing[0, 1] = job.missing[2, 0] = False
+    messages = carried_out(worker, job)
+    done = [(m.frame, m.camera) for m in messages if isinstance(m, FrameDone)]
+    assert done == [(0, 0), (1, 0), (1, 1), (2, 1)]
+    assert isinstance(messages[-1], JobDone)
+    assert set(files_below(tmp_path)) == {
+        f"camera{camera}/{frame_name(frame)}" for frame, camera in done
+    }
+
+
+def test_the_figure_stands_where_the_camera_projects_it(rendered: Path) -> None:
+    job = shot(rendered, tiny(), (0.0, 90.0))
+    for camera, folder in enumerate(job.folders):
+        frame = read_frame(folder / frame_name(1))
+        rows, columns = np.nonzero(frame.figure[..., 3] > 127)
+        head = job.cameras[camera].project(job.positions[1, BODY.skeleton.index["Hips"]])
+        x, y = head[:2] - frame.figure_at - 0.5
+        nearest = np.hypot(rows - y, columns - x).min()
+        assert nearest < 1.5
+        assert frame.figure[..., 3].min() == 0, "no sky on the film"
+
+
+def test_colors_are_neither_burnt_nor_black(rendered: Path) -> None:
+    for folder in ("camera0", "camera1"):
+        figure = read_frame(rendered / folder / frame_name(0)).figure
+        solid = figure[figure[..., 3] > 250][:, :3].astype(int)
+        assert len(solid) > 100
+        assert np.percentile(solid.max(axis=1), 99) < 250
+        assert np.percentile(solid.max(axis=1), 2) > 30
+
+
+def test_edges_have_the_figures_color(rendered: Path) -> None:
+    figure = read_frame(rendered / "camera0" / frame_name(0)).figure
+    solid = figure[figure[..., 3] == 255][:, :3].astype(float)
+    edge = figure[(figure[..., 3] > 60) & (figure[..., 3] < 200)][:, :3].astype(float)
+    assert len(edge) > 20
+    # The body is of one blue: edges are no darker, lighter or grayer than what they bound.
+    blueness = [color[:, 2].sum() / color[:, 0].sum() for color in (edge, solid)]
+    assert blueness[0] == pytest.approx(blueness[1], rel=0.1)
+    assert edge.mean() == pytest.approx(solid.mean(), rel=0.2)
+
+
+def whole(frame: Frame) -> np.ndarray:
+    width, height = frame.size
+    picture = np.zeros((height, width, 4), np.uint8)
+    left, top = frame.figure_at
+    rows, columns = frame.figure.shape[:2]
+    picture[top:top + rows, left:left + columns] = frame.figure
+    return picture
+
+
+@pytest.mark.parametrize("kind", ["projected", "catcher"])
+def test_cropping_loses_nothing(worker: StageWorker, tmp_path: Path, kind: str) -> None:
+    pictures = []
+    for crop in (True, False):
+        out = tmp_path / str(crop)
+        light = read_config(data_folder() / "render_configs" / "mime.yaml").light
+        config = tiny(crop=crop, shadow={"kind": kind}, light=light.model_dump())
+        job = shot(out, config)
+        job.missing[1:] = False
+        assert isinstance(carried_out(worker, job)[-1], JobDone)
+        frame = read_frame(out / "camera0" / frame_name(0))
+        assert (frame.shadow.size > 0) == (kind == "projected")
+        pictures.append(whole(frame))
+    cropped, full = pictures
+    assert (full[..., 3] > 0).sum() > 100
+    outside = (cropped[..., 3] == 0) & (full[..., 3] > 12)
+    assert outside.sum() == 0
+    assert np.abs(cropped[..., 3].astype(int) - full[..., 3]).mean() < 1.5
+
+
+def test_the_catcher_catches_a_shadow(worker: StageWorker, tmp_path: Path) -> None:
+    config = tiny(shadow={"kind": "catcher"})
+    job = shot(tmp_path, config)
+    job.missing[1:] = False
+    carried_out(worker, job)
+    figure = read_frame(tmp_path / "camera0" / frame_name(0)).figure
+    dark = (figure[..., 3] > 60) & (figure[..., :3].max(axis=-1) < 20)
+    assert dark.sum() > 50
+
+
+def test_another_worker_after_other_work_makes_the_same_bytes(
+    rendered: Path, tmp_path: Path
+) -> None:
+    other = StageWorker("cpu", 1)
+    try:
+        assert isinstance(other.connection.recv(), Ready)
+        carried_out(other, shot(tmp_path / "before", tiny(shadow={"kind": "catcher"})))
+        job = shot(tmp_path / "again", tiny(), (0.0, 90.0))
+        later = replace(job, missing=job.missing & (np.arange(FRAMES) > 0)[:, None])
+        carried_out(other, later)
+        carried_out(other, replace(job, missing=job.missing & ~later.missing))
+    finally:
+        other.kill()
+    assert files_below(tmp_path / "again") == files_below(rendered)
+
+
+def test_a_failed_job_says_where_and_the_worker_lives_on(
+    worker: StageWorker, tmp_path: Path
+) -> None:
+    (tmp_path / "camera0").write_text("a file where the folder should be")
+    answer = carried_out(worker, shot(tmp_path, tiny()))[-1]
+    assert isinstance(answer, JobFailed)
+    assert "frame 0" in answer.message and "camera0" in answer.message
+    assert "\n" not in answer.message
+    unknown = replace(BODY, fingerprint="x", materials={"cloth": Material("cloth", "wool", {})})
+    answer = carried_out(worker, replace(shot(tmp_path, tiny()), character=unknown))[-1]
+    assert isinstance(answer, JobFailed) and "capsules" in answer.message
+    assert isinstance(carried_out(worker, shot(tmp_path / "good", tiny()))[-1], JobDone)
+
+
+def test_interrupts_are_the_main_processs_business(worker: StageWorker, tmp_path: Path) -> None:
+    assert worker._process.pid is not None
+    os.kill(worker._process.pid, signal.SIGINT)
+    assert isinstance(carried_out(worker, shot(tmp_path, tiny()))[-1], JobDone)
+
+
+def test_a_crash_ends_the_connection(tmp_path: Path) -> None:
+    victim = StageWorker("cpu", 1)
+    victim.connection.recv()
+    victim.submit(shot(tmp_path, tiny()))
+    assert victim._process.pid is not None
+    os.kill(victim._process.pid, signal.SIGKILL)
+    with pytest.raises(EOFError):
+        while True:
+            victim.connection.recv()
+    victim.submit(shot(tmp_path, tiny()))
+    victim.kill()
+    assert not [name for name in files_below(tmp_path) if not name.endswith((".npz", ".part"))]
+
+
+def test_an_absent_device_is_refused() -> None:
+    with pytest.raises(RequestError, match="metal"):
+        choose_device("metal")
+    assert choose_device("cpu") == "cpu"
+
+
+def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(textwrap.dedent("""
+        import os, sys
+        from mimegen.stage.worker import StageWorker
+        if __name__ == "__main__":
+            worker = StageWorker("auto", 1)
+            worker.connection.recv()
+            print(worker._process.pid, "bpy" in sys.modules, flush=True)
+            os._exit(0)
+    """))
+    told = subprocess.run([sys.executable, str(script)], capture_output=True, text=True,
+                          timeout=60, check=True)
+    pid, imported = told.stdout.split()
+    assert imported == "False" and told.stderr == ""
+    for _ in range(100):
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.kill(int(pid), signal.SIGKILL)
+    pytest.fail("the worker outlived its parent")

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.choreography.limbs import Limb, bend, unit
 from mimegen.motion import Skeleton, quaternions
@@ -13,6 +14,7 @@ PLANTED_HEIGHT_M = 0.006
 HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 # Legs are lifted at the heel before they are as straight as this share of their length.
 STRAIGHTEST = 0.997
+HEEL_SMOOTHING_S = 0.03
 
 
 class FootGoal(NamedTuple):
@@ -33,11 +35,13 @@ def leg_limb(skeleton: Skeleton, side: str) -> Limb:
 
 
 def leg_rotations(
-    skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal
+    skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal,
+    fps: float,
 ) -> dict[str, FloatArray]:
     """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
     limb = leg_limb(skeleton, side)
     heel = _heel_lift(skeleton, side, hip, goal, limb.reach)
+    heel = _unhurried(np.maximum(heel, goal.heel), fps)
     foot = _foot_rotation(goal.turn, heel)
     ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
     forward = np.array([0.0, -1.0, 0.0])
@@ -75,7 +79,7 @@ def _foot_rotation(turn: FloatArray, heel: FloatArray) -> FloatArray:
 def _heel_lift(
     skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, reach: float
 ) -> FloatArray:
-    """Return the least heel lift (F,) at which the leg reaches, and at least the goal's."""
+    """Return the least heel lift (F,) in degrees at which the leg reaches."""
     candidates = np.repeat(HEEL_ANGLES[None], len(hip), axis=0)
     turns = np.repeat(goal.turn[:, None], len(HEEL_ANGLES), axis=1)
     feet = _foot_rotation(turns, candidates)
@@ -89,4 +93,11 @@ def _heel_lift(
     near, far = distance[rows, before], distance[rows, first]
     share = np.where(near > far + 1e-12, (near - limit) / np.maximum(near - far, 1e-9), 0.0)
     lift = HEEL_ANGLES[before] + np.clip(share, 0, 1) * (HEEL_ANGLES[first] - HEEL_ANGLES[before])
-    return np.maximum(lift, goal.heel)
+    return np.asarray(lift)
+
+
+def _unhurried(heel: FloatArray, fps: float) -> FloatArray:
+    """Begin to lift heels (F,) in time, so that they are high enough without a jerk."""
+    room = round(2 * HEEL_SMOOTHING_S * fps)
+    early = maximum_filter1d(heel, 2 * room + 1, mode="nearest")
+    return np.asarray(gaussian_filter1d(early, HEEL_SMOOTHING_S * fps, mode="nearest"))

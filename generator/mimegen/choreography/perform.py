@@ -52,6 +52,7 @@ class _Stage(NamedTuple):
     skeleton: Skeleton
     line: Timeline
     moments: FloatArray
+    fps: float
     life: dict[str, FloatArray]
 
     @property
@@ -70,8 +71,8 @@ def perform(score: Score, seed: int = 0, fps: float = 60.0) -> Motion:
     frames = round(variant.line.duration * fps) + 1
     moments = np.arange(frames) / fps
     skeleton = standard_skeleton()
-    stage = _Stage(skeleton, variant.line, moments, _life(score, seed, moments))
-    motion = _performed(score, stage, fps, seed)
+    stage = _Stage(skeleton, variant.line, moments, fps, _life(score, seed, moments))
+    motion = _performed(score, stage, seed)
     return _as_seen(motion, variant)
 
 
@@ -85,7 +86,8 @@ def touch_errors(motion: Motion, score: Score, seed: int = 0) -> dict[str, Float
     bare = _turned(motion, -variant.turn_deg)
     bare = mirrored(bare) if variant.mirror else bare
     moments = np.arange(motion.frames) / motion.fps
-    stage = _Stage(motion.skeleton, variant.line, moments, _life(score, seed, moments))
+    stage = _Stage(motion.skeleton, variant.line, moments, motion.fps,
+                   _life(score, seed, moments))
     anchors = _Anchors(score, stage, bare.global_pose)
     errors = {}
     for side in SIDES:
@@ -116,7 +118,7 @@ def _turned(motion: Motion, degrees: float) -> Motion:
     return Motion(motion.skeleton, motion.fps, places, rotations)
 
 
-def _performed(score: Score, stage: _Stage, fps: float, seed: int) -> Motion:
+def _performed(score: Score, stage: _Stage, seed: int) -> Motion:
     skeleton, names = stage.skeleton, stage.skeleton.index
     count = len(stage.moments)
     rotations = np.tile(quaternions.IDENTITY, (count, len(skeleton.names), 1))
@@ -141,14 +143,14 @@ def _performed(score: Score, stage: _Stage, fps: float, seed: int) -> Motion:
         track = anchors.hand_track(side)
         goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton,
                               stage.life[f"{side} hand"])
-        arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, fps)
+        arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
         _check_reach(score, track.keys, arm, stage.moments, side, seed)
         _put(rotations, skeleton, arm.rotations)
         fingers = hands.finger_pose(track, skeleton, stage.moments)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
             arm.rotations[f"{side}Hand"][:, None], fingers
         )
-    return Motion.from_global_rotations(skeleton, fps, root, rotations)
+    return Motion.from_global_rotations(skeleton, stage.fps, root, rotations)
 
 
 def _put(rotations: FloatArray, skeleton: Skeleton, parts: dict[str, FloatArray]) -> None:
@@ -196,7 +198,7 @@ def _pelvis_and_legs(stage: _Stage) -> tuple[FloatArray, dict[str, FloatArray]]:
     for side in SIDES:
         hip = root + quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
         goal = _foot_goal(stage, side)
-        rotations |= legs.leg_rotations(skeleton, side, hip, pelvis, goal)
+        rotations |= legs.leg_rotations(skeleton, side, hip, pelvis, goal, stage.fps)
     return root, rotations
 
 

@@ -21,7 +21,12 @@ from mimegen.motion.quaternions import FloatArray
 
 # Places on these do not grow with the amplitude: the hand touches something there.
 TOUCHED = ("mouth", "chin", "jaw", "ear", "nose", "eyes", "forehead", "crown")
+# Places in free space.
 FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "head")
+
+
+FAST_SPAN_S = 0.32
+FAR_CM = 44.0
 
 
 class Variant(NamedTuple):
@@ -86,7 +91,10 @@ def _timed(line: Timeline, phases: list[Phase], score: Score,
     """Stretch the whole take, and every span of it a little for itself."""
     tempo = float(np.exp(rng.uniform(-score.vary.tempo, score.vary.tempo)))
     moments = np.array([phase.at for phase in phases] + [line.duration])
-    spans = np.diff(moments) * tempo * np.exp(rng.normal(0, score.vary.tempo / 3, len(phases)))
+    written = np.diff(moments)
+    spans = written * tempo * np.exp(rng.normal(0, score.vary.tempo / 3, len(phases)))
+    # Fast spans are written at a person's full speed: no seed is faster.
+    spans = np.where(written < FAST_SPAN_S, np.maximum(spans, written), spans)
     again = np.r_[0.0, np.cumsum(spans)]
     moved = tuple(
         phase.model_copy(update={"at": float(at)})
@@ -133,8 +141,9 @@ def _foot_place(track: str, place: Place, manner: _Manner) -> Place:
 
 
 def _hand_place(place: Place, manner: _Manner, own: FloatArray) -> Place:
-    return Place(place.anchor, _three(np.array(place.offset) * _reach(manner) + own))
-
-
-def _reach(manner: _Manner) -> float:
-    return 1 + 0.6 * (manner.amplitude - 1)
+    # What is near the end of the arm's reach gets nearer, never farther.
+    far = np.linalg.norm(place.offset) > FAR_CM and place.anchor in ("shoulder", "floor")
+    factor = 1 + 0.6 * (manner.amplitude - 1)
+    return Place(place.anchor, _three(
+        np.array(place.offset) * (min(factor, 1.0) if far else factor) + own
+    ))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import re
 import subprocess
 import sys
 import tempfile
@@ -114,8 +115,9 @@ def _run_blender(path: Path, target: Path) -> None:
             " the file is damaged or of a kind it does not know, export it again"
         )
     said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines()]
-    reason = next((line for line in reversed(said) if line), "no reason given")
-    reason = reason.split("Error: ")[-1].strip(" '\"")[:200]
+    reasons = [line for line in said if line and not line.startswith("Location:")]
+    reason = reasons[-1] if reasons else "no reason given"
+    reason = re.split(r"Error: |Cannot import file .*: ", reason)[-1].strip(" '\"")[:200]
     raise RequestError(f"{path}: Blender cannot read it ({reason}); export it again as FBX or GLB")
 
 

@@ -123,7 +123,7 @@ def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
     made.polygons.foreach_set("use_smooth", np.ones(len(mesh.faces), np.bool_))
     if mesh.uvs is not None:
         layer = made.uv_layers.new(name="uv")
-        layer.data.foreach_set("vector", mesh.uvs[used].astype(np.float32).ravel())
+        layer.uv.foreach_set("vector", mesh.uvs[used].astype(np.float32).ravel())
     made.update(calc_edges=True)
     made.validate()
     for name, values in mesh.attributes.items():

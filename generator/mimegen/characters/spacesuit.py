@@ -9,7 +9,7 @@ from mimegen.characters.spacesuit_ends import boot, glove
 from mimegen.characters.spacesuit_fitting import Fitting
 from mimegen.characters.spacesuit_helmet import helmet, neck
 from mimegen.characters.spacesuit_limbs import arm, leg
-from mimegen.characters.spacesuit_pack import backpack, chest_controls, patch
+from mimegen.characters.spacesuit_pack import backpack, chest_controls, connectors, patch
 from mimegen.characters.spacesuit_shapes import Part, joined, mirrored
 from mimegen.characters.spacesuit_spec import Spacesuit
 from mimegen.characters.spacesuit_trunk import trunk
@@ -23,7 +23,7 @@ MATERIALS = tuple(
     Material(name, "painted", {"roughness": roughness, "metallic": metallic, "wear": wear,
                                "fold_height": fold_height})
     for name, roughness, metallic, wear, fold_height in (
-        ("suit", 0.85, 0.0, 0.5, 0.004),
+        ("suit", 0.85, 0.0, 0.5, 0.0028),
         ("shell", 0.35, 0.0, 0.25, 0.0),
         ("metal", 0.32, 0.85, 0.2, 0.0),
         ("rubber", 0.6, 0.0, 0.4, 0.0),
@@ -38,7 +38,7 @@ def make_spacesuit(suit: Spacesuit, body: Body) -> Piece:
     sole = SOLE_M * fitting.scale
     left = [*arm(fitting), *leg(fitting), *glove(fitting), *boot(fitting, sole)]
     parts = [*trunk(fitting), *helmet(fitting), *neck(fitting), *backpack(fitting),
-             *chest_controls(fitting), *patch(fitting), *left,
+             *chest_controls(fitting), *connectors(fitting), *patch(fitting), *left,
              *(mirrored(each, body.skeleton) for each in left)]
     meshes = tuple(
         mesh_of([each for each in parts if each.material == material.name])

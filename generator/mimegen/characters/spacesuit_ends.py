@@ -10,13 +10,13 @@ from mimegen.characters.spacesuit_shapes import (
     ball,
     bead,
     circle,
+    frame,
     loft,
     part,
     puffs,
     ramp,
     ring,
     tube,
-    frame,
 )
 from mimegen.characters.surface import (
     Surface,
@@ -39,7 +39,7 @@ def glove(fitting: Fitting) -> list[Part]:
     normals = smoothed(vertex_normals(rounded, hand.faces), average, 4)
     normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     finger = finger_share(fitting, hand)
-    thickness = (0.0065 - 0.0022 * finger) * (suit.bulk / 0.024) ** 0.5
+    thickness = (0.0075 - 0.0026 * finger) * (suit.bulk / 0.024) ** 0.5
     vertices = smoothed(rounded + scale * thickness[:, None] * normals, average, 1)
     rubber = np.maximum(tip_share(fitting, hand), palm_share(vertices, hand, finger))
     colors = ((1 - rubber)[:, None] * np.array(suit.color) * 0.93
@@ -127,8 +127,8 @@ def boot(fitting: Fitting, sole: float) -> list[Part]:
     shin = 0.087 * scale
     round_ring = shaft + shin * np.stack([cosines, sines], axis=1) * [0.92, 1.0]
     turns = np.linspace(0, 0.97, 12) * np.pi / 2
-    rise = (0.012 * scale + (high - 0.012 * scale) * np.sin(turns))[:, None, None]
-    share = (1 - np.cos(turns))[:, None, None]
+    rise = (0.012 * scale + (high - 0.012 * scale) * np.sin(turns) ** 0.8)[:, None, None]
+    share = (1 - np.cos(turns) ** 0.75)[:, None, None]
     flat = (1 - share) * foot + share * round_ring
     upper = np.concatenate([flat, np.broadcast_to(rise, (*flat.shape[:2], 1))], axis=2)
     welt = np.concatenate([foot, np.full((len(foot), 1), -0.002)], axis=1)[None]
@@ -159,7 +159,7 @@ def foot_outline(fitting: Fitting) -> FloatArray:
     low, high = foot.min(axis=0)[:2], foot.max(axis=0)[:2]
     middle = (low + high) / 2
     half = (high - low) / 2 + np.array([0.019, 0.026]) * scale
-    cosines, sines = circle(56)
+    cosines, sines = circle(52)
     x = np.sign(cosines) * np.abs(cosines) ** 0.82
     y = np.sign(sines) * np.abs(sines) ** 0.82
     width = 1 + 0.04 * np.cos(2 * y) - 0.13 * ramp(y, -0.3, 0.9)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from mimegen.characters.body import Body
-from mimegen.characters.spacesuit_shapes import ramp
+from mimegen.characters.spacesuit_shapes import frame, ramp
 from mimegen.characters.spacesuit_spec import Spacesuit
 from mimegen.characters.surface import dense_weights
 from mimegen.motion.quaternions import FloatArray
@@ -49,16 +49,21 @@ class Fitting:
         numbers = [self.body.skeleton.index[name] for name in names]
         return points[weights[:, numbers].sum(axis=1) > 0.5]
 
-    def limb_radii(self, names: tuple[str, ...], start: FloatArray, end: FloatArray,
-                   shares: FloatArray) -> FloatArray:
-        """Return how far the skin is from the line between two places, near shares (N,) of it."""
-        points = self.points_of(*names)
-        length = np.linalg.norm(end - start)
-        along = (end - start) / length
-        places = (points - start) @ along
-        reach = np.linalg.norm(points - start - places[:, None] * along, axis=1)
-        near = np.abs(places - shares[:, None] * length) < 0.035 * self.scale
-        return np.array([np.quantile(reach[chosen], 0.9) for chosen in near])
+    def limb_sections(self, names: tuple[str, ...], start: FloatArray, end: FloatArray,
+                      shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return where the limb's middle is off a line (N, 3) and its radius (N,) there.
+
+        Measured on the skin around the line between two places, near shares (N,) of it.
+        """
+        away = self.points_of(*names) - start
+        axes = frame(end - start)
+        across, places = away @ axes[:, :2], away @ axes[:, 2]
+        length = float(np.linalg.norm(end - start))
+        sections = [across[np.abs(places - share * length) < 0.03 * self.scale]
+                    for share in shares]
+        ends = np.array([np.quantile(section, [0.02, 0.98], axis=0) for section in sections])
+        offsets = ends.mean(axis=1) @ axes[:, :2].T
+        return offsets, np.ptp(ends, axis=1).max(axis=1) / 2
 
     def between(self, first: str, second: str, share: FloatArray) -> FloatArray:
         """Return weights (N, J) that go from one joint to another as a share (N,) goes to 1."""

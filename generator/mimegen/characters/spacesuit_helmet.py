@@ -3,6 +3,7 @@
 import numpy as np
 
 from mimegen.characters.spacesuit_fitting import Fitting
+from mimegen.characters.spacesuit_limbs import cloth_shade
 from mimegen.characters.spacesuit_shapes import (
     Part,
     ball,
@@ -95,17 +96,17 @@ def fixtures(fitting: Fitting, middle: FloatArray, radii: FloatArray) -> list[Pa
     parts = []
     for side in (-1.0, 1.0):
         hinge = middle + np.array([side * radii[0], 0.028 * scale, -0.012 * scale])
-        lamp = middle + np.array([side * 0.118, 0.01, 0.098]) * scale
-        front = lamp + np.array([0.0, -0.037, 0.0]) * scale
+        lamp = middle + np.array([side * 0.131, 0.0, 0.088]) * scale
+        front = lamp + np.array([0.0, -0.041, 0.0]) * scale
         parts += [
             part(drum(hinge, (side, 0, 0), 0.034 * scale, 0.026 * scale), head,
                  suit.metal_color, "metal"),
             part(drum(hinge, (side, 0, 0), 0.02 * scale, 0.036 * scale), head,
                  suit.shell_color, "shell"),
-            part(box(lamp, np.array([0.05, 0.072, 0.044]) * scale, 0.011 * scale), head,
+            part(box(lamp, np.array([0.056, 0.08, 0.05]) * scale, 0.011 * scale), head,
                  suit.shell_color, "shell"),
-            part(drum(front, (0, 1, 0), 0.0165 * scale, 0.008 * scale), head,
-                 suit.rubber_color, "metal"),
+            part(drum(front, (0, 1, 0), 0.019 * scale, 0.008 * scale), head,
+                 suit.lamp_color, "shell"),
         ]
     return parts
 
@@ -123,6 +124,8 @@ def neck(fitting: Fitting) -> list[Part]:
     shape = loft(rings)
     ends = np.repeat(share, 40)
     weights = fitting.between("Spine2", "Head", np.concatenate([ends, [0.0, 1.0]]))
-    gap = part(ball(fitting.joint("Head"), 0.1 * scale), fitting.rigid(Neck=1.0),
-               suit.rubber_color, "rubber")
-    return [part(shape, weights, suit.rubber_color, "rubber"), gap]
+    shade = np.repeat(cloth_shade(puffs(places, 0.019 * scale)), 40)
+    colors = np.concatenate([shade, [1.0, 1.0]])[:, None] * np.array(suit.color)
+    gap = part(ball(fitting.joint("Head"), 0.1 * scale), fitting.rigid(Neck=1.0), suit.color,
+               "suit")
+    return [part(shape, weights, colors, "suit"), gap]

@@ -1,5 +1,7 @@
 """A spacesuit's arms and legs: padded tubes with sewn pleats at the joints, and their rings."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
@@ -24,85 +26,107 @@ STEP_M = 0.008
 SEAM_SHADE = 0.72
 
 
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """An arm's or leg's three joints, the middle and radius along it, and the bend's place."""
+
+    joints: tuple[FloatArray, FloatArray, FloatArray]
+    middle: PchipInterpolator
+    radius: PchipInterpolator
+    bend: float
+    length: float
+
+    def at(self, share: float) -> tuple[FloatArray, float]:
+        """Return the middle (3,) and radius at a share of the upper bone."""
+        place = share * self.bend
+        return self.middle(place), float(self.radius(place))
+
+
+def limb(fitting: Fitting, names: tuple[str, str, str], shares: tuple[list[float], list[float]],
+         padding: list[float], top: float, end: float) -> Limb:
+    """Measure a limb at shares of its two bones and pad it; ``top`` and ``end`` are radii."""
+    joints = tuple(map(fitting.joint, names))
+    first, middle, last = joints
+    bend, lower = float(np.linalg.norm(middle - first)), float(np.linalg.norm(last - middle))
+    sections = [fitting.limb_sections(names[:2], *ends, np.array(where)) for ends, where in
+                zip(((first, middle), (middle, last)), shares, strict=True)]
+    offsets, radii = (np.concatenate(both) for both in zip(*sections, strict=True))
+    radii = radii + fitting.suit.bulk * fitting.scale * np.array(padding)
+    places = np.concatenate([bend * np.array(shares[0]), bend + lower * np.array(shares[1])])
+    places = np.concatenate([[0, 0.1 * bend], places, [bend + lower]])
+    offsets = np.concatenate([np.zeros((2, 3)), offsets, np.zeros((1, 3))])
+    straight = np.stack([np.interp(places, [0, bend, bend + lower], values)
+                         for values in np.stack(joints, axis=1)], axis=1)
+    return Limb((first, middle, last), PchipInterpolator(places, straight + offsets),
+                PchipInterpolator(places, np.concatenate([[top, top], radii, [end]])),
+                bend, bend + lower)
+
+
 def arm(fitting: Fitting) -> list[Part]:
     """Return the left arm from the shoulder to the wrist."""
     suit, scale = fitting.suit, fitting.scale
-    shoulder, elbow, wrist = map(fitting.joint, ("LeftArm", "LeftForeArm", "LeftHand"))
-    upper, lower = np.linalg.norm(elbow - shoulder), np.linalg.norm(wrist - elbow)
-    names = ("LeftArm", "LeftForeArm")
-    measured = np.concatenate([
-        fitting.limb_radii(names, shoulder, elbow, np.array([0.45, 0.75])),
-        fitting.limb_radii(names, elbow, wrist, np.array([0.0, 0.35, 0.65])),
-    ])
-    bulk = suit.bulk * scale
-    pad = bulk * np.array([1.2, 1.05, 0.85, 0.85, 0.85])
-    radii = measured + pad
-    top, cuff = radii[0] * 1.16, 0.047 * scale
-    profile = PchipInterpolator(
-        np.concatenate([[-top, 0.1 * upper], upper * np.array([0.45, 0.75]),
-                        upper + lower * np.array([0.0, 0.35, 0.65, 1.0])]),
-        np.concatenate([[top, top], radii, [cuff]]),
-    )
-    stripe = (0.62 * upper, 0.62 * upper + 0.035 * scale)
-    places = stations(0.0, upper + lower, STEP_M * scale, stripe)
-    pleats = [(0.02, 0.5 * upper, 0.034, 0.0075), (upper - 0.075, upper + 0.08, 0.026, 0.0075),
-              (upper + 0.8 * lower, upper + lower, 0.024, 0.004)]
-    tubes, shade = sleeve(fitting, (shoulder, elbow, wrist), places, profile(places), pleats, 1)
+    cuff, top = 0.047 * scale, (0.059 + 1.25 * suit.bulk) * scale
+    whole = limb(fitting, ("LeftArm", "LeftForeArm", "LeftHand"),
+                 ([0.45, 0.75], [0.0, 0.35, 0.65]), [1.15, 1.05, 0.95, 0.95, 0.9], top, cuff)
+    shoulder, _, wrist = whole.joints
+    bend, lower = whole.bend, whole.length - whole.bend
+    stripe = (0.62 * bend, 0.62 * bend + 0.035 * scale)
+    places = stations(0.0, whole.length, STEP_M * scale, stripe)
+    pleats = [(0.02, 0.5 * bend, 0.034, 0.0075), (bend - 0.075, bend + 0.08, 0.026, 0.0075),
+              (bend + 0.8 * lower, whole.length, 0.024, 0.004)]
+    tubes, shade = sleeve(fitting, whole, places, pleats, 1)
     weights = fitting.between("LeftArm", "LeftForeArm",
-                              ramp(places, upper - 0.07 * scale, upper + 0.07 * scale))
+                              ramp(places, bend - 0.07 * scale, bend + 0.07 * scale))
     cloth = cloth_part(fitting, tubes, shade, places, stripe, weights)
-    axis = elbow - shoulder
-    cap = part(ball(shoulder, top * 0.99, axis, around=AROUND), fitting.rigid(LeftArm=1.0),
-               suit.color, "suit")
-    pad_radius = float(profile(upper)) * 0.93
-    elbow_pad = part(ball(elbow, pad_radius, axis), fitting.rigid(LeftArm=0.5, LeftForeArm=0.5),
-                     suit.color, "suit")
-    bearing = shoulder + 0.55 * axis
-    rings = [
-        part(ring(bearing, axis, float(profile(0.55 * upper)) + 0.001, 0.011 * scale,
-                  0.022 * scale), fitting.rigid(LeftArm=1.0), suit.metal_color, "metal"),
-        part(ring(wrist - np.array([0.012 * scale, 0, 0]), wrist - elbow, cuff, 0.014 * scale,
-                  0.026 * scale), fitting.rigid(LeftForeArm=1.0), suit.metal_color, "metal"),
+    wrist_ring = ring(wrist - np.array([0.012 * scale, 0, 0]), wrist - shoulder, cuff,
+                      0.014 * scale, 0.026 * scale)
+    return [
+        cloth, *fillings(fitting, whole, "LeftArm", "LeftForeArm"),
+        bearing(fitting, whole, 0.55, "LeftArm"),
+        part(wrist_ring, fitting.rigid(LeftForeArm=1.0), suit.metal_color, "metal"),
     ]
-    return [cloth, cap, elbow_pad, *rings]
 
 
 def leg(fitting: Fitting) -> list[Part]:
     """Return the left leg from the hip to inside the boot."""
-    suit, scale = fitting.suit, fitting.scale
-    hip, knee, ankle = map(fitting.joint, ("LeftUpLeg", "LeftLeg", "LeftFoot"))
-    upper, lower = np.linalg.norm(knee - hip), np.linalg.norm(ankle - knee)
-    names = ("LeftUpLeg", "LeftLeg")
-    measured = np.concatenate([
-        fitting.limb_radii(names, hip, knee, np.array([0.35, 0.7])),
-        fitting.limb_radii(names, knee, ankle, np.array([0.0, 0.3, 0.7])),
-    ])
-    bulk = suit.bulk * scale
-    radii = measured + bulk * np.array([0.9, 1.0, 0.95, 0.8, 0.75])
-    top = min(radii[0], hip[0] - 0.004 * scale)
-    radii[0] = min(radii[0], top)
-    profile = PchipInterpolator(
-        np.concatenate([[-top, 0.1 * upper], upper * np.array([0.35, 0.7]),
-                        upper + lower * np.array([0.0, 0.3, 0.7, 1.0])]),
-        np.concatenate([[top, top], radii, [0.066 * scale]]),
-    )
-    stripe = (0.6 * upper, 0.6 * upper + 0.04 * scale)
-    places = stations(0.0, upper + 0.86 * lower, STEP_M * 1.15 * scale, stripe)
-    pleats = [(0.03, 0.24 * upper, 0.045, 0.008), (upper - 0.1, upper + 0.1, 0.034, 0.009),
-              (upper + 0.55 * lower, upper + 0.86 * lower, 0.034, 0.005)]
-    tubes, shade = sleeve(fitting, (hip, knee, ankle), places, profile(places), pleats, 2)
+    scale = fitting.scale
+    top = fitting.joint("LeftUpLeg")[0] - 0.006 * scale
+    whole = limb(fitting, ("LeftUpLeg", "LeftLeg", "LeftFoot"),
+                 ([0.35, 0.7], [0.0, 0.3, 0.7]), [0.9, 1.0, 1.0, 1.05, 0.95], top,
+                 0.066 * scale)
+    bend, lower = whole.bend, whole.length - whole.bend
+    stripe = (0.6 * bend, 0.6 * bend + 0.04 * scale)
+    places = stations(0.0, bend + 0.86 * lower, STEP_M * 1.15 * scale, stripe)
+    pleats = [(0.03, 0.24 * bend, 0.045, 0.008), (bend - 0.1, bend + 0.1, 0.034, 0.009),
+              (bend + 0.55 * lower, bend + 0.86 * lower, 0.034, 0.005)]
+    tubes, shade = sleeve(fitting, whole, places, pleats, 2)
     weights = fitting.between("LeftUpLeg", "LeftLeg",
-                              ramp(places, upper - 0.09 * scale, upper + 0.09 * scale))
+                              ramp(places, bend - 0.09 * scale, bend + 0.09 * scale))
     cloth = cloth_part(fitting, tubes, shade, places, stripe, weights)
-    axis = knee - hip
-    cap = part(ball(hip, top * 0.99, axis, around=AROUND), fitting.rigid(LeftUpLeg=1.0),
-               suit.color, "suit")
-    knee_pad = part(ball(knee, float(profile(upper)) * 0.95, axis),
-                    fitting.rigid(LeftUpLeg=0.5, LeftLeg=0.5), suit.color, "suit")
-    sizing = part(
-        ring(hip + 0.34 * axis, axis, float(profile(0.34 * upper)) + 0.001, 0.011 * scale,
-             0.022 * scale, 40), fitting.rigid(LeftUpLeg=1.0), suit.metal_color, "metal")
-    return [cloth, cap, knee_pad, sizing]
+    return [cloth, *fillings(fitting, whole, "LeftUpLeg", "LeftLeg"),
+            bearing(fitting, whole, 0.34, "LeftUpLeg")]
+
+
+def fillings(fitting: Fitting, whole: Limb, upper: str, lower: str) -> list[Part]:
+    """Return balls in both joints: they keep the limb full however it bends."""
+    first, middle, _ = whole.joints
+    axis = middle - first
+    cap = ball(first, whole.at(0.0)[1] * 0.99, axis, around=AROUND)
+    centre, radius = whole.at(1.0)
+    return [
+        part(cap, fitting.rigid(**{upper: 1.0}), fitting.suit.color, "suit"),
+        part(ball(centre, radius * 0.94, axis), fitting.rigid(**{upper: 0.5, lower: 0.5}),
+             fitting.suit.color, "suit"),
+    ]
+
+
+def bearing(fitting: Fitting, whole: Limb, share: float, bone: str) -> Part:
+    """Return the metal ring around a limb at a share of its upper bone."""
+    first, middle, _ = whole.joints
+    centre, radius = whole.at(share)
+    shape = ring(centre, middle - first, radius + 0.001, 0.011 * fitting.scale,
+                 0.022 * fitting.scale, 36)
+    return part(shape, fitting.rigid(**{bone: 1.0}), fitting.suit.metal_color, "metal")
 
 
 def stations(start: float, end: float, step: float, stripe: tuple[float, float]) -> FloatArray:
@@ -115,18 +139,13 @@ def stations(start: float, end: float, step: float, stripe: tuple[float, float])
 
 
 def sleeve(
-    fitting: Fitting, joints: tuple[FloatArray, FloatArray, FloatArray], places: FloatArray,
-    radii: FloatArray, pleats: list[tuple[float, float, float, float]], seed: int,
+    fitting: Fitting, whole: Limb, places: FloatArray,
+    pleats: list[tuple[float, float, float, float]], seed: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the rings (S, A, 3) of a limb's tube and how light its folds are (S, A).
 
     ``pleats`` are rows of start, end, period and height in metres.
     """
-    first, middle, last = joints
-    bend = float(np.linalg.norm(middle - first))
-    reach = bend + float(np.linalg.norm(last - middle))
-    path = np.stack([np.interp(places, [0, bend, reach], values)
-                     for values in np.stack(joints, axis=1)], axis=1)
     angles = np.arange(AROUND) * 2 * np.pi / AROUND
     folds = 0.0032 * fitting.scale * creases(places / fitting.scale, angles, seed)
     swell, shade = np.zeros_like(places), np.ones_like(places)
@@ -137,9 +156,10 @@ def sleeve(
         shade *= 1 - inside * (1 - cloth_shade(puff))
         folds = folds * (1 - 0.75 * inside[:, None])
     depth = fitting.suit.creases
-    grown = radii[:, None] + depth * (swell[:, None] + folds)
+    grown = whole.radius(places)[:, None] + depth * (swell[:, None] + folds)
     light = shade[:, None] * (1 + 14 * np.minimum(folds, 0))
-    return tube(path, grown, frame(last - first)), np.clip(light, 0.5, 1)
+    first, _, last = whole.joints
+    return tube(whole.middle(places), grown, frame(last - first)), np.clip(light, 0.5, 1)
 
 
 def cloth_shade(puff: FloatArray) -> FloatArray:

@@ -5,8 +5,10 @@ from numpy.typing import ArrayLike
 
 from mimegen.characters.spacesuit_fitting import Fitting
 from mimegen.characters.spacesuit_shapes import Part, Shape, box, drum, hose, part, ring
-from mimegen.characters.spacesuit_trunk import outlines, sections
+from mimegen.characters.spacesuit_trunk import outlines
 from mimegen.motion.quaternions import FloatArray
+
+PATCH_RADIUS_M = 0.043
 
 
 def backpack(fitting: Fitting) -> list[Part]:
@@ -79,37 +81,54 @@ def chest_controls(fitting: Fitting) -> list[Part]:
 def hoses(fitting: Fitting, box_middle: FloatArray) -> list[Part]:
     """Return the hoses from the chest box around the ribs to the backpack."""
     suit, scale = fitting.suit, fitting.scale
-    outline = outlines(fitting)
+    height = box_middle[2] - 0.05 * scale
+    width, front, back, _ = outlines(fitting)(height - 0.045 * scale)
+    middle = (front + back) / 2
     parts = []
     for side in (-1.0, 1.0):
-        for color, drop, radius in ((suit.metal_color, 0.05, 0.0135), ):
-            height = box_middle[2] - drop * scale
-            width, front, back, _ = outline(height - 0.045 * scale)
-            middle = (front + back) / 2
-            points = [
-                box_middle + np.array([side * 0.07, -0.015, -drop]) * scale,
-                box_middle + np.array([side * 0.125, -0.035, -drop - 0.055]) * scale,
-                [side * (0.86 * width + 0.01 * scale), middle + 0.62 * (front - middle),
-                 height - 0.05 * scale],
-                [side * (width + 0.016 * scale), middle, height - 0.03 * scale],
-                [side * 0.17 * scale, back + 0.03 * scale, height],
-            ]
-            shape = hose(points, radius * scale, (0, 0, 1), rib=0.0022 * scale, steps=80)
-            parts.append(part(shape, fitting.trunk_weights(shape.vertices), color, "rubber"))
-            start = np.asarray(points[0])
-            parts.append(part(
-                ring(start + np.array([side * 0.012, -0.006, -0.01]) * scale,
-                     np.asarray(points[1]) - start, 0.013 * scale, 0.012 * scale, 0.016 * scale,
-                     20), fitting.rigid(Spine2=1.0), suit.stripe_color, "shell"))
+        start = box_middle + np.array([side * 0.07, -0.015, -0.05]) * scale
+        bend = box_middle + np.array([side * 0.125, -0.035, -0.105]) * scale
+        points = [
+            start, bend,
+            [side * (0.86 * width + 0.01 * scale), middle + 0.62 * (front - middle),
+             height - 0.05 * scale],
+            [side * (width + 0.016 * scale), middle, height - 0.03 * scale],
+            [side * 0.17 * scale, back + 0.03 * scale, height],
+        ]
+        shape = hose(points, 0.0135 * scale, (0, 0, 1), rib=0.0022 * scale)
+        collar = ring(start + 0.22 * (bend - start), bend - start, 0.013 * scale, 0.012 * scale,
+                      0.016 * scale, 20)
+        parts += [
+            part(shape, fitting.trunk_weights(shape.vertices), suit.metal_color, "rubber"),
+            part(collar, fitting.rigid(Spine2=1.0), suit.stripe_color, "shell"),
+        ]
+    return parts
+
+
+def connectors(fitting: Fitting) -> list[Part]:
+    """Return two hose connectors on the right of the chest, one of each color."""
+    suit, scale = fitting.suit, fitting.scale
+    height = fitting.joint("LeftArm")[2] - np.array([0.045, 0.0]) * scale
+    places = np.array([-0.135, -0.1]) * scale
+    fronts = front_of(fitting, places, height)
+    chest = fitting.rigid(Spine2=1.0)
+    parts = []
+    colors = (suit.stripe_color, suit.patch_color)
+    for x, y, z, color in zip(places, fronts, height, colors, strict=True):
+        parts += [
+            part(drum((x, y, z), (0, 1, 0), 0.021 * scale, 0.026 * scale), chest,
+                 suit.metal_color, "metal"),
+            part(drum((x, y, z), (0, 1, 0), 0.015 * scale, 0.04 * scale), chest, color, "shell"),
+        ]
     return parts
 
 
 def patch(fitting: Fitting) -> list[Part]:
     """Return the round mission patch on the left of the chest."""
-    suit, scale = fitting.suit, fitting.scale
+    scale = fitting.scale
     centre = np.array([0.125, fitting.joint("LeftArm")[2] - 0.02 * scale])
-    radii = np.linspace(0, 1, 10)[1:] * 0.036 * scale
-    angles = np.arange(36) * 2 * np.pi / 36
+    radii = np.linspace(0, 1, 15)[1:] * PATCH_RADIUS_M * scale
+    angles = np.arange(40) * 2 * np.pi / 40
     x = centre[0] * scale + radii[:, None] * np.sin(angles)
     z = centre[1] + radii[:, None] * np.cos(angles)
     y = front_of(fitting, x, z) - 0.0025 * scale
@@ -140,13 +159,11 @@ def fan(rings: FloatArray) -> Shape:
 
 
 def patch_colors(fitting: Fitting, points: FloatArray, middle: FloatArray) -> FloatArray:
-    """Return a picture of a planet's limb and an orbit on the patch (V, 3)."""
-    suit, scale = fitting.suit, fitting.scale
-    x, z = (points - middle)[:, [0, 2]].T / (0.036 * scale)
+    """Return a picture of a planet's limb under a sun on the patch (V, 3)."""
+    suit = fitting.suit
+    x, z = (points - middle)[:, [0, 2]].T / (PATCH_RADIUS_M * fitting.scale)
     colors = np.tile(np.array(suit.patch_color), (len(points), 1))
-    planet = np.hypot(x, z + 1.0) < 0.95
-    orbit = np.abs(np.hypot(x - 0.1, (z - 0.1) * 2.2) - 0.62) < 0.1
-    colors[planet] = np.array(suit.shell_color)
-    colors[orbit] = np.array(suit.visor_color)
-    colors[np.hypot(x, z) > 0.95] = np.array(suit.stripe_color)
+    colors[np.hypot(x, z + 1.0) < 0.9] = np.array(suit.shell_color)
+    colors[np.hypot(x - 0.25, z - 0.35) < 0.26] = np.array(suit.visor_color)
+    colors[np.hypot(x, z) > 0.9] = np.array(suit.stripe_color)
     return colors

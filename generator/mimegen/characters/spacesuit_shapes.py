@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicSpline
 
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -209,8 +210,6 @@ def hose(points: ArrayLike, radius: float, reference: ArrayLike, steps: int = 70
 
     ``reference`` (3,) is never parallel to the hose.
     """
-    from scipy.interpolate import CubicSpline
-
     through = np.asarray(points, float)
     places = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(through, axis=0), axis=1))])
     spline = CubicSpline(places, through)

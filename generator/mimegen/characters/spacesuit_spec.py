@@ -24,6 +24,7 @@ class Spacesuit(Strict):
     boot_color: Color
     rubber_color: Color
     fingertip_color: Color
+    lamp_color: Color
     patch_color: Color
     bulk: float = Field(default=0.024, ge=0.012, le=0.04)
     creases: float = Field(default=1.0, ge=0, le=2)

@@ -20,7 +20,7 @@ from mimegen.characters.spacesuit_shapes import (
 from mimegen.motion.quaternions import FloatArray
 
 AROUND = 56
-STEPS = 76
+STEPS = 70
 
 
 def trunk(fitting: Fitting) -> list[Part]:
@@ -46,7 +46,7 @@ def trunk(fitting: Fitting) -> list[Part]:
 
 
 def trunk_rings(fitting: Fitting, outline: PchipInterpolator) -> list[Part]:
-    """Return waist ring, neck ring and the two shoulder rings."""
+    """Return waist ring and neck ring."""
     suit, scale = fitting.suit, fitting.scale
     waist = fitting.joint("Spine")[2] + 0.012 * scale
     path = sections(outline, np.array([waist]), np.full((1, AROUND), 0.002 * scale))[0]
@@ -71,13 +71,13 @@ def outlines(fitting: Fitting) -> PchipInterpolator:
     scale, bulk = fitting.scale, fitting.suit.bulk * fitting.scale
     points = fitting.points_of("Hips", "Spine", "Spine1", "Spine2", "LeftShoulder",
                                "RightShoulder", "LeftUpLeg", "RightUpLeg")
-    hip, hips, spine, chest, arm, neck = (
+    hip, hips, spine, chest, arm = (
         fitting.joint(name)[2]
-        for name in ("LeftUpLeg", "Hips", "Spine", "Spine1", "LeftArm", "Neck"))
+        for name in ("LeftUpLeg", "Hips", "Spine", "Spine1", "LeftArm"))
     armpit = arm - 0.1 * scale
     levels = np.array([hip, hips, spine, chest, armpit])
     measured = np.array([extent(points, level, 0.03 * scale) for level in levels])
-    measured[:, 0] += bulk * np.array([0.5, 0.7, 1.5, 1.4, 0.2])
+    measured[:, 0] += bulk * np.array([0.4, 0.9, 1.9, 1.6, 0.2])
     measured[-1, 0] = fitting.joint("LeftArm")[0] - 0.012 * scale
     measured[:, 1] -= bulk * np.array([1.0, 0.9, 0.9, 0.9, 0.7])
     measured[:, 2] += bulk * np.array([0.8, 0.9, 1.4, 1.2, 0.9])
@@ -92,7 +92,7 @@ def outlines(fitting: Fitting) -> PchipInterpolator:
         [collar, middle[1] - collar, middle[1] + collar],
         [collar * 0.97, middle[1] - 0.97 * collar, middle[1] + 0.97 * collar],
     ]
-    heights = np.concatenate([[hip - 0.14 * scale, hip - 0.09 * scale], levels, [
+    heights = np.concatenate([[hip - 0.125 * scale, hip - 0.085 * scale], levels, [
         arm - 0.015 * scale, arm + 0.075 * scale, middle[2] - 0.008 * scale,
         middle[2] + 0.012 * scale]])
     squares = np.concatenate([[2, 2], square, [2.8, 2.3, 2.0, 2.0]])

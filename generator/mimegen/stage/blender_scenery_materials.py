@@ -145,8 +145,8 @@ def _brickwork(nodes: Nodes, material: Material, offset: float) -> Pattern:
         Scale=1.0, Mortar_Size=material.gap * width / 2, Mortar_Smooth=0.1,
         Brick_Width=length, Row_Height=width)
     bricks.offset = offset
-    grain = nodes.noise(nodes.stretched(nodes.surface(), 4 / length, 2.5 / width, 1.0), 1.0, 4.0)
-    shade = nodes.blend(nodes.ramp(grain, 0.3, 0.7), (0.78, 0.78, 0.78, 1), (1.1, 1.1, 1.1, 1))
+    grain = nodes.noise(nodes.stretched(nodes.surface(), 4 / length, 2.5 / width, 1.0), 1.0, 2.0)
+    shade = nodes.blend(nodes.ramp(grain, 0.3, 0.7), (0.9, 0.9, 0.9, 1), (1.06, 1.06, 1.06, 1))
     color = nodes.blend(1.0, bricks.outputs["Color"], shade, "MULTIPLY")
     return color, nodes.math("SUBTRACT", 1.0, bricks.outputs["Fac"])
 
@@ -231,12 +231,12 @@ def _shore(nodes: Nodes, material: Material) -> Pattern:
     depth = nodes.blend(nodes.ramp(away, 4.0, 60.0), depth, linear(material.second or "#3aa6b0",
                                                                    0.35))
     sea = nodes.blend(nodes.ramp(away, -0.12, 0.05), wet, depth)
-    lace = nodes.noise(place, 2.2, 5.0)
+    lace = nodes.noise(place, 2.2, 3.0)
     foam = nodes.math("MULTIPLY", nodes.ramp(away, -0.2, 0.12), nodes.ramp(away, 1.5, 0.35))
     crest = nodes.math("MULTIPLY", nodes.ramp(away, 2.2, 2.5), nodes.ramp(away, 3.3, 2.6))
     white = nodes.math("MULTIPLY", nodes.math("ADD", foam, crest), nodes.ramp(lace, 0.42, 0.58))
     color = nodes.blend(white, sea, (0.9, 0.93, 0.95, 1.0))
-    waves = nodes.noise(nodes.stretched(place, 0.35, 1.1, 1.0), 1.0, 5.0)
+    waves = nodes.noise(nodes.stretched(place, 0.35, 1.1, 1.0), 1.0, 4.0)
     swell = nodes.math("MULTIPLY", waves, 40.0)
     share = nodes.ramp(away, -0.1, 0.4)
     land = nodes.math("MULTIPLY", ripples, nodes.math("SUBTRACT", 1.0, share))

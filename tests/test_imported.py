@@ -16,6 +16,7 @@ from mimegen.characters.character import Character, posed_vertices
 from mimegen.characters.imported import import_character
 from mimegen.errors import RequestError
 from mimegen.motion import quaternions, standard_skeleton
+from mimegen.readers import separate
 from mimegen.stage.preview import capsule_body
 
 SAMPLES = Path(__file__).parents[2] / "shared" / "mocap-samples" / "fbx"
@@ -166,7 +167,7 @@ def test_a_second_reading_needs_no_blender(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = import_character(files / "plain.glb", tmp_path)
-    monkeypatch.setattr(imported, "_run_blender", lambda *_: pytest.fail("Blender was started"))
+    monkeypatch.setattr(imported, "read_in_blender", lambda *_: pytest.fail("Blender was started"))
     second = import_character(files / "plain.glb", tmp_path)
     assert first.fingerprint == second.fingerprint
     assert [entry.suffix for entry in tmp_path.iterdir()] == [".npz"]
@@ -213,7 +214,7 @@ def test_truncated(name: str, share: float, files: Path, tmp_path: Path) -> None
 def test_a_crash_of_blender_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     real = subprocess.run
-    monkeypatch.setattr(imported.subprocess, "run", lambda command, **options: real(
+    monkeypatch.setattr(separate.subprocess, "run", lambda command, **options: real(
         [sys.executable, "-c", crash], **options))
     with pytest.raises(RequestError, match=r"plain\.glb: Blender crashed.*signal 11"):
         import_character(files / "plain.glb")

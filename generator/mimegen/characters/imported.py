@@ -1,46 +1,23 @@
 """Characters that users bring: rigged FBX, GLB and glTF files."""
 
 import hashlib
-import json
 import logging
-import re
-import subprocess
-import sys
 import tempfile
-import zipfile
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material
 from mimegen.characters.imported_mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported_skeleton import Joints, find_placement, one_tree, with_tails
 from mimegen.errors import RequestError
+from mimegen.readers.separate import Answer, load_answer, read_in_blender
 
 SUFFIXES = (".fbx", ".glb", ".gltf")
 PLAUSIBLE_HEIGHT = (0.5, 3.0)
-SECONDS_TO_READ = 300
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, eq=False)
-class RiggedFile:
-    """What Blender found in a file; see ``stage/blender_import.py`` for the header's entries."""
-
-    header: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every file that it refers to was found and is still the same."""
-        return not self.header["missing_pictures"] and all(
-            _sha256(Path(name)) == digest for name, digest in self.header["used_files"].items()
-        )
 
 
 def import_character(path: Path, cache: Path | None = None) -> Character:
@@ -70,8 +47,8 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     )
 
 
-def read_rigged(path: Path, cache: Path | None = None) -> RiggedFile:
-    """Return what a file holds, from the cache or by a Blender process of its own.
+def read_rigged(path: Path, cache: Path | None = None) -> Answer:
+    """Return what a file holds (``stage/blender_import.py`` says how), from the cache or afresh.
 
     Raises RequestError as ``import_character``.
     """
@@ -80,45 +57,24 @@ def read_rigged(path: Path, cache: Path | None = None) -> RiggedFile:
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
     kept = cache / f"{_key(path)}.npz" if cache else None
-    if kept and kept.is_file():
-        rigged = _load(kept)
-        if rigged and rigged.complete:
-            return rigged
+    found = load_answer(kept) if kept else None
+    if found and _complete(found):
+        return found
     if cache:
         cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=".reading-") as folder:
         target = Path(folder) / "read.npz"
-        _run_blender(path, target)
-        rigged = _load(target)
-        if rigged is None:
-            raise RequestError(f"{path}: Blender's answer about it cannot be read; try again")
-        if kept and rigged.complete:
+        read = read_in_blender("mimegen.stage.blender_import", path, target)
+        if kept and _complete(read):
             target.replace(kept)
-    return rigged
+    return read
 
 
-def _run_blender(path: Path, target: Path) -> None:
-    command = [sys.executable, "-m", "mimegen.stage.blender_import", str(path.resolve()),
-               str(target)]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ, check=False,
-                              stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired as problem:
-        raise RequestError(
-            f"{path}: Blender did not finish reading it in {SECONDS_TO_READ} s; it may be damaged"
-        ) from problem
-    if done.returncode == 0 and target.is_file():
-        return
-    if done.returncode < 0:
-        raise RequestError(
-            f"{path}: Blender crashed while reading it (signal {-done.returncode});"
-            " the file is damaged or of a kind it does not know, export it again"
-        )
-    said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines()]
-    reasons = [line for line in said if line and not line.startswith("Location:")]
-    reason = reasons[-1] if reasons else "no reason given"
-    reason = re.split(r"Error: |Cannot import file .*: ", reason)[-1].strip(" '\"")[:200]
-    raise RequestError(f"{path}: Blender cannot read it ({reason}); export it again as FBX or GLB")
+def _complete(rigged: Answer) -> bool:
+    """Whether every file that it refers to was found and is still the same."""
+    return not rigged.header["missing_pictures"] and all(
+        _sha256(Path(name)) == digest for name, digest in rigged.header["used_files"].items()
+    )
 
 
 def _key(path: Path) -> str:
@@ -132,17 +88,7 @@ def _sha256(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
-def _load(path: Path) -> RiggedFile | None:
-    """Return a reading, or None where the archive is damaged."""
-    try:
-        with np.load(path, allow_pickle=False) as packed:
-            arrays = {name: packed[name] for name in packed.files}
-        return RiggedFile(json.loads(arrays.pop("header").tobytes()), arrays)
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError):
-        return None
-
-
-def _checked(path: Path, rigged: RiggedFile) -> tuple[Joints, list[RawMesh]]:
+def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
     """Return the joints and the skinned meshes, or say what the file lacks."""
     header, arrays = rigged.header, rigged.arrays
     if not header["joints"]:
@@ -168,7 +114,7 @@ def _checked(path: Path, rigged: RiggedFile) -> tuple[Joints, list[RawMesh]]:
     return joints, meshes
 
 
-def _materials(rigged: RiggedFile) -> list[Material]:
+def _materials(rigged: Answer) -> list[Material]:
     made = []
     for entry in rigged.header["materials"]:
         parameters: dict[str, float | str | tuple[float, ...]] = {
@@ -182,7 +128,7 @@ def _materials(rigged: RiggedFile) -> list[Material]:
     return made
 
 
-def _notes(rigged: RiggedFile) -> list[str]:
+def _notes(rigged: Answer) -> list[str]:
     loose = [mesh["name"] for mesh in rigged.header["meshes"] if not mesh["skinned"]]
     notes = [f"picture {name} was not found beside it" for name in
              rigged.header["missing_pictures"]]

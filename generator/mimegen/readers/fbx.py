@@ -1,0 +1,124 @@
+"""Motion from FBX files of any age, binary or ASCII, read by Blender."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.house import in_house_convention
+from mimegen.readers.recording import Recording
+from mimegen.readers.separate import Answer, read_in_blender
+
+IntArray = NDArray[np.intp]
+
+STRETCH_TO_MENTION = 0.02
+
+
+def read_fbx(path: Path, take: str | None = None) -> Recording:
+    """Read a recording from an FBX file, at the rate of its keys.
+
+    ``take`` names one of the file's animation stacks; without it the one with most curves is read.
+    Raises RequestError, one line, for a file that is missing, damaged, or without motion.
+    """
+    if not path.is_file():
+        raise RequestError(f"{path}: there is no such file")
+    with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
+        answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
+                                 *([] if take is None else [take]))
+    motion, notes = _motion(path, answer, take)
+    return in_house_convention(path, motion, "FBX", notes)
+
+
+def _motion(path: Path, answer: Answer, take: str | None) -> tuple[Motion, tuple[str, ...]]:
+    """Return the motion in the file's units, Z up as Blender has it."""
+    header = answer.header
+    if not header["joints"]:
+        raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")
+    if take is not None and take not in header["takes"]:
+        raise RequestError(f"{path}: holds no take {take!r}{near_misses(take, header['takes'])}")
+    if header["take"] is None:
+        raise RequestError(f"{path}: has a skeleton but no motion; export it with its animation")
+    names, parents, rest, pose, notes = _largest_tree(answer)
+    if not (np.isfinite(pose).all() and np.isfinite(rest).all()):
+        raise RequestError(f"{path}: holds places that are not numbers; it is damaged")
+    turns = quaternions.multiply(_rotations(path, pose),
+                                 quaternions.conjugate(_rotations(path, rest)))
+    heads, stretch = _heads(parents, pose[..., :3, 3], turns)
+    skeleton = Skeleton(names, parents, heads, _tails(parents, heads))
+    if stretch > STRETCH_TO_MENTION:
+        notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are held at their"
+                     " usual length")
+    others = [name for name in header["takes"] if name != header["take"]]
+    if others:
+        notes.append(f"take {header['take']!r} is read; there are also {', '.join(others[:4])}")
+    if header["fps"] != header["scene_fps"]:
+        notes.append(f"the keys are at {header['fps']:g} fps, the scene says"
+                     f" {header['scene_fps']:g}")
+    motion = Motion.from_global_rotations(skeleton, header["fps"], pose[:, 0, :3, 3],
+                                          quaternions.without_flips(turns))
+    return motion, tuple(notes)
+
+
+def _largest_tree(answer: Answer) -> tuple[tuple[str, ...], IntArray, FloatArray, FloatArray,
+                                           list[str]]:
+    """Return names, parents, rest and pose of the tree with most joints, parents first."""
+    parents, names = answer.arrays["parents"], answer.header["joints"]
+    children: dict[int, list[int]] = {}
+    for joint in range(len(parents))[::-1]:
+        children.setdefault(int(parents[joint]), []).append(joint)
+    trees = []
+    for root in children[-1][::-1]:
+        order, waiting = [], [root]
+        while waiting:
+            order.append(waiting.pop())
+            waiting.extend(children.get(order[-1], []))
+        trees.append(order)
+    order = max(trees, key=len)
+    new = np.full(len(parents) + 1, -1)
+    new[order] = np.arange(len(order))
+    outside = [names[tree[0]] for tree in trees if tree is not order]
+    notes = [f"left out, not of the same skeleton: {', '.join(outside[:4])}"] if outside else []
+    return (tuple(names[i] for i in order), new[parents[order]], answer.arrays["rest"][order],
+            answer.arrays["pose"][:, order], notes)
+
+
+def _rotations(path: Path, matrices: FloatArray) -> FloatArray:
+    """Return the rotations of matrices (..., 4, 4) that may also scale."""
+    axes = matrices[..., :3, :3]
+    lengths = np.linalg.norm(axes, axis=-2, keepdims=True)
+    if not lengths.min() > 1e-9:
+        raise RequestError(f"{path}: a bone is scaled to nothing; expected a rigid skeleton")
+    return quaternions.from_matrices(axes / lengths)
+
+
+def _heads(parents: IntArray, places: FloatArray,
+           turns: FloatArray) -> tuple[FloatArray, float]:
+    """Return the joints' rest places (J, 3) with the motion's own bone lengths, and their stretch.
+
+    Files without a skin may hold a rest pose of other lengths than the motion has.
+    """
+    above = parents[1:]
+    offsets = quaternions.rotate(quaternions.conjugate(turns[:, above]),
+                                 places[:, 1:] - places[:, above])
+    usual = np.median(offsets, axis=0)
+    heads = np.zeros((len(parents), 3))
+    for joint, parent in enumerate(above, start=1):
+        heads[joint] = heads[parent] + usual[joint - 1]
+    size = float(np.ptp(heads, axis=0).max())
+    away = np.linalg.norm(offsets - usual, axis=-1).max(initial=0.0)
+    return heads, float(away) / max(size, 1e-12)
+
+
+def _tails(parents: IntArray, heads: FloatArray) -> FloatArray:
+    """Let bones end at the mean of their children, and the last ones go on as their parents do."""
+    above = np.maximum(parents, 0)
+    tails = np.asarray(heads + (heads - heads[above]) / 2)
+    for joint in range(len(heads)):
+        children = heads[parents == joint]
+        if len(children):
+            tails[joint] = children.mean(axis=0)
+    return tails

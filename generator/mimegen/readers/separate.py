@@ -1,0 +1,67 @@
+"""Blender in a process of its own: it answers with a NumPy archive, or what went wrong is said."""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.errors import RequestError
+
+SECONDS_TO_READ = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What Blender found in a file: a JSON header, and arrays by name."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> Answer:
+    """Run ``python -m MODULE PATH TARGET ARGUMENTS`` and return the archive that it writes.
+
+    Raises RequestError, one line that names the file, where Blender cannot read it or crashes.
+    """
+    command = [sys.executable, "-m", module, str(path.resolve()), str(target), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ, check=False,
+                              stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired as problem:
+        raise RequestError(
+            f"{path}: Blender did not finish reading it in {SECONDS_TO_READ} s; it may be damaged"
+        ) from problem
+    if done.returncode < 0:
+        raise RequestError(
+            f"{path}: Blender crashed while reading it (signal {-done.returncode});"
+            " the file is damaged or of a kind it does not know, export it again"
+        )
+    answer = load_answer(target) if done.returncode == 0 else None
+    if answer is None:
+        raise RequestError(f"{path}: Blender cannot read it ({_reason(done.stderr)});"
+                           " export it again as FBX or GLB")
+    return answer
+
+
+def load_answer(path: Path) -> Answer | None:
+    """Return an answer from its archive, or None where that is missing or damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as packed:
+            arrays = {name: packed[name] for name in packed.files}
+        return Answer(json.loads(arrays.pop("header").tobytes()), arrays)
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError):
+        return None
+
+
+def _reason(said: bytes) -> str:
+    lines = [line.strip() for line in said.decode(errors="replace").splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Location:")]
+    last = lines[-1] if lines else "no reason given"
+    return re.split(r"Error: |Cannot import file .*: ", last)[-1].strip(" '\"")[:200]

@@ -1,5 +1,8 @@
 """Choosing device and render config by the hardware found, without loading Blender here."""
 
+import sys
+from pathlib import Path
+
 from mimegen.errors import RequestError
 from mimegen.stage.worker import JobFailed, StageWorker
 
@@ -7,11 +10,12 @@ from mimegen.stage.worker import JobFailed, StageWorker
 def choose_device(wanted: str = "auto") -> str:
     """Return the kind of device (optix, cuda, hip, oneapi, metal or cpu) to render on.
 
-    A short-lived Blender process looks what there is; a CPU is always there.
+    A short-lived Blender process looks what there is, unless ``auto`` is wanted on a Linux without
+    any GPU's device file; a CPU is always there.
 
     Raises RequestError where Blender does not start or the wanted kind is not on this machine.
     """
-    if wanted.lower() == "cpu":
+    if wanted.lower() == "cpu" or (wanted.lower() == "auto" and not _may_have_gpu()):
         return "cpu"
     worker = StageWorker(wanted)
     try:
@@ -25,6 +29,15 @@ def choose_device(wanted: str = "auto") -> str:
     if isinstance(answer, JobFailed):
         raise RequestError(answer.message)
     return str(answer.device)
+
+
+def _may_have_gpu() -> bool:
+    """Whether it is worth the seconds that asking Blender costs."""
+    if sys.platform != "linux":
+        return True
+    devices = Path("/dev")
+    patterns = ("nvidia[0-9]*", "kfd", "dri/render*", "dxg")
+    return any(any(devices.glob(pattern)) for pattern in patterns)
 
 
 def auto_config(device: str) -> str:

@@ -85,7 +85,8 @@ def test_the_figure_fills_the_picture_as_far_as_the_margin_lets_it() -> None:
 def test_similar_people_share_a_camera() -> None:
     skeleton = BODY.skeleton
     one = Motion(skeleton, 24, skeleton.heads[:1], np.tile(quaternions.IDENTITY, (1, 52, 1)))
-    other = Motion(skeleton, 24, one.root_positions + [0.004, -0.003, 0.002], one.rotations)
+    beside = one.root_positions + np.array([0.004, -0.003, 0.002])
+    other = Motion(skeleton, 24, beside, one.rotations)
     cameras = [frame_camera(Performance(BODY, m), config("standard"), 0) for m in (one, other)]
     assert cameras[0] == cameras[1]
 

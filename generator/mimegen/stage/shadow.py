@@ -162,27 +162,31 @@ def sky_directions() -> FloatArray:
 def _grid(places: NDArray[np.float32], heights: NDArray[np.float32],
           sun: FloatArray) -> tuple[tuple[float, float], tuple[int, int]]:
     """Return corner and shape of the ground grid, aligned to whole cells so nothing flickers."""
-    low, high = places.min(axis=0), places.max(axis=0)
-    middle = (low + high) / 2
-    for direction in sun:
-        landed = places - heights[:, None] * (direction[:2] / direction[2]).astype(np.float32)
-        low, high = np.minimum(low, landed.min(axis=0)), np.maximum(high, landed.max(axis=0))
-    low = np.maximum(low - SURROUNDINGS_M, middle - FARTHEST_M)
-    high = np.minimum(high + SURROUNDINGS_M, middle + FARTHEST_M)
-    first, last = np.floor(low / CELL_M).astype(int), np.ceil(high / CELL_M).astype(int)
-    shape = (int(last[1] - first[1] + 1), int(last[0] - first[0] + 1))
-    return (float(first[0] * CELL_M), float(first[1] * CELL_M)), shape
+    bounds = []
+    for axis in range(2):
+        along = np.ascontiguousarray(places[:, axis])
+        low, high = along.min(), along.max()
+        middle = (low + high) / 2
+        for direction in sun:
+            landed = along - heights * np.float32(direction[axis] / direction[2])
+            low, high = min(low, landed.min()), max(high, landed.max())
+        low = max(low - SURROUNDINGS_M, middle - FARTHEST_M)
+        high = min(high + SURROUNDINGS_M, middle + FARTHEST_M)
+        bounds.append((int(np.floor(low / CELL_M)), int(np.ceil(high / CELL_M))))
+    (left, right), (front, back) = bounds
+    return (left * CELL_M, front * CELL_M), (back - front + 1, right - left + 1)
 
 
 def _mean_cover(cells: NDArray[np.float32], heights: NDArray[np.float32], directions: FloatArray,
                 shape: tuple[int, int]) -> NDArray[np.float32]:
     """Return for every cell the share of directions in which a point lands in it."""
     rows, columns = shape
+    x, y = np.ascontiguousarray(cells.T)
     total = np.zeros(rows * columns, np.float32)
     for direction in directions:
         x_shift, y_shift = (direction[:2] / direction[2]).astype(np.float32)
-        column = (cells[:, 0] - heights * x_shift).astype(np.int32)
-        row = (cells[:, 1] - heights * y_shift).astype(np.int32)
+        column = (x - heights * x_shift).astype(np.int32)
+        row = (y - heights * y_shift).astype(np.int32)
         inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
         covered = np.zeros(rows * columns, np.bool_)
         covered[(row * columns + column)[inside]] = True

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from mimegen.errors import RequestError
 from mimegen.readers.bvh import read_bvh
+from mimegen.readers.fbx import read_fbx
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
@@ -16,9 +17,12 @@ def read_motion(path: Path) -> Recording:
 
     Raises RequestError, one line, for a file that is missing, of another kind, or damaged.
     """
-    if path.suffix.lower() != ".bvh":
-        raise RequestError(f"{path}: expected a motion file that ends in .bvh")
+    kind = path.suffix.lower()
+    if kind not in (".bvh", ".fbx"):
+        raise RequestError(f"{path}: expected a motion file that ends in .bvh or .fbx")
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
+    if kind == ".fbx":
+        return read_fbx(path)
     motion, notes = read_bvh(path)
     return in_house_convention(path, motion, "BVH", notes)

@@ -9,6 +9,7 @@ from scipy.ndimage import gaussian_filter1d, grey_opening
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
+from mimegen.motion.editing import trimmed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import SIDES, Roles, bone_names, find_roles
@@ -18,6 +19,7 @@ UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units
 TYPICAL_HEIGHT = 1.7
 # Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
+LARGEST_TWIST = 75.0
 LONGEST_JUMP, FLOATING = 0.75, 0.08
 SOLE_TO_ANKLE, SOLE_TO_TOE, SOLE_TO_TIP = 0.039, 0.013, 0.005
 
@@ -33,15 +35,18 @@ def in_house_convention(path: Path, motion: Motion, kind: str,
     roles = find_roles(motion.skeleton, middle - middle[:1], str(path))
     system = _system(motion.skeleton)
     motion, more = _rooted_at_hips(motion, roles)
+    motion, dropped = _without_calibration_frame(motion)
     unit, unit_source = _unit(path, motion, roles)
     rest_turn = _rest_turn(motion.skeleton, roles)
     up, up_name, up_source = _up_axis(motion, roles, rest_turn)
     motion = _turned(motion, unit, rest_turn, _upright(up))
+    motion, twisted = _with_pelvis_under_shoulders(motion, roles)
     motion, heading = _facing(motion, roles)
     motion, origin = _on_the_ground(motion, roles)
     motion, floating = _held_down(motion)
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
-                     up_name, up_source, heading, origin, (*notes, *more, *floating))
+                     up_name, up_source, heading, origin,
+                     (*notes, *more, *dropped, *twisted, *floating))
 
 
 def _system(skeleton: Skeleton) -> str:
@@ -71,6 +76,18 @@ def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ..
     note = f"{', '.join(map(repr, outside[:3]))} above the hips {'moves' if moves else 'stays'}" \
            " and is folded into them"
     return Motion(smaller, motion.fps, pose.positions[:, root], rotations), (note,)
+
+
+def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
+    """Drop a first frame that holds the rest pose and from which the motion leaps away."""
+    if motion.frames < 4:
+        return motion, ()
+    leaps = np.linalg.norm(np.diff(motion.global_pose.positions[:4], axis=0), axis=2).mean(axis=1)
+    size = np.ptp(motion.global_pose.positions[0], axis=0).max()
+    if leaps[0] < 0.03 * size or leaps[0] < 8 * leaps[1:].max():
+        return motion, ()
+    note = "the first frame is a calibration pose: dropped"
+    return trimmed(motion, 1, motion.frames - 1), (note,)
 
 
 def _unit(path: Path, motion: Motion, roles: Roles) -> tuple[float, str]:
@@ -160,15 +177,35 @@ def _turned(motion: Motion, unit: float, rest: FloatArray, world: FloatArray) ->
                                         quaternions.without_flips(rotations))
 
 
+def _across(motion: Motion, roles: Roles, part: str) -> FloatArray:
+    """Return the level unit vectors (F, 3) from the right to the left of a pair of joints."""
+    left, right = (motion.skeleton.index[roles.joints[f"{side}_{part}"]] for side in SIDES)
+    places = motion.global_pose.positions
+    across = (places[:, left] - places[:, right]) * np.array([1.0, 1.0, 0.0])
+    return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9))
+
+
+def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:
+    """Turn a pelvis back whose heading has drifted further than any spine can twist."""
+    hips, shoulders = _across(motion, roles, "thigh"), _across(motion, roles, "upper_arm")
+    angles = np.arctan2(np.cross(hips, shoulders)[:, 2], np.sum(hips * shoulders, axis=1))
+    if np.median(np.abs(angles)) < np.radians(LARGEST_TWIST):
+        return motion, ()
+    smooth = gaussian_filter1d(np.unwrap(angles), 0.3 * motion.fps, mode="nearest")
+    turns = motion.global_pose.rotations.copy()
+    back = quaternions.from_rotation_vectors(smooth[:, None] * np.array([0.0, 0.0, 1.0]))
+    turns[:, 0] = quaternions.multiply(back, turns[:, 0])
+    note = f"the pelvis is turned {np.degrees(np.median(np.abs(angles))):.0f} degrees from the" \
+           " shoulders: its heading has drifted and is taken from theirs"
+    return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
+                                        quaternions.without_flips(turns)), (note,)
+
+
 def _facing(motion: Motion, roles: Roles) -> tuple[Motion, float]:
     """Turn the take about Z so that hips and shoulders face -Y in its first tenth of a second."""
-    places = motion.global_pose.positions[: max(1, round(motion.fps / 10))]
-    index = motion.skeleton.index
-    left = np.zeros(3)
-    for part in ("thigh", "upper_arm"):
-        across = (places[:, index[roles.joints[f"left_{part}"]]]
-                  - places[:, index[roles.joints[f"right_{part}"]]]).mean(axis=0)
-        left += _unit_vector(across * np.array([1.0, 1.0, 0.0]))
+    span = slice(max(1, round(motion.fps / 10)))
+    left = sum((_across(motion, roles, part)[span].mean(axis=0) for part in ("thigh", "upper_arm")),
+               np.zeros(3))
     heading = float(np.arctan2(left[1], left[0])) if np.linalg.norm(left[:2]) > 1e-6 else 0.0
     turn = quaternions.from_rotation_vectors([0.0, 0.0, -heading])
     rotations = motion.rotations.copy()

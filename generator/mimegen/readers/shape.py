@@ -13,7 +13,7 @@ def roles_by_shape(skeleton: Skeleton, places: FloatArray) -> dict[str, str]:
 
     The hips are a joint with a pair of like branches (legs) and a branch that holds another
     joint with such a pair (arms) and one more branch (neck). ``places`` (J, 3) is a natural pose;
-    which leg is the left one follows from where the feet point.
+    which leg is the left one follows from where feet and knees point.
     """
     for hips in range(len(skeleton.names)):
         legs = _pair(skeleton, hips)
@@ -76,7 +76,10 @@ def _named(skeleton: Skeleton, places: FloatArray, hips: int, chest: int, neck: 
            legs: tuple[int, int], arms: tuple[int, int]) -> dict[str, str]:
     up = places[chest] - places[hips]
     ways = [_limb(skeleton, leg) for leg in legs]
-    forward = sum(places[line[-1]] - places[line[at + 2]] for at, line in ways)
+    forward = np.zeros(3)
+    for at, line in ways:
+        hip, knee, ankle = places[line[at : at + 3]]
+        forward += places[line[-1]] - ankle + knee - (hip + ankle) / 2
     left = np.cross(up, forward)
     roles = {"hips": hips, "head": _line(skeleton, neck)[-1]}
     if len(_line(skeleton, neck)) > 2:

@@ -31,7 +31,7 @@ def next_roles(role: str, known: Mapping[str, int]) -> list[str]:
 
 
 def bone_direction(skeleton: Skeleton, joints: Mapping[str, int], role: str) -> FloatArray | None:
-    """Return the unit direction of a role's bone in the rest pose, or None where it has no length."""
+    """Return a bone's unit direction (3,) in the rest pose, or None where it has no length."""
     joint = joints[role]
     ends = [skeleton.heads[joints[r]] for r in next_roles(role, joints)]
     for end in [*ends, skeleton.tails[joint]]:
@@ -43,7 +43,7 @@ def bone_direction(skeleton: Skeleton, joints: Mapping[str, int], role: str) -> 
 
 def hand_axes(places: FloatArray, joints: Mapping[str, int],
               side: str) -> tuple[FloatArray, FloatArray] | None:
-    """Return a hand's direction and the normal of its back, from its knuckles' ``places`` (J, 3)."""
+    """Return a hand's direction and its back's normal, from its knuckles' ``places`` (J, 3)."""
     names = [f"{side}_hand", f"{side}_index1", f"{side}_pinky1"]
     if any(name not in joints for name in names):
         return None
@@ -58,7 +58,7 @@ def hand_axes(places: FloatArray, joints: Mapping[str, int],
 
 def matching(along: FloatArray, beside: FloatArray, goal_along: FloatArray,
              goal_beside: FloatArray) -> FloatArray:
-    """Return the rotation that turns ``along`` to ``goal_along`` and ``beside`` nearest its goal."""
+    """Return the turn of ``along`` to ``goal_along`` and of ``beside`` nearest to its goal."""
     return quaternions.from_matrices(_frame(goal_along, goal_beside) @ _frame(along, beside).T)
 
 
@@ -69,3 +69,10 @@ def _frame(along: FloatArray, beside: FloatArray) -> FloatArray:
         second = np.cross(first, np.eye(3)[np.argmin(np.abs(first))])
     second = unit(second)
     return np.stack([first, second, np.cross(first, second)], axis=1)
+
+
+def leg_length(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
+    """Return the length (m) of both legs' thighs and shins together."""
+    legs = [[joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot")]
+            for side in ("left", "right")]
+    return float(np.linalg.norm(np.diff(skeleton.heads[legs], axis=1), axis=2).sum())

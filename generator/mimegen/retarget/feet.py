@@ -112,13 +112,11 @@ def _correction(foot: _Foot, fps: float) -> FloatArray:
 
 
 def _rolling(foot: _Foot, frames: NDArray[np.intp], fps: float) -> FloatArray:
-    """Return the ankle's path (F, 3) while the foot turns about what rests, heel or ball or both.
+    """Return the ankle's path (F, 3) while the foot turns about its ball, or else its heel.
 
     The hold sets in and ends smoothly, so that the ankle's speed has no steps.
     """
-    heel = foot.heel_down[frames].astype(float)
-    ball = foot.ball_down[frames].astype(float)
-    weight = (ball / (heel + ball))[:, None]
+    weight = foot.ball_down[frames].astype(float)[:, None]
     weight = (weight[1:] + weight[:-1]) / 2
     arms = [-quaternions.rotate(foot.turn[frames], arm) for arm in (foot.sole.heel, foot.sole.ball)]
     steps = (1 - weight) * np.diff(arms[0], axis=0) + weight * np.diff(arms[1], axis=0)
@@ -170,8 +168,8 @@ def _smooth_cover(values: FloatArray, fps: float) -> FloatArray:
 
 def _above_ground(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
     """Lift the body where anything but the feet would sink into the ground."""
-    feet = {joints[role] for side in SIDES for role in (f"{side}_foot", f"{side}_toe", f"{side}_shin")
-            if role in joints}
+    below = [f"{side}_{part}" for side in SIDES for part in ("shin", "foot", "toe")]
+    feet = {joints[role] for role in below if role in joints}
     owners, places = resting_points(character, feet)
     if len(owners) == 0:
         return motion
@@ -188,12 +186,10 @@ def _above_ground(motion: Motion, character: Character, joints: Mapping[str, int
 
 def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
     """Return how far the hips go down (F,), so that planted legs keep their bend."""
-    pose = motion.global_pose
     total, weights = np.zeros(motion.frames), np.full(motion.frames, 1e-6)
     for foot in feet:
-        bend = np.linalg.norm(pose.positions[:, foot.foot] - pose.positions[:, foot.thigh], axis=1)
         down = (foot.heel_down | foot.ball_down).astype(float)
-        total += down * _sinking(motion, foot, bend)
+        total += down * _sinking(motion, foot, _extent(motion, foot))
         weights += down
     width = HIPS_SMOOTHED * motion.fps
     shift = gaussian_filter1d(total, width, mode="nearest")
@@ -201,10 +197,16 @@ def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
     needed = np.zeros(motion.frames)
     for foot in feet:
         bones = motion.skeleton.offsets[[foot.shin, foot.foot]]
-        reach = np.full(motion.frames, LONGEST_LEG * np.linalg.norm(bones, axis=1).sum())
-        over = _sinking(motion, foot, reach) - shift
+        longest = LONGEST_LEG * np.linalg.norm(bones, axis=1).sum()
+        over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot))) - shift
         needed = np.maximum(needed, np.where(foot.heel_down | foot.ball_down, over, 0.0))
     return np.asarray(shift + _smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps))
+
+
+def _extent(motion: Motion, foot: _Foot) -> FloatArray:
+    """Return how far ankle and hip joint are apart (F,) before any repair."""
+    places = motion.global_pose.positions
+    return np.asarray(np.linalg.norm(places[:, foot.foot] - places[:, foot.thigh], axis=1))
 
 
 def _sinking(motion: Motion, foot: _Foot, lengths: FloatArray) -> FloatArray:

@@ -14,27 +14,36 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
 
     ``places`` (F, 3, 3) are upper joint, middle joint and end; ``goals`` (F, 3); ``hinges``
     (F, 3) the bending axes to use where the limb is straight. Returns the new middle joint and
-    end, (F, 2, 3). Limbs that would be drawn straight approach their full length softly, so knees
-    and elbows do not pop.
+    end, (F, 2, 3). Limbs that would be drawn straighter than they are approach their full length
+    softly, so knees and elbows do not pop.
     """
     start, middle, end = places[:, 0], places[:, 1], places[:, 2]
     upper = np.linalg.norm(middle - start, axis=1)
     lower = np.linalg.norm(end - middle, axis=1)
     way = unit(goals - start)
-    length = _softly(np.linalg.norm(goals - start, axis=1), upper, lower)
-    # Keep the bending plane: the knee's side turns with the line from hip to ankle.
+    now = np.linalg.norm(end - start, axis=1)
+    length = _softly(np.linalg.norm(goals - start, axis=1), now, upper, lower)
     before = unit(end - start)
     normal = np.cross(unit(middle - start), unit(end - middle)) + 0.05 * hinges
     normal = unit(normal - before * np.sum(normal * before, axis=1, keepdims=True))
-    side = quaternions.rotate(quaternions.between(before, way), np.cross(before, normal))
-    cosine = (upper**2 + length**2 - lower**2) / (2 * upper * length)
-    angle = np.arccos(np.clip(cosine, -1.0, 1.0))[:, None]
-    bent = start + upper[:, None] * (np.cos(angle) * way + np.sin(angle) * side)
+    less = _angle(now, upper, lower) - _angle(length, upper, lower)
+    bend = quaternions.from_rotation_vectors(less[:, None] * normal)
+    # The line from hip to ankle turns the short way, and the knee's side with it.
+    swing = quaternions.between(before, way)
+    bent = start + quaternions.rotate(quaternions.multiply(swing, bend), middle - start)
     return np.stack([bent, start + way * length[:, None]], axis=1)
 
 
-def _softly(lengths: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
-    soft, most = SOFT * (upper + lower), MOST * (upper + lower)
+def _angle(length: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
+    """Return the angle (F,) between the upper bone and the line to the end, by the cosine rule."""
+    cosine = (upper**2 + length**2 - lower**2) / (2 * upper * np.maximum(length, 1e-9))
+    return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+
+def _softly(lengths: FloatArray, now: FloatArray, upper: FloatArray,
+            lower: FloatArray) -> FloatArray:
+    soft = np.maximum(SOFT * (upper + lower), now)
+    most = np.maximum(MOST * (upper + lower), soft + 1e-6)
     over = np.maximum(lengths - soft, 0.0)
     eased = soft + (most - soft) * (1.0 - np.exp(-over / (most - soft)))
     longest = np.where(lengths > soft, eased, lengths)

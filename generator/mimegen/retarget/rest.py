@@ -29,8 +29,6 @@ from mimegen.retarget.stance import source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
 FRONT = np.array([0.0, -1.0, 0.0])
-# Where nothing shows how a hand is twisted, thumbs are up on average.
-NEUTRAL_PRONATION = np.radians(65.0)
 SAMPLES = 400
 
 
@@ -72,8 +70,8 @@ class Alignment:
         direction = bone_direction(self.target, self.goal, role)
         return UP if direction is None else direction
 
-    def _align(self, role: str, along: FloatArray | None, beside: FloatArray, goal_along: FloatArray,
-               goal_beside: FloatArray) -> None:
+    def _align(self, role: str, along: FloatArray | None, beside: FloatArray,
+               goal_along: FloatArray, goal_beside: FloatArray) -> None:
         if along is not None:
             self.corrections[role] = matching(along, beside, goal_along, goal_beside)
 
@@ -98,9 +96,9 @@ class Alignment:
                 "thigh", "upper_arm"]
             left = sum((unit(self._towards(f"right_{p}", f"left_{p}")) for p in pairs),
                        np.zeros(3))
-            along = self._direction(role)
-            if along is None:
-                along = self._local(role, self._towards("hips", "head"))
+            along, typical = self._direction(role), self._local(role, self._towards("hips", "head"))
+            if along is None or along @ typical < 0.7:
+                along = typical
             self._align(role, along, self._local(role, left), UP, np.array([1.0, 0.0, 0.0]))
 
     def _aligned(self, role: str) -> FloatArray:
@@ -115,6 +113,13 @@ class Alignment:
             self.rotations[:, self.joint[below]])
         mean = Rotation.from_quat(between, scalar_first=True).mean()
         return float(np.degrees(mean.magnitude()))
+
+    def _resting_on(self, above: FloatArray, role: str) -> FloatArray:
+        """Return the correction by which a joint follows rotations ``above`` (F, 4) on average."""
+        between = quaternions.multiply(quaternions.conjugate(above),
+                                       self.rotations[:, self.joint[role]])
+        mean = Rotation.from_quat(between, scalar_first=True).mean()
+        return np.asarray(mean.as_quat(scalar_first=True))
 
     # Limbs: directions from the bones; twist from the rest pose, mended by the bending axis.
 
@@ -152,12 +157,9 @@ class Alignment:
         natural = natural and (self._mean_turn(chest, clavicle) < 50.0 if clavicle in self.joint
                                else self._mean_turn(chest, names[0]) < 130.0)
         if clavicle in self.joint:
-            if natural:
-                self.corrections[clavicle] = quaternions.IDENTITY
-            else:
-                above = self._local(clavicle, self._towards(chest, "head"))
-                goal = self._goal_direction(clavicle) if clavicle in self.goal else out
-                self._align(clavicle, self._direction(clavicle), above, goal, UP)
+            # Where collar bones start differs too much between systems to go by their direction.
+            self.corrections[clavicle] = quaternions.IDENTITY if natural else self._resting_on(
+                self._aligned(chest), clavicle)
             parent = self.corrections.get(clavicle, parent)
         self._limb(side, ("upper_arm", "forearm", "hand"), parent, natural, np.cross(out, FRONT))
         if f"{side}_hand" in self.joint:
@@ -172,7 +174,7 @@ class Alignment:
         elif natural:
             self.corrections[hand] = self.corrections[forearm]
         else:
-            self._thumbs_up(side)
+            self.corrections[hand] = self._resting_on(self._aligned(forearm), hand)
         for finger in FINGERS:
             for number in "123":
                 self._finger(side, f"{side}_{finger}{number}", ours, theirs)
@@ -190,18 +192,6 @@ class Alignment:
                 length = np.linalg.norm(vectors, axis=1).mean()
                 places[joint] = self._local(hand, vectors) * length
         return hand_axes(places, local, side)
-
-    def _thumbs_up(self, side: str) -> None:
-        """Twist the hand so that on average the forearm is half way from palm down to palm up."""
-        hand, forearm = f"{side}_hand", f"{side}_forearm"
-        goal = self._goal_direction(forearm)
-        sign = -1.0 if side == "left" else 1.0
-        neutral = quaternions.from_rotation_vectors(sign * NEUTRAL_PRONATION * goal)
-        forearms = quaternions.multiply(self._aligned(forearm), neutral)
-        between = quaternions.multiply(quaternions.conjugate(forearms),
-                                       self.rotations[:, self.joint[hand]])
-        mean = Rotation.from_quat(between, scalar_first=True).mean()
-        self.corrections[hand] = np.asarray(mean.as_quat(scalar_first=True))
 
     def _finger(self, side: str, role: str, ours: tuple[FloatArray, FloatArray] | None,
                 theirs: tuple[FloatArray, FloatArray] | None) -> None:

@@ -1,4 +1,4 @@
-"""Standing: when the source's heels and balls rest on the ground, and where the target's soles are."""
+"""Standing: when the source's heels and balls are down, and where the target's soles are."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     vertices = _foot_vertices(character, {ankle, toe})
     if len(vertices) == 0:
         ends = np.array([skeleton.tails[toe], front, skeleton.heads[ankle] * [1.0, 1.0, 0.0]])
-        vertices = np.concatenate([ends, ends + [0.0, 0.05, 0.0]])
+        vertices = np.concatenate([ends, ends + np.array([0.0, 0.05, 0.0])])
         vertices[:, 2] = 0.0
     ground = vertices[:, 2].min()
     center = skeleton.heads[ankle]

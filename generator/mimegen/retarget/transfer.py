@@ -8,8 +8,9 @@ from mimegen.characters.character import Character, Performance
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import SIDES, find_roles
-from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, unit
+from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length, unit
 from mimegen.retarget.feet import on_the_ground
+from mimegen.retarget.hands import with_hands_meeting
 from mimegen.retarget.rest import Alignment
 from mimegen.retarget.stance import standing_height
 
@@ -41,6 +42,7 @@ def retarget(motion: Motion, character: Character,
     root = _root(motion, source, target, goal, rotations)
     moved = Motion.from_global_rotations(target, motion.fps, root,
                                          quaternions.without_flips(rotations))
+    moved = with_hands_meeting(moved, motion, source, goal)
     return Performance(character, on_the_ground(moved, motion, source, character, goal))
 
 
@@ -122,8 +124,7 @@ def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, 
     twist = quaternions.twist_about(between, along)
     angle = 2 * np.unwrap(np.arctan2(twist[:, 1:] @ along, twist[:, 0]), period=np.pi)
     # A whole turn more or less is the same hand: the one nearest to thumbs up is anatomical.
-    neutral = np.radians(-65.0 if side == "left" else 65.0)
-    angle -= 2 * np.pi * np.round((np.median(angle) - neutral) / (2 * np.pi))
+    angle -= 2 * np.pi * np.round(np.median(angle) / (2 * np.pi))
     share = quaternions.from_rotation_vectors(
         (FOREARM_SHARE_OF_TWIST * angle)[:, None] * along)
     return {lower: quaternions.multiply(straight, share)}
@@ -150,16 +151,11 @@ def _relaxed_fingers(target: Skeleton, goal: Mapping[str, int],
 def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Mapping[str, int],
           rotations: FloatArray) -> FloatArray:
     """Return the root's path (F, 3): the middle between the hip joints, scaled by leg length."""
-    scale = _leg(target, goal) / _leg(motion.skeleton, source)
+    scale = leg_length(target, goal) / leg_length(motion.skeleton, source)
     places = motion.global_pose.positions
     hips = (places[:, source["left_thigh"]] + places[:, source["right_thigh"]]) / 2
     middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
     ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
     level = standing_height(motion, source, "foot")
     path = (hips - [0.0, 0.0, level]) * scale + [0.0, 0.0, ankle]
-    return path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])
-
-
-def _leg(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
-    legs = [[joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot")] for side in SIDES]
-    return float(np.linalg.norm(np.diff(skeleton.heads[legs], axis=1), axis=2).sum())
+    return np.asarray(path - quaternions.rotate(rotations[:, 0], middle - target.heads[0]))

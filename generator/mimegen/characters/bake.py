@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,16 +59,14 @@ def read_bake() -> Bake:
         joint_parents=data["joint_parents"].astype(np.intp),
         joints=data["joints"].astype(np.int32),
         weights=data["weights"] / data["weights"].sum(axis=1, keepdims=True, dtype=float),
-        faces=parts(data, "faces_", np.int32),
-        masks={name: mask / 255 for name, mask in parts(data, "mask_", np.float64).items()},
+        faces={name: quads.astype(np.int32) for name, quads in parts(data, "faces_").items()},
+        masks={name: mask / 255 for name, mask in parts(data, "mask_").items()},
     )
 
 
-def parts(
-    data: Mapping[str, NDArray[np.generic]], prefix: str, kind: type[np.generic]
-) -> dict[str, NDArray[np.generic]]:
+def parts(data: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     """Return the arrays whose names start with a prefix, by the rest of their names."""
     return {
-        name.removeprefix(prefix): array.astype(kind)
+        name.removeprefix(prefix): array
         for name, array in data.items() if name.startswith(prefix)
     }

@@ -32,7 +32,7 @@ class Body:
 
     def joint(self, name: str) -> FloatArray:
         """Return the place (3,) of a joint."""
-        return self.skeleton.heads[self.skeleton.index[name]]
+        return np.asarray(self.skeleton.heads[self.skeleton.index[name]])
 
 
 def make_body(phenotype: Phenotype) -> Body:
@@ -67,7 +67,7 @@ def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
     heights = np.array([np.ptp(points[body, 2]) for points in candidates])
     stature = float(np.interp(phenotype.height, heights, statures))
     points = bake.points(target_strengths(phenotype, stature, bake.target_names))
-    return points * (phenotype.height / np.ptp(points[body, 2]))
+    return np.asarray(points * (phenotype.height / np.ptp(points[body, 2])))
 
 
 def in_rest_pose(
@@ -114,7 +114,7 @@ def turns_to_rest(skeleton: Skeleton) -> FloatArray:
 def direction(skeleton: Skeleton, joint: int) -> FloatArray:
     """Return the unit vector (3,) from a bone's head to its tail."""
     along = skeleton.tails[joint] - skeleton.heads[joint]
-    return along / np.linalg.norm(along)
+    return np.asarray(along / np.linalg.norm(along))
 
 
 def hand_turn(skeleton: Skeleton, standard: Skeleton, side: str) -> FloatArray:

@@ -9,11 +9,11 @@ from mimegen.characters.body import make_body
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
-from mimegen.characters.piece import Piece, lifted, over, without_hidden
+from mimegen.characters.piece import Piece, lifted, under, without_hidden
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion import Skeleton
 
-LAYER_GAP_M = 0.004
+LAYER_GAP_M = 0.008
 SOURCE = "MakeHuman/MPFB base mesh hm08 and shape targets (Data Collection AB and others)"
 
 
@@ -25,11 +25,7 @@ def build_character(spec: CharacterSpec) -> Character:
     body = make_body(spec.phenotype)
     pieces: list[Piece] = [make_person(spec, body)]
     for garment in spec.outfit:
-        worn = dress(garment, body)
-        for piece in pieces[1:]:
-            for mesh in piece.meshes:
-                worn = over(worn, mesh, LAYER_GAP_M)
-        pieces = [without_hidden(piece, worn.hides) for piece in pieces] + [worn]
+        pieces = with_layer(pieces, dress(garment, body))
     lift = max(piece.lift for piece in pieces)
     meshes = tuple(lifted(mesh, lift) for piece in pieces for mesh in piece.meshes)
     materials = {material.name: material for piece in pieces for material in piece.materials}
@@ -40,6 +36,14 @@ def build_character(spec: CharacterSpec) -> Character:
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),
         SOURCE, "CC0-1.0",
     )
+
+
+def with_layer(pieces: list[Piece], worn: Piece) -> list[Piece]:
+    """Return the pieces, the person first, with a garment over them."""
+    person, *inner = (without_hidden(piece, worn.hides) for piece in pieces)
+    for mesh in worn.meshes:
+        inner = [under(piece, mesh, LAYER_GAP_M) for piece in inner]
+    return [person, *inner, worn]
 
 
 def fingerprint(meshes: Iterable[Mesh], materials: Iterable[Material]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
+from mimegen.characters.piece import BoolArray
 from mimegen.characters.surface import (
     Surface,
     clear_of,
@@ -79,6 +80,6 @@ def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> 
     })
 
 
-def inside_all(points: FloatArray, fields: Sequence[Field], margin: float) -> FloatArray:
+def inside_all(points: FloatArray, fields: Sequence[Field], margin: float) -> BoolArray:
     """Return which points (N,) lie at least ``margin`` metres inside all edges."""
-    return np.min([field(points) for field in fields], axis=0) > margin
+    return np.asarray(np.min([field(points) for field in fields], axis=0) > margin)

@@ -67,7 +67,7 @@ def draped(points: FloatArray, tube: Tube, gap: float, taper: float,
     _, _, direction = tube.axes
     centre = tube.start + along[:, None] * direction
     reach = np.maximum(target / np.maximum(radius, 1e-6), 1.0)
-    return centre + (points - centre) * reach[:, None]
+    return np.asarray(centre + (points - centre) * reach[:, None])
 
 
 def radius_profile(tube: Tube, obstacle: FloatArray) -> FloatArray:
@@ -85,7 +85,7 @@ def radius_profile(tube: Tube, obstacle: FloatArray) -> FloatArray:
         np.broadcast_to(steps[:, None], (STEPS, ANGLES)),
     ], axis=-1)
     nearest = NearestNDInterpolator(places, radius)(wanted)
-    return gaussian_filter(nearest, (1.0, 0.7), mode=("nearest", "wrap"))
+    return np.asarray(gaussian_filter(nearest, (1.0, 0.7), mode=("nearest", "wrap")))
 
 
 def convex_sections(radii: FloatArray) -> FloatArray:
@@ -98,7 +98,7 @@ def convex_sections(radii: FloatArray) -> FloatArray:
     support = np.max(radii[:, :, None] * cosines, axis=1)
     with np.errstate(divide="ignore"):
         reach = np.where(cosines > 0.05, support[:, :, None] / cosines, np.inf)
-    return np.maximum(reach.min(axis=1), radii)
+    return np.asarray(np.maximum(reach.min(axis=1), radii))
 
 
 def ramp(values: FloatArray, start: float, end: float) -> FloatArray:

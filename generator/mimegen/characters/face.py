@@ -6,8 +6,6 @@ from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.spec import CharacterSpec
-from mimegen.characters.surface import vertex_normals
-from mimegen.motion.quaternions import FloatArray
 
 IRIS_DEG = 30.0
 EYE_RINGS_DEG = (0, 5, 9, 11, 12, 16, 21, 26, 29, 31, 34, 40, 48, 58, 70, 85, 105)
@@ -63,7 +61,7 @@ def eyebrows(head: HeadShape, height: float) -> Mesh:
     turn = np.linspace(0, np.pi, BROW_ROWS)
     up = middle + 0.5 * size * np.cos(turn)[:, None]
     points, normals = head.on_face(np.broadcast_to(across, up.shape).ravel(), up.ravel())
-    lift = -0.0004 + np.sin(turn)[:, None] * (0.0022 + 0.15 * size)
+    lift = -0.0004 + np.sin(turn)[:, None] * (0.0034 + 0.15 * size)
     left = points + lift.reshape(-1, 1) * normals
     right = left * np.array([-1.0, 1.0, 1.0])
     faces = grid_faces(BROW_ROWS, BROW_COLUMNS, closed=False)

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
-from mimegen.characters.surface import vertex_normals
+from mimegen.characters.surface import IntArray, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -56,7 +56,7 @@ class HeadShape:
         facing = facing / np.linalg.norm(facing, axis=1, keepdims=True)
         return np.stack([across, depth, up], axis=1), facing
 
-    def rigid(self, name: str, vertices: FloatArray, faces: "np.typing.NDArray[np.int32]",
+    def rigid(self, name: str, vertices: FloatArray, faces: IntArray,
               material: str, attributes: dict[str, FloatArray]) -> Mesh:
         """Return a mesh that follows the head alone."""
         joints = np.full((len(vertices), 1), self.body.skeleton.index["Head"], dtype=np.int32)
@@ -80,11 +80,11 @@ def head_shape(body: Body) -> HeadShape:
     return HeadShape(body, centre, unit, eyes, radius)
 
 
-def grid_faces(rows: int, columns: int, closed: bool) -> "np.typing.NDArray[np.int32]":
+def grid_faces(rows: int, columns: int, closed: bool) -> IntArray:
     """Return quads of a grid of vertices, row after row; ``closed`` joins last column to first."""
     across = columns if closed else columns - 1
     row, column = np.meshgrid(np.arange(rows - 1), np.arange(across), indexing="ij")
     after = (column + 1) % columns
     corners = [row * columns + column, row * columns + after,
                (row + 1) * columns + after, (row + 1) * columns + column]
-    return np.stack([corner.ravel() for corner in corners], axis=1).astype(np.int32)
+    return np.asarray(np.stack([corner.ravel() for corner in corners], axis=1), dtype=np.int32)

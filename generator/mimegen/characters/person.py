@@ -4,10 +4,10 @@ import numpy as np
 
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
+from mimegen.characters.drape import ramp
 from mimegen.characters.face import make_face
 from mimegen.characters.hair import make_hair
 from mimegen.characters.head import head_shape
-from mimegen.characters.drape import ramp
 from mimegen.characters.piece import Piece, compacted
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion.quaternions import FloatArray

@@ -16,6 +16,9 @@ from mimegen.characters.surface import (
 from mimegen.motion.quaternions import FloatArray
 
 BoolArray = NDArray[np.bool_]
+OPPOSITE_M = 0.009
+THICKEST_LAYER_M = 0.03
+
 Hides = Callable[[FloatArray], BoolArray]
 
 
@@ -65,18 +68,26 @@ def compacted(mesh: Mesh) -> Mesh:
     )
 
 
-def over(piece: Piece, inner: Mesh, gap: float) -> Piece:
-    """Return the piece pushed out wherever it comes nearer to a mesh under it than ``gap`` m."""
-    normals = vertex_normals(inner.vertices, inner.faces)
+def under(piece: Piece, outer: Mesh, gap: float) -> Piece:
+    """Return the piece pushed in wherever it comes nearer to a mesh above it than ``gap`` m.
 
-    def pushed(mesh: Mesh) -> Mesh:
-        push = clear_of(mesh.vertices, inner.vertices, normals, gap, 0.03)
+    Folded hems, where the outer mesh's ``edge`` is 0, do not count: they face inwards.
+    """
+    edge = outer.attributes.get("edge", np.ones(len(outer.vertices)))
+    inwards = -vertex_normals(outer.vertices, outer.faces)[edge > 0]
+    ceiling = outer.vertices[edge > 0]
+
+    def moved(mesh: Mesh) -> Mesh:
+        push = clear_of(mesh.vertices, ceiling, inwards, gap, OPPOSITE_M)
+        push[np.linalg.norm(push, axis=1) > THICKEST_LAYER_M] = 0.0
+        if not push.any():
+            return mesh
         average = neighbour_average(mesh.faces, len(mesh.vertices))
-        vertices = mesh.vertices + smoothed(push, average, 3)
-        push = clear_of(vertices, inner.vertices, normals, gap, 0.03)
-        return replace(mesh, vertices=vertices + push)
+        moving = np.any(push != 0, axis=1, keepdims=True)
+        spread = np.where(moving, push, smoothed(push, average, 3))
+        return replace(mesh, vertices=mesh.vertices + spread)
 
-    return replace(piece, meshes=tuple(pushed(mesh) for mesh in piece.meshes))
+    return replace(piece, meshes=tuple(moved(mesh) for mesh in piece.meshes))
 
 
 def lifted(mesh: Mesh, height: float) -> Mesh:

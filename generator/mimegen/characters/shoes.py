@@ -51,7 +51,7 @@ def make_shoes(garment: Shoes, body: Body) -> Piece:
     meshes.append(to_mesh("soles", joined(left, mirrored(left, body)), "soles", {}))
 
     def hides(points: FloatArray) -> BoolArray:
-        return collar(points) > 0.012
+        return collar(points) > 0.005
 
     return Piece(tuple(meshes), shoe_materials(garment), hides, lift=garment.sole_height)
 

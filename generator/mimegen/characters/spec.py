@@ -49,7 +49,7 @@ class Top(Strict):
     kind: Literal["top"]
     color: Color
     sleeve: float = Field(default=0.35, ge=0.15, le=0.97)
-    length: Share = 0.6
+    length: Share = 0.7
     neckline: float = Field(default=0.0, ge=0, le=0.1)
     looseness: Share = 0.5
 
@@ -100,6 +100,13 @@ def read_character(path: Path) -> CharacterSpec:
     except yaml.YAMLError as problem:
         raise RequestError(f"{path}: not YAML ({' '.join(str(problem).split())})") from problem
     except ValidationError as problem:
-        first = problem.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise RequestError(f"{path}: {place}: {first['msg']}") from problem
+        raise RequestError(f"{path}: {first_mistake(problem)}") from problem
+
+
+def first_mistake(problem: ValidationError) -> str:
+    """Return place and nature of one mistake; an unknown key explains a missing one."""
+    mistakes = problem.errors(include_url=False)
+    mistake = min(mistakes, key=lambda found: found["type"] != "extra_forbidden")
+    place = ".".join(map(str, mistake["loc"])) or "the file"
+    unknown = mistake["type"] == "extra_forbidden"
+    return f"{place}: {'there is no such key' if unknown else mistake['msg']}"

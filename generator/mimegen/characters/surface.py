@@ -52,7 +52,7 @@ def corner_pairs(faces: IntArray) -> NDArray[np.int64]:
     """Return every face's directed edges (E, 2), inner edges twice."""
     ring = np.where(faces < 0, faces[:, :1], faces).astype(np.int64)
     pairs = np.stack([ring, np.roll(ring, -1, axis=1)], axis=-1).reshape(-1, 2)
-    return pairs[pairs[:, 0] != pairs[:, 1]]
+    return np.asarray(pairs[pairs[:, 0] != pairs[:, 1]])
 
 
 def boundary_edges(faces: IntArray) -> NDArray[np.int64]:
@@ -60,7 +60,7 @@ def boundary_edges(faces: IntArray) -> NDArray[np.int64]:
     pairs = corner_pairs(faces)
     codes = pairs.min(axis=1) * (faces.max() + 1) + pairs.max(axis=1)
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    return pairs[first[counts == 1]]
+    return np.asarray(pairs[first[counts == 1]])
 
 
 def neighbour_average(faces: IntArray, count: int) -> sparse.csr_matrix:
@@ -71,8 +71,9 @@ def neighbour_average(faces: IntArray, count: int) -> sparse.csr_matrix:
     on_edge[edge.ravel()] = True
     inner = pairs[~on_edge[pairs[:, 0]]]
     back = pairs[~on_edge[pairs[:, 1]]][:, ::-1]
-    links = np.unique(np.concatenate([inner, back, edge, edge[:, ::-1]]), axis=0)
+    links = np.concatenate([inner, back, edge, edge[:, ::-1]])
     matrix = sparse.csr_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), (count, count))
+    matrix.data[:] = 1.0
     sums = np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1.0)
     return sparse.diags(1 / sums) @ matrix
 
@@ -98,14 +99,16 @@ def vertex_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:
         there = faces[:, corner] >= 0
         np.add.at(normals, faces[there, corner], areas[there])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    return normals / np.maximum(lengths, 1e-12)
+    return np.asarray(normals / np.maximum(lengths, 1e-12))
 
 
 def subdivided(surface: Surface) -> Surface:
     """Split every quad into four and round the result; the surface has quads only."""
     faces, count = surface.faces.astype(np.int64), len(surface.vertices)
     pairs = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1)
-    edges, numbers = np.unique(np.sort(pairs.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
+    low, high = pairs.reshape(-1, 2).min(axis=1), pairs.reshape(-1, 2).max(axis=1)
+    codes, numbers = np.unique(low * count + high, return_inverse=True)
+    edges = np.stack([codes // count, codes % count], axis=1)
     middle = count + numbers.reshape(-1, 4)
     centre = count + len(edges) + np.arange(len(faces))[:, None]
     quads = np.stack([
@@ -129,10 +132,12 @@ def clipped(surface: Surface, field: FloatArray) -> Surface:
     corners = np.where(surface.faces < 0, surface.faces[:, :1], surface.faces)
     whole, some = kept[corners].all(axis=1), kept[corners].any(axis=1)
     cuts: dict[tuple[int, int], int] = {}
+    count = len(surface.vertices)
     faces = [surface.faces[whole]]
-    for face in surface.faces[some & ~whole].tolist():
-        faces.append(cut_face([corner for corner in face if corner >= 0], kept, cuts,
-                              len(surface.vertices)))
+    faces.extend(
+        cut_face([corner for corner in face if corner >= 0], kept, cuts, count)
+        for face in surface.faces[some & ~whole].tolist()
+    )
     ends = np.array(list(cuts), dtype=np.int64).reshape(-1, 2)
     inside, outside = field[ends[:, 0]], field[ends[:, 1]]
     share = (inside / (inside - outside))[:, None]
@@ -172,11 +177,14 @@ def clear_of(
 ) -> FloatArray:
     """Return how far vertices (V, 3) must move to lie ``gap`` in front of a surface's points.
 
-    Vertices further than ``reach`` metres from every point stay.
+    Only vertices opposite a point move: at most ``reach`` metres from it along the surface.
     """
-    distance, nearest = cKDTree(obstacle).query(vertices)
-    ahead = np.einsum("va,va->v", vertices - obstacle[nearest], normals[nearest])
-    return (np.maximum(gap - ahead, 0.0) * (distance < reach))[:, None] * normals[nearest]
+    _, nearest = cKDTree(obstacle).query(vertices)
+    away = vertices - obstacle[nearest]
+    ahead = np.einsum("va,va->v", away, normals[nearest])
+    aside = np.sqrt(np.maximum(np.einsum("va,va->v", away, away) - ahead**2, 0.0))
+    push = np.maximum(gap - ahead, 0.0) * (aside <= reach)
+    return np.asarray(push[:, None] * normals[nearest])
 
 
 def hemmed(surface: Surface, thickness: float, depth: float) -> Surface:
@@ -213,4 +221,4 @@ def inward_directions(
     np.add.at(along, edges[:, 0], steps)
     np.add.at(along, edges[:, 1], steps)
     inwards = np.cross(normals, along[ring])
-    return inwards / np.maximum(np.linalg.norm(inwards, axis=1, keepdims=True), 1e-12)
+    return np.asarray(inwards / np.maximum(np.linalg.norm(inwards, axis=1, keepdims=True), 1e-12))

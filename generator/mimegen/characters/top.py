@@ -46,10 +46,10 @@ def top_fields(garment: Top, body: Body) -> Sequence[Field]:
     sleeve = shoulder[0] + garment.sleeve * (wrist[0] - shoulder[0])
 
     def hem(points: FloatArray) -> FloatArray:
-        return points[:, 2] - bottom
+        return np.asarray(points[:, 2] - bottom)
 
     def sleeves(points: FloatArray) -> FloatArray:
-        return sleeve - np.abs(points[:, 0])
+        return np.asarray(sleeve - np.abs(points[:, 0]))
 
     def neckline(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T

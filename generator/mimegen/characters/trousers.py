@@ -14,7 +14,7 @@ from mimegen.characters.spec import Trousers
 from mimegen.characters.surface import Surface
 from mimegen.motion.quaternions import FloatArray
 
-COVER_M = 0.03
+COVER_M = 0.012
 
 
 def make_trousers(garment: Trousers, body: Body) -> Piece:
@@ -40,7 +40,7 @@ def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:
     """Return how far points lie inside the waistband and the legs' ends."""
     scale = body.phenotype.height / 1.7
     hip, ankle = body.joint("LeftUpLeg"), body.joint("LeftFoot")
-    waist = hip[2] + 0.085 * scale
+    waist = hip[2] + 0.105 * scale
     bottom = hip[2] + garment.leg * (ankle[2] - 0.012 * scale - hip[2])
 
     def waistband(points: FloatArray) -> FloatArray:
@@ -48,7 +48,7 @@ def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:
         return np.where(np.abs(points[:, 0]) > 0.35 * scale, -0.2, below)
 
     def legs(points: FloatArray) -> FloatArray:
-        return points[:, 2] - bottom + 0.25 * (points[:, 1] - ankle[1])
+        return np.asarray(points[:, 2] - bottom + 0.25 * (points[:, 1] - ankle[1]))
 
     return waistband, legs
 

@@ -1,0 +1,76 @@
+"""Motion from FBX files: rate, length, uprightness, and what is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mimegen.errors import RequestError
+from mimegen.readers import read_motion
+from mimegen.readers.fbx import read_fbx
+
+SAMPLES = Path(__file__).parents[2] / "shared" / "mocap-samples" / "fbx"
+pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")
+
+
+@pytest.mark.parametrize(("name", "frames", "fps"), [
+    ("bvhtoolbox_template.fbx", 251, 60.0),
+    ("isaac_cmu_07_01.fbx", 316, 120.0),
+    ("mixamo_kicking_left.fbx", 90, 60.0),
+    ("mixamo_ybot_punch.fbx", 66, 30.0),
+])
+def test_frames_and_rate(name: str, frames: int, fps: float) -> None:
+    found = read_fbx(SAMPLES / name)
+    assert found.format == "FBX"
+    assert found.motion.fps == fps
+    assert abs(found.motion.frames - frames) <= 2
+    places = found.motion.global_pose.positions
+    index = found.motion.skeleton.index
+    head = places[:, index[found.roles["head"]], 2]
+    feet = np.minimum(*(places[:, index[found.roles[f"{side}_foot"]], 2]
+                        for side in ("left", "right")))
+    assert np.median(head) == pytest.approx(1.55, abs=0.2)
+    assert -0.05 < feet.min() < 0.15
+    thighs = [places[0, index[found.roles[f"{side}_thigh"]]] for side in ("left", "right")]
+    left = thighs[0] - thighs[1]
+    assert left[0] > 0.8 * np.linalg.norm(left[:2])
+
+
+def test_other_units_of_one_scene_stand_alike() -> None:
+    found = read_motion(SAMPLES / "naeem_idle.fbx")
+    places = found.motion.global_pose.positions
+    assert np.ptp(places[0, :, 2]) == pytest.approx(1.7, abs=0.15)
+
+
+def test_a_take_by_name() -> None:
+    named = read_fbx(SAMPLES / "mixamo_ybot_punch.fbx", "mixamo.com")
+    assert named.motion.frames == 66
+    with pytest.raises(RequestError, match=r"ybot_punch\.fbx: holds no take 'mixano.com' "
+                                           r"\(did you mean mixamo\.com"):
+        read_fbx(SAMPLES / "mixamo_ybot_punch.fbx", "mixano.com")
+
+
+def test_cartwheels_on_rigid_bones() -> None:
+    found = read_fbx(SAMPLES / "isaac_cmu_49_08.fbx").motion
+    bones = np.linalg.norm(found.skeleton.offsets[1:], axis=1)
+    places = found.global_pose.positions
+    shown = np.linalg.norm(places[:, 1:] - places[:, found.skeleton.parents[1:]], axis=2)
+    assert np.allclose(shown, bones, atol=1e-6)
+    # Cartwheels: the head is the lowest part at some moment, and the highest at another.
+    head = places[:, found.skeleton.index["Head"], 2]
+    assert head.min() < 0.5 * head.max()
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, "cannot read"), (0.6, "cannot read")])
+def test_truncated(share: float, expected: str, tmp_path: Path) -> None:
+    whole = (SAMPLES / "mixamo_ybot_punch.fbx").read_bytes()
+    broken = tmp_path / "broken.fbx"
+    broken.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(RequestError, match=rf"broken\.fbx: .*{expected}") as error:
+        read_motion(broken)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_without_motion() -> None:
+    with pytest.raises(RequestError, match="has a skeleton but no motion"):
+        read_motion(SAMPLES / "ufbx_maya_human_ik_7400_ascii.fbx")

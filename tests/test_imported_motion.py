@@ -52,6 +52,8 @@ def test_a_take_by_name() -> None:
 
 def test_cartwheels_on_rigid_bones() -> None:
     found = read_fbx(SAMPLES / "isaac_cmu_49_08.fbx").motion
+    rest = found.skeleton.heads[:, 2]
+    assert rest[found.skeleton.index["Head"]] > 1.2 > 0.2 > rest[found.skeleton.index["LeftFoot"]]
     bones = np.linalg.norm(found.skeleton.offsets[1:], axis=1)
     places = found.global_pose.positions
     shown = np.linalg.norm(places[:, 1:] - places[:, found.skeleton.parents[1:]], axis=2)

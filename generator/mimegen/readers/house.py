@@ -124,8 +124,10 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
     """Return the matrix that turns the file's rest pose upright, facing -Y, by its pelvis."""
     heads = {role: skeleton.heads[skeleton.index[joint]] for role, joint in roles.joints.items()}
     hips = heads["hips"]
+    # Some systems put the first joint of the spine at the hips, but for rounding.
+    least = 0.02 * float(np.linalg.norm(heads["head"] - hips))
     trunk = next((heads[r] - hips for r in ("spine1", "spine2", "chest", "neck1", "head")
-                  if r in heads and np.linalg.norm(heads[r] - hips) > 1e-6), np.zeros(3))
+                  if r in heads and np.linalg.norm(heads[r] - hips) > least), np.zeros(3))
     whole = heads["head"] - (heads["left_thigh"] + heads["right_thigh"]) / 2
     # A bent zero pose says nothing beyond the pelvis itself.
     up = whole if _unit_vector(whole) @ _unit_vector(trunk) > 0.8 else trunk

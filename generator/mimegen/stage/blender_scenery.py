@@ -11,6 +11,7 @@ import bpy
 import bmesh
 import mathutils
 import numpy as np
+from PIL import Image
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.blender_render import apply_sampling
@@ -60,12 +61,11 @@ def _publish(target: Path) -> None:
     scene = bpy.context.scene
     scene.render.image_settings.file_format = "PNG"
     scene.render.image_settings.color_mode = "RGB"
-    # Blender stamps pictures with the date and the time the render took unless told not to.
-    scene.render.metadata_input = "SCENE"
-    for name in ("date", "time", "render_time", "frame", "camera", "scene", "filename", "memory",
-                 "hostname"):
-        setattr(scene.render, f"use_stamp_{name}", False)
     bpy.data.images["Render Result"].save_render(str(beside), scene=scene)
+    # Blender notes the date and the time it took in the file; only the pixels are kept.
+    with Image.open(beside) as picture:
+        pixels = np.asarray(picture)
+    Image.fromarray(pixels).save(beside)
     beside.replace(target)
 
 
@@ -181,6 +181,8 @@ def _add_lamp(lamp: Lamp, matrix: FloatArray) -> None:
 def _set_sky(sky: Sky) -> None:
     world = bpy.data.worlds.new("set sky")
     bpy.context.scene.world = world
+    # A sky without a sun disc needs no fine map to be sampled by, which takes seconds to make.
+    world.cycles.sampling_method, world.cycles.sample_map_resolution = "MANUAL", 64
     nodes = Nodes(world.node_tree)
     way = nodes.tree.nodes.new("ShaderNodeTexCoord").outputs["Generated"]
     rise = nodes.add("SeparateXYZ", Vector=way).outputs["Z"]

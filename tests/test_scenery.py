@@ -1,0 +1,234 @@
+"""Sets as data: what parses, where things stand, and that the performer is always seen."""
+
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from scipy.spatial.transform import Rotation
+
+from mimegen.paths import data_folder
+from mimegen.stage.camera import Camera
+from mimegen.stage.scenery import Object, Scenery, Solid
+from mimegen.stage.scenery_layout import (
+    PERFORMER_HIGH,
+    PERFORMER_LOW,
+    Piece,
+    box_corners,
+    faces_camera,
+    hulls_meet,
+    lay_out,
+    visible_pieces,
+    wall_panels,
+)
+from mimegen.stage.scenery_shapes import mesh_of
+
+SETS = ("basketball_court", "beach", "boxing_gym", "car_showroom", "concert_hall", "living_room")
+MINIMAL = {
+    "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},
+    "sun": {"strength": 1},
+    "materials": {"red": {"color": "#ff0000"}},
+}
+
+
+def background(name: str) -> dict:
+    return yaml.safe_load((data_folder() / "backgrounds" / f"{name}.yaml").read_text())
+
+
+def scenery(name: str) -> Scenery:
+    return Scenery.model_validate(background(name)["set"])
+
+
+def framed(angle: float, distance: float = 6.2, elevation: float = 11.0) -> Camera:
+    turn, rise = np.radians(48.5 + angle), np.radians(elevation)
+    position = (distance * np.sin(turn) * np.cos(rise), -distance * np.cos(turn) * np.cos(rise),
+                1.0 + distance * np.sin(rise))
+    return looking(position, (90 - elevation, 0, 48.5 + angle))
+
+
+def mime(angle: float) -> Camera:
+    position = Rotation.from_euler("z", angle, degrees=True).apply([10.809, -9.5732, 5.1592])
+    return looking(position, (np.degrees(1.3), 0, np.degrees(0.8) + angle))
+
+
+def looking(position, euler_deg) -> Camera:
+    x, y, z, w = Rotation.from_euler("xyz", euler_deg, degrees=True).as_quat()
+    return Camera(tuple(float(number) for number in position), (w, x, y, z), 50.0, 96, 54)
+
+
+# Kept here so that no two shapes ever have the same id.
+SHAPES: dict[int, Solid] = {}
+CAMERAS = [framed(angle) for angle in range(0, 360, 45)] + [mime(a) for a in (0, 90, 180, 270)]
+
+
+def in_world(piece: Piece) -> np.ndarray:
+    return mesh_of(piece.shape).vertices @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
+
+
+def test_every_background_says_what_it_is():
+    for path in sorted((data_folder() / "backgrounds").glob("*.yaml")):
+        data = yaml.safe_load(path.read_text())
+        assert data["name"] == path.stem
+        assert {"description", "licence", "author", "source"} <= set(data)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_sets_use_all_they_define(name):
+    data = background(name)["set"]
+    Scenery.model_validate(data)
+    text = yaml.safe_dump({key: part for key, part in data.items() if key != "materials"})
+    assert [material for material in data["materials"] if material not in text] == []
+    assert [group for group in data["groups"] if f"of: {group}\n" not in text] == []
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"objects": [{"kind": "box", "size": [1, 1, 1], "material": "red", "bevle": 1}]}, "bevle"),
+    ({"objects": [{"kind": "bx", "material": "red"}]}, "bx"),
+    ({"objects": [{"kind": "sphere", "radius": -1, "material": "red"}]}, "radius"),
+    ({"objects": [{"kind": "sphere", "radius": 1, "material": "rde"}]}, "no material 'rde'"),
+    ({"objects": [{"kind": "group", "of": "car"}]}, "no group 'car'"),
+    ({"groups": {"a": [{"kind": "group", "of": "b"}], "b": [{"kind": "group", "of": "a"}]}},
+     "holds itself"),
+    ({"materials": {"red": {"color": "red"}}}, "color"),
+    ({"wals": []}, "wals"),
+])
+def test_mistakes_are_named(change, words):
+    with pytest.raises(ValidationError, match=words):
+        Scenery.model_validate({**MINIMAL, **change})
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_floor_around_the_performer_is_free(name):
+    for piece in lay_out(scenery(name)):
+        points = in_world(piece)
+        inside = (points[:, 2] > PERFORMER_LOW[2]) & (points[:, 2] < PERFORMER_HIGH[2])
+        if inside.any():
+            assert np.linalg.norm(points[inside, :2], axis=1).min() > 1.7, piece.shape
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_nothing_comes_between_camera_and_performer(name):
+    made = scenery(name)
+    pieces, panels = lay_out(made), wall_panels(made)
+    for camera in CAMERAS:
+        eye, targets = np.array(camera.position), performers_room()
+        for piece in visible_pieces(pieces, camera):
+            assert not ray_hits(piece, eye, targets).any(), (camera.position, piece)
+        for panel in panels:
+            if faces_camera(panel, camera):
+                assert not crosses(panel.corners, eye, targets).any()
+
+
+def test_ropes_before_the_performer_are_left_out_and_those_behind_stay():
+    pieces, camera = lay_out(scenery("boxing_gym")), framed(0)
+    eye, targets = np.array(camera.position), performers_room()
+    assert any(ray_hits(piece, eye, targets).any() for piece in pieces)
+    kept = [piece for piece in visible_pieces(pieces, camera) if piece.material == "rope_red"]
+    assert len(kept) == 2
+    for rope in kept:
+        assert rope.matrix[:2, 3] @ eye[:2] < 0
+
+
+def performers_room() -> np.ndarray:
+    """Points (N, 3) all over the room that a performance takes."""
+    axes = [np.linspace(low, high, 7) for low, high in
+            zip(PERFORMER_LOW, PERFORMER_HIGH, strict=True)]
+    return np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 3)
+
+
+@functools.cache
+def bounds(shape: int) -> tuple[np.ndarray, np.ndarray]:
+    points = mesh_of(SHAPES[shape]).vertices
+    return points.min(axis=0), points.max(axis=0)
+
+
+def ray_hits(piece: Piece, eye: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Whether the ways from the eye to targets go through the piece's turned box (slabs)."""
+    SHAPES[id(piece.shape)] = piece.shape
+    low, high = bounds(id(piece.shape))
+    back = np.linalg.inv(piece.matrix)
+    start = back[:3, :3] @ eye + back[:3, 3]
+    way = targets @ back[:3, :3].T + back[:3, 3] - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (low - start) / way, (high - start) / way
+    enter = np.nanmax(np.minimum(first, second), axis=1)
+    leave = np.nanmin(np.maximum(first, second), axis=1)
+    return (enter < leave) & (leave > 0) & (enter < 1)
+
+
+def crosses(corners: np.ndarray, eye: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Whether the ways from the eye to targets go through a rectangle (4, 3)."""
+    along, up = corners[1] - corners[0], corners[3] - corners[0]
+    normal = np.cross(along, up)
+    way = targets - eye
+    reach = ((corners[0] - eye) @ normal) / (way @ normal)
+    at = eye + reach[:, None] * way - corners[0]
+    u, v = at @ along / (along @ along), at @ up / (up @ up)
+    return (reach > 0) & (reach < 1) & (u > 0) & (u < 1) & (v > 0) & (v < 1)
+
+
+shares = st.lists(st.floats(0.01, 1), min_size=9, max_size=9)
+turns = st.tuples(*[st.floats(-180, 180)] * 3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(shares, turns, st.tuples(*[st.floats(0.02, 2)] * 3))
+def test_a_box_around_a_point_in_sight_is_in_the_way(weights, turn, size):
+    cone = np.vstack([[5.0, -4.0, 2.0], box_corners(PERFORMER_LOW, PERFORMER_HIGH)])
+    point = np.array(weights) / sum(weights) @ cone
+    half = np.array(size) / 2
+    box = Rotation.from_euler("xyz", turn, degrees=True).apply(box_corners(-half, half))
+    assert hulls_meet(cone, box + point)
+    # One side of the cone is the plane X = -1; what is wholly beyond it is not in the way.
+    assert not hulls_meet(cone, box + np.array([-1.01 - np.linalg.norm(half), 0, 1]))
+
+
+@pytest.mark.parametrize("shape", [
+    {"kind": "box", "size": [1, 2, 3]},
+    {"kind": "cylinder", "radius": 1, "height": 2},
+    {"kind": "cylinder", "radius": 1, "height": 2, "top": 0},
+    {"kind": "sphere", "radius": 1},
+    {"kind": "extrude", "outline": [[0, 0], [1, 0], [0, 1]], "height": 1},
+    {"kind": "extrude", "outline": [[0, 0], [0, 1], [1, 0]], "height": 1},
+    {"kind": "tube", "points": [[0, 0, 0], [0, 0, 1], [1, 0, 2]], "radius": 0.1},
+    {"kind": "loft", "sections": [{"x": 0, "bottom": 0, "top": 1, "width": 1},
+                                  {"x": 1, "bottom": 0, "top": 1, "width": 1}]},
+])
+def test_solids_are_closed_and_face_outwards(shape):
+    mesh = mesh_of(TypeAdapter(Object).validate_python({**shape, "material": "red"}))
+    edges: dict[tuple[int, int], int] = {}
+    volume = 0.0
+    for face in mesh.faces:
+        for start, end in zip(face, (*face[1:], face[0]), strict=True):
+            edges[start, end] = edges.get((start, end), 0) + 1
+        for second, third in itertools.pairwise(face[1:]):
+            volume += np.linalg.det(mesh.vertices[[face[0], second, third]]) / 6
+    assert volume > 0
+    assert all(edges.get((end, start)) == 1 for start, end in edges)
+
+
+def test_copies_step_turn_and_take_materials_in_turn():
+    made = Scenery.model_validate({**MINIMAL, "performer_at": [1, 0], "turn_deg": 90,
+                                   "materials": {"red": {"color": "#ff0000"},
+                                                 "blue": {"color": "#0000ff"}},
+                                   "objects": [{"kind": "sphere", "radius": 1, "at": [2, 0, 0],
+                                                "material": ["red", "blue"],
+                                                "repeat": [{"count": 3, "step": [1, 0, 0]}]}]})
+    pieces = lay_out(made)
+    places = np.array([piece.matrix[:3, 3] for piece in pieces])
+    np.testing.assert_allclose(places, [[0, 1, 0], [0, 2, 0], [0, 3, 0]], atol=1e-12)
+    assert [piece.material for piece in pieces] == ["red", "blue", "red"]
+    assert len({piece.whole for piece in pieces}) == 3
+
+
+def test_chance_in_a_set_is_the_same_each_time():
+    first, second = lay_out(scenery("beach")), lay_out(scenery("beach"))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.matrix, other.matrix)
+
+

@@ -11,7 +11,8 @@ from mimegen.catalogue import SCORE_SUFFIX, Catalogue, Entry, plain
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.imported import import_character
-from mimegen.characters.spec import read_character, sample_character
+from mimegen.characters.sampling import sample_character
+from mimegen.characters.spec import read_character
 from mimegen.choreography.perform import perform
 from mimegen.choreography.score import read_score
 from mimegen.errors import RequestError

@@ -60,8 +60,8 @@ def find_roles(skeleton: Skeleton, places: FloatArray | None = None,
 
 @cache
 def bone_names() -> dict[str, Any]:
-    """Return the tables of rigs/bone_names.yaml."""
-    path = data_folder() / "rigs" / "bone_names.yaml"
+    """Return the tables of rigs/skeletons/bone_names.yaml."""
+    path = data_folder() / "rigs" / "skeletons" / "bone_names.yaml"
     tables: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return tables
 

@@ -64,6 +64,13 @@ def cleared(surface: Surface, body: Body, gap: float) -> Surface:
                                                          normals, gap))
 
 
+def settled(surface: Surface, body: Body, gap: float) -> Surface:
+    """Return the surface evened out after draping, at least ``gap`` metres off the skin."""
+    average = neighbour_average(surface.faces, len(surface.vertices))
+    vertices = smoothed(surface.vertices, average, 2)
+    return cleared(replace(surface, vertices=vertices), body, gap)
+
+
 def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> Mesh:
     """Return a finished garment: hemmed, its weights evened out, with what its shader needs.
 

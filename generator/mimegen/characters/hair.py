@@ -46,7 +46,7 @@ def strand_sheet(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Mes
     outward = outward / np.linalg.norm(outward, axis=-1, keepdims=True)
     facing = np.abs(np.degrees(sample_rows(azimuth[..., None], rows)[..., 0]))
     thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
-        1 + 0.35 * clump * ramp(share, 0.0, 0.2)[:, None])
+        1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
     sheet = on_skull + thick[..., None] * outward
     if hair.length > 0:
         sheet = hanging(head, hair, sheet, facing[-1], clump)

@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
-from mimegen.characters.cloth import Field, cleared, cut_from_tights, inside_all, lifted_off, sewn
+from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
 from mimegen.characters.drape import Tube, draped, ramp
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Top
@@ -25,7 +25,7 @@ def make_top(garment: Top, body: Body) -> Piece:
     surface = lifted_off(cut, body, gap)
     surface = hanging_trunk(surface, garment, body, gap)
     surface = hanging_sleeves(surface, garment, body, gap)
-    surface = cleared(surface, body, gap * 0.8)
+    surface = settled(surface, body, gap * 0.8)
 
     def hides(points: FloatArray) -> BoolArray:
         return inside_all(points, fields, COVER_M)

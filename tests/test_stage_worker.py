@@ -206,7 +206,10 @@ def test_a_crash_ends_the_connection(tmp_path: Path) -> None:
         while True:
             victim.connection.recv()
     victim.submit(shot(tmp_path, tiny()))
+    scratch = Path(victim._scratch.name)
+    assert scratch.is_dir()
     victim.kill()
+    assert not scratch.exists()
     assert not [name for name in files_below(tmp_path) if not name.endswith((".npz", ".part"))]
 
 
@@ -227,14 +230,17 @@ def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
             print(worker._process.pid, "bpy" in sys.modules, flush=True)
             os._exit(0)
     """))
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     told = subprocess.run([sys.executable, str(script)], capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=60, check=True, env=os.environ | {"TMPDIR": str(scratch)})
     pid, imported = told.stdout.split()
     assert imported == "False" and told.stderr == ""
     for _ in range(100):
         try:
             os.kill(int(pid), 0)
         except ProcessLookupError:
+            assert not list(scratch.glob("mimegen-*"))
             return
         time.sleep(0.1)
     os.kill(int(pid), signal.SIGKILL)

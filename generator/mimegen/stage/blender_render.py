@@ -1,6 +1,5 @@
 """Rendering with Cycles: devices, sampling, and pictures read into memory."""
 
-import tempfile
 from pathlib import Path
 
 import bpy
@@ -68,16 +67,11 @@ class PictureReader:
     """Renders and reads pictures as floats.
 
     Blender gives its result's pixels to nobody without a window, so they take the way over one
-    uncompressed OpenEXR file in a temporary folder, which costs some 10 ms.
+    uncompressed OpenEXR file in ``folder``, which costs some 10 ms.
     """
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="mimegen-")
-        self._file = Path(self._folder.name) / "picture.exr"
-
-    def close(self) -> None:
-        """Remove the temporary folder."""
-        self._folder.cleanup()
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "picture.exr"
 
     def render(self, region: Region) -> NDArray[np.float32]:
         """Render a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""

@@ -24,8 +24,10 @@ class ShotError(Exception):
     """Something went wrong with one frame; the text says with which."""
 
 
-def serve(connection: Connection, device: str, threads: int) -> None:
+def serve(connection: Connection, device: str, threads: int, scratch: Path) -> None:
     """Do jobs until the main process closes the connection (EOFError).
+
+    ``scratch`` is a folder for passing files.
 
     Raises RequestError where the device is not on this machine.
     """
@@ -33,15 +35,12 @@ def serve(connection: Connection, device: str, threads: int) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     chosen = use_device(device, threads)
     connection.send(Ready(chosen, bpy.app.version_string))
-    reader = PictureReader()
+    reader = PictureReader(scratch)
     stage: FigureStage | None = None
-    try:
-        while True:
-            job = connection.recv()
-            stage, answer = _attempt(job, stage, reader, connection.send)
-            connection.send(answer)
-    finally:
-        reader.close()
+    while True:
+        job = connection.recv()
+        stage, answer = _attempt(job, stage, reader, connection.send)
+        connection.send(answer)
 
 
 def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureReader,

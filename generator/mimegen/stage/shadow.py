@@ -22,8 +22,8 @@ from mimegen.stage.skinning import SkinMatrix, skin_matrix
 CELL_M = 0.02
 # Points closer together than this count once.
 VOXEL_M = 0.0125
-SUN_DIRECTIONS = 24
-SKY_DIRECTIONS = 64
+SUN_DIRECTIONS = 32
+SKY_DIRECTIONS = 96
 # Light from lower in the sky is left out: its shadows are long and too faint to be seen.
 LOWEST_SKY_DEG = 12.0
 SUN_BLUR_CELLS = 0.8

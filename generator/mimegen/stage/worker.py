@@ -1,11 +1,14 @@
 """A warm Blender process, seen from the main process: jobs go in, messages come out."""
 
 import os
+import shutil
 import signal
+import tempfile
 import threading
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from mimegen.errors import RequestError
 from mimegen.stage.jobs import SetJob, ShotJob
@@ -58,8 +61,11 @@ class StageWorker:
         context = get_context("spawn")
         self.connection: Connection
         self.connection, theirs = context.Pipe()
+        # Owned here, so that nothing stays behind when the process is killed.
+        self._scratch = tempfile.TemporaryDirectory(prefix="mimegen-")
         self._process = context.Process(
-            target=_serve, args=(theirs, device, threads), name="mimegen-stage", daemon=True
+            target=_serve, args=(theirs, device, threads, Path(self._scratch.name)),
+            name="mimegen-stage", daemon=True,
         )
         self._process.start()
         theirs.close()
@@ -83,18 +89,20 @@ class StageWorker:
         """End it once its job is done."""
         self.connection.close()
         self._process.join()
+        self._scratch.cleanup()
 
     def kill(self) -> None:
         """End it at once; no half-written file is ever under a final name."""
         self._process.kill()
         self._process.join()
         self.connection.close()
+        self._scratch.cleanup()
 
 
-def _serve(connection: Connection, device: str, threads: int) -> None:
+def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> None:
     """Be the worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     try:
@@ -105,15 +113,16 @@ def _serve(connection: Connection, device: str, threads: int) -> None:
         ))
         return
     try:
-        serve(connection, device, threads)
+        serve(connection, device, threads, scratch)
     except RequestError as problem:
         connection.send(JobFailed(str(problem)))
     except (EOFError, BrokenPipeError):
         pass
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(scratch: Path) -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
+        shutil.rmtree(scratch, ignore_errors=True)
         os._exit(1)

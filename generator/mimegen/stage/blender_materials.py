@@ -155,7 +155,7 @@ def cloth(shader: Shader, material: Material) -> None:
     p: Parameters = material.parameters
     rest = shader.attribute("rest", "Vector")
     folds = shader.noise(shader.scaled(rest, p["fold_stretch"]), 9.0, 1.5, 1.2)
-    fading = shader.noise(rest, 4.0, 4.0)
+    fading = shader.noise(rest, 4.0, 2.0)
     color = shader.mix(fading, shaded(p["color"], 0.84), shaded(p["color"], 1.14))
     edge = shader.attribute("edge")
     seam = shader.math("MULTIPLY", shader.span(edge, 0.021, 0.019), shader.span(edge, 0.015, 0.017))
@@ -189,7 +189,7 @@ def eye(shader: Shader, material: Material) -> None:
     white = shader.mix(shader.span(angle, iris - 0.5, iris + 1.0), rim, (0.80, 0.77, 0.74))
     color = shader.mix(shader.span(angle, 12.0, 11.0), white, (0.004, 0.004, 0.004))
     shader.set(base_color=color, roughness=0.12, specular_ior_level=0.6,
-               emission_color=color, emission_strength=0.12)
+               emission_color=color, emission_strength=0.2)
 
 
 def painted(shader: Shader, material: Material) -> None:

@@ -268,7 +268,8 @@ def forearm_twist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
     Within 180 degrees of the thumb-up middle; never unwrapped further.
     """
     relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
-    degrees = -np.rad2deg(2 * np.arctan2(relative[..., 1], relative[..., 0]))
+    along, scalar = relative[..., 1].copy(), relative[..., 0].copy()
+    degrees = -np.rad2deg(2 * np.arctan2(along, scalar))
     return NEUTRAL_TWIST_DEG + _wrapped(degrees - NEUTRAL_TWIST_DEG)
 
 

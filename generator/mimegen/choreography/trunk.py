@@ -34,9 +34,11 @@ def turned(turns: Turns) -> FloatArray:
 def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
     """Return the head's turns against the chest (F, 4) that look from ``eyes`` to ``target``."""
     sight = quaternions.rotate(quaternions.conjugate(chest), target - eyes)
-    level = np.hypot(sight[:, 0], sight[:, 1])
-    turn = np.rad2deg(np.arctan2(sight[:, 0], -sight[:, 1]))
-    lean = -np.rad2deg(np.arctan2(sight[:, 2], level))
+    # Contiguous, because numpy's trigonometry takes another path, with other last bits, for
+    # columns that happen to end beside where its result lies.
+    left, back, up = np.ascontiguousarray(sight.T)
+    turn = np.rad2deg(np.arctan2(left, -back))
+    lean = -np.rad2deg(np.arctan2(up, np.hypot(left, back)))
     share = HEAD_SHARE_OF_GAZE
     return Turns(turn * share, lean * share, np.zeros_like(turn))
 

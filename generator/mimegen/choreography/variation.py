@@ -76,7 +76,7 @@ def _manner(score: Score, rng: np.random.Generator) -> _Manner:
         width=float(1 + stance * rng.uniform(-0.12, 0.28)),
         stagger=float(stance * rng.uniform(-4, 4)),
         sink=float(stance * rng.uniform(0, 2.5)),
-        lean=float(rng.uniform(-3, 3)),
+        lean=float(rng.uniform(-5, 5)),
         head=float(rng.uniform(-3, 3)),
         hands={side: _three(rng.normal(0, 0.9, 3)) for side in ("left_hand", "right_hand")},
     )

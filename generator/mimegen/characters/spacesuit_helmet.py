@@ -53,9 +53,9 @@ def bubble(fitting: Fitting) -> tuple[FloatArray, FloatArray]:
     points = fitting.points_of("Head")
     low, high = points.min(axis=0), points.max(axis=0)
     scale = fitting.scale
-    middle = np.array([0.0, (low[1] + high[1]) / 2 + 0.002 * scale,
+    middle = np.array([0.0, (low[1] + high[1]) / 2 + 0.01 * scale,
                        (low[2] + high[2]) / 2 + 0.006 * scale])
-    return middle, np.array([0.148, 0.162, 0.157]) * scale
+    return middle, np.array([0.148, 0.152, 0.157]) * scale
 
 
 def visor_edge() -> FloatArray:

@@ -124,19 +124,29 @@ def connectors(fitting: Fitting) -> list[Part]:
 
 
 def patch(fitting: Fitting) -> list[Part]:
-    """Return the round mission patch on the left of the chest."""
-    scale = fitting.scale
-    centre = np.array([0.125, fitting.joint("LeftArm")[2] - 0.02 * scale])
-    radii = np.linspace(0, 1, 15)[1:] * PATCH_RADIUS_M * scale
-    angles = np.arange(40) * 2 * np.pi / 40
-    x = centre[0] * scale + radii[:, None] * np.sin(angles)
+    """Return the round mission patch on the left of the chest: a moon and a far sun."""
+    suit, scale = fitting.suit, fitting.scale
+    middle = np.array([0.125 * scale, fitting.joint("LeftArm")[2] - 0.02 * scale])
+    discs = (
+        ((0.0, 0.0), 1.0, suit.stripe_color), ((0.0, 0.0), 0.88, suit.patch_color),
+        ((-0.22, -0.24), 0.42, suit.shell_color), ((0.38, 0.34), 0.18, suit.visor_color),
+    )
+    parts = []
+    for layer, (away, radius, color) in enumerate(discs):
+        centre = middle + PATCH_RADIUS_M * scale * np.array(away)
+        shape = sewn_disc(fitting, centre, radius * PATCH_RADIUS_M * scale,
+                          (0.0025 + 0.0005 * layer) * scale)
+        parts.append(part(shape, fitting.trunk_weights(shape.vertices), color, "suit"))
+    return parts
+
+
+def sewn_disc(fitting: Fitting, centre: FloatArray, radius: float, height: float) -> Shape:
+    """Return a disc around a place x z (2,) on the chest, ``height`` metres above the suit."""
+    radii = np.linspace(0, radius, 5)[1:]
+    angles = np.arange(32) * 2 * np.pi / 32
+    x = centre[0] + radii[:, None] * np.sin(angles)
     z = centre[1] + radii[:, None] * np.cos(angles)
-    y = front_of(fitting, x, z) - 0.0025 * scale
-    rings = np.stack([x, y, z], axis=-1)
-    shape = fan(rings)
-    colors = patch_colors(fitting, shape.vertices, rings[0].mean(axis=0))
-    weights = fitting.trunk_weights(shape.vertices)
-    return [part(shape, weights, colors, "suit")]
+    return fan(np.stack([x, front_of(fitting, x, z) - height, z], axis=-1))
 
 
 def front_of(fitting: Fitting, x: FloatArray, z: FloatArray) -> FloatArray:
@@ -156,14 +166,3 @@ def fan(rings: FloatArray) -> Shape:
     inner = np.stack([middle, here[0], after[0], np.full(around, -1)], axis=1)
     vertices = np.concatenate([rings.reshape(-1, 3), rings[:1].mean(axis=1)])
     return Shape(vertices, np.concatenate([quads, inner]).astype(np.int32))
-
-
-def patch_colors(fitting: Fitting, points: FloatArray, middle: FloatArray) -> FloatArray:
-    """Return a picture of a planet's limb under a sun on the patch (V, 3)."""
-    suit = fitting.suit
-    x, z = (points - middle)[:, [0, 2]].T / (PATCH_RADIUS_M * fitting.scale)
-    colors = np.tile(np.array(suit.patch_color), (len(points), 1))
-    colors[np.hypot(x, z + 1.0) < 0.9] = np.array(suit.shell_color)
-    colors[np.hypot(x - 0.25, z - 0.35) < 0.26] = np.array(suit.visor_color)
-    colors[np.hypot(x, z) > 0.9] = np.array(suit.stripe_color)
-    return colors

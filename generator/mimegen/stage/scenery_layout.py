@@ -17,7 +17,7 @@ from mimegen.stage.scenery_shapes import mesh_of
 PERFORMER_LOW = np.array([-1.0, -1.5, 0.06])
 PERFORMER_HIGH = np.array([1.0, 1.5, 2.5])
 # What is nearer to the camera than this share of the way to the performer would fill the picture.
-NEAR_SHARE = 0.4
+NEAR_SHARE = 0.55
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import binary_erosion, label
 
-from mimegen.characters.character import Character
+from mimegen.characters.character import Character, Mesh, posed_vertices
 from mimegen.motion import Motion, Skeleton, metrics, quaternions, standard_skeleton
 from mimegen.motion.editing import trimmed
 from mimegen.readers import find_roles, read_motion
@@ -35,6 +35,18 @@ def squashed(legs, arms):
     ground = [0.0, 0.0, heads[STANDARD.index["LeftFoot"], 2] - STANDARD.heads[
         STANDARD.index["LeftFoot"], 2]]
     return Skeleton(STANDARD.names, STANDARD.parents, heads - ground, tails - ground)
+
+
+def fleshy(head=0.1):
+    """The standard skeleton with a box of flesh around every joint."""
+    corners = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
+    sizes = [head if name == "Head" else 0.02 for name in STANDARD.names]
+    places = [STANDARD.heads[i] + ([0, -0.03, 0.1] if name == "Head" else 0) + corners * sizes[i]
+              for i, name in enumerate(STANDARD.names)]
+    owners = np.repeat(np.arange(len(places)), 27)[:, None].astype(np.int32)
+    mesh = Mesh("flesh", np.concatenate(places), np.zeros((0, 4), np.int32), owners,
+                np.ones((len(owners), 1)), "flesh")
+    return Character("boxes", STANDARD, (mesh,), {}, "", "", "")
 
 
 def soles(performance):
@@ -235,3 +247,38 @@ def test_legs_reach_goals_and_stop_short_of_their_length():
     assert np.allclose(bent[near, 1], goals[near]) and near.sum() > 10
     far = reach(places, places[:, 0] - [0.0, 0.0, 2.0], hinges)
     assert np.all(np.isfinite(far)) and np.all(far[:, 0, 1] < 0)
+
+
+def lowest_flesh(performance):
+    pose, mesh = performance.motion.global_pose, performance.character.meshes[0]
+    return min(posed_vertices(mesh, STANDARD, pose.positions[f], pose.rotations[f])[:, 2].min()
+               for f in range(0, performance.motion.frames, 5))
+
+
+def test_a_body_that_lies_down_lies_on_the_ground_and_hands_on_it():
+    motion = dance(60)
+    index = STANDARD.index
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quaternions.from_rotation_vectors([-np.pi / 2, 0.0, 0.0])
+    rotations[:, index["LeftArm"]] = quaternions.from_rotation_vectors([0.0, 0.0, 0.4])
+    root = np.tile([0.0, 0.0, 0.01], (60, 1))
+    low = retarget(Motion(STANDARD, 30.0, root, rotations), fleshy())
+    hips = low.motion.root_positions[:, 2]
+    assert lowest_flesh(low) > -0.05 and np.all(hips < 0.25)
+
+
+def test_hands_keep_off_a_helmet():
+    index = STANDARD.index
+    vectors = np.zeros((10, len(STANDARD.names), 3))
+    vectors[:, index["LeftArm"]] = [0.0, 0.0, -1.2]
+    vectors[:, index["LeftForeArm"]] = [0.0, -2.3, 0.0]
+    motion = Motion(STANDARD, 30.0, np.tile(STANDARD.heads[0], (10, 1)),
+                    quaternions.from_rotation_vectors(vectors))
+
+    def from_face(done):
+        positions = done.global_pose.positions[0]
+        middle = positions[index["Head"]] + [0, -0.03, 0.1]
+        return np.linalg.norm(positions[index["LeftHand"]] - middle)
+    bare, helmet = (from_face(retarget(motion, fleshy(head)).motion) for head in (0.1, 0.2))
+    assert bare == pytest.approx(from_face(motion), abs=0.005) and bare < 0.25
+    assert helmet > bare + 0.02

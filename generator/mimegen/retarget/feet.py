@@ -11,8 +11,9 @@ from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import SIDES
-from mimegen.retarget.limbs import reach
-from mimegen.retarget.stance import Sole, resting_points, sole, source_contacts
+from mimegen.retarget.ground import smooth_cover
+from mimegen.retarget.limbs import bent_to
+from mimegen.retarget.stance import Sole, sole, source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
 BLEND = 0.12
@@ -42,11 +43,9 @@ def on_the_ground(motion: Motion, source: Motion, source_joints: Mapping[str, in
                   character: Character, joints: Mapping[str, int]) -> Motion:
     """Return the character's motion with feet planted where and when the source's are.
 
-    Heels and balls that rest do not slide, soles lie flat and never go below Z = 0; first the
-    whole body moves (up where flesh would sink, down where a leg could not reach), then the legs
-    bend.
+    Heels and balls that rest do not slide, soles lie flat and never go below Z = 0; first the hips
+    move so that planted legs keep their bend, then the legs reach.
     """
-    motion = _above_ground(motion, character, joints)
     feet = [_foot(motion, source, source_joints, character, joints, side) for side in SIDES]
     for foot in feet:
         _flatten(foot, motion.fps)
@@ -107,7 +106,7 @@ def _correction(foot: _Foot, fps: float) -> FloatArray:
     correction = _between_runs(goal - foot.ankle, down, fps)
     correction[:, 2] = gaussian_filter1d(correction[:, 2], HOLD / 2 * fps, mode="nearest")
     sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + low), 0.0)
-    correction[:, 2] += _smooth_cover(sunk, fps)
+    correction[:, 2] += smooth_cover(sunk, fps)
     return correction
 
 
@@ -157,33 +156,6 @@ def _ease(share: FloatArray) -> FloatArray:
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
 
 
-def _smooth_cover(values: FloatArray, fps: float) -> FloatArray:
-    """Return a smooth curve that is nowhere much below ``values`` (F,) >= 0."""
-    if not np.any(values > 0):
-        return values
-    width = max(1, round(0.06 * fps))
-    return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
-                                        mode="nearest"))
-
-
-def _above_ground(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
-    """Lift the body where anything but the feet would sink into the ground."""
-    below = [f"{side}_{part}" for side in SIDES for part in ("shin", "foot", "toe")]
-    feet = {joints[role] for role in below if role in joints}
-    owners, places = resting_points(character, feet)
-    if len(owners) == 0:
-        return motion
-    pose = motion.global_pose
-    lowest = np.full(motion.frames, np.inf)
-    for joint in np.unique(owners):
-        arms = places[owners == joint] - motion.skeleton.heads[joint]
-        down = quaternions.rotate(quaternions.conjugate(pose.rotations[:, joint]), UP)
-        lowest = np.minimum(lowest, pose.positions[:, joint, 2] + (down @ arms.T).min(axis=1))
-    lift = _smooth_cover(np.maximum(-lowest, 0.0), motion.fps)
-    return Motion(motion.skeleton, motion.fps, motion.root_positions + lift[:, None] * UP,
-                  motion.rotations)
-
-
 def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
     """Return how far the hips go down (F,), so that planted legs keep their bend."""
     total, weights = np.zeros(motion.frames), np.full(motion.frames, 1e-6)
@@ -200,7 +172,7 @@ def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
         longest = LONGEST_LEG * np.linalg.norm(bones, axis=1).sum()
         over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot))) - shift
         needed = np.maximum(needed, np.where(foot.heel_down | foot.ball_down, over, 0.0))
-    return np.asarray(shift + _smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps))
+    return np.asarray(shift + smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps))
 
 
 def _extent(motion: Motion, foot: _Foot) -> FloatArray:
@@ -221,15 +193,9 @@ def _legs_bent(motion: Motion, feet: list[_Foot], shift: FloatArray) -> Motion:
     down = shift[:, None] * UP
     rotations = pose.rotations.copy()
     for foot in feet:
-        chain = pose.positions[:, [foot.thigh, foot.shin, foot.foot]] - down[:, None]
+        chain = [foot.thigh, foot.shin, foot.foot]
         hinge = quaternions.rotate(pose.rotations[:, foot.thigh], [1.0, 0.0, 0.0])
-        bent = reach(chain, foot.ankle, hinge)
-        for joint, old, new in (
-            (foot.thigh, chain[:, 1] - chain[:, 0], bent[:, 0] - chain[:, 0]),
-            (foot.shin, chain[:, 2] - chain[:, 1], bent[:, 1] - bent[:, 0]),
-        ):
-            swing = quaternions.between(old, new)
-            rotations[:, joint] = quaternions.multiply(swing, rotations[:, joint])
+        bent_to(rotations, pose.positions - down[:, None], chain, foot.ankle, hinge)
         rotations[:, foot.foot] = foot.turn
         if foot.toe is not None:
             rotations[:, foot.toe] = foot.toe_turn

@@ -34,6 +34,18 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
     return np.stack([bent, start + way * length[:, None]], axis=1)
 
 
+def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goals: FloatArray,
+            hinges: FloatArray) -> None:
+    """Turn a limb's two bones in global ``rotations`` (F, J, 4) so that its end reaches ``goals``.
+
+    ``chain`` numbers its three joints, ``positions`` (F, J, 3) are where they are now.
+    """
+    places = positions[:, chain]
+    bent = np.concatenate([places[:, :1], reach(places, goals, hinges)], axis=1)
+    swings = quaternions.between(np.diff(places, axis=1), np.diff(bent, axis=1))
+    rotations[:, chain[:2]] = quaternions.multiply(swings, rotations[:, chain[:2]])
+
+
 def _angle(length: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
     """Return the angle (F,) between the upper bone and the line to the end, by the cosine rule."""
     cosine = (upper**2 + length**2 - lower**2) / (2 * upper * np.maximum(length, 1e-9))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.characters.character import Character
+from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion
 from mimegen.motion.contacts import resting, resting_level
 from mimegen.motion.quaternions import FloatArray
@@ -53,7 +53,7 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     ankle = joints[f"{side}_foot"]
     toe = joints.get(f"{side}_toe", ankle)
     front = skeleton.heads[toe] if toe != ankle else skeleton.tails[ankle]
-    vertices = _foot_vertices(character, {ankle, toe})
+    vertices = outer_vertices(character, {ankle, toe})
     if len(vertices) == 0:
         ends = np.array([skeleton.tails[toe], front, skeleton.heads[ankle] * [1.0, 1.0, 0.0]])
         vertices = np.concatenate([ends, ends + np.array([0.0, 0.05, 0.0])])
@@ -66,28 +66,27 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     return Sole(heel, ball, tip)
 
 
-def _foot_vertices(character: Character, joints: set[int]) -> FloatArray:
-    found = [np.zeros((0, 3))]
-    for mesh in character.meshes:
-        main = mesh.joints[np.arange(len(mesh.joints)), np.argmax(mesh.weights, axis=1)]
-        found.append(mesh.vertices[np.isin(main, list(joints))])
-    return np.concatenate(found)
+def outer_vertices(character: Character, joints: set[int]) -> FloatArray:
+    """Return the vertices (V, 3), in the rest pose, that follow ``joints`` most."""
+    found = [mesh.vertices[np.isin(_owners(mesh), list(joints))] for mesh in character.meshes]
+    return np.concatenate([np.zeros((0, 3)), *found])
 
 
-def resting_points(character: Character, excluded: set[int]) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the outermost vertices of each joint's flesh: joint numbers (P,) and places (P, 3).
-
-    ``excluded`` joints are left out. Places are in the rest pose.
-    """
+def outermost_points(character: Character) -> dict[int, FloatArray]:
+    """Return the outermost vertices (P, 3) of each joint's flesh, relative to it at rest."""
     ways = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)
                      if (x, y, z) != (0, 0, 0)], dtype=float)
-    joints: list[int] = []
-    places: list[FloatArray] = []
-    for mesh in character.meshes:
-        main = mesh.joints[np.arange(len(mesh.joints)), np.argmax(mesh.weights, axis=1)]
-        for joint in set(main.tolist()) - excluded:
-            own = mesh.vertices[main == joint]
-            extreme = own[np.unique(np.argmax(own @ ways.T, axis=0))]
-            joints += [joint] * len(extreme)
-            places += list(extreme)
-    return np.array(joints, dtype=np.intp), np.array(places).reshape(-1, 3)
+    owners = np.concatenate([np.zeros(0, int), *(_owners(mesh) for mesh in character.meshes)])
+    places = np.concatenate([np.zeros((0, 3)), *(mesh.vertices for mesh in character.meshes)])
+    found = {}
+    for joint in np.unique(owners):
+        own = places[owners == joint]
+        extreme = np.unique(np.argmax(own @ ways.T, axis=0))
+        found[int(joint)] = own[extreme] - character.skeleton.heads[joint]
+    return found
+
+
+def _owners(mesh: Mesh) -> NDArray[np.intp]:
+    """Return the joint (V,) that each vertex follows most."""
+    most = np.argmax(mesh.weights, axis=1)
+    return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)

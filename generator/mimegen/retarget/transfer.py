@@ -10,6 +10,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import SIDES, find_roles
 from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length, unit
 from mimegen.retarget.feet import on_the_ground
+from mimegen.retarget.ground import above_ground
 from mimegen.retarget.hands import with_hands_meeting
 from mimegen.retarget.rest import Alignment
 from mimegen.retarget.stance import standing_height
@@ -42,7 +43,8 @@ def retarget(motion: Motion, character: Character,
     root = _root(motion, source, target, goal, rotations)
     moved = Motion.from_global_rotations(target, motion.fps, root,
                                          quaternions.without_flips(rotations))
-    moved = with_hands_meeting(moved, motion, source, goal)
+    moved = with_hands_meeting(moved, motion, source, character, goal)
+    moved = above_ground(moved, character, goal)
     return Performance(character, on_the_ground(moved, motion, source, character, goal))
 
 

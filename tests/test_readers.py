@@ -214,10 +214,10 @@ def test_damaged_files_get_one_clear_line(written, text, message):
 
 
 def test_missing_unreadable_and_foreign_files(tmp_path):
-    with pytest.raises(RequestError, match="no such file"):
+    with pytest.raises(RequestError, match="cannot be read: No such file"):
         read_motion(tmp_path / "none.bvh")
     (tmp_path / "folder.bvh").mkdir()
-    with pytest.raises(RequestError, match="no such file"):
+    with pytest.raises(RequestError, match="cannot be read: Is a directory"):
         read_motion(tmp_path / "folder.bvh")
     with pytest.raises(RequestError, match=r"\.bvh"):
         read_motion(tmp_path / "take.xyz")

@@ -20,8 +20,6 @@ def read_motion(path: Path) -> Recording:
     kind = path.suffix.lower()
     if kind not in (".bvh", ".fbx"):
         raise RequestError(f"{path}: expected a motion file that ends in .bvh or .fbx")
-    if not path.is_file():
-        raise RequestError(f"{path}: there is no such file")
     if kind == ".fbx":
         return read_fbx(path)
     motion, notes = read_bvh(path)

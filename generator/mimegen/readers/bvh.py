@@ -40,7 +40,7 @@ def read_bvh(path: Path) -> tuple[Motion, tuple[str, ...]]:
     try:
         data = path.read_bytes()
     except OSError as problem:
-        raise RequestError(f"{path}: cannot be read: {problem.strerror or problem}") from None
+        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
     if b"\0" in data:
         raise RequestError(f"{path}: holds binary data, expected the text of a BVH file")
     lines = data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")

@@ -150,3 +150,14 @@ def test_an_action_in_the_wrong_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "action.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(RequestError, match="line 1: id: 'boxing' lies in a folder named"):
         read_action(tmp_path / "action.yaml")
+
+
+def test_the_example_of_the_documentation_works(tmp_path: Path) -> None:
+    document = data_folder() / "docs" / "choreography.md"
+    if not document.is_file():
+        pytest.skip("the documentation is not part of an installed package")
+    text = document.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
+    score = read_score(written(tmp_path, text))
+    motion = perform(score)
+    assert motion.duration == pytest.approx(4.0)
+    assert [str(finding) for finding in lint(motion, score)] == []

@@ -306,4 +306,5 @@ def _steady_twist(twist: FloatArray, fps: float) -> FloatArray:
     if clear.any():
         off = np.interp(frames, frames[clear], off[clear])
     off = np.clip(off, -TWIST_LIMIT_DEG, TWIST_LIMIT_DEG)
-    return NEUTRAL_TWIST_DEG + gaussian_filter1d(off, WRIST_SMOOTHING_S * fps, mode="nearest")
+    off = gaussian_filter1d(off, WRIST_SMOOTHING_S * fps, mode="nearest")
+    return np.asarray(NEUTRAL_TWIST_DEG + off)

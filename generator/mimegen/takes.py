@@ -19,7 +19,7 @@ from mimegen.errors import RequestError
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.paths import data_folder
-from mimegen.readers import read_motion
+from mimegen.readers import Recording, read_motion
 from mimegen.retarget.transfer import retarget
 from mimegen.store import content_key, file_hash
 
@@ -61,7 +61,7 @@ class Take:
         """Return the motion at a frame rate and, for mocap, its joints by role if known."""
         if self.is_score:
             return perform(read_score(self.file), self.seed, fps), None
-        recording = read_motion(self.file)
+        recording = _recorded(self.file)
         return resampled(recording.motion, fps), recording.roles
 
 
@@ -79,10 +79,12 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
               misaligned: str | None, licence: str) -> Take:
     """Return a user's own mocap file as a take.
 
-    A label that the library knows lends its backgrounds.
+    A label that the library knows lends its backgrounds. Raises RequestError where the file holds
+    no motion of one person.
     """
     if not file.is_file():
         raise RequestError(f"{file}: no such file (wanted as --motion)")
+    _recorded(file)
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)
@@ -99,6 +101,11 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         misaligned=misaligned or (known.misaligned_background if known else None),
         file=file, seed=0, actor="recorded", licence=licence,
     )
+
+
+@lru_cache(maxsize=4)
+def _recorded(file: Path) -> Recording:
+    return read_motion(file)
 
 
 def safe_name(text: str) -> str:

@@ -304,7 +304,7 @@ def main(source: Path, target: Path) -> None:
     header, arrays = read_rigged_file(source)
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     with target.open("wb") as opened:
-        np.savez_compressed(opened, **arrays)
+        np.savez(opened, **arrays)
 
 
 if __name__ == "__main__":

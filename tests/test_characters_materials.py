@@ -19,7 +19,8 @@ for name in ("man", "woman", "spacesuit"):
         made = make_material(character.materials[mesh.material])
         for node in made.node_tree.nodes:
             if node.bl_idname == "ShaderNodeAttribute":
-                assert node.attribute_name in mesh.attributes, (name, mesh.name, node.attribute_name)
+                wanted = node.attribute_name
+                assert wanted in mesh.attributes, (name, mesh.name, wanted)
 
 packed = io.BytesIO()
 Image.new("RGB", (3, 2), (255, 0, 0)).save(packed, "PNG")

@@ -75,7 +75,7 @@ def in_rest_pose(
 ) -> tuple[Skeleton, FloatArray]:
     """Turn a body from the data's A pose into the T pose of the standard skeleton."""
     turns = turns_to_rest(skeleton)
-    heads, tails = skeleton.heads.copy(), skeleton.tails.copy()
+    heads = skeleton.heads.copy()
     for joint in range(1, len(heads)):
         parent = skeleton.parents[joint]
         heads[joint] = heads[parent] + quaternions.rotate(turns[parent], skeleton.offsets[joint])

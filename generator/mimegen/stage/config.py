@@ -19,7 +19,11 @@ class Strict(BaseModel):
 
 
 class Sampling(Strict):
-    """How Cycles samples and cleans one picture."""
+    """How Cycles samples and cleans one picture.
+
+    With a small ``scrambling_distance`` neighbouring pixels are sampled alike: smooth edges and
+    clear folds from few samples, at the price of slight bands in half shade.
+    """
 
     samples: int = Field(ge=1, le=65536)
     min_samples: int = Field(default=0, ge=0)
@@ -32,6 +36,7 @@ class Sampling(Strict):
     caustics: bool = False
     light_tree: bool = False
     persistent_data: bool = True
+    scrambling_distance: float = Field(default=1.0, ge=0, le=1)
 
 
 class FixedCamera(Strict):

@@ -47,7 +47,7 @@ class Fitting:
         """Return the skin's points (N, 3) that mostly follow some joints."""
         points, weights = self.skin
         numbers = [self.body.skeleton.index[name] for name in names]
-        return points[weights[:, numbers].sum(axis=1) > 0.5]
+        return np.asarray(points[weights[:, numbers].sum(axis=1) > 0.5])
 
     def limb_sections(self, names: tuple[str, ...], start: FloatArray, end: FloatArray,
                       shares: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -63,12 +63,12 @@ class Fitting:
                     for share in shares]
         ends = np.array([np.quantile(section, [0.02, 0.98], axis=0) for section in sections])
         offsets = ends.mean(axis=1) @ axes[:, :2].T
-        return offsets, np.ptp(ends, axis=1).max(axis=1) / 2
+        return offsets, np.asarray(np.ptp(ends, axis=1).max(axis=1) / 2)
 
     def between(self, first: str, second: str, share: FloatArray) -> FloatArray:
         """Return weights (N, J) that go from one joint to another as a share (N,) goes to 1."""
-        return (np.outer(1 - share, self.rigid(**{first: 1.0}))
-                + np.outer(share, self.rigid(**{second: 1.0})))
+        start, end = self.rigid(**{first: 1.0}), self.rigid(**{second: 1.0})
+        return np.asarray(np.outer(1 - share, start) + np.outer(share, end))
 
     def trunk_weights(self, points: FloatArray) -> FloatArray:
         """Return weights (N, J) for points in or on the trunk: from joint to joint going up."""

@@ -88,13 +88,13 @@ def hoses(fitting: Fitting, box_middle: FloatArray) -> list[Part]:
     for side in (-1.0, 1.0):
         start = box_middle + np.array([side * 0.07, -0.015, -0.05]) * scale
         bend = box_middle + np.array([side * 0.125, -0.035, -0.105]) * scale
-        points = [
+        points = np.array([
             start, bend,
             [side * (0.86 * width + 0.01 * scale), middle + 0.62 * (front - middle),
              height - 0.05 * scale],
             [side * (width + 0.016 * scale), middle, height - 0.03 * scale],
             [side * 0.17 * scale, back + 0.03 * scale, height],
-        ]
+        ])
         shape = hose(points, 0.0135 * scale, (0, 0, 1), rib=0.0022 * scale)
         collar = ring(start + 0.22 * (bend - start), bend - start, 0.013 * scale, 0.012 * scale,
                       0.016 * scale, 20)

@@ -137,7 +137,7 @@ def ring(centre: ArrayLike, axis: ArrayLike, radius: float, height: float, width
     """Return a round band about an axis."""
     axes = frame(axis)
     cosines, sines = circle(around)
-    outward = cosines[:, None] * axes[:, 0] + sines[:, None] * axes[:, 1]
+    outward: FloatArray = np.stack([cosines, sines], axis=1) @ axes[:, :2].T
     return bead(np.asarray(centre) + radius * outward, outward, height, width)
 
 
@@ -225,7 +225,7 @@ def hose(points: ArrayLike, radius: float, reference: ArrayLike, steps: int = 70
 
 def puffs(places: FloatArray, period: float) -> FloatArray:
     """Return 0 at the seams, every ``period`` metres, and 1 at the crests of sewn pleats."""
-    return np.abs(np.sin(np.pi * places / period)) ** 0.7
+    return np.asarray(np.abs(np.sin(np.pi * places / period)) ** 0.7)
 
 
 def creases(places: FloatArray, angles: FloatArray, seed: int, waves: int = 9) -> FloatArray:

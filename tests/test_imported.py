@@ -235,3 +235,14 @@ def test_real_figures(name: str, height: float, cache: Path) -> None:
 def test_motion_without_a_body_is_refused() -> None:
     with pytest.raises(RequestError, match="no body"):
         import_character(SAMPLES / "mixamo_ybot_punch.fbx")
+
+
+def test_the_command_line_refuses_before_anything_is_made(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ["render", "--action", "basketball", "--variants", "base+blank@0", "--character",
+               str(files / "no_body.glb"), "--out", str(out)]
+    done = subprocess.run([sys.executable, "-m", "mimegen", *command], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1 and "no_body.glb" in done.stderr
+    assert not out.exists()

@@ -124,6 +124,9 @@ class CastMember:
     @cached_property
     def key(self) -> str:
         """What the character depends on, apart from code."""
+        if self.file and self.file.suffix.lower() in RIGGED_SUFFIXES:
+            # The file may draw on pictures beside it.
+            return content_key(_built(self).fingerprint)
         body = file_hash(data_folder() / "rigs" / "body.npz")
         return content_key(body, self.seed, file_hash(self.file) if self.file else None)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.characters.build import fingerprint
-from mimegen.characters.character import Character, Material
+from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.imported_mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported_skeleton import Joints, find_placement, one_tree, with_tails
 from mimegen.errors import RequestError
+from mimegen.motion import Skeleton
 from mimegen.readers.separate import Answer, load_answer, read_in_blender
 
 SUFFIXES = (".fbx", ".glb", ".gltf")
@@ -43,7 +44,8 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
         logger.warning("%s: %s", path.name, note)
     return Character(
         path.stem, skeleton, made, {material.name: material for material in materials},
-        fingerprint(made, materials), f"imported from {path.name}", "as its owner states",
+        _fingerprint(skeleton, made, materials), f"imported from {path.name}",
+        "as its owner states",
     )
 
 
@@ -75,6 +77,13 @@ def _complete(rigged: Answer) -> bool:
     return not rigged.header["missing_pictures"] and all(
         _sha256(Path(name)) == digest for name, digest in rigged.header["used_files"].items()
     )
+
+
+def _fingerprint(skeleton: Skeleton, meshes: tuple[Mesh, ...], materials: list[Material]) -> str:
+    places = np.round([skeleton.heads, skeleton.tails], 6) + 0.0
+    parts = (skeleton.names, skeleton.parents.tolist(), places.tolist(),
+             fingerprint(meshes, materials))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _key(path: Path) -> str:

@@ -20,7 +20,7 @@ def choose_device(wanted: str = "auto") -> str:
     worker = StageWorker(wanted)
     try:
         answer = worker.connection.recv()
-    except EOFError:
+    except (EOFError, ConnectionError):
         raise RequestError(
             "Blender does not start; see the README for the system libraries it needs"
         ) from None

@@ -54,7 +54,7 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
             stage = FigureStage(job.character, job.config)
         _render_shot(job, stage, reader, send)
         return stage, JobDone()
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         raise
     except ShotError as problem:
         return None, JobFailed(str(problem))
@@ -79,8 +79,6 @@ def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
             try:
                 picture = stage.picture(job.cameras[camera], reader)
                 _publish(frame_to_bytes(picture), job.frame_file(int(frame), int(camera)))
-            except BrokenPipeError:
-                raise
             except Exception as problem:
                 where = f"frame {frame} from camera {camera} of {job.folders[camera]}"
                 raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem

@@ -50,7 +50,8 @@ class StageWorker:
     """A Blender process of its own, which does one job at a time.
 
     Messages (Ready first, then those of each job) are received from ``connection``; EOFError
-    there means that the process is gone. A ``submit`` before Ready waits until Blender is up.
+    or ConnectionError there means that it is gone. A ``submit`` before Ready waits until Blender
+    is up.
     """
 
     def __init__(self, device: str = "auto", threads: int = 0) -> None:
@@ -72,12 +73,12 @@ class StageWorker:
         self._frames = 0
 
     def submit(self, job: ShotJob | SetJob) -> None:
-        """Hand over a job; the one before must have ended. A process that is gone says EOFError."""
+        """Hand over a job; the one before must have ended. A dead process says EOFError."""
         if isinstance(job, ShotJob):
             self._frames += int(job.missing.sum())
         try:
             self.connection.send(job)
-        except BrokenPipeError:
+        except ConnectionError:
             self._process.join()
 
     @property
@@ -116,7 +117,7 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
         serve(connection, device, threads, scratch)
     except RequestError as problem:
         connection.send(JobFailed(str(problem)))
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         pass
 
 

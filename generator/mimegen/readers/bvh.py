@@ -16,7 +16,7 @@ from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-LARGEST = 1e6
+LARGEST, MOST_JOINTS = 1e6, 1000
 COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
                 250, 300, 360, 480, 500, 1000, 24 / 1.001, 30 / 1.001, 60 / 1.001, 120 / 1.001)
 
@@ -144,6 +144,8 @@ class _Hierarchy:
             self._fail(f"JOINT {name!r} outside of a ROOT or inside an End Site")
         if any(joint.name == name for joint in self.joints):
             self._fail(f"a second joint is called {name!r}; expected names that differ")
+        if len(self.joints) == MOST_JOINTS:
+            self._fail(f"more than {MOST_JOINTS} joints, expected the skeleton of one person")
         self.joints.append(_Joint(name, -1 if word == "ROOT" else int(self.open[-1] or 0)))
         self.open.append(len(self.joints) - 1)
 

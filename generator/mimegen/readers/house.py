@@ -121,7 +121,10 @@ def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
 
 
 def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
-    """Return the matrix that turns the file's rest pose upright, facing -Y, by its pelvis."""
+    """Return the matrix that turns the file's rest pose upright, facing -Y, by its pelvis.
+
+    A pelvis without width or height says nothing: its rest pose stays as it is.
+    """
     heads = {role: skeleton.heads[skeleton.index[joint]] for role, joint in roles.joints.items()}
     hips = heads["hips"]
     # Some systems put the first joint of the spine at the hips, but for rounding.
@@ -131,7 +134,10 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
     whole = heads["head"] - (heads["left_thigh"] + heads["right_thigh"]) / 2
     # A bent zero pose says nothing beyond the pelvis itself.
     up = whole if _unit_vector(whole) @ _unit_vector(trunk) > 0.8 else trunk
-    left = _nearest_axis(heads["left_thigh"] - heads["right_thigh"], 20.0)
+    across = heads["left_thigh"] - heads["right_thigh"]
+    if np.linalg.norm(np.cross(up, across)) < 1e-3 * np.linalg.norm(whole) ** 2:
+        return np.eye(3)
+    left = _nearest_axis(across, 20.0)
     up = _nearest_axis(up - left * (left @ up), 30.0)
     left = _unit_vector(left - up * (left @ up))
     return np.array([left, np.cross(up, left), up])
@@ -237,7 +243,7 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
 def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     """Bring a body down that hovers longer than any jump: inertial systems drift in height."""
     lowest = motion.global_pose.positions[..., 2].min(axis=1)
-    width = round(LONGEST_JUMP * motion.fps)
+    width = max(1, round(LONGEST_JUMP * motion.fps))
     if motion.frames <= width:
         return motion, ()
     floor = grey_opening(np.pad(lowest, width, mode="edge"), width)[width:-width]

@@ -1,11 +1,15 @@
 """Roles by the shape of the tree, for skeletons whose names say nothing."""
 
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
+
+# Branches of one joint that are looked at, longest first: limbs, neck, and what clothes hang on.
+LIMBS = 8
 
 
 def roles_by_shape(skeleton: Skeleton, places: FloatArray) -> dict[str, str]:
@@ -24,7 +28,7 @@ def roles_by_shape(skeleton: Skeleton, places: FloatArray) -> dict[str, str]:
             arms = _pair(skeleton, chest) if chest != hips else None
             necks = [c for c in skeleton.children(chest) if arms and c not in arms]
             if arms and necks:
-                neck = max(necks, key=lambda c: _reach(skeleton, c))
+                neck = max(necks, key=lambda c: _reaches(skeleton)[c])
                 return _named(skeleton, places, hips, chest, neck, legs, arms)
     return {}
 
@@ -45,23 +49,30 @@ def _line(skeleton: Skeleton, joint: int) -> list[int]:
     """Return the joints of the longest way down from a joint."""
     line = [joint]
     while children := skeleton.children(line[-1]):
-        line.append(max(children, key=lambda c: _reach(skeleton, c)))
+        line.append(max(children, key=lambda c: _reaches(skeleton)[c]))
     return line
 
 
-def _reach(skeleton: Skeleton, joint: int) -> float:
-    length = float(np.linalg.norm(skeleton.offsets[joint]))
-    return length + max((_reach(skeleton, c) for c in skeleton.children(joint)), default=0.0)
+@lru_cache(maxsize=4)
+def _reaches(skeleton: Skeleton) -> FloatArray:
+    """Return the length (J,) of the longest way from each joint's parent through it to an end."""
+    lengths = np.linalg.norm(skeleton.offsets, axis=1)
+    deepest = np.zeros(len(lengths))
+    for joint in range(len(lengths) - 1, 0, -1):
+        parent = skeleton.parents[joint]
+        deepest[parent] = max(deepest[parent], lengths[joint] + deepest[joint])
+    return np.asarray(lengths + deepest)
 
 
 def _pair(skeleton: Skeleton, joint: int) -> tuple[int, int] | None:
     """Return the longest two children's branches of like length and joint count."""
+    reaches = _reaches(skeleton)
+    longest = sorted(skeleton.children(joint), key=lambda c: -reaches[c])[:LIMBS]
     pairs = []
-    for a, b in combinations(skeleton.children(joint), 2):
-        lengths = _reach(skeleton, a), _reach(skeleton, b)
+    for a, b in combinations(longest, 2):
         alike = len(_below(skeleton, a)) == len(_below(skeleton, b))
-        if alike and len(_line(skeleton, a)) >= 3 and min(lengths) > 0.9 * max(lengths):
-            pairs.append((lengths[0], (a, b)))
+        if alike and len(_line(skeleton, a)) >= 3 and reaches[b] > 0.9 * reaches[a]:
+            pairs.append((reaches[a], (a, b)))
     return max(pairs)[1] if pairs else None
 
 

@@ -79,6 +79,7 @@ class _Hierarchy:
             if word in ("ROOT", "JOINT"):
                 self._begin_joint(word)
             elif word == "End":
+                self._joint()
                 self._next("Site")
                 self._expect("{")
                 self.open.append(None)
@@ -128,7 +129,7 @@ class _Hierarchy:
 
     def _joint(self) -> _Joint:
         if not self.open or self.open[-1] is None:
-            self._fail("OFFSET or CHANNELS outside of a joint")
+            self._fail("OFFSET, CHANNELS or End Site outside of a joint")
         number = self.open[-1]
         assert number is not None
         return self.joints[number]

@@ -135,7 +135,7 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
     # A bent zero pose says nothing beyond the pelvis itself.
     up = whole if _unit_vector(whole) @ _unit_vector(trunk) > 0.8 else trunk
     across = heads["left_thigh"] - heads["right_thigh"]
-    if np.linalg.norm(np.cross(up, across)) < 1e-3 * np.linalg.norm(whole) ** 2:
+    if np.linalg.norm(np.cross(up, across)) <= 1e-3 * np.linalg.norm(whole) ** 2:
         return np.eye(3)
     left = _nearest_axis(across, 20.0)
     up = _nearest_axis(up - left * (left @ up), 30.0)

@@ -123,11 +123,6 @@ def _default_workers(device: str) -> int:
 
 def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:
     with Reporter(len(plan.clips), quiet) as reporter:
-        reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots, config"
-                     f" {plan.clips[0].shot.config.name}, device {workers.device}"
-                     if plan.clips else "nothing to do")
-        for reason in plan.left_out:
-            reporter.say(f"left out: {reason}")
         failures = render(plan, store, out, workers, reporter)
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)

@@ -56,6 +56,9 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     nothing can go on (no disk space, an unwritable place).
     """
     prepare_folders(plan, store, out)
+    reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {workers.device}")
+    for reason in plan.left_out:
+        reporter.say(f"left out: {reason}")
     run = _Run(store, out, reporter, waiting=[])
     for clip in plan.clips:
         row = finished_row(clip, store, out)

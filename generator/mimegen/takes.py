@@ -66,8 +66,12 @@ class Take:
 
 
 def library_take(entry: Entry, take: str | None, seed: int) -> Take:
-    """Return a take of the library."""
+    """Return a take of the library.
+
+    Raises RequestError, naming file and line, where its score is none.
+    """
     action, file = entry.action, entry.take(take)
+    read_score(file)
     return Take(
         action=action.id, name=file.name.removesuffix(SCORE_SUFFIX), labels=tuple(action.labels),
         aligned=action.aligned_background, misaligned=action.misaligned_background,

@@ -2,19 +2,17 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from mimegen.choreography.located_yaml import LocatedYaml
+from mimegen.yaml_file import Strict, YamlFile
 
 
-class Action(BaseModel):
+class Action(Strict):
     """One file ``action.yaml``; its takes lie beside it.
 
     ``labels`` are the right answers, MIME's where MIME has the action; ``aliases`` are further
     names to ask for it by; the misaligned background belongs to another action.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     name: str
@@ -33,8 +31,8 @@ def read_action(path: Path) -> Action:
 
     Raises RequestError with the file, line and key of the first thing that is wrong.
     """
-    document = LocatedYaml(path)
-    action = document.parsed(Action, document.content, Action.model_fields)
+    document = YamlFile(path)
+    action = document.parsed(Action)
     if action.id != path.parent.name:
         raise document.error(("id",), f"{action.id!r} lies in a folder named {path.parent.name!r}")
     return action

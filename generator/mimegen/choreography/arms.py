@@ -18,7 +18,7 @@ from mimegen.motion.quaternions import FloatArray
 NEUTRAL_TWIST_DEG = 85.0
 RELAXED_TWIST_DEG = 65.0
 TWIST_LIMIT_DEG = 92.0
-WRIST_LIMIT_DEG = 72.0
+WRIST_LIMIT_DEG = 66.0
 WRIST_SMOOTHING_S = 0.02
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
@@ -80,7 +80,7 @@ def collar_rotation(
     local = quaternions.rotate(quaternions.conjugate(chest), toward) * np.array([side, -1, 1])
     far = np.clip(np.linalg.norm(local, axis=-1), 0.0, 1.15)
     aim = unit(local)
-    up = np.where(aim[:, 2] > 0, 26.0, 7.0) * aim[:, 2] * far + shrug[:, 0]
+    up = np.where(aim[:, 2] > 0, 23.0, 6.0) * aim[:, 2] * far + shrug[:, 0]
     forward = np.clip(16.0 * aim[:, 1] * far - 4.0 * aim[:, 0], -12, 16) + shrug[:, 1]
     forward = forward + 45.0 * np.clip(far - 1.0, 0.0, 0.15) * np.clip(aim[:, 1], 0, 1)
     vectors = np.zeros((len(chest), 3))

@@ -79,7 +79,7 @@ def _orienting(
 ) -> Callable[[FloatArray], FloatArray]:
     weights = track_weights(track.keys, moments, -HAND_LAG_S)
     frames = [resolve(key.to.anchor, track.side).rotations for key in track.hand_keys if key.to]
-    freedom = weights @ np.array([1.0 if _is_loose(key) else 0.0 for key in track.hand_keys])
+    freedom = weights @ np.array([_freedom(key) for key in track.hand_keys])
     step = moments[1] - moments[0] if len(moments) > 1 else 1.0
     speed = gaussian_filter1d(
         np.gradient(points, step, axis=0) if len(points) > 1 else np.zeros_like(points),
@@ -92,22 +92,29 @@ def _orienting(
             for key, frame in zip(track.hand_keys, frames, strict=True)
         ]
         mixed = _mixed(np.stack(wanted, axis=1), weights)
-        return _trailing(mixed, speed, track.side, np.clip(0.25 + freedom, 0, 1))
+        return _trailing(mixed, speed, track.side, np.clip(freedom, 0, 1))
 
     return orient
 
 
-def _is_loose(key: HandKey) -> bool:
-    return key.palm is None and key.fingers is None and key.bar is None
+def _freedom(key: HandKey) -> float:
+    """Return the share of a free hand's trailing that a hand has: none if it is held firm."""
+    if key.straight:
+        return 0.0
+    return 1.0 if key.palm is None and key.fingers is None and key.bar is None else 0.25
 
 
 def _asked(key: HandKey, side: float, frame: FloatArray, relaxed: FloatArray) -> FloatArray:
     """Return the rotations (F, 4) that one key asks for, given those of a relaxed hand."""
     along, out_of_palm, _ = hand_axes(side)
-    if key.palm is not None and key.fingers is not None:
+    if key.palm is not None and (key.straight or key.fingers is not None):
         palm = quaternions.rotate(frame, unit(in_body_axes(np.array(key.palm), side)))
-        fingers = quaternions.rotate(frame, unit(in_body_axes(np.array(key.fingers), side)))
-        fingers = across(fingers, palm)
+        if key.fingers is None:
+            fingers = quaternions.rotate(relaxed, along)
+            palm = across(palm, fingers)
+        else:
+            fingers = quaternions.rotate(frame, unit(in_body_axes(np.array(key.fingers), side)))
+            fingers = across(fingers, palm)
         rest = np.stack([along, out_of_palm, np.cross(along, out_of_palm)], axis=-1)
         now = np.stack([fingers, palm, np.cross(fingers, palm)], axis=-1)
         return quaternions.from_matrices(now @ rest.T)

@@ -19,7 +19,7 @@ HEEL_SMOOTHING_S = 0.03
 
 class FootGoal(NamedTuple):
     """The ball's places (F, 3) in metres above its height at rest, toes' turn to the left and
-    heel lift (F,) in degrees."""
+    heel lift (F,) in degrees; below 0 the toes are lifted."""
 
     ball: FloatArray
     turn: FloatArray
@@ -41,7 +41,7 @@ def leg_rotations(
     """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
     limb = leg_limb(skeleton, side)
     heel = _heel_lift(skeleton, side, hip, goal, limb.reach)
-    heel = _unhurried(np.maximum(heel, goal.heel), fps)
+    heel = _unhurried(np.maximum(heel, goal.heel) + np.minimum(goal.heel, 0.0), fps)
     foot = _foot_rotation(goal.turn, heel)
     ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
     forward = np.array([0.0, -1.0, 0.0])

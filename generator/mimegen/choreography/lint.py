@@ -27,7 +27,7 @@ REACH_LIMIT_CM = 2.5
 # Pronation and supination from the thumb-up middle; 85 to 90 degrees each in healthy adults
 # (Boone and Azen 1979), and a few more from the shoulder that this skeleton has not got.
 TWIST_LIMIT_DEG = 96.0
-WRIST_LIMIT_DEG = 74.0
+WRIST_LIMIT_DEG = 68.0
 # A boxer's elbow extends at about 1000 degrees a second (Piorkowski, Lees and Barton 2011).
 SPEED_LIMIT_DEG_S = 1500.0
 HAND_INSIDE_LIMIT_CM = 1.0

@@ -214,7 +214,7 @@ def _foot_goal(stage: _Stage, side: str) -> legs.FootGoal:
     steps = weights @ (in_body_axes(places, sign) * stage.unit)
     steps[:, 2] = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, stage) + ball[2]
     turn, heel = track_values(keys, ("turn", "heel"), stage.moments).T
-    return legs.FootGoal(steps, sign * turn, np.maximum(heel, 0.0))
+    return legs.FootGoal(steps, sign * turn, heel)
 
 
 def _step_height(keys: Sequence[TimedKey], places: FloatArray, stage: _Stage) -> FloatArray:

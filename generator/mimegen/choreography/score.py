@@ -4,24 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names
 from mimegen.choreography.hand_shapes import hand_shapes
-from mimegen.choreography.located_yaml import LocatedYaml
 from mimegen.choreography.places import DirectionField, Place, PlaceField
 from mimegen.errors import near_misses
+from mimegen.yaml_file import Strict, YamlFile
 
 Arrival = Literal["stop", "pass", "impact"]
 Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]
 Centimetres = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
-
-
-class Strict(BaseModel):
-    """A part of a file in which a misspelt key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Key(Strict):
@@ -78,7 +72,8 @@ class HandKey(Key):
 
     ``palm`` and ``fingers`` are the directions that these face; with only one of them the hand
     rolls about it as the forearm likes. ``bar`` is where the thumb's end of a held bar points.
-    ``loose`` lets the hand hang from the forearm. Directions are in the frame of the place.
+    ``loose`` lets the hand hang from the forearm; ``straight`` keeps it in line with the forearm,
+    rolled as ``palm`` says. Directions are in the frame of the place.
     """
 
     to: PlaceField | None = None
@@ -87,6 +82,7 @@ class HandKey(Key):
     fingers: DirectionField | None = None
     bar: DirectionField | None = None
     loose: bool = False
+    straight: bool = False
     shape: str | None = None
     elbow: DirectionField | None = None
 
@@ -106,7 +102,7 @@ class Phase(Strict):
     feet: FootKey | None = None
     left_foot: FootKey | None = None
     right_foot: FootKey | None = None
-    props: dict[str, PropKey] = {}
+    props: dict[str, PropKey] = Field(default_factory=dict)
     line: int = 0
 
     def moves(self) -> Iterator[tuple[str, Key]]:
@@ -153,7 +149,7 @@ class Score(Strict):
     duration: float = Field(gt=0.2, le=600)
     facing: Degrees = 0.0
     balanced: bool = True
-    props: dict[str, str] = {}
+    props: dict[str, str] = Field(default_factory=dict)
     vary: Variety = Variety()
     repeat: tuple[Repeat, ...] = ()
     phases: tuple[Phase, ...] = Field(min_length=1)
@@ -179,7 +175,7 @@ def read_score(path: Path) -> Score:
     Raises RequestError with the file, line and key of the first thing that is wrong: unknown
     tracks, landmarks and hand shapes (with near misses), time running backwards.
     """
-    document = LocatedYaml(path)
+    document = YamlFile(path)
     props = document.content.get("props") or {}
     content = {**document.content, "phases": _with_props(document, tuple(props))}
     score = document.parsed(Score, content, (*TRACKS, *props, *_field_names()))
@@ -189,7 +185,7 @@ def read_score(path: Path) -> Score:
     return score
 
 
-def _with_props(document: LocatedYaml, props: tuple[str, ...]) -> Any:
+def _with_props(document: YamlFile, props: tuple[str, ...]) -> Any:
     """Gather each phase's keys for props, which the file writes beside the other tracks."""
     phases = document.content.get("phases")
     if not isinstance(phases, list):
@@ -211,7 +207,7 @@ def _field_names() -> set[str]:
     return {name for kind in kinds for name in kind.model_fields}
 
 
-def _check_times(document: LocatedYaml, score: Score) -> None:
+def _check_times(document: YamlFile, score: Score) -> None:
     moments = [phase.at for phase in score.phases]
     if moments[0] != 0:
         raise document.error(("phases", 0, "at"), "the first phase is at 0")
@@ -235,7 +231,7 @@ def _check_times(document: LocatedYaml, score: Score) -> None:
         end = repeat.until
 
 
-def _check_words(document: LocatedYaml, score: Score) -> None:
+def _check_words(document: YamlFile, score: Score) -> None:
     landmarks = (*landmark_names(), *score.props)
     shapes = hand_shapes()
     for number, phase in enumerate(score.phases):

@@ -92,7 +92,7 @@ def _mentions(phases: Sequence[Phase], track: str) -> Iterator[tuple[int, Key]]:
                 yield number, key
 
 
-ORIENTATION = {"palm", "fingers", "bar", "loose"}
+ORIENTATION = {"palm", "fingers", "bar", "loose", "straight"}
 
 
 def _completed(key: Key, before: Key) -> Key:

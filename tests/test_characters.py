@@ -226,9 +226,9 @@ def test_random_people_can_be_built(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "place"), [
-    ("age:", "aeg:", "phenotype.aeg"),
-    ("#2a1a10", "#2a1a1", "hair.color"),
-    ("height: 1.8", "height: 18", "phenotype.height"),
+    ("age:", "aeg:", "phenotype aeg"),
+    ("#2a1a10", "#2a1a1", "hair color"),
+    ("height: 1.8", "height: 18", "phenotype height"),
     ("kind: top", "kind: tpo", "outfit"),
 ])
 def test_mistakes_are_named(tmp_path: Path, old: str, new: str, place: str) -> None:
@@ -247,7 +247,7 @@ def test_a_color_out_of_range_is_named(tmp_path: Path) -> None:
     text = (RIGS / "man.yaml").read_text(encoding="utf-8")
     file = tmp_path / "broken.yaml"
     file.write_text(text.replace('"#2a1a10"', "[0.2, 1.4, 0.1]"), encoding="utf-8")
-    with pytest.raises(RequestError, match=r"hair\.color\.1"):
+    with pytest.raises(RequestError, match="hair color"):
         read_character(file)
 
 

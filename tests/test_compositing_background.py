@@ -211,20 +211,20 @@ def test_a_picture_is_found_beside_its_file(tmp_path):
 
 
 @pytest.mark.parametrize(("facts", "says"), [
-    ({"horizon": 1.4}, r"picture\.horizon: .*less than 1"),
-    ({"horizon": -0.2}, r"picture\.horizon: .*greater than or equal to 0"),
-    ({"horizn": 0.4}, r"picture\.horizn: no such key \(did you mean horizon\?\)"),
-    ({"camera_height_m": 0}, r"picture\.camera_height_m: .*greater than 0"),
-    ({"ground": [[0, 1], [1, 1]]}, r"picture\.ground: .*at least 3"),
-    ({"ground": [[0, 1], [1, 1], [0.5, 1.2]]}, r"picture\.ground\.2\.1: .*less than or equal to 1"),
+    ({"horizon": 1.4}, r"picture horizon: .*less than 1"),
+    ({"horizon": -0.2}, r"picture horizon: .*greater than or equal to 0"),
+    ({"horizn": 0.4}, r"picture horizn: unknown key \(did you mean horizon\?\)"),
+    ({"camera_height_m": 0}, r"picture camera_height_m: .*greater than 0"),
+    ({"ground": [[0, 1], [1, 1]]}, r"picture ground: .*at least 3"),
+    ({"ground": [[0, 1], [1, 1], [0.5, 1.2]]}, r"picture ground: .*less than or equal to 1"),
     ({"ground": [[0, 0.1], [1, 0.1], [0.5, 0.3]]}, r"picture: ground: .*above the horizon"),
     ({"camera_pitch_deg": -5}, r"picture: camera_pitch_deg: .*upper half"),
-    ({"file": "absent.jpg"}, r"picture\.file: there is no .*absent\.jpg"),
-    ({"file": "hall.yaml"}, r"picture\.file: .*cannot be read as a picture"),
+    ({"file": "absent.jpg"}, r"picture file: there is no .*absent\.jpg"),
+    ({"file": "hall.yaml"}, r"picture file: .*cannot be read as a picture"),
 ])
 def test_what_is_wrong_with_a_picture_is_said_in_one_line(tmp_path, facts, says):
     path = picture_file(tmp_path, gray(), **facts)
-    with pytest.raises(RequestError, match=rf"hall\.yaml: {says}") as raised:
+    with pytest.raises(RequestError, match=rf"hall\.yaml: .*{says}") as raised:
         read_background(path)
     assert "\n" not in str(raised.value)
 
@@ -234,23 +234,23 @@ def test_a_cut_off_picture_is_refused(tmp_path):
     path = picture_file(tmp_path, pixels)
     whole = (tmp_path / "hall.png").read_bytes()
     (tmp_path / "hall.png").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(RequestError, match=r"hall\.yaml: picture\.file: .*cannot be read"):
+    with pytest.raises(RequestError, match=r"hall\.yaml: line \d+: picture file: .*cannot be read"):
         read_background(path)
 
 
 @pytest.mark.parametrize(("text", "says"), [
     ("name: hall\ncolor: [1, 1, 1]\n", r"description: Field required"),
     (yaml.safe_dump(FACTS), r"give exactly one of color, picture and set"),
-    (yaml.safe_dump(FACTS | {"colour": [1, 1, 1]}), r"colour: no such key \(did you mean color"),
-    (yaml.safe_dump(FACTS | {"color": [1, 1, 2]}), r"color\.2: .*less than or equal to 1"),
-    ("name: [unclosed", r"not YAML: .*line 1"),
-    ("- a\n- b\n", r"expected keys and values"),
-    ("", r"expected keys and values"),
+    (yaml.safe_dump(FACTS | {"colour": [1, 1, 1]}), r"colour: unknown key \(did you mean color"),
+    (yaml.safe_dump(FACTS | {"color": [1, 1, 2]}), r"color: .*less than or equal to 1"),
+    ("name: [unclosed", r"line 1: not valid YAML"),
+    ("- a\n- b\n", r"expected a mapping of keys"),
+    ("", r"expected a mapping of keys"),
 ])
 def test_what_is_wrong_with_a_file_is_said_in_one_line(tmp_path, text, says):
     path = tmp_path / "hall.yaml"
     path.write_text(text)
-    with pytest.raises(RequestError, match=rf"hall\.yaml: {says}") as raised:
+    with pytest.raises(RequestError, match=rf"hall\.yaml: .*{says}") as raised:
         read_background(path)
     assert "\n" not in str(raised.value)
 

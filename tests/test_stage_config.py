@@ -37,13 +37,13 @@ def test_the_mime_config_is_the_papers() -> None:
 @pytest.mark.parametrize(
     ("part", "key", "value", "words"),
     [
-        (None, "widht", 640, ["widht: there is no such key", "width"]),
-        ("sampling", "sampels", 3, ["sampling.sampels", "samples"]),
+        (None, "widht", 640, ["widht: unknown key", "width"]),
+        ("sampling", "sampels", 3, ["sampling sampels", "samples"]),
         ("camera", "lense_mm", 50, ["lense_mm", "lens_mm"]),
-        ("light", "sun", 5, ["light.sun", "sun_strength"]),
+        ("light", "sun", 5, ["light sun", "sun_strength"]),
         (None, "width", 641, ["width: ", "multiple of 2"]),
         ("camera", "kind", "handheld", ["camera", "framed"]),
-        ("sampling", "samples", 0, ["sampling.samples: "]),
+        ("sampling", "samples", 0, ["sampling samples: "]),
     ],
 )
 def test_a_wrong_key_or_value_is_named_with_its_file(

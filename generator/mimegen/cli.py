@@ -23,6 +23,8 @@ from mimegen.store import Store
 from mimegen.takes import Take, library_take, user_take
 from mimegen.variants import GROUPS, MIME, parse_variants
 
+# Each takes about half a gigabyte.
+MOST_CPU_WORKERS = 8
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -78,7 +80,7 @@ def main() -> None:
               help="Where finished frames are kept.  [default: OUT/store]")
 @click.option("--farm", default="local", show_default=True, type=click.Choice(["local"]))
 @click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Blender processes.  [default: one per two cores, or one on a GPU]")
+              help="Blender processes.  [default: one per core, at most 8; one on a GPU]")
 @click.option("--device", default="auto", show_default=True, metavar="NAME",
               help="optix, cuda, hip, oneapi, metal or cpu.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
@@ -105,7 +107,7 @@ def render_command(
     plan = make_plan(catalogue, takes, cells, read_config(catalogue.file("config", name)),
                      chosen, character)
     return _carry_out(plan, out, Store(store_folder or out / "store"),
-                      Workers(workers or _default_workers(chosen), chosen, 0), quiet)
+                      _workers(workers, chosen), quiet)
 
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int) -> list[Take]:
@@ -117,8 +119,13 @@ def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: i
             for name in (list(entry.takes) if take == "all" else [take])]
 
 
-def _default_workers(device: str) -> int:
-    return max(1, (os.cpu_count() or 1) // 2) if device == "cpu" else 1
+def _workers(count: int | None, device: str) -> Workers:
+    """Return one worker on a GPU, and on a CPU one per core, which keeps every core busy."""
+    cores = os.cpu_count() or 1
+    if device != "cpu":
+        return Workers(count or 1, device, 0)
+    count = count or min(cores, MOST_CPU_WORKERS)
+    return Workers(count, device, max(1, cores // count))
 
 
 def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:

@@ -126,8 +126,8 @@ class Clip:
         config = self.shot.config
         return content_key(
             self._background_key, asdict(camera), config.set_sampling.model_dump(mode="json"),
-            config.light.model_dump(mode="json"), config.view_transform, self.shot.device,
-            blender_version(), _code("stage"),
+            config.light.model_dump(mode="json"), self.shot.device, blender_version(),
+            _code("stage"),
         )
 
 

@@ -81,4 +81,4 @@ def posed_vertices(mesh: Mesh, skeleton: Skeleton, positions: FloatArray,
     shifts = positions - np.einsum("jab,jb->ja", matrices, skeleton.heads)
     blended = np.einsum("vk,vkab->vab", mesh.weights, matrices[mesh.joints])
     shift = np.einsum("vk,vka->va", mesh.weights, shifts[mesh.joints])
-    return np.einsum("vab,vb->va", blended, mesh.vertices) + shift
+    return np.asarray(np.einsum("vab,vb->va", blended, mesh.vertices) + shift)

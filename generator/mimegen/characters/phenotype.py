@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mimegen.motion.quaternions import FloatArray
+from mimegen.yaml_file import Strict
 
 ANCHORS = {
     "sex": (("female", 0.0), ("male", 1.0)),
@@ -16,12 +17,6 @@ ANCHORS = {
     "proportions": (("", 0.5), ("idealproportions", 1.0)),
     "cup_size": (("mincup", 0.0), ("averagecup", 0.5), ("maxcup", 1.0)),
 }
-
-
-class Strict(BaseModel):
-    """A part of a file in which a misspelt key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Origin(Strict):

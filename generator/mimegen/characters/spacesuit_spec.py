@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from mimegen.characters.colors import Color
-from mimegen.characters.phenotype import Strict
+from mimegen.yaml_file import Strict
 
 
 class Spacesuit(Strict):

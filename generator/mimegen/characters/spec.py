@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from mimegen.characters.colors import Color, Share
-from mimegen.characters.phenotype import Phenotype, Strict
+from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.spacesuit_spec import Spacesuit
-from mimegen.errors import RequestError
+from mimegen.yaml_file import Strict, read_yaml
 
 
 class Skin(Strict):
@@ -91,22 +90,6 @@ class CharacterSpec(Strict):
 def read_character(path: Path) -> CharacterSpec:
     """Read a character file.
 
-    Raises RequestError, naming the file and the place in it, for anything that does not fit.
+    Raises RequestError, naming file, line and key, for anything that does not fit.
     """
-    try:
-        return CharacterSpec.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except FileNotFoundError as problem:
-        raise RequestError(f"{path}: no such file") from problem
-    except yaml.YAMLError as problem:
-        raise RequestError(f"{path}: not YAML ({' '.join(str(problem).split())})") from problem
-    except ValidationError as problem:
-        raise RequestError(f"{path}: {first_mistake(problem)}") from problem
-
-
-def first_mistake(problem: ValidationError) -> str:
-    """Return place and nature of one mistake; an unknown key explains a missing one."""
-    mistakes = problem.errors(include_url=False)
-    mistake = min(mistakes, key=lambda found: found["type"] != "extra_forbidden")
-    place = ".".join(map(str, mistake["loc"])) or "the file"
-    unknown = mistake["type"] == "extra_forbidden"
-    return f"{place}: {'there is no such key' if unknown else mistake['msg']}"
+    return read_yaml(path, CharacterSpec)

@@ -1,16 +1,13 @@
 """Backgrounds as data: backgrounds/*.yaml."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Self, get_args
+from typing import Annotated, Self
 
-import yaml
 from PIL import Image
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from mimegen.errors import RequestError, near_misses
-from mimegen.stage.config import Strict
 from mimegen.stage.scenery import Scenery
+from mimegen.yaml_file import Strict, YamlFile
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -62,63 +59,26 @@ class Background(Strict):
 
 
 def read_background(path: Path) -> Background:
-    """Read a background; its picture's ``file`` becomes absolute.
+    """Read a background; its picture's ``file`` becomes relative to the working folder.
 
-    Raises RequestError, ``path: key: message``, for a file that is absent or no YAML, a key that
-    is misspelt, missing or out of range, and a picture that is absent or cannot be read.
+    Raises RequestError, naming file, line and key, for a file that is absent or no YAML, a key
+    that is misspelt, missing or out of range, and a picture that is absent or cannot be read.
     """
-    try:
-        background = Background.model_validate(_mapping(path))
-    except ValidationError as problem:
-        raise RequestError(f"{path}: {_first_problem(problem)}") from problem
+    file = YamlFile(path)
+    background = file.parsed(Background)
     if background.picture is None:
         return background
     picture = background.picture.model_copy(
-        update={"file": (path.parent / background.picture.file).absolute()}
+        update={"file": path.parent / background.picture.file}
     )
+    place = ("picture", "file")
     try:
         with Image.open(picture.file) as image:
             image.load()
     except FileNotFoundError as problem:
-        raise RequestError(f"{path}: picture.file: there is no {picture.file}") from problem
+        raise file.error(place, f"there is no {picture.file}") from problem
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as problem:
-        raise RequestError(
-            f"{path}: picture.file: {picture.file} cannot be read as a picture ({problem})"
+        raise file.error(
+            place, f"{picture.file} cannot be read as a picture ({problem})"
         ) from problem
     return background.model_copy(update={"picture": picture})
-
-
-def _mapping(path: Path) -> dict[object, object]:
-    try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as problem:
-        raise RequestError(f"{path}: cannot be read ({problem})") from problem
-    except yaml.YAMLError as problem:
-        raise RequestError(f"{path}: not YAML: {' '.join(str(problem).split())}") from problem
-    if not isinstance(value, dict):
-        raise RequestError(f"{path}: expected keys and values ({', '.join(_keys(()))})")
-    return value
-
-
-def _first_problem(problem: ValidationError) -> str:
-    """Return ``key: message`` of the first thing that is wrong."""
-    first = problem.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        *place, key = first["loc"]
-        return f"{where}: no such key{near_misses(str(key), _keys(place))}"
-    message = first["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}" if where else message
-
-
-def _keys(place: Sequence[int | str]) -> Sequence[str]:
-    """Return the keys that a background file may have at a place, or none inside lists."""
-    model: type[BaseModel] = Background
-    for part in place:
-        field = model.model_fields.get(str(part))
-        kinds = get_args(field.annotation) if field else ()
-        parts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
-        if not parts:
-            return ()
-        model = parts[0]
-    return list(model.model_fields)

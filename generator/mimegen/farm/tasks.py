@@ -13,7 +13,7 @@ from mimegen.stage.jobs import SetJob, ShotJob
 from mimegen.store import Store
 from mimegen.takes import Casting
 
-FRAMES_PER_TASK = 24
+FRAMES_PER_TASK = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ def shot_tasks(plan: Plan, wanted: Iterable[Clip], store: Store
                ) -> Iterator[Task | CastingReady | CastingFailed]:
     """Yield what the stage must do for the wanted clips, building performances as they come due.
 
-    Every wanted shot is recorded in the store before its tasks are yielded, and the stills that
-    its clips need come right behind its frames.
+    Every wanted shot is recorded in the store before its tasks are yielded. Stills come before
+    frames: they take longest, and the many frames then keep all workers busy to the end.
     """
     clips = list(wanted)
     needed = {clip.shot.key for clip in clips}
@@ -65,22 +65,20 @@ def shot_tasks(plan: Plan, wanted: Iterable[Clip], store: Store
         if not due:
             continue
         store.sweep(shot.key for shot in due)
+        own = [clip for clip in clips if clip.shot.casting == casting]
         try:
-            yield from _casting_tasks(casting, due, store)
+            yield from _casting_tasks(casting, due, own, store, stills)
         except RequestError as problem:
             yield CastingFailed(tuple(due), str(problem))
-            continue
-        for clip in clips:
-            if clip.shot.casting == casting:
-                yield from _still_tasks(clip, store, stills)
 
 
-def _casting_tasks(casting: Casting, shots: list[Shot], store: Store
-                   ) -> Iterator[Task | CastingReady]:
+def _casting_tasks(casting: Casting, shots: list[Shot], clips: list[Clip], store: Store,
+                   stills: set[str]) -> Iterator[Task | CastingReady]:
     facts = [store.shot_facts(shot.key) for shot in shots]
     known = [fact for fact in facts if fact is not None]
     if len(known) == len(shots) and not _missing(shots, known, store).any():
         yield CastingReady(tuple(shots), known[0]["frames"], 0)
+        yield from _still_tasks(clips, store, stills)
         return
     performance = casting.perform(shots[0].config.fps)
     recorded: list[dict[str, Any]] = [
@@ -90,6 +88,7 @@ def _casting_tasks(casting: Casting, shots: list[Shot], store: Store
         store.record_shot(shot.key, fact)
     missing = _missing(shots, recorded, store)
     yield CastingReady(tuple(shots), len(missing), int(missing.sum()))
+    yield from _still_tasks(clips, store, stills)
     pose = performance.motion.global_pose
     job = ShotJob(
         character=performance.character, positions=pose.positions, rotations=pose.rotations,
@@ -112,14 +111,16 @@ def _missing(shots: list[Shot], facts: list[dict[str, Any]], store: Store) -> ND
     return np.stack(columns, axis=1)
 
 
-def _still_tasks(clip: Clip, store: Store, seen: set[str]) -> Iterator[Task]:
-    facts = store.shot_facts(clip.shot.key)
-    assert facts is not None, "shots are recorded before their stills are asked for"
-    camera = camera_of(facts)
-    key = clip.still_key(camera)
-    if key is None or key in seen:
-        return
-    seen.add(key)
-    if not store.still(key).exists() and clip.background.set is not None:
-        yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
-                   f"background {clip.background_name}")
+def _still_tasks(clips: list[Clip], store: Store, seen: set[str]) -> Iterator[Task]:
+    """Yield the stills that are missing; ``seen`` gathers those already asked for."""
+    for clip in clips:
+        facts = store.shot_facts(clip.shot.key)
+        assert facts is not None, "shots are recorded before their stills are asked for"
+        camera = camera_of(facts)
+        key = clip.still_key(camera)
+        if key is None or key in seen:
+            continue
+        seen.add(key)
+        if not store.still(key).exists() and clip.background.set is not None:
+            yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
+                       f"background {clip.background_name}")

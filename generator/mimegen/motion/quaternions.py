@@ -16,12 +16,14 @@ def multiply(first: ArrayLike, second: ArrayLike) -> FloatArray:
     a, b = np.asarray(first, float), np.asarray(second, float)
     aw, bw, av, bv = a[..., :1], b[..., :1], a[..., 1:], b[..., 1:]
     scalar = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
+    vector = aw * bv + bw * av + np.cross(av, bv)
+    return cast(FloatArray, np.concatenate([scalar, vector], axis=-1))
 
 
 def conjugate(quaternions: ArrayLike) -> FloatArray:
     """Return the inverse rotations."""
-    return np.asarray(quaternions, float) * np.array([1.0, -1.0, -1.0, -1.0])
+    signs = np.array([1.0, -1.0, -1.0, -1.0])
+    return cast(FloatArray, np.asarray(quaternions, float) * signs)
 
 
 def rotate(quaternions: ArrayLike, vectors: ArrayLike) -> FloatArray:

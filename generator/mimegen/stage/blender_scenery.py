@@ -50,7 +50,6 @@ def render_set(job: SetJob) -> None:
     scene.cycles.sample_clamp_indirect = 4.0
     scene.cycles.blur_glossy = 0.5
     scene.render.film_transparent = False
-    scene.view_settings.view_transform = job.config.view_transform
     bpy.ops.render.render()
     _publish(job.target)
 

@@ -48,7 +48,7 @@ class Camera:
         return np.stack([x, y, depth], axis=-1)
 
     def ground_points(self, pixels: FloatArray) -> FloatArray:
-        """Return where pixels (..., 2) meet the ground Z = 0, as X Y (..., 2); NaN above horizon."""
+        """Return the ground X Y (..., 2), Z = 0, under pixels (..., 2); NaN above the horizon."""
         rays = self.rays(pixels)
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = -self.position[2] / rays[..., 2:]

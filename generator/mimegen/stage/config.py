@@ -3,19 +3,11 @@
 from pathlib import Path
 from typing import Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import Field
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.yaml_file import Strict, read_yaml
 
 Vector = tuple[float, float, float]
-
-
-class Strict(BaseModel):
-    """A part of a file in which a misspelt key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Sampling(Strict):
@@ -99,35 +91,11 @@ class RenderConfig(Strict):
     light: Light
     shadow: Shadow
     crop: bool = True
-    view_transform: Literal["Standard", "AgX", "Filmic"] = "Standard"
 
 
 def read_config(path: Path) -> RenderConfig:
     """Read a file of render_configs/.
 
-    Raises RequestError naming file, key and what was expected there.
+    Raises RequestError naming file, line and key and what was expected there.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return RenderConfig.model_validate(content)
-    except OSError as problem:
-        raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise RequestError(f"{path}: not YAML: {' '.join(str(problem).split())}") from problem
-    except ValidationError as problem:
-        raise RequestError(f"{path}: {_explained(problem.errors()[0])}") from problem
-
-
-def _explained(error: ErrorDetails) -> str:
-    """Return ``key: message``; for a key that does not exist, with those that do."""
-    parts = [str(part) for part in error["loc"]]
-    if error["type"] != "extra_forbidden":
-        return f"{'.'.join(parts) or 'the whole file'}: {error['msg']}"
-    known = _PARTS[parts[-2]] if len(parts) > 1 else RenderConfig
-    return f"{'.'.join(parts)}: there is no such key{near_misses(parts[-1], known.model_fields)}"
-
-
-_PARTS: dict[str, type[Strict]] = {
-    "sampling": Sampling, "set_sampling": Sampling, "fixed": FixedCamera, "framed": FramedCamera,
-    "light": Light, "shadow": Shadow,
-}
+    return read_yaml(path, RenderConfig)

@@ -9,7 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mimegen.stage.config import Strict, Vector
+from mimegen.stage.config import Vector
+from mimegen.yaml_file import Strict
 
 Color = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$", description="sRGB, #rrggbb")]
 Positive = Annotated[float, Field(gt=0)]
@@ -280,7 +281,8 @@ class Scenery(Strict):
                 yield f"groups.{name}.{number}", thing
 
     def _named_materials(self) -> Iterator[tuple[str, str]]:
-        for plane in (*self.floors, *self.ceilings, *self.walls):
+        planes: tuple[Plane | Walls, ...] = (*self.floors, *self.ceilings, *self.walls)
+        for plane in planes:
             yield type(plane).__name__.lower(), plane.material
         for where, thing in self._objects():
             if isinstance(thing, Group):

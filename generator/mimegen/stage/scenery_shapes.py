@@ -230,7 +230,8 @@ def _(shape: Frond) -> Mesh:
     at = np.linspace(0.12, 1, shape.leaflets)
     root = np.stack([np.interp(at, share, spine[:, axis]) for axis in range(3)], axis=-1)
     reach = shape.width / 2 * np.sin(np.pi * (0.12 + 0.84 * at)) ** 0.6
-    vertices, faces = [], []
+    vertices: list[FloatArray] = []
+    faces: list[tuple[int, ...]] = []
     for side in (-1.0, 1.0):
         tip = root + reach[:, None] * np.array([side, -0.55, -0.35])
         wide = np.array([0.0, -0.5, 0.0]) * shape.length / shape.leaflets

@@ -62,7 +62,7 @@ def main() -> None:
 @main.command("render")
 @click.option("--action", "actions", metavar="A[,B]|all", help="Actions by id, label or alias.")
 @click.option("--motion", type=click.Path(path_type=Path), metavar="FILE",
-              help="Your own motion capture (BVH) instead of an action.")
+              help="Your own motion capture (BVH or FBX) instead of an action.")
 @click.option("--label", "labels", multiple=True, help="What --motion shows; may be repeated.")
 @click.option("--aligned", metavar="NAME", help="The background that fits --motion.")
 @click.option("--misaligned", metavar="NAME", help="The background that misleads about --motion.")

@@ -13,9 +13,8 @@ from mimegen.farm import local
 from mimegen.farm.tasks import Task
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import SetJob
+from mimegen.stage.jobs import JobDone, JobFailed, Ready, SetJob
 from mimegen.stage.scenery import Scenery
-from mimegen.stage.worker import JobDone, JobFailed, Ready
 
 Behaviour = Callable[[SetJob, Connection], None]
 

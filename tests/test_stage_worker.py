@@ -21,8 +21,8 @@ from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.frames import Frame, read_frame
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import ShotJob, frame_name
-from mimegen.stage.worker import FrameDone, JobDone, JobFailed, Ready, StageWorker
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob, frame_name
+from mimegen.stage.worker import StageWorker
 
 BODY = capsule_character(8, 7)
 FRAMES = 3

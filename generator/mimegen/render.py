@@ -17,8 +17,7 @@ from mimegen.gallery import write_gallery
 from mimegen.manifest import add_rows, clip_row
 from mimegen.plan import Clip, Plan, camera_of
 from mimegen.progress import Reporter
-from mimegen.stage.jobs import SetJob, frame_name
-from mimegen.stage.worker import FrameDone, Ready
+from mimegen.stage.jobs import FrameDone, Ready, SetJob, frame_name
 from mimegen.store import Store, file_hash
 
 BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured

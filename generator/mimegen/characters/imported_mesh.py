@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mimegen.characters.character import Mesh
+from mimegen.characters.imported_placement import Placement
 from mimegen.motion.quaternions import FloatArray
-
-if TYPE_CHECKING:
-    from mimegen.characters.imported_skeleton import Placement
 
 IntArray = NDArray[np.int64]
 
@@ -71,7 +69,7 @@ def with_joints(meshes: Sequence[RawMesh], number: IntArray) -> list[RawMesh]:
     return renumbered
 
 
-def make_meshes(meshes: Sequence[RawMesh], placement: "Placement",
+def make_meshes(meshes: Sequence[RawMesh], placement: Placement,
                 materials: Sequence[str]) -> tuple[Mesh, ...]:
     """Return the meshes in the house's convention, split by material."""
     made: list[Mesh] = []

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.imported_mesh import RawMesh
+from mimegen.characters.imported_placement import Placement
 from mimegen.errors import RequestError
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -45,25 +46,6 @@ class Tree:
     ends: dict[int, FloatArray]
     roles: dict[str, int]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """From the file's places p to the house's: ``scale * turn @ p + shift``."""
-
-    turn: FloatArray
-    scale: float
-    shift: FloatArray
-    notes: tuple[str, ...]
-
-    def places(self, points: FloatArray) -> FloatArray:
-        """Return points (N, 3) in the house's convention."""
-        return np.asarray(self.scale * points @ self.turn.T + self.shift)
-
-    def skeleton(self, skeleton: Skeleton) -> Skeleton:
-        """Return the skeleton in the house's convention."""
-        return Skeleton(skeleton.names, skeleton.parents, self.places(skeleton.heads),
-                        self.places(skeleton.tails))
 
 
 def one_tree(joints: Joints, weight: FloatArray, file: str) -> Tree:

@@ -6,7 +6,8 @@ from multiprocessing.connection import wait
 
 from mimegen.errors import RequestError
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task
-from mimegen.stage.worker import FrameDone, JobDone, JobFailed, Ready, StageWorker
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+from mimegen.stage.worker import StageWorker
 
 ATTEMPTS = 2
 

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 from mimegen.errors import RequestError
-from mimegen.stage.worker import JobFailed, StageWorker
+from mimegen.stage.jobs import JobFailed
+from mimegen.stage.worker import StageWorker
 
 
 def choose_device(wanted: str = "auto") -> str:

@@ -13,9 +13,8 @@ from mimegen.stage.blender_render import PictureReader, use_device
 from mimegen.stage.blender_scenery import render_set
 from mimegen.stage.blender_shot import FigureStage
 from mimegen.stage.frames import frame_to_bytes
-from mimegen.stage.jobs import SetJob, ShotJob
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, SetJob, ShotJob
 from mimegen.stage.skinning import joint_columns
-from mimegen.stage.worker import FrameDone, JobDone, JobFailed, Ready
 
 Message = Ready | FrameDone | JobDone | JobFailed
 

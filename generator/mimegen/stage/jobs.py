@@ -1,4 +1,4 @@
-"""What the main process asks of the stage: typed, picklable, no bpy."""
+"""What the main process asks of the stage, and what it hears: typed, picklable, no bpy."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,3 +48,32 @@ class SetJob:
 def frame_name(frame: int) -> str:
     """Return the file name of a frame in its shot's folder."""
     return f"{frame:06d}.npz"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Blender has started; ``device`` is what it renders on."""
+
+    device: str
+    blender_version: str
+
+
+@dataclass(frozen=True)
+class FrameDone:
+    """A frame of the job's shot for one of its cameras is published, after ``seconds`` of work."""
+
+    camera: int
+    frame: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class JobDone:
+    """Everything the job asked for is published."""
+
+
+@dataclass(frozen=True)
+class JobFailed:
+    """The job, or starting Blender, ended in an error; what was published stays whole."""
+
+    message: str

@@ -5,45 +5,15 @@ import shutil
 import signal
 import tempfile
 import threading
-from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mimegen.errors import RequestError
-from mimegen.stage.jobs import SetJob, ShotJob
+from mimegen.stage.jobs import JobFailed, SetJob, ShotJob
 
 # Blender's memory stayed flat over 1200 frames and 40 scenes; this guards against drivers.
 FRAMES_UNTIL_WORN = 5000
-
-
-@dataclass(frozen=True)
-class Ready:
-    """Blender has started; ``device`` is what it renders on."""
-
-    device: str
-    blender_version: str
-
-
-@dataclass(frozen=True)
-class FrameDone:
-    """A frame of the job's shot for one of its cameras is published, after ``seconds`` of work."""
-
-    camera: int
-    frame: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class JobDone:
-    """Everything the job asked for is published."""
-
-
-@dataclass(frozen=True)
-class JobFailed:
-    """The job, or starting Blender, ended in an error; what was published stays whole."""
-
-    message: str
 
 
 class StageWorker:

@@ -166,6 +166,7 @@ def test_a_users_bvh_with_a_known_label(samples: Path, tiny_config: Path, tmp_pa
     assert (blank["avatar"], aligned["avatar"]) == ("man", "woman")
     assert aligned["background_name"] == "concert_hall" and aligned["angle"] == 270
     assert blank["labels"] == ["playing violin"] and blank["motion_kind"] == "bvh"
+    assert blank["motion_unit_m"] == 0.01 and blank["motion_up_axis"] == "Y"
 
 
 def test_the_same_request_gives_the_same_frames_elsewhere(

@@ -64,6 +64,18 @@ class Take:
         recording = _recorded(self.file)
         return resampled(recording.motion, fps), recording.roles
 
+    def reading(self) -> dict[str, Any]:
+        """Return how a mocap file was understood, for the manifest; nothing for a score."""
+        if self.is_score:
+            return {}
+        recording = _recorded(self.file)
+        return {
+            "motion_system": recording.system, "motion_fps": recording.motion.fps,
+            "motion_unit_m": recording.unit, "motion_unit_found_by": recording.unit_source,
+            "motion_up_axis": recording.up_axis, "motion_up_axis_found_by": recording.up_source,
+            "motion_notes": list(recording.notes),
+        }
+
 
 def library_take(entry: Entry, take: str | None, seed: int) -> Take:
     """Return a take of the library.
@@ -196,6 +208,7 @@ class Casting:
             "seed": self.take.seed, "licence": self.take.licence,
             "motion_file": self.take.file.name, "motion_sha256": file_hash(self.take.file),
             "motion_kind": "score" if self.take.is_score else self.take.file.suffix.lstrip("."),
+            **self.take.reading(),
             "character_file": self.member.file.name if self.member.file else None,
             "character_key": self.member.key,
         }

@@ -42,6 +42,7 @@ def test_ten_clips_of_six_shots(basketball: Path) -> None:
     rows = rows_of(basketball)
     assert len(rows) == 10 and len(list((basketball / "clips").glob("*.mp4"))) == 10
     assert len({row["shot_key"] for row in rows}) == 6
+    assert {repr(row["angle"]) for row in rows} == {"0", "90", "180", "270"}
     assert len(list(basketball.glob("store/shots/*"))) == 6
     assert (basketball / "index.html").is_file()
 

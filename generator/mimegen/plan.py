@@ -61,7 +61,7 @@ class Shot:
         """Return what the store records of the shot before it is rendered."""
         return {
             **self.casting.facts(),
-            "angle": self.angle,
+            "angle": int(self.angle) if self.angle.is_integer() else self.angle,
             "frames": performance.motion.frames,
             "fps": self.config.fps,
             "width": self.config.width,

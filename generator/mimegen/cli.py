@@ -29,7 +29,7 @@ DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
 
 def for_people(command: Callable[..., int]) -> Callable[..., None]:
-    """Turn a command's result into the exit status, and a RequestError into one clear line."""
+    """Turn a command's result into the exit status, and what stops it into one clear line."""
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
@@ -37,6 +37,11 @@ def for_people(command: Callable[..., int]) -> Callable[..., None]:
             status = command(*args, **kwargs)
         except RequestError as problem:
             click.echo(f"mimegen: {' '.join(str(problem).split())}", err=True)
+            status = WRONG_REQUEST
+        except OSError as problem:
+            where = f"{problem.filename}: " if problem.filename else ""
+            click.echo(f"mimegen: {where}{problem.strerror}; see to it and run the same command"
+                       " again", err=True)
             status = WRONG_REQUEST
         except KeyboardInterrupt:
             click.echo("mimegen: stopped; the same command goes on where it was", err=True)

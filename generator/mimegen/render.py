@@ -69,11 +69,17 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     try:
         if run.waiting:
             _carry_out(plan, run, workers)
-    finally:
-        if run.rows:
-            add_rows(out, run.rows)
-            write_gallery(out)
+    except KeyboardInterrupt:
+        _publish(run)
+        raise
+    _publish(run)
     return run.failures
+
+
+def _publish(run: _Run) -> None:
+    if run.rows:
+        add_rows(run.out, run.rows)
+        write_gallery(run.out)
 
 
 def finished_row(clip: Clip, store: Store, out: Path) -> dict[str, Any] | None:

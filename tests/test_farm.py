@@ -130,3 +130,22 @@ def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[local.Ev
     failures = [event for event in local.run_tasks(todo, 1, "cpu", 0)
                 if isinstance(event, local.TaskFailed)]
     assert [event.why for event in failures] == ["task: the Blender process died"]
+
+
+def test_a_blender_that_cannot_load_is_one_clear_line(
+    run: Callable[..., list[local.Event]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unloadable(ScriptedWorker):
+        def __init__(self, device: str, threads: int) -> None:
+            super().__init__(device, threads)
+            self.connection.recv()
+            self._theirs.send(JobFailed("Blender does not load (libSM.so.6)"))
+
+        def submit(self, job: SetJob) -> None:
+            pass
+
+    monkeypatch.setattr(local, "StageWorker", Unloadable)
+    with pytest.raises(RequestError, match=r"libSM\.so\.6"):
+        list(local.run_tasks([Task(SetJob(cast(Scenery, None), cast(Camera, None),
+                                          cast(RenderConfig, None), Path("absent.png")), "task")],
+                             2, "cpu", 0))

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from scipy.spatial import cKDTree
 
+import conftest
 from mimegen.characters import imported
 from mimegen.characters.character import Character, posed_vertices
 from mimegen.characters.imported import import_character
@@ -19,7 +20,7 @@ from mimegen.motion import quaternions, standard_skeleton
 from mimegen.readers import separate
 from mimegen.stage.preview import capsule_body
 
-SAMPLES = Path(__file__).parents[2] / "shared" / "mocap-samples" / "fbx"
+SAMPLES = conftest.SAMPLES / "fbx"
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")
 MILLIMETRE = 1e-3
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import conftest
 from mimegen.errors import RequestError
 from mimegen.readers import read_motion
 from mimegen.readers.fbx import read_fbx
 
-SAMPLES = Path(__file__).parents[2] / "shared" / "mocap-samples" / "fbx"
+SAMPLES = conftest.SAMPLES / "fbx"
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")
 
 

@@ -32,7 +32,7 @@ def same_turn(first, second):
 @given(seeds)
 @settings(max_examples=20, deadline=None)
 def test_quaternion_algebra_is_scipys(seed):
-    a, b = turns(seed, 5), turns(seed + 1, 5)
+    a, b = np.split(turns(seed, 10), 2)
     first, second = (Rotation.from_quat(q, scalar_first=True) for q in (a, b))
     vectors = np.random.default_rng(seed).normal(size=(5, 3))
     product = (first * second).as_quat(scalar_first=True)

@@ -81,3 +81,16 @@ def test_keys_ignore_the_order_of_names_but_no_value() -> None:
     assert content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
     assert content_key({"a": 1.0}) != content_key({"a": 1.5})
     assert content_key("a", "b") != content_key("ab")
+
+
+def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    frame, = write_frames(store, "k", 1)
+    still = store.still("s")
+    still.parent.mkdir(parents=True)
+    still.write_bytes(b"whole")
+    for left in (frame.with_name(".000001.npz.7.part"), still.with_name(".s.7.png")):
+        left.write_bytes(b"half")
+    store.sweep(["k"])
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
+        "000000.npz", "s.png"]

@@ -108,9 +108,9 @@ class Store:
         return missing
 
     def sweep(self, keys: Iterable[str]) -> None:
-        """Remove what killed writers left beside the frames of these shots."""
-        for key in keys:
-            for part in self.shot_folder(key).glob(".*.part"):
+        """Remove what killed writers left beside the frames of these shots and beside stills."""
+        for folder in [*(self.shot_folder(key) for key in keys), self.root / "stills"]:
+            for part in folder.glob(".*"):
                 part.unlink(missing_ok=True)
 
 

@@ -19,9 +19,7 @@ from mimegen.choreography.score import (
 from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.motion.quaternions import FloatArray
 
-# Places on these do not grow with the amplitude: the hand touches something there.
-TOUCHED = ("mouth", "chin", "jaw", "ear", "nose", "eyes", "forehead", "crown")
-# Places in free space.
+# Places in free space grow with the amplitude; elsewhere the hand touches something.
 FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "head")
 
 

@@ -32,9 +32,10 @@ Event = Ready | FrameDone | TaskDone | TaskFailed | CastingReady | CastingFailed
 
 @dataclass(eq=False)
 class _Seat:
-    """A worker and the task it is at."""
+    """A worker, whether its Blender has started, and the task it is at."""
 
     worker: StageWorker
+    ready: bool = False
     task: Task | None = None
     attempt: int = 0
 
@@ -43,9 +44,9 @@ def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int
               threads: int) -> Generator[Event | None, None, None]:
     """Do the tasks on ``workers`` Blender processes and yield what happens; None when idle.
 
-    A task that fails, or takes its worker down, is tried once more on what is left of it.
-    Blender starts while the first task is being prepared; no worker is left when the iterator
-    ends or is closed.
+    A task that fails, or takes its worker down, is tried once more on what is left of it. Raises
+    RequestError where Blender cannot start or the disk is full. Blender starts while the first
+    task is being prepared; no worker is left when the iterator ends or is closed.
     """
     pending = iter(tasks)
     again: list[tuple[Task, int]] = []
@@ -81,7 +82,7 @@ def _free_seat(seats: list[_Seat], workers: int, device: str, threads: int) -> _
         if seat.task is None:
             if seat.worker.worn:
                 seat.worker.close()
-                seat.worker = StageWorker(device, threads)
+                seat.worker, seat.ready = StageWorker(device, threads), False
             return seat
     if len(seats) < workers:
         seats.append(_Seat(StageWorker(device, threads)))
@@ -111,10 +112,13 @@ def _listen(seats: list[_Seat], again: list[tuple[Task, int]]) -> Iterator[Event
             assert seat.task is not None
             yield TaskDone(seat.task)
             seat.task = None
+        elif isinstance(message, JobFailed) and not seat.ready:
+            raise RequestError(message.message)
         elif isinstance(message, JobFailed):
             yield from _retry(seat, message.message, again)
             seat.task = None
         else:
+            seat.ready = seat.ready or isinstance(message, Ready)
             yield message
 
 

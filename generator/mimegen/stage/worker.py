@@ -89,6 +89,9 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
         connection.send(JobFailed(str(problem)))
     except (EOFError, ConnectionError):
         pass
+    finally:
+        # A dead parent may be noticed here before the thread that watches it gets its turn.
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _end_with_parent(scratch: Path) -> None:

@@ -1,0 +1,21 @@
+"""``mimegen contactsheet``: clips at a glance."""
+
+from pathlib import Path
+
+import click
+
+from mimegen.commands.common import DONE, for_people
+from mimegen.contactsheet import contact_sheet
+
+
+@click.command("contactsheet")
+@click.argument("source", type=click.Path(path_type=Path), metavar="CLIP_OR_DIR")
+@click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
+              help="Where to write the sheet.  [default: beside the source]")
+@click.option("--frames", default=12, show_default=True, type=click.IntRange(1, 200))
+@for_people
+def contactsheet_command(source: Path, target: Path | None, frames: int) -> int:
+    """Write PNG contact sheets of a clip, or of all clips in a folder."""
+    for sheet in contact_sheet(source, target, frames):
+        click.echo(sheet)
+    return DONE

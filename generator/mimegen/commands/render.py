@@ -1,0 +1,101 @@
+"""``mimegen render``: the main job."""
+
+import os
+from pathlib import Path
+
+import click
+
+from mimegen.catalogue import Catalogue
+from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
+from mimegen.errors import RequestError
+from mimegen.plan import Plan, make_plan
+from mimegen.progress import Reporter
+from mimegen.render import Workers, render
+from mimegen.stage.auto import auto_config, choose_device
+from mimegen.stage.config import read_config
+from mimegen.store import Store
+from mimegen.takes import Take, library_take, user_take
+from mimegen.variants import GROUPS, MIME, parse_variants
+
+# Each takes about half a gigabyte.
+MOST_CPU_WORKERS = 8
+
+
+@click.command("render")
+@click.option("--action", "actions", metavar="A[,B]|all", help="Actions by id, label or alias.")
+@click.option("--motion", type=click.Path(path_type=Path), metavar="FILE",
+              help="Your own motion capture (BVH or FBX) instead of an action.")
+@click.option("--label", "labels", multiple=True, help="What --motion shows; may be repeated.")
+@click.option("--aligned", metavar="NAME", help="The background that fits --motion.")
+@click.option("--misaligned", metavar="NAME", help="The background that misleads about --motion.")
+@click.option("--licence", default="not stated", help="The licence of --motion, for the manifest.")
+@click.option("--variants", default="all", show_default=True, metavar="NAME[,NAME]",
+              help=f"Groups ({', '.join(GROUPS)}) and cells such as {MIME[0]}, woman+aligned@270.")
+@click.option("--character", metavar="NAME|FILE|random:SEED",
+              help="Who plays 'base': a name, a rigged FBX or GLB, or a random person.")
+@click.option("--config", default="auto", show_default=True, metavar="NAME|FILE")
+@click.option("--take", metavar="T|all", help="A take of the action; its first by default.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
+              help="Another seed is another take.")
+@click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
+@click.option("--store", "store_folder", type=click.Path(path_type=Path),
+              help="Where finished frames are kept.  [default: OUT/store]")
+@click.option("--farm", default="local", show_default=True, type=click.Choice(["local"]))
+@click.option("--workers", type=click.IntRange(min=1), metavar="N",
+              help="Blender processes.  [default: one per core, at most 8; one on a GPU]")
+@click.option("--device", default="auto", show_default=True, metavar="NAME",
+              help="optix, cuda, hip, oneapi, metal or cpu.")
+@click.option("--quiet", is_flag=True, help="Print errors only.")
+@library_option
+@for_people
+def render_command(
+    actions: str | None, motion: Path | None, labels: tuple[str, ...], aligned: str | None,
+    misaligned: str | None, licence: str, variants: str, character: str | None, config: str,
+    take: str | None, seed: int, out: Path, store_folder: Path | None, farm: str,
+    workers: int | None, device: str, quiet: bool, libraries: tuple[Path, ...],
+) -> int:
+    """Render the variants of actions, or of your own motion capture, as labelled clips."""
+    catalogue = Catalogue.with_libraries(libraries)
+    if (actions is None) == (motion is None):
+        raise RequestError("say either --action NAME or --motion FILE"
+                           f" (actions: {', '.join(catalogue.actions)})")
+    if motion is None:
+        takes = _library_takes(catalogue, actions or "", take, seed)
+    else:
+        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence)]
+    cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
+    chosen = choose_device(device)
+    name = auto_config(chosen) if config == "auto" else config
+    plan = make_plan(catalogue, takes, cells, read_config(catalogue.file("config", name)),
+                     chosen, character)
+    return _carry_out(plan, out, Store(store_folder or out / "store"),
+                      _workers(workers, chosen), quiet)
+
+
+def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int) -> list[Take]:
+    if actions.strip() == "all":
+        entries = list(catalogue.actions.values())
+    else:
+        entries = [catalogue.action(name.strip()) for name in actions.split(",")]
+    return [library_take(entry, name, seed) for entry in entries
+            for name in (list(entry.takes) if take == "all" else [take])]
+
+
+def _workers(count: int | None, device: str) -> Workers:
+    """Return one worker on a GPU, and on a CPU one per core, which keeps every core busy."""
+    cores = os.cpu_count() or 1
+    if device != "cpu":
+        return Workers(count or 1, device, 0)
+    count = count or min(cores, MOST_CPU_WORKERS)
+    return Workers(count, device, max(1, cores // count))
+
+
+def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:
+    with Reporter(len(plan.clips), quiet) as reporter:
+        failures = render(plan, store, out, workers, reporter)
+    for sample_id, why in sorted(failures.items()):
+        click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)
+    if not quiet:
+        click.echo(f"clips     {out / 'clips'}\nmanifest  {out / 'manifest.jsonl'}\n"
+                   f"gallery   {out / 'index.html'}")
+    return SOME_FAILED if failures else DONE

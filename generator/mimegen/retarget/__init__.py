@@ -1,5 +1,5 @@
 """From motions to performances: any skeleton's motion on any character."""
 
-from mimegen.retarget.transfer import retarget
+from mimegen.retarget.transfer import retarget, retarget_scene
 
-__all__ = ["retarget"]
+__all__ = ["retarget", "retarget_scene"]

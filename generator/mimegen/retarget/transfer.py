@@ -1,6 +1,6 @@
 """From a source's motion to a character's performance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -28,19 +28,49 @@ def retarget(motion: Motion, character: Character,
     ``roles`` maps roles to the motion's joint names; without it they are found by name and shape.
     Raises RequestError where a skeleton's essential roles cannot be told.
     """
+    return retarget_scene([(motion, roles)], [character])[0]
+
+
+def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
+                   characters: Sequence[Character]) -> tuple[Performance, ...]:
+    """Let several characters perform motions that share one world frame and one clock.
+
+    ``sources`` are motions with their roles as in `retarget`, one for each character. Level places
+    are scaled by one factor for all, the geometric mean of what each body would have alone, so that
+    people who meet in the sources meet in the scene. Raises RequestError as `retarget` does.
+    """
+    known = [(motion, roles or find_roles(motion.skeleton, file="the motion").joints)
+             for motion, roles in sources]
+    pairs = list(zip(known, characters, strict=True))
+    scale = float(np.exp(np.mean([np.log(_own_scale(motion, roles, character))
+                                  for (motion, roles), character in pairs])))
+    return tuple(_performed(motion, roles, character, scale)
+                 for (motion, roles), character in pairs)
+
+
+def _own_scale(motion: Motion, roles: Mapping[str, str], character: Character) -> float:
+    """Return how many times as long as the source's the character's legs are."""
+    goal = find_roles(character.skeleton, file=character.name).joints
+    return (leg_length(character.skeleton, _numbered(character.skeleton, goal))
+            / leg_length(motion.skeleton, _numbered(motion.skeleton, roles)))
+
+
+def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
+    return {role: skeleton.index[name] for role, name in roles.items()}
+
+
+def _performed(motion: Motion, roles: Mapping[str, str], character: Character,
+               scale: float) -> Performance:
     target = character.skeleton
-    if roles is None:
-        roles = find_roles(motion.skeleton, file="the motion").joints
     goal_roles = find_roles(target, file=character.name).joints
-    source = {role: motion.skeleton.index[name] for role, name in roles.items()}
-    goal = {role: target.index[name] for role, name in goal_roles.items()}
+    source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
         order = [motion.skeleton.index[name] for name in target.names]
         rotations = motion.global_pose.rotations[:, order]
     else:
         aligned = _aligned(motion, roles, target, goal_roles)
         rotations = _transferred(aligned, target, goal)
-    root = _root(motion, source, target, goal, rotations)
+    root = _root(motion, source, target, goal, rotations, scale)
     moved = Motion.from_global_rotations(target, motion.fps, root,
                                          quaternions.without_flips(rotations))
     moved = with_hands_meeting(moved, motion, source, character, goal)
@@ -151,13 +181,16 @@ def _relaxed_fingers(target: Skeleton, goal: Mapping[str, int],
 
 
 def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Mapping[str, int],
-          rotations: FloatArray) -> FloatArray:
-    """Return the root's path (F, 3): the middle between the hip joints, scaled by leg length."""
-    scale = leg_length(target, goal) / leg_length(motion.skeleton, source)
+          rotations: FloatArray, scale: float) -> FloatArray:
+    """Return the root's path (F, 3): the middle between the hip joints, scaled by leg length.
+
+    Level places are scaled by ``scale``.
+    """
+    legs = leg_length(target, goal) / leg_length(motion.skeleton, source)
     places = motion.global_pose.positions
     hips = (places[:, source["left_thigh"]] + places[:, source["right_thigh"]]) / 2
     middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
     ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
     level = standing_height(motion, source, "foot")
-    path = (hips - [0.0, 0.0, level]) * scale + [0.0, 0.0, ankle]
+    path = (hips - [0.0, 0.0, level]) * [scale, scale, legs] + [0.0, 0.0, ankle]
     return np.asarray(path - quaternions.rotate(rotations[:, 0], middle - target.heads[0]))

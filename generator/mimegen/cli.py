@@ -6,6 +6,7 @@ from mimegen import __version__
 from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.list import list_command
 from mimegen.commands.render import render_command
+from mimegen.commands.score import score_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,3 +18,4 @@ def main() -> None:
 main.add_command(render_command)
 main.add_command(list_command)
 main.add_command(contactsheet_command)
+main.add_command(score_command)

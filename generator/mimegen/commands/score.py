@@ -1,0 +1,104 @@
+"""``mimegen score``: look at a score, and lint it, in seconds and without Blender."""
+
+import os
+from pathlib import Path
+
+import click
+
+from mimegen.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character
+from mimegen.characters.spec import read_character
+from mimegen.choreography.lint import lint
+from mimegen.choreography.perform import perform
+from mimegen.choreography.score import Score, read_score
+from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
+from mimegen.errors import RequestError
+from mimegen.motion import Motion, standard_skeleton
+from mimegen.retarget.transfer import retarget
+from mimegen.stage.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, preview_sheet
+
+CAPSULES = "capsules"
+PREVIEW_FPS = 30.0
+
+seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
+                           help="Another seed is another take.")
+
+
+@click.group("score")
+def score_command() -> None:
+    """Look at scores and lint them."""
+
+
+@score_command.command("preview")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
+              help="Where to write the sheet.  [default: TAKE.png, here]")
+@seed_option
+@click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
+              help="capsules, or a character such as man (slower).")
+@click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200))
+@click.option("--angle", default=0.0, show_default=True,
+              help="Turns the camera about the person, as @90 does in a variant.")
+@click.option("--focus", default="", metavar="JOINT[,JOINT]",
+              help="Joints to look at from near, such as LeftHand,RightHand.")
+@library_option
+@for_people
+def preview_command(
+    file: Path, target: Path | None, seed: int, body: str, frames: int, angle: float, focus: str,
+    libraries: tuple[Path, ...],
+) -> int:
+    """Write a contact sheet of a score, and print what lint finds."""
+    score = read_score(file)
+    motion = perform(score, seed, PREVIEW_FPS)
+    character = _body(Catalogue.with_libraries(libraries), body)
+    sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motion, focus))
+    shown = motion if body == CAPSULES else retarget(motion, character).motion
+    target = target or Path(f"{score.take}.png")
+    part = target.with_name(f".{target.name}.part")
+    preview_sheet(character, shown, frames, sheet).save(part, "png")
+    os.replace(part, target)
+    _print_findings(file, motion, score, seed)
+    click.echo(f"{target}: {motion.duration:.1f} s")
+    return DONE
+
+
+@score_command.command("lint")
+@click.argument("files", type=click.Path(path_type=Path), metavar="FILE...", nargs=-1,
+                required=True)
+@seed_option
+@for_people
+def lint_command(files: tuple[Path, ...], seed: int) -> int:
+    """Print what is wrong with scores; status 1 where anything is."""
+    wrong = 0
+    for file in files:
+        try:
+            score = read_score(file)
+            wrong += _print_findings(file, perform(score, seed, PREVIEW_FPS), score, seed)
+        except RequestError as problem:
+            click.echo(str(problem))
+            wrong += 1
+    click.echo(f"{len(files)} scores, {wrong} findings")
+    return SOME_FAILED if wrong else DONE
+
+
+def _print_findings(file: Path, motion: Motion, score: Score, seed: int) -> int:
+    findings = lint(motion, score, seed)
+    for finding in findings:
+        click.echo(f"{file.name.removesuffix(SCORE_SUFFIX)}: {finding}")
+    return len(findings)
+
+
+def _body(catalogue: Catalogue, name: str) -> Character:
+    if name == CAPSULES:
+        return capsule_body(standard_skeleton())
+    return build_character(read_character(catalogue.file("character", name)))
+
+
+def _joints(motion: Motion, names: str) -> tuple[str, ...]:
+    joints = tuple(name for name in names.split(",") if name)
+    for name in joints:
+        if name not in motion.skeleton.index:
+            raise RequestError(f"--focus {name}: no such joint"
+                               f" (there is: {', '.join(motion.skeleton.names[:22])}, ...)")
+    return joints

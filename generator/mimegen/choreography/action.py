@@ -4,14 +4,31 @@ from pathlib import Path
 
 from pydantic import Field
 
+from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.errors import near_misses
 from mimegen.yaml_file import Strict, YamlFile
+
+
+class TakeFacts(Strict):
+    """Where one take differs from its action: what is left out is the action's.
+
+    ``aliases`` are further names to ask for this very take by.
+    """
+
+    labels: tuple[str, ...] | None = Field(default=None, min_length=1)
+    aliases: tuple[str, ...] = ()
+    aligned_background: str | None = None
+    misaligned_background: str | None = None
+    hand_shapes: tuple[str, ...] | None = None
+    recognised_by: str | None = None
 
 
 class Action(Strict):
     """One file ``action.yaml``; its takes lie beside it.
 
     ``labels`` are the right answers, MIME's where MIME has the action; ``aliases`` are further
-    names to ask for it by; the misaligned background belongs to another action.
+    names to ask for it by; the misaligned background belongs to another action; ``hand_shapes``
+    are the ones that its takes are known by; ``takes`` says where single takes differ.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -21,9 +38,16 @@ class Action(Strict):
     aligned_background: str
     misaligned_background: str
     semantic_group: str
+    hand_shapes: tuple[str, ...] = ()
     recognised_by: str
     licence: str
     author: str
+    takes: dict[str, TakeFacts] = Field(default_factory=dict)
+
+    def of_take(self, name: str) -> "Action":
+        """Return what is said of one of the action's takes."""
+        facts = self.takes.get(name, TakeFacts())
+        return self.model_copy(update=facts.model_dump(exclude_none=True, exclude_defaults=True))
 
 
 def read_action(path: Path) -> Action:
@@ -35,4 +59,17 @@ def read_action(path: Path) -> Action:
     action = document.parsed(Action)
     if action.id != path.parent.name:
         raise document.error(("id",), f"{action.id!r} lies in a folder named {path.parent.name!r}")
+    known = hand_shapes()
+    for where, shapes in (
+        (("hand_shapes",), action.hand_shapes),
+        *((("takes", take, "hand_shapes"), facts.hand_shapes or ())
+          for take, facts in action.takes.items()),
+    ):
+        for shape in shapes:
+            if shape not in known:
+                raise document.error(where, f"unknown hand shape {shape!r}"
+                                     f"{near_misses(shape, known)}")
+    for take in action.takes:
+        if not (path.parent / f"{take}.score.yaml").is_file():
+            raise document.error(("takes", take), f"no file {take}.score.yaml lies beside it")
     return action

@@ -1,6 +1,5 @@
 """``mimegen score``: look at a score, and lint it, in seconds and without Blender."""
 
-import os
 from pathlib import Path
 
 import click
@@ -57,7 +56,7 @@ def preview_command(
     target = target or Path(f"{score.take}.png")
     part = target.with_name(f".{target.name}.part")
     preview_sheet(character, shown, frames, sheet).save(part, "png")
-    os.replace(part, target)
+    part.replace(target)
     _print_findings(file, motion, score, seed)
     click.echo(f"{target}: {motion.duration:.1f} s")
     return DONE

@@ -1,15 +1,18 @@
 """Motion from FBX files of any age, binary or ASCII, read by Blender."""
 
+import re
+import struct
 import tempfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.house import in_house_convention
+from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.separate import Answer, read_in_blender
 
@@ -18,19 +21,48 @@ IntArray = NDArray[np.intp]
 STRETCH_TO_MENTION = 0.02
 
 
-def read_fbx(path: Path, take: str | None = None) -> Recording:
+def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read a recording from an FBX file, at the rate of its keys.
 
-    ``take`` names one of the file's animation stacks; without it the one with most curves is read.
-    Raises RequestError, one line, for a file that is missing, damaged, or without motion.
+    Without ``options.stack`` the animation stack with most curves is read. Raises RequestError,
+    one line, for a file that is missing, damaged, or without motion.
     """
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
-                                 *([] if take is None else [take]))
-    motion, notes = _motion(path, answer, take)
-    return in_house_convention(path, motion, "FBX", notes)
+                                 *([] if options.stack is None else [options.stack]))
+    motion, notes = _motion(path, answer, options.stack)
+    return in_house_convention(path, motion, "FBX", notes, options, stated_settings(path))
+
+
+def stated_settings(path: Path) -> Stated:
+    """Return the unit and up axis of an FBX file's global settings, which Blender obeys.
+
+    A file that says nothing is in centimetres with Y up, as FBX is by default.
+    """
+    content = path.read_bytes()
+    unit = _setting(content, b"UnitScaleFactor")
+    axis = _setting(content, b"UpAxis")
+    return Stated(0.01 * (unit if unit and unit > 0 else 1.0),
+                  "XYZ"[int(axis)] if axis in (0, 1, 2) else "Y")
+
+
+def _setting(content: bytes, name: bytes) -> float | None:
+    """Return a number among an FBX file's properties, binary or text."""
+    if content.startswith(b"Kaydara FBX Binary"):
+        text = rb"S.{4}[^\0]{0,40}"
+        found = re.search(rb"S" + struct.pack("<I", len(name)) + name + 3 * text
+                          + rb"(?:D(.{8})|I(.{4}))", content, re.DOTALL)
+        if not found:
+            return None
+        double, whole = found.groups()
+        return float(struct.unpack("<d" if double else "<i", double or whole)[0])
+    found = re.search(rb'"' + name + rb'"\s*(?:,\s*"[^"]*"\s*){2,3},\s*([-+.\deE]+)', content)
+    try:
+        return float(found[1]) if found else None
+    except ValueError:
+        return None
 
 
 def _motion(path: Path, answer: Answer, take: str | None) -> tuple[Motion, tuple[str, ...]]:
@@ -39,7 +71,8 @@ def _motion(path: Path, answer: Answer, take: str | None) -> tuple[Motion, tuple
     if not header["joints"]:
         raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")
     if take is not None and take not in header["takes"]:
-        raise RequestError(f"{path}: holds no take {take!r}{near_misses(take, header['takes'])}")
+        raise RequestError(f"{path}: holds no animation stack {take!r}; there is:"
+                           f" {', '.join(header['takes']) or 'none'}")
     if header["take"] is None:
         raise RequestError(f"{path}: has a skeleton but no motion; export it with its animation")
     names, parents, rest, pose, notes = _largest_tree(answer)
@@ -54,7 +87,8 @@ def _motion(path: Path, answer: Answer, take: str | None) -> tuple[Motion, tuple
                      " usual length")
     others = [name for name in header["takes"] if name != header["take"]]
     if others:
-        notes.append(f"take {header['take']!r} is read; there are also {', '.join(others[:4])}")
+        notes.append(f"animation stack {header['take']!r} is read; there are also"
+                     f" {', '.join(others[:4])}")
     if header["fps"] != header["scene_fps"]:
         notes.append(f"the keys are at {header['fps']:g} fps, the scene says"
                      f" {header['scene_fps']:g}")

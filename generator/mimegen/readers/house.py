@@ -1,6 +1,8 @@
 """From a file's own units and axes to metres, Z up, facing -Y, feet on the ground at Z = 0."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.editing import trimmed
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import SIDES, Roles, bone_names, find_roles
 
@@ -22,28 +25,45 @@ LEG_SHARE_OF_HEIGHT = 0.491
 LARGEST_TWIST = 75.0
 LONGEST_JUMP, FLOATING = 0.75, 0.08
 SOLE_TO_ANKLE, SOLE_TO_TOE = 0.039, 0.013
+# A stated unit is believed if it makes a person of this height (m), from children to giants.
+BELIEVABLE_HEIGHTS = (0.9, 2.3)
 
 
-def in_house_convention(path: Path, motion: Motion, kind: str,
-                        notes: tuple[str, ...]) -> Recording:
+@dataclass(frozen=True)
+class Stated:
+    """What a file says of itself, obeyed before it gets here: the motion is in metres, Z up.
+
+    ``unit`` is metres per file unit, ``up`` the file's own up axis.
+    """
+
+    unit: float
+    up: str
+
+
+def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str, ...],
+                        options: ReadOptions = AS_FOUND,
+                        stated: Stated | None = None) -> Recording:
     """Find roles, unit, up axis, facing and ground, and turn the motion to the house's convention.
 
     Raises RequestError where the file holds no whole person.
     """
     sample = motion.global_pose.positions[:: max(1, motion.frames // 200)]
     middle = sample[len(sample) // 2]
-    roles = find_roles(motion.skeleton, middle - middle[:1], str(path))
+    roles = find_roles(motion.skeleton, middle - middle[:1], str(path), options.mapping)
     system = _system(motion.skeleton)
     motion, more = _rooted_at_hips(motion, roles)
     motion, dropped = _without_calibration_frame(motion)
-    unit, unit_source = _unit(path, motion, roles)
+    scale, unit_source = _unit(path, motion, roles, stated)
     rest_turn = _rest_turn(motion.skeleton, roles)
     up, up_name, up_source = _up_axis(motion, roles, rest_turn)
-    motion = _turned(motion, unit, rest_turn, _upright(up))
+    motion = _turned(motion, scale, rest_turn, _upright(up))
     motion, twisted = _with_pelvis_under_shoulders(motion, roles)
     motion, heading = _facing(motion, roles)
     motion, origin = _on_the_ground(motion, roles)
     motion, floating = _held_down(motion)
+    unit = scale * (stated.unit if stated else 1.0)
+    if stated and up_name == "Z":
+        up_name, up_source = stated.up, "the file states it"
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
                      up_name, up_source, heading, origin,
                      (*notes, *more, *dropped, *twisted, *floating))
@@ -90,21 +110,36 @@ def _without_calibration_frame(motion: Motion) -> tuple[Motion, tuple[str, ...]]
     return trimmed(motion, 1, motion.frames - 1), (note,)
 
 
-def _unit(path: Path, motion: Motion, roles: Roles) -> tuple[float, str]:
-    """Find metres per file unit from the length of the legs."""
+def body_height(motion: Motion, roles: Mapping[str, str]) -> float:
+    """Return a person's height, in the motion's unit, by the length of the legs."""
     places = motion.global_pose.positions[:: max(1, motion.frames // 50)]
-    legs = [[motion.skeleton.index[roles.joints[f"{side}_{part}"]]
+    legs = [[motion.skeleton.index[roles[f"{side}_{part}"]]
              for part in ("thigh", "shin", "foot")] for side in SIDES]
     bones = np.linalg.norm(np.diff(places[:, legs], axis=2), axis=3)
-    height = float(np.median(bones.sum(axis=2))) / LEG_SHARE_OF_HEIGHT
+    return float(np.median(bones.sum(axis=2))) / LEG_SHARE_OF_HEIGHT
+
+
+def _unit(path: Path, motion: Motion, roles: Roles,
+          stated: Stated | None) -> tuple[float, str]:
+    """Find metres per unit of the motion: as stated if that is believable, or by the legs."""
+    height = body_height(motion, roles.joints)
     if not height > 1e-6:
         raise RequestError(f"{path}: the skeleton has no size, expected bones with lengths")
+    if stated and BELIEVABLE_HEIGHTS[0] <= height <= BELIEVABLE_HEIGHTS[1]:
+        return 1.0, f"the file states it: the body is {height:.2f} m tall"
+    wrong = f"the file states {_unit_name(stated.unit)}, a body of {height:.4g} m; " \
+        if stated else ""
     fitting = {name: unit for name, unit in UNITS.items() if 1.4 <= height * unit <= 2.1}
     if fitting:
         name, unit = min(fitting.items(), key=lambda i: abs(height * i[1] - TYPICAL_HEIGHT))
-        return unit, f"{name}: the body would be {height * unit:.2f} m tall"
+        return unit, f"{wrong}{name}: the body would be {height * unit:.2f} m tall"
     unit = TYPICAL_HEIGHT / height
-    return unit, f"no common unit fits: scaled to a height of {TYPICAL_HEIGHT} m"
+    return unit, f"{wrong}no common unit fits: scaled to a height of {TYPICAL_HEIGHT} m"
+
+
+def _unit_name(unit: float) -> str:
+    return next((name for name, known in UNITS.items() if abs(known / unit - 1) < 1e-3),
+                f"units of {unit:g} m")
 
 
 def _unit_vector(vector: FloatArray) -> FloatArray:
@@ -226,13 +261,14 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
     """Put the start over the origin and the level where feet rest at Z = 0."""
     height = motion.global_pose.positions
     index = motion.skeleton.index
+    tall = body_height(motion, roles.joints)
     levels = []
     for part, share in (("foot", SOLE_TO_ANKLE), ("toe", SOLE_TO_TOE)):
         joints = [index[roles.joints[f"{s}_{part}"]] for s in SIDES
                   if f"{s}_{part}" in roles.joints]
         if joints:
             level = resting_level(height[:, joints], motion.fps)
-            levels.append(level - share * TYPICAL_HEIGHT)
+            levels.append(level - share * tall)
     ground = float(np.mean(levels))
     start = motion.root_positions[0] * np.array([1.0, 1.0, 0.0]) + [0.0, 0.0, ground]
     moved = motion.root_positions - start

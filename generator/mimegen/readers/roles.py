@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -33,7 +34,7 @@ class Roles:
 
 
 def find_roles(skeleton: Skeleton, places: FloatArray | None = None,
-               file: str = "skeleton") -> Roles:
+               file: str = "skeleton", mapping: Path | None = None) -> Roles:
     """Find the roles of a skeleton's joints.
 
     ``places`` (J, 3) is a natural pose to judge shapes by, where the rest pose is none.

@@ -39,7 +39,7 @@ def test_every_vertex_of_every_frame_is_within_the_margin_from_any_angle(
 ) -> None:
     settings_ = config("standard", elevation_deg=elevation, margin=margin, lens_mm=lens)
     motion = wandering_motion(BODY.skeleton, 20, seed, reach)
-    camera = frame_camera(Performance(BODY, motion), settings_, angle)
+    camera = frame_camera([Performance(BODY, motion)], settings_, angle)
     seen = camera.project(all_vertices(BODY, motion))
     size = np.array([camera.width, camera.height])
     assert (seen[:, 2] > 0).all()
@@ -50,7 +50,7 @@ def test_every_vertex_of_every_frame_is_within_the_margin_from_any_angle(
 def test_turning_the_camera_changes_nothing_else() -> None:
     motion = wandering_motion(BODY.skeleton, 30, 4, 1.0)
     performance = Performance(BODY, motion)
-    cameras = [frame_camera(performance, config("standard"), angle) for angle in (0, 90, 213)]
+    cameras = [frame_camera([performance], config("standard"), angle) for angle in (0, 90, 213)]
     middles = []
     for camera in cameras:
         middle = camera.project(all_vertices(BODY, motion))[:, 2]
@@ -75,7 +75,7 @@ def test_turning_the_camera_changes_nothing_else() -> None:
 
 def test_the_figure_fills_the_picture_as_far_as_the_margin_lets_it() -> None:
     motion = wandering_motion(BODY.skeleton, 1, 0, 0.0)
-    camera = frame_camera(Performance(BODY, motion), config("standard"), 0)
+    camera = frame_camera([Performance(BODY, motion)], config("standard"), 0)
     seen = camera.project(all_vertices(BODY, motion))
     tall = (seen[:, 1].max() - seen[:, 1].min()) / camera.height
     wide = (seen[:, 0].max() - seen[:, 0].min()) / camera.width
@@ -87,7 +87,7 @@ def test_similar_people_share_a_camera() -> None:
     one = Motion(skeleton, 24, skeleton.heads[:1], np.tile(quaternions.IDENTITY, (1, 52, 1)))
     beside = one.root_positions + np.array([0.004, -0.003, 0.002])
     other = Motion(skeleton, 24, beside, one.rotations)
-    cameras = [frame_camera(Performance(BODY, m), config("standard"), 0) for m in (one, other)]
+    cameras = [frame_camera([Performance(BODY, m)], config("standard"), 0) for m in (one, other)]
     assert cameras[0] == cameras[1]
 
 
@@ -95,22 +95,22 @@ def test_angles_turn_counterclockwise_seen_from_above() -> None:
     motion = wandering_motion(BODY.skeleton, 1, 0, 0.0)
     performance = Performance(BODY, motion)
     straight = config("standard", azimuth_deg=0)
-    front = np.array(frame_camera(performance, straight, 0).position)
-    left = np.array(frame_camera(performance, straight, 90).position)
+    front = np.array(frame_camera([performance], straight, 0).position)
+    left = np.array(frame_camera([performance], straight, 90).position)
     assert front[1] < -2 and abs(front[0]) < 0.2
     assert left[0] > 2 and abs(left[1]) < 0.2
 
 
 def test_the_fixed_camera_is_mimes() -> None:
     performance = Performance(BODY, wandering_motion(BODY.skeleton, 2, 0, 0.0))
-    front = frame_camera(performance, config("mime"), 0)
+    front = frame_camera([performance], config("mime"), 0)
     assert front.position == pytest.approx((10.809, -9.5732, 5.1592))
     # Blender's own matrix for the Euler angles (1.3, 0, 0.8): the third column points backwards.
     backwards = quaternions.rotate(front.rotation, np.array([0.0, 0.0, 1.0]))
     assert backwards == pytest.approx(
         [np.sin(1.3) * np.sin(0.8), -np.sin(1.3) * np.cos(0.8), np.cos(1.3)]
     )
-    turned = frame_camera(performance, config("mime"), 90)
+    turned = frame_camera([performance], config("mime"), 90)
     assert turned.position == pytest.approx((9.5732, 10.809, 5.1592))
     person = np.array([0.0, 0.0, 1.0])
     assert turned.project(person) == pytest.approx(front.project(person))

@@ -21,7 +21,7 @@ from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.frames import Frame, read_frame
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob, frame_name
+from mimegen.stage.jobs import Figure, FrameDone, JobDone, JobFailed, Ready, ShotJob, frame_name
 from mimegen.stage.worker import StageWorker
 
 BODY = capsule_character(8, 7)
@@ -37,9 +37,9 @@ def tiny(**changes: object) -> RenderConfig:
 
 def shot(out: Path, config: RenderConfig, angles: tuple[float, ...] = (0.0,)) -> ShotJob:
     motion = wandering_motion(BODY.skeleton, FRAMES, 3, 0.3)
-    cameras = tuple(frame_camera(Performance(BODY, motion), config, angle) for angle in angles)
+    cameras = tuple(frame_camera([Performance(BODY, motion)], config, angle) for angle in angles)
     return ShotJob(
-        BODY, *motion.global_pose, cameras, config,
+        (Figure(BODY, *motion.global_pose),), cameras, config,
         tuple(out / f"camera{number}" for number in range(len(angles))),
         np.ones((FRAMES, len(angles)), np.bool_),
     )
@@ -94,7 +94,7 @@ def test_the_figure_stands_where_the_camera_projects_it(rendered: Path) -> None:
     for camera, folder in enumerate(job.folders):
         frame = read_frame(folder / frame_name(1))
         rows, columns = np.nonzero(frame.figure[..., 3] > 127)
-        head = job.cameras[camera].project(job.positions[1, BODY.skeleton.index["Hips"]])
+        head = job.cameras[camera].project(job.figures[0].positions[1, BODY.skeleton.index["Hips"]])
         x, y = head[:2] - frame.figure_at - 0.5
         nearest = np.hypot(rows - y, columns - x).min()
         assert nearest < 1.5
@@ -185,7 +185,9 @@ def test_a_failed_job_says_where_and_the_worker_lives_on(
     assert "frame 0" in answer.message and "camera0" in answer.message
     assert "\n" not in answer.message
     unknown = replace(BODY, fingerprint="x", materials={"cloth": Material("cloth", "wool", {})})
-    answer = carried_out(worker, replace(shot(tmp_path, tiny()), character=unknown))[-1]
+    job = shot(tmp_path, tiny())
+    figures = (replace(job.figures[0], character=unknown),)
+    answer = carried_out(worker, replace(job, figures=figures))[-1]
     assert isinstance(answer, JobFailed) and "capsules" in answer.message
     assert isinstance(carried_out(worker, shot(tmp_path / "good", tiny()))[-1], JobDone)
 

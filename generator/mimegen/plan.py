@@ -20,7 +20,7 @@ from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
 from mimegen.store import code_hash, content_key, file_hash
 from mimegen.takes import Casting, CastMember, Take, cast_member
-from mimegen.variants import BACKGROUNDS, CAST, Variant
+from mimegen.variants import BACKGROUNDS, CAST, PARTNERS, Variant
 
 _PACKAGE = Path(__file__).parent
 _SHOT_ROOMS = ("motion", "readers", "choreography", "characters", "retarget", "stage")
@@ -53,12 +53,13 @@ class Shot:
             mode="json", exclude={"name", "description", "set_sampling"}
         )
         return content_key(
-            self.casting.take.key, self.casting.member.key, self.angle, config, self.device,
-            blender_version(), _code(*_SHOT_ROOMS),
+            self.casting.take.key, [member.key for member in self.casting.members],
+            self.angle, config, self.device, blender_version(), _code(*_SHOT_ROOMS),
         )
 
-    def facts(self, performance: Performance) -> dict[str, Any]:
+    def facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
         """Return what the store records of the shot before it is rendered."""
+        performance = scene[0]
         return {
             **self.casting.facts(),
             "angle": int(self.angle) if self.angle.is_integer() else self.angle,
@@ -66,7 +67,7 @@ class Shot:
             "fps": self.config.fps,
             "width": self.config.width,
             "height": self.config.height,
-            "camera": asdict(frame_camera(performance, self.config, self.angle)),
+            "camera": asdict(frame_camera(scene, self.config, self.angle)),
             "character_height_m": round(performance.character.height, 4),
             "character_source": performance.character.source,
             "character_licence": performance.character.licence,
@@ -108,7 +109,7 @@ class Clip:
         """A name that no other clip of any plan has."""
         take, shot = self.shot.casting.take, self.shot
         seed = [f"seed{take.seed}"] if take.is_score else []
-        return "-".join([take.action, take.name, *seed, shot.casting.member.name,
+        return "-".join([take.action, take.name, *seed, shot.casting.name,
                          self.background_name if self.background_config == "named"
                          else self.background_config, f"{shot.angle:g}", shot.config.name])
 
@@ -151,10 +152,12 @@ class Plan:
 
 
 def make_plan(catalogue: Catalogue, takes: Iterable[Take], variants: list[Variant],
-              config: RenderConfig, device: str, performer: str | None) -> Plan:
+              config: RenderConfig, device: str, performer: str | None,
+              partner: str | None = None) -> Plan:
     """Return the plan of all variants of all takes.
 
-    ``performer`` names a character to stand in for ``base``. Raises RequestError for a cell that
+    ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
+    person of every scene. Raises RequestError for a cell that
     was asked for by name and needs a background which the take does not have.
     """
     clips: list[Clip] = []
@@ -169,8 +172,8 @@ def make_plan(catalogue: Catalogue, takes: Iterable[Take], variants: list[Varian
                     raise RequestError(problem)
                 left_out.append(problem)
                 continue
-            member = _member(catalogue, variant, performer)
-            shot = Shot(Casting(take, member), variant.angle, config, device)
+            members = _members(catalogue, take, variant, performer, partner)
+            shot = Shot(Casting(take, members), variant.angle, config, device)
             clip = Clip(variant, shot, variant.background if variant.background in BACKGROUNDS
                         else "named", name, catalogue.file("background", name))
             clips.append(clip)
@@ -183,10 +186,14 @@ def _background_name(take: Take, variant: Variant) -> str | None:
         variant.background, variant.background)
 
 
-def _member(catalogue: Catalogue, variant: Variant, performer: str | None) -> CastMember:
+def _members(catalogue: Catalogue, take: Take, variant: Variant, performer: str | None,
+             partner: str | None) -> tuple[CastMember, ...]:
+    name = CAST.get(variant.character, variant.character)
     if variant.character == "base" and performer is not None:
-        return cast_member(catalogue, performer)
-    return cast_member(catalogue, CAST.get(variant.character, variant.character))
+        name = performer
+    if take.performers == 1:
+        return (cast_member(catalogue, name),)
+    return cast_member(catalogue, name), cast_member(catalogue, partner or PARTNERS.get(name, name))
 
 
 def _check_backgrounds(clips: list[Clip]) -> None:

@@ -20,17 +20,21 @@ from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.paths import data_folder
 from mimegen.readers import Recording, read_motion
-from mimegen.retarget.transfer import retarget
+from mimegen.readers.partners import placed_together
+from mimegen.retarget import retarget_scene
 from mimegen.store import content_key, file_hash
 
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
+# A motion and, where they are known, its joints by role.
+Source = tuple[Motion, Mapping[str, str] | None]
 
 
 @dataclass(frozen=True)
 class Take:
     """One performance of an action: a score with a seed, or a mocap file.
 
-    ``aligned`` and ``misaligned`` name backgrounds; None where nobody said.
+    ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``partner`` is the
+    file of a second performer who shares clock and world with the first.
     """
 
     action: str
@@ -42,6 +46,7 @@ class Take:
     seed: int
     actor: str
     licence: str
+    partner: Path | None = None
 
     @property
     def is_score(self) -> bool:
@@ -51,18 +56,36 @@ class Take:
     @cached_property
     def key(self) -> str:
         """What the motion depends on, apart from code. A mocap file has no seed."""
+        files = [file_hash(file) for file in self.files]
         if not self.is_score:
-            return content_key(file_hash(self.file))
+            return content_key(*files)
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
-        return content_key([file_hash(file) for file in (self.file, *shared)], self.seed)
+        return content_key(files, [file_hash(file) for file in shared], self.seed)
 
-    def source_motion(self, fps: float) -> tuple[Motion, Mapping[str, str] | None]:
-        """Return the motion at a frame rate and, for mocap, its joints by role if known."""
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file of every performer."""
+        return (self.file, self.partner) if self.partner else (self.file,)
+
+    @property
+    def performers(self) -> int:
+        """How many people the take shows."""
+        return len(self.files)
+
+    def sources(self, fps: float) -> tuple[Source, ...]:
+        """Return every performer's motion in one world frame.
+
+        A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
+        """
         if self.is_score:
-            return perform(read_score(self.file), self.seed, fps), None
-        recording = _recorded(self.file)
-        return resampled(recording.motion, fps), recording.roles
+            return ((perform(read_score(self.file), self.seed, fps), None),)
+        recordings = [_recorded(file) for file in self.files]
+        if len(recordings) == 1:
+            return ((recordings[0].motion, recordings[0].roles),)
+        motions = placed_together(*recordings)
+        return tuple((motion, recording.roles)
+                     for motion, recording in zip(motions, recordings, strict=True))
 
     def reading(self) -> dict[str, Any]:
         """Return how a mocap file was understood, for the manifest; nothing for a score."""
@@ -92,15 +115,18 @@ def library_take(entry: Entry, take: str | None, seed: int) -> Take:
 
 
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,
-              misaligned: str | None, licence: str) -> Take:
-    """Return a user's own mocap file as a take.
+              misaligned: str | None, licence: str, partner: Path | None = None) -> Take:
+    """Return a user's own mocap file, or two of one scene, as a take.
 
-    A label that the library knows lends its backgrounds. Raises RequestError where the file holds
+    A label that the library knows lends its backgrounds. Raises RequestError where a file holds
     no motion of one person.
     """
-    if not file.is_file():
-        raise RequestError(f"{file}: no such file (wanted as --motion)")
-    _recorded(file)
+    for option, path in (("--motion", file), ("--partner", partner)):
+        if path is not None and not path.is_file():
+            raise RequestError(f"{path}: no such file (wanted as {option})")
+    recordings = [_recorded(path) for path in (file, partner) if path is not None]
+    if len(recordings) > 1:
+        placed_together(*recordings)
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)
@@ -115,7 +141,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         labels=labels or (file.stem,),
         aligned=aligned or (known.aligned_background if known else None),
         misaligned=misaligned or (known.misaligned_background if known else None),
-        file=file, seed=0, actor="recorded", licence=licence,
+        file=file, seed=0, actor="recorded", licence=licence, partner=partner,
     )
 
 
@@ -187,28 +213,48 @@ def _built(member: CastMember) -> Character:
 
 @dataclass(frozen=True)
 class Casting:
-    """A take by a member of the cast."""
+    """A take by members of the cast, one for each of its performers."""
 
     take: Take
-    member: CastMember
+    members: tuple[CastMember, ...]
 
-    def perform(self, fps: float) -> Performance:
-        """Build the character and bring the motion onto it."""
-        motion, roles = self.take.source_motion(fps)
+    @property
+    def name(self) -> str:
+        """The names of the members."""
+        return "_and_".join(member.name for member in self.members)
+
+    def perform(self, fps: float) -> tuple[Performance, ...]:
+        """Build the characters and bring the motions onto them, at ``fps``."""
+        characters = [_built(member) for member in self.members]
         try:
-            return retarget(motion, _built(self.member), roles)
+            scene = retarget_scene(self.take.sources(fps), characters)
         except RequestError as problem:
-            raise RequestError(f"{self.take.file} on {self.member.name}: {problem}") from problem
+            raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
+        return tuple(performance if performance.motion.fps == fps else
+                     Performance(performance.character, resampled(performance.motion, fps))
+                     for performance in scene)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""
         return {
             "action": self.take.action, "take": self.take.name, "actor": self.take.actor,
-            "labels": list(self.take.labels), "avatar": self.member.name,
+            "labels": list(self.take.labels), "avatar": self.members[0].name,
             "seed": self.take.seed, "licence": self.take.licence,
             "motion_file": self.take.file.name, "motion_sha256": file_hash(self.take.file),
             "motion_kind": "score" if self.take.is_score else self.take.file.suffix.lstrip("."),
             **self.take.reading(),
-            "character_file": self.member.file.name if self.member.file else None,
-            "character_key": self.member.key,
+            "character_file": self.members[0].file.name if self.members[0].file else None,
+            "character_key": self.members[0].key,
+            **self._partner_facts(),
+        }
+
+    def _partner_facts(self) -> dict[str, Any]:
+        if len(self.members) == 1:
+            return {}
+        file, member = self.take.files[-1], self.members[1]
+        return {
+            "partner_avatar": member.name, "partner_motion_file": file.name,
+            "partner_motion_sha256": file_hash(file),
+            "partner_character_file": member.file.name if member.file else None,
+            "partner_character_key": member.key,
         }

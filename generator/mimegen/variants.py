@@ -26,6 +26,8 @@ GROUPS = {
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
 CAST = {"base": "man", "adversarial": "spacesuit"}
+# Who plays the second person where nobody says; everybody else meets a double.
+PARTNERS = {"man": "woman", "woman": "man"}
 _CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@]+)@(?P<angle>\d+(\.\d+)?)")
 
 

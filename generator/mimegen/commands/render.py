@@ -25,6 +25,8 @@ MOST_CPU_WORKERS = 8
 @click.option("--action", "actions", metavar="A[,B]|all", help="Actions by id, label or alias.")
 @click.option("--motion", type=click.Path(path_type=Path), metavar="FILE",
               help="Your own motion capture (BVH or FBX) instead of an action.")
+@click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
+              help="The second person's file, of the same scene as --motion.")
 @click.option("--label", "labels", multiple=True, help="What --motion shows; may be repeated.")
 @click.option("--aligned", metavar="NAME", help="The background that fits --motion.")
 @click.option("--misaligned", metavar="NAME", help="The background that misleads about --motion.")
@@ -33,6 +35,8 @@ MOST_CPU_WORKERS = 8
               help=f"Groups ({', '.join(GROUPS)}) and cells such as {MIME[0]}, woman+aligned@270.")
 @click.option("--character", metavar="NAME|FILE|random:SEED",
               help="Who plays 'base': a name, a rigged FBX or GLB, or a random person.")
+@click.option("--partner-character", metavar="NAME|FILE|random:SEED",
+              help="Who plays the second person of a scene.")
 @click.option("--config", default="auto", show_default=True, metavar="NAME|FILE")
 @click.option("--take", metavar="T|all", help="A take of the action; its first by default.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
@@ -49,25 +53,28 @@ MOST_CPU_WORKERS = 8
 @library_option
 @for_people
 def render_command(
-    actions: str | None, motion: Path | None, labels: tuple[str, ...], aligned: str | None,
-    misaligned: str | None, licence: str, variants: str, character: str | None, config: str,
-    take: str | None, seed: int, out: Path, store_folder: Path | None, farm: str,
-    workers: int | None, device: str, quiet: bool, libraries: tuple[Path, ...],
+    actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
+    aligned: str | None, misaligned: str | None, licence: str, variants: str,
+    character: str | None, partner_character: str | None, config: str, take: str | None,
+    seed: int, out: Path, store_folder: Path | None, farm: str, workers: int | None,
+    device: str, quiet: bool, libraries: tuple[Path, ...],
 ) -> int:
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
     catalogue = Catalogue.with_libraries(libraries)
     if (actions is None) == (motion is None):
         raise RequestError("say either --action NAME or --motion FILE"
                            f" (actions: {', '.join(catalogue.actions)})")
+    if partner is not None and motion is None:
+        raise RequestError("--partner needs --motion: both files are of one scene")
     if motion is None:
         takes = _library_takes(catalogue, actions or "", take, seed)
     else:
-        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence)]
+        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner)]
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     chosen = choose_device(device)
     name = auto_config(chosen) if config == "auto" else config
     plan = make_plan(catalogue, takes, cells, read_config(catalogue.file("config", name)),
-                     chosen, character)
+                     chosen, character, partner_character)
     return _carry_out(plan, out, Store(store_folder or out / "store"),
                       _workers(workers, chosen), quiet)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mimegen.errors import RequestError
 from mimegen.plan import Clip, Plan, Shot, camera_of
-from mimegen.stage.jobs import SetJob, ShotJob
+from mimegen.stage.jobs import Figure, SetJob, ShotJob
 from mimegen.store import Store
 from mimegen.takes import Casting
 
@@ -80,18 +80,17 @@ def _casting_tasks(casting: Casting, shots: list[Shot], clips: list[Clip], store
         yield CastingReady(tuple(shots), known[0]["frames"], 0)
         yield from _still_tasks(clips, store, stills)
         return
-    performance = casting.perform(shots[0].config.fps)
+    scene = casting.perform(shots[0].config.fps)
     recorded: list[dict[str, Any]] = [
-        fact or shot.facts(performance) for shot, fact in zip(shots, facts, strict=True)
+        fact or shot.facts(scene) for shot, fact in zip(shots, facts, strict=True)
     ]
     for shot, fact in zip(shots, recorded, strict=True):
         store.record_shot(shot.key, fact)
     missing = _missing(shots, recorded, store)
     yield CastingReady(tuple(shots), len(missing), int(missing.sum()))
     yield from _still_tasks(clips, store, stills)
-    pose = performance.motion.global_pose
     job = ShotJob(
-        character=performance.character, positions=pose.positions, rotations=pose.rotations,
+        figures=tuple(Figure.of(performance) for performance in scene),
         cameras=tuple(camera_of(fact) for fact in recorded), config=shots[0].config,
         folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
     )
@@ -102,7 +101,7 @@ def _casting_tasks(casting: Casting, shots: list[Shot], clips: list[Clip], store
         if part.any():
             last = min(first + FRAMES_PER_TASK, len(missing)) - 1
             yield Task(replace(job, missing=part),
-                       f"{casting.take.action} by {casting.member.name}, frames {first}-{last}")
+                       f"{casting.take.action} by {casting.name}, frames {first}-{last}")
 
 
 def _missing(shots: list[Shot], facts: list[dict[str, Any]], store: Store) -> NDArray[np.bool_]:

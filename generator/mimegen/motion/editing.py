@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from mimegen.motion import quaternions
 from mimegen.motion.motion import Motion
+from mimegen.motion.quaternions import FloatArray
 
 
 def resampled(motion: Motion, fps: float) -> Motion:
@@ -33,6 +34,18 @@ def trimmed(motion: Motion, first: int, last: int) -> Motion:
     return Motion(
         motion.skeleton, motion.fps, motion.root_positions[span], motion.rotations[span]
     )
+
+
+def moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
+    """Return the motion shifted by ``shift`` (3,) metres, then turned about the world's Z axis.
+
+    Positive angles turn counterclockwise seen from above.
+    """
+    turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(turn_deg)])
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
+    return Motion(motion.skeleton, motion.fps,
+                  quaternions.rotate(turn, motion.root_positions + shift), rotations)
 
 
 def counterparts(names: tuple[str, ...]) -> NDArray[np.intp]:

@@ -1,6 +1,6 @@
-"""A figure in Blender: its meshes posed and rendered frame by frame."""
+"""Figures in Blender: their meshes posed and rendered frame by frame."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import bpy
 import numpy as np
@@ -36,20 +36,35 @@ ATTRIBUTE_KINDS = {
 }
 
 
-class FigureStage:
-    """A character on the stage of a render config; made once, posed and rendered many times."""
+class _Body:
+    """One character's meshes on the stage."""
 
-    def __init__(self, character: Character, config: RenderConfig) -> None:
-        reset_scene()
-        set_light(config.light)
-        apply_sampling(config.sampling)
-        self.config = config
-        self.fingerprint = character.fingerprint
+    def __init__(self, character: Character) -> None:
         materials = {name: make_material(made) for name, made in character.materials.items()}
         joints = len(character.skeleton.names)
         self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
         self._skins = [skin_matrix(mesh, joints) for mesh in character.meshes]
-        self._surface = surface_matrix(character)
+        self.surface = surface_matrix(character)
+
+    def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pose the meshes; return all their vertices (V, 3)."""
+        posed = [skinned(skin, columns)[0] for skin in self._skins]
+        for mesh, vertices in zip(self._meshes, posed, strict=True):
+            mesh.vertices.foreach_set("co", vertices.ravel())
+            mesh.update()
+        return np.concatenate(posed)
+
+
+class FigureStage:
+    """Characters on the stage of a render config; made once, posed and rendered many times."""
+
+    def __init__(self, characters: Sequence[Character], config: RenderConfig) -> None:
+        reset_scene()
+        set_light(config.light)
+        apply_sampling(config.sampling)
+        self.config = config
+        self.fingerprints = [character.fingerprint for character in characters]
+        self._bodies = [_Body(character) for character in characters]
         if config.shadow.kind == "catcher":
             _add_catcher(config.shadow.plane_size_m)
         self._outline = np.empty((0, 3), np.float32)
@@ -57,21 +72,20 @@ class FigureStage:
 
     def suits(self, job: ShotJob) -> bool:
         """Whether a job is of the same character under the same config."""
-        return self.fingerprint == job.character.fingerprint and self.config == job.config
+        wanted = [figure.character.fingerprint for figure in job.figures]
+        return self.fingerprints == wanted and self.config == job.config
 
-    def pose(self, columns: NDArray[np.float32]) -> None:
-        """Pose the figure; ``columns`` (4 J, 3) as from ``joint_columns`` for one frame."""
-        posed = [skinned(skin, columns)[0] for skin in self._skins]
-        for mesh, vertices in zip(self._meshes, posed, strict=True):
-            mesh.vertices.foreach_set("co", vertices.ravel())
-            mesh.update()
-        self._outline = np.concatenate(posed)
+    def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
+        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        posed = list(zip(self._bodies, columns, strict=True))
+        self._outline = np.concatenate([body.pose(own) for body, own in posed])
         self._shadow = None
         if self.config.shadow.kind == "projected":
-            self._shadow = ground_shadow(skinned(self._surface, columns)[0], self.config.light)
+            points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
+            self._shadow = ground_shadow(points, self.config.light)
 
     def picture(self, camera: Camera, reader: PictureReader) -> Frame:
-        """Render the posed figure and its shadow as a camera sees them."""
+        """Render the posed figures and their shadow as a camera sees them."""
         place_camera(camera)
         region = self._region(camera)
         size = (camera.width, camera.height)

@@ -50,7 +50,7 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
             render_set(job)
             return None, JobDone()
         if stage is None or not stage.suits(job):
-            stage = FigureStage(job.character, job.config)
+            stage = FigureStage([figure.character for figure in job.figures], job.config)
         _render_shot(job, stage, reader, send)
         return stage, JobDone()
     except (EOFError, ConnectionError):
@@ -58,8 +58,12 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
     except ShotError as problem:
         return None, JobFailed(str(problem))
     except Exception as problem:
-        what = job.target if isinstance(job, SetJob) else f"{job.character.name} on the stage"
+        what = job.target if isinstance(job, SetJob) else f"{_cast_of(job)} on the stage"
         return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}")
+
+
+def _cast_of(job: ShotJob) -> str:
+    return " and ".join(figure.character.name for figure in job.figures)
 
 
 def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
@@ -69,9 +73,11 @@ def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
     Raises ShotError, naming frame, camera and folder.
     """
     for frame in np.flatnonzero(job.missing.any(axis=1)):
-        columns = joint_columns(
-            job.character.skeleton, job.positions[frame, None], job.rotations[frame, None]
-        )
+        columns = [
+            joint_columns(figure.character.skeleton, figure.positions[frame, None],
+                          figure.rotations[frame, None])
+            for figure in job.figures
+        ]
         started = time.perf_counter()
         stage.pose(columns)
         for camera in np.flatnonzero(job.missing[frame]):

@@ -1,5 +1,6 @@
 """Placing the camera so that the whole action stays in view."""
 
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -23,15 +24,15 @@ SHADOW_ROOM_M = 0.15
 FEET_BELOW_M = 0.4
 
 
-def frame_camera(performance: Performance, config: RenderConfig, angle_deg: float) -> Camera:
-    """Return the config's camera for a performance, turned about Z by ``angle_deg``.
+def frame_camera(scene: Sequence[Performance], config: RenderConfig, angle_deg: float) -> Camera:
+    """Return the config's camera for one or more performers, turned about Z by ``angle_deg``.
 
     Positive angles turn it counterclockwise seen from above. A framed camera has the same target,
     distance and height for every angle, and keeps every frame within its margin from all of them.
     """
     if isinstance(config.camera, FixedCamera):
         return _fixed_camera(config.camera, config, angle_deg)
-    return _framed_camera(performance, config.camera, config, angle_deg)
+    return _framed_camera(scene, config.camera, config, angle_deg)
 
 
 def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) -> Camera:
@@ -41,9 +42,9 @@ def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) ->
     return _camera(position, quaternions.multiply(turn, upright), fixed.lens_mm, config)
 
 
-def _framed_camera(performance: Performance, framed: FramedCamera, config: RenderConfig,
+def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: RenderConfig,
                    angle_deg: float) -> Camera:
-    points = outline_points(performance)
+    points = np.concatenate([outline_points(performance) for performance in scene])
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     middle = np.round((low + high) / 2 / PLACE_STEP_M) * PLACE_STEP_M
     rings = _rings(points, middle)

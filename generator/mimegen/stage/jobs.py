@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.characters.character import Character
+from mimegen.characters.character import Character, Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
@@ -14,17 +14,30 @@ from mimegen.stage.scenery import Scenery
 
 
 @dataclass(frozen=True, eq=False)
-class ShotJob:
-    """Frames of one performance from one or more cameras, frames outer and cameras inner.
-
-    ``positions`` (F, J, 3) and ``rotations`` (F, J, 4) are the whole performance's global pose;
-    ``missing`` (F, C) says which frames are still to be made for which camera. Frame ``f`` of
-    camera ``c`` is published as ``folders[c] / frame_name(f)``.
-    """
+class Figure:
+    """A character in every pose of a shot: ``positions`` (F, J, 3), ``rotations`` (F, J, 4)."""
 
     character: Character
     positions: FloatArray
     rotations: FloatArray
+
+    @staticmethod
+    def of(performance: Performance) -> "Figure":
+        """Return the figure that a performance shows."""
+        pose = performance.motion.global_pose
+        return Figure(performance.character, pose.positions, pose.rotations)
+
+
+@dataclass(frozen=True, eq=False)
+class ShotJob:
+    """Frames of a scene from one or more cameras, frames outer and cameras inner.
+
+    ``figures`` are the performers, as long as one another; ``missing`` (F, C) says which frames
+    are still to be made for which camera. Frame ``f`` of camera ``c`` is published as
+    ``folders[c] / frame_name(f)``.
+    """
+
+    figures: tuple[Figure, ...]
     cameras: tuple[Camera, ...]
     config: RenderConfig
     folders: tuple[Path, ...]

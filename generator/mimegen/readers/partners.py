@@ -1,0 +1,49 @@
+"""Two recordings of one scene, brought back to where they stood to one another."""
+
+import numpy as np
+
+from mimegen.errors import RequestError
+from mimegen.motion import Motion
+from mimegen.motion.editing import moved, resampled, trimmed
+from mimegen.readers.recording import Recording
+
+# Neither hides the other from the front, nor from the azimuth of MIME's camera.
+LINE_DEG = 30.0
+
+
+def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion]:
+    """Return the motions of two people whose files share a clock and a world frame.
+
+    Both get the frame rate of the first and the length of the shorter. The middle between them
+    comes over the origin, and at the start the line from the first to the second points
+    ``LINE_DEG`` counterclockwise from +X. Raises RequestError where
+    the files cannot be of one scene.
+    """
+    _check(first, second)
+    one, two = _as_recorded(first, first.unit), _as_recorded(second, first.unit)
+    two = resampled(two, one.fps) if two.fps != one.fps else two
+    last = min(one.frames, two.frames) - 1
+    one, two = trimmed(one, 0, last), trimmed(two, 0, last)
+    apart = (two.root_positions - one.root_positions)[0]
+    turn_deg = LINE_DEG - float(np.degrees(np.arctan2(apart[1], apart[0])))
+    middle = np.mean((one.root_positions + two.root_positions) / 2, axis=0) * [1, 1, 0]
+    return moved(one, -middle, turn_deg), moved(two, -middle, turn_deg)
+
+
+def _check(first: Recording, second: Recording) -> None:
+    if first.up_axis != second.up_axis:
+        raise RequestError(f"--partner has {second.up_axis} up where --motion has {first.up_axis}:"
+                           " the files do not share a world frame")
+
+
+def _as_recorded(recording: Recording, unit: float) -> Motion:
+    """Return the motion where it was in the file's own world, upright, ``unit`` metres a unit.
+
+    People recorded together are measured with one unit, whatever their own sizes suggest.
+    """
+    scale = unit / recording.unit
+    motion = recording.motion
+    there = motion.root_positions + np.array([*recording.origin, 0.0])
+    sized = Motion(motion.skeleton.scaled(scale), motion.fps, there * scale, motion.rotations)
+    return moved(sized, np.zeros(3), recording.heading)
+

@@ -1,0 +1,165 @@
+"""C3D files as they are: labels and trajectories in the file's own unit and axes.
+
+Format: "The C3D File Format User Guide", Motion Lab Systems (2008). The package ``c3d`` reads
+first: it is pure Python, knows all three byte orders and cannot crash. What it refuses goes to
+``ezc3d``, C++ that damaged files can crash, in a process of its own with limits.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import c3d
+import numpy as np
+
+from mimegen.errors import RequestError
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.separate import load_answer
+
+MOST_POINTS, MOST_FRAMES, LARGEST = 5000, 10_000_000, 1e6
+SECONDS_TO_READ, BYTES_TO_READ = 60, 4 << 30
+# Parameters of the POINT group that list the labels of what is stored as points but is no place.
+NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """``positions`` (F, M, 3) in the file's unit and axes, NaN where a point was not seen.
+
+    ``unit`` is the word in the file, or empty. ``not_places`` are labels that the file itself
+    declares to be angles, forces, moments or powers. ``reader`` names the package that read it.
+    """
+
+    labels: tuple[str, ...]
+    positions: FloatArray
+    fps: float
+    unit: str
+    not_places: frozenset[str]
+    reader: str
+
+
+def read_trajectories(path: Path) -> Trajectories:
+    """Read a C3D file of any byte order, integer or float.
+
+    Raises RequestError, one line, for a file that is missing, no C3D, truncated or damaged.
+    """
+    try:
+        with path.open("rb") as opened:
+            magic = opened.read(2)
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
+    if magic[1:] != b"\x50":
+        raise RequestError(f"{path}: is not a C3D file, its second byte is not 0x50")
+    try:
+        return _checked(path, _by_c3d(path))
+    except RequestError:
+        raise
+    # The package raises whatever its damaged input leads it to.
+    except Exception as problem:
+        return _checked(path, _by_ezc3d(path, f"{type(problem).__name__}: {problem}"))
+
+
+def _checked(path: Path, found: Trajectories) -> Trajectories:
+    if not found.labels or not found.positions.size:
+        raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
+    if not 1.0 <= found.fps <= 10_000.0:
+        raise RequestError(f"{path}: POINT:RATE is {found.fps:g}, expected 1 to 10,000 frames"
+                           " per second")
+    if len(found.positions) < 2:
+        raise RequestError(f"{path}: has 1 frame, a motion needs at least 2")
+    places = found.positions
+    places[~(np.abs(places) < LARGEST).all(axis=-1) | ~places.any(axis=-1)] = np.nan
+    if np.isnan(places).all():
+        raise RequestError(f"{path}: no point is seen in any frame")
+    return found
+
+
+def _by_c3d(path: Path) -> Trajectories:
+    """Read with the package ``c3d``; raises anything where it cannot."""
+    with path.open("rb") as opened, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reader = c3d.Reader(opened)
+        points, frames = reader.point_used, reader.last_frame - _first_frame(reader) + 1
+        if not (0 < points <= MOST_POINTS and 0 < frames <= MOST_FRAMES):
+            raise ValueError(f"{points} points in {frames} frames")
+        word = 4 if reader.point_scale < 0 else 2
+        if (frames - 1) * points * 4 * word > path.stat().st_size:
+            raise RequestError(f"{path}: is shorter than the {frames} frames of {points} points"
+                               " that it declares; it is truncated or damaged")
+        values = np.empty((frames, points, 4))
+        count = 0
+        for frame, _ in zip(reader.read_frames(copy=False), range(frames), strict=False):
+            values[count] = frame[1][:, :4]
+            count += 1
+        # Some count one frame too many in POINT:FRAMES.
+        if count < frames - 1:
+            raise RequestError(f"{path}: the file ends after {count} of the {frames} frames that"
+                               " it declares; it is truncated")
+        values = values[:count]
+        values[values[..., 3] < 0] = np.nan
+        group = reader.get("POINT")
+        labels = [label for name in ("LABELS", *(f"LABELS{n}" for n in range(2, 22)))
+                  if name in group for label in _strings(group.get(name))]
+        unit = _strings(group.get("UNITS")) if "UNITS" in group else []
+        others = {label for name in NOT_PLACES if name in group
+                  for label in _strings(group.get(name))}
+        rate = float(reader.point_rate)
+    return Trajectories(_named(labels, points), values[..., :3], rate, unit[0] if unit else "",
+                        frozenset(others), "c3d")
+
+
+def _first_frame(reader: Any) -> int:
+    """Return the first frame's number; the package's own is wrong beyond 65535."""
+    start = reader.get("TRIAL:ACTUAL_START_FIELD")
+    if start is None:
+        return int(reader.header.first_frame)
+    low, high = start.uint16_array[:2]
+    return int(low) + int(high) * 65536
+
+
+def _strings(parameter: Any) -> list[str]:
+    """Return the texts of a character parameter, stripped; damaged letters are replaced."""
+    width = parameter.dimensions[0] if parameter.dimensions else 1
+    raw = bytes(parameter.bytes)
+    return [raw[at : at + width].decode("utf-8", errors="replace").replace("\0", " ").strip()
+            for at in range(0, len(raw), max(width, 1))]
+
+
+def _named(labels: list[str], points: int) -> tuple[str, ...]:
+    """Return one label a point; points beyond the labels are unlabelled, as ``*1`` ..."""
+    labels = labels[:points] + [""] * (points - len(labels))
+    return tuple(label or f"*{number}" for number, label in enumerate(labels, start=1))
+
+
+def _by_ezc3d(path: Path, problem: str) -> Trajectories:
+    """Read with ``ezc3d`` in a process of its own; ``problem`` is what ``c3d`` said."""
+    with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
+        target = Path(folder) / "points.npz"
+        command = [sys.executable, "-m", "mimegen.readers.ezc3d_file", str(path.resolve()),
+                   str(target)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ,
+                                  check=False, stdin=subprocess.DEVNULL, preexec_fn=_limited)
+        except subprocess.TimeoutExpired:
+            raise RequestError(f"{path}: was not read in {SECONDS_TO_READ} s; it is damaged") \
+                from None
+        answer = load_answer(target) if done.returncode == 0 else None
+    if answer is None:
+        reason = " ".join(problem.split())[:120]
+        raise RequestError(f"{path}: cannot be read as C3D ({reason}); its header or parameters"
+                           " are damaged, export it again")
+    header = answer.header
+    places = answer.arrays["positions"]
+    if places.ndim != 3 or len(header["labels"]) > MOST_POINTS:
+        raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
+    return Trajectories(_named(header["labels"], places.shape[1]), places, float(header["fps"]),
+                        header["unit"], frozenset(header["not_places"]), "ezc3d")
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES_TO_READ, BYTES_TO_READ))

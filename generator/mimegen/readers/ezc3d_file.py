@@ -1,0 +1,39 @@
+"""Read a C3D file with ezc3d: ``python -m mimegen.readers.ezc3d_file IN OUT``.
+
+Runs in a process of its own, for damaged files can crash the library. OUT becomes a NumPy
+archive: ``header`` is JSON text; ``positions`` (F, M, 3) are in the file's unit and axes.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import ezc3d
+import numpy as np
+
+NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
+
+
+def main(source: Path, target: Path) -> None:
+    """Read ``source`` and write the archive ``target``."""
+    found = ezc3d.c3d(str(source))
+    group = found["parameters"]["POINT"]
+    header = {
+        "labels": [label.strip() for label in _value(group, "LABELS")],
+        "fps": float(np.ravel(_value(group, "RATE"))[0]),
+        "unit": next(iter(_value(group, "UNITS")), "").strip(),
+        "not_places": [label.strip() for name in NOT_PLACES for label in _value(group, name)],
+    }
+    positions = np.moveaxis(found["data"]["points"][:3], (0, 1, 2), (2, 1, 0))
+    with target.open("wb") as opened:
+        np.savez(opened, positions=np.ascontiguousarray(positions),
+                 header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+
+
+def _value(group: Any, name: str) -> Any:
+    return group[name]["value"] if name in group else []
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -75,7 +75,7 @@ def test_seeds_are_plainly_different_takes(path: Path) -> None:
 @every_score
 @pytest.mark.parametrize("seed", SEEDS)
 def test_lint_is_clean(path: Path, seed: int) -> None:
-    assert [str(finding) for finding in lint(take(path, seed), score_of(path), seed)] == []
+    assert [str(finding) for finding in lint([take(path, seed)], score_of(path), seed)] == []
 
 
 @every_score
@@ -111,7 +111,7 @@ def test_frame_rate_changes_sampling_not_motion(path: Path) -> None:
 
 def test_hands_keep_their_distance_on_the_wheel() -> None:
     motion, path = take(named("driving")), named("driving")
-    for metres in touch_errors(motion, score_of(path)).values():
+    for metres in touch_errors([motion], score_of(path))[0].values():
         assert metres.max() < 0.012
     palms = motion.skeleton.index["LeftHandMiddle1"], motion.skeleton.index["RightHandMiddle1"]
     places = motion.global_pose.positions[:, palms]
@@ -129,7 +129,7 @@ def test_the_cup_reaches_the_mouth_and_the_hand_keeps_out_of_the_face() -> None:
 def test_the_bow_stays_on_its_line() -> None:
     path = named("playing_violin")
     for seed in SEEDS:
-        assert touch_errors(take(path, seed), score_of(path), seed)["Right"].max() < 0.1
+        assert touch_errors([take(path, seed)], score_of(path), seed)[0]["Right"].max() < 0.1
 
 
 def test_handedness_is_mirrored_by_some_seeds_and_never_for_the_violin() -> None:

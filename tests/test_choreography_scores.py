@@ -138,11 +138,11 @@ def test_lint_finds_what_is_wrong() -> None:
     bent = motion.rotations.copy()
     bent[100:, motion.skeleton.index["LeftHand"]] = quaternions.from_euler("XYZ", [0, 0, 120])
     broken = Motion(motion.skeleton, motion.fps, slid, bent)
-    kinds = {finding.kind for finding in lint(broken, score)}
+    kinds = {finding.kind for finding in lint([broken], score)}
     assert {"feet", "wrist", "speed", "reach"} <= kinds
     frozen = Motion(motion.skeleton, motion.fps, motion.root_positions[:1].repeat(90, axis=0),
                     motion.rotations[:1].repeat(90, axis=0))
-    assert "frozen" in {finding.kind for finding in lint(frozen, score)}
+    assert "frozen" in {finding.kind for finding in lint([frozen], score)}
 
 
 def test_an_action_in_the_wrong_folder_is_refused(tmp_path: Path) -> None:
@@ -160,4 +160,4 @@ def test_the_example_of_the_documentation_works(tmp_path: Path) -> None:
     score = read_score(written(tmp_path, text))
     motion = perform(score)
     assert motion.duration == pytest.approx(4.0)
-    assert [str(finding) for finding in lint(motion, score)] == []
+    assert [str(finding) for finding in lint([motion], score)] == []

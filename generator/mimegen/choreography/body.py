@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from mimegen.choreography.places import LEFT, in_body_axes
+from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
@@ -16,6 +16,7 @@ from mimegen.paths import data_folder
 # From the shoulder to the wrist of the person that scores' centimetres are written for.
 STANDARD_ARM_M = 0.4856
 FLOOR = "floor"
+PARTNER = "partner_"
 HAND_ANCHORS = ("left_hand", "right_hand", "other_hand")
 
 
@@ -52,6 +53,14 @@ def landmark_names() -> tuple[str, ...]:
     return (FLOOR, *landmarks["middle"], *sided, *others, *HAND_ANCHORS)
 
 
+def partner_landmarks() -> tuple[str, ...]:
+    """Return the words for places on the other performer of a scene."""
+    landmarks = _data()["landmarks"]
+    sided = (*landmarks["sided"], *landmarks["partner"])
+    return (*(f"{PARTNER}{name}" for name in landmarks["middle"]),
+            *(f"{PARTNER}{side}_{name}" for side in ("left", "right") for name in sided))
+
+
 # Landmarks in the middle of the body: all that gaze, props and feet may be placed on.
 SIDELESS_ANCHORS = (FLOOR, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
 
@@ -71,12 +80,22 @@ def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float
     else:
         if name.startswith("other_"):
             name, side = name.removeprefix("other_"), -side
-        entry, prefix = landmarks["sided"][name], "Left" if side == LEFT else "Right"
+        entry = (landmarks["sided"] | landmarks["partner"])[name]
+        prefix = "Left" if side == LEFT else "Right"
     carrier = _joint(skeleton, entry["with"], prefix)
     point = skeleton.heads[_joint(skeleton, entry["point"], prefix)]
     offset = in_body_axes(np.array(entry["at"], float) * centimetre(skeleton), side)
     frame = Frames(pose.positions[:, carrier], pose.rotations[:, carrier])
     return Frames(frame.place(point + offset - skeleton.heads[carrier]), frame.rotations)
+
+
+def partner_place(skeleton: Skeleton, pose: GlobalPose, name: str) -> FloatArray:
+    """Return where (F, 3) a landmark of the other performer is, whose pose is ``pose``."""
+    name, side = name.removeprefix(PARTNER), LEFT
+    for prefix, sign in (("left_", LEFT), ("right_", RIGHT)):
+        if name.startswith(prefix):
+            name, side = name.removeprefix(prefix), sign
+    return landmark_frames(skeleton, pose, name, side).positions
 
 
 def _joint(skeleton: Skeleton, name: str, prefix: str) -> int:

@@ -155,5 +155,12 @@ def finger_pose(track: HandTrack, skeleton: Skeleton, moments: FloatArray) -> Fl
     ])
     if track.side != LEFT:
         poses = poses * np.array([1.0, 1.0, -1.0, -1.0])
-    poses = poses * np.where(poses[..., :1] < 0, -1.0, 1.0)
-    return quaternions.normalise(np.einsum("fk,kjc->fjc", weights, poses))
+    # Blended joint by joint: against the hand, the outer joints of a fist turn more than 180.
+    bones = poses.reshape(len(poses), 5, 3, 4)
+    bends = quaternions.multiply(quaternions.conjugate(bones[:, :, :-1]), bones[:, :, 1:])
+    bends = np.concatenate([bones[:, :, :1], bends], axis=2)
+    bends = bends * np.where(bends[..., :1] < 0, -1.0, 1.0)
+    blended = quaternions.normalise(np.einsum("fk,kjbc->fjbc", weights, bends))
+    for bone in (1, 2):
+        blended[:, :, bone] = quaternions.multiply(blended[:, :, bone - 1], blended[:, :, bone])
+    return np.asarray(blended.reshape(len(moments), 15, 4))

@@ -1,11 +1,12 @@
 """Lint: everything that made a choreographed motion look wrong, measured."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.arms import (
     NEUTRAL_TWIST_DEG,
     TRUNK,
@@ -15,7 +16,7 @@ from mimegen.choreography.arms import (
 )
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
 from mimegen.choreography.limbs import across, unit
-from mimegen.choreography.perform import SIDES, touch_errors
+from mimegen.choreography.perform import touch_errors
 from mimegen.choreography.score import Score
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -57,14 +58,19 @@ class Finding(NamedTuple):
                 f" (limit {self.limit:g})")
 
 
-def lint(motion: Motion, score: Score, seed: int = 0) -> list[Finding]:
-    """Return what is wrong with a motion that ``perform(score, seed)`` made; nothing if clean."""
-    findings = [
-        *_reach(motion, score, seed), *_joints(motion), *_contacts(motion), *_feet(motion),
-        *_ends(motion),
-    ]
-    if score.balanced:
-        findings += _balance(motion)
+def lint(
+    motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
+) -> list[Finding]:
+    """Return what is wrong with motions that ``perform_scene`` made; nothing if clean."""
+    findings: list[Finding] = []
+    misses = touch_errors(motions, score, seed, style)
+    for number, (motion, part) in enumerate(zip(motions, score.parts(), strict=True)):
+        own = [*_reach(misses[number], motion.fps), *_joints(motion), *_contacts(motion),
+               *_feet(motion), *_ends(motion)]
+        if part.balanced:
+            own += _balance(motion)
+        findings += [finding._replace(part=f"partner's {finding.part}") for finding in own] \
+            if number else own
     return findings
 
 
@@ -76,9 +82,9 @@ def _worst(
         yield Finding(kind, part, frame / fps, float(values[frame]), limit, unit_name)
 
 
-def _reach(motion: Motion, score: Score, seed: int) -> Iterator[Finding]:
-    for side, metres in touch_errors(motion, score, seed).items():
-        yield from _worst("reach", f"{side} hand", 100 * metres, REACH_LIMIT_CM, "cm", motion.fps)
+def _reach(misses: dict[str, FloatArray], fps: float) -> Iterator[Finding]:
+    for side, metres in misses.items():
+        yield from _worst("reach", f"{side} hand", 100 * metres, REACH_LIMIT_CM, "cm", fps)
 
 
 def _joints(motion: Motion) -> Iterator[Finding]:

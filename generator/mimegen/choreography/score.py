@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names
+from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names, partner_landmarks
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import DirectionField, Place, PlaceField
 from mimegen.errors import near_misses
@@ -16,6 +16,8 @@ Arrival = Literal["stop", "pass", "impact"]
 Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]
 Centimetres = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
+# The way to a part of the file, from its top.
+Where = tuple[str | int, ...]
 
 
 class Key(Strict):
@@ -136,6 +138,24 @@ class Variety(Strict):
     mirror: bool = True
 
 
+class Stands(Strict):
+    """Where the second performer starts, as the first one sees it, and how far they are turned."""
+
+    left: Centimetres = 0.0
+    forward: Centimetres = 120.0
+    turn: Degrees = 180.0
+
+
+class Partner(Strict):
+    """The second performer of a scene: the same clock and repeats, phases of their own."""
+
+    about: str
+    stands: Stands = Stands()
+    balanced: bool = True
+    props: dict[str, str] = Field(default_factory=dict)
+    phases: tuple[Phase, ...] = Field(min_length=1)
+
+
 class Score(Strict):
     """One take of an action. Lengths are centimetres on the standard person of 1.73 m.
 
@@ -153,7 +173,9 @@ class Score(Strict):
     vary: Variety = Variety()
     repeat: tuple[Repeat, ...] = ()
     phases: tuple[Phase, ...] = Field(min_length=1)
+    partner: Partner | None = None
     _source: str = PrivateAttr(default="score")
+    _performer: str = PrivateAttr(default="")
 
     @property
     def source(self) -> str:
@@ -164,6 +186,24 @@ class Score(Strict):
     def take(self) -> str:
         """The take's name, from its file's."""
         return Path(self._source).name.removesuffix(".score.yaml")
+
+    @property
+    def name(self) -> str:
+        """What seeds know this performer's part by."""
+        return f"{self.action} {self.take}{self._performer}"
+
+    def parts(self) -> tuple["Score", ...]:
+        """Return each performer's part, as a score of its own."""
+        if self.partner is None:
+            return (self,)
+        partner = self.partner
+        own = self.model_copy(update={"partner": None})
+        other = own.model_copy(update={
+            "about": partner.about, "balanced": partner.balanced, "props": partner.props,
+            "phases": partner.phases,
+        })
+        other._performer = " partner"
+        return own, other
 
 
 TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props", "line"))
@@ -176,51 +216,62 @@ def read_score(path: Path) -> Score:
     tracks, landmarks and hand shapes (with near misses), time running backwards.
     """
     document = YamlFile(path)
-    props = document.content.get("props") or {}
-    content = {**document.content, "phases": _with_props(document, tuple(props))}
-    score = document.parsed(Score, content, (*TRACKS, *props, *_field_names()))
-    _check_times(document, score)
-    _check_words(document, score)
+    content = _with_props(document, document.content, ())
+    names = set(content.get("props") or ())
+    if isinstance(partner := content.get("partner"), dict):
+        content["partner"] = _with_props(document, partner, ("partner",))
+        names |= set(partner.get("props") or ())
+    score = document.parsed(Score, content, (*TRACKS, *names, *_field_names()))
+    for where, part in zip(((), ("partner",)), score.parts(), strict=False):
+        _check_times(document, part, where)
+        _check_words(document, part, where, with_partner=score.partner is not None)
+    _check_repeats(document, score)
     score._source = str(path)
     return score
 
 
-def _with_props(document: YamlFile, props: tuple[str, ...]) -> Any:
+def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[str, Any]:
     """Gather each phase's keys for props, which the file writes beside the other tracks."""
-    phases = document.content.get("phases")
+    phases, props = part.get("phases"), tuple(part.get("props") or ())
     if not isinstance(phases, list):
-        return phases
+        return dict(part)
     gathered: list[Any] = []
     for number, phase in enumerate(phases):
+        place = (*where, "phases", number)
         if not isinstance(phase, dict):
-            raise document.error(("phases", number), "expected 'at:' and tracks")
+            raise document.error(place, "expected 'at:' and tracks")
         if "props" in phase or "line" in phase:
-            raise document.error(("phases", number), "props are written as tracks, by their names")
+            raise document.error(place, "props are written as tracks, by their names")
         own = {name: phase[name] for name in props if name in phase}
         rest = {name: value for name, value in phase.items() if name not in own}
-        gathered.append({**rest, "props": own, "line": document.line(("phases", number))})
-    return gathered
+        gathered.append({**rest, "props": own, "line": document.line(place)})
+    return {**part, "phases": gathered}
 
 
 def _field_names() -> set[str]:
-    kinds = (PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat, Variety)
+    kinds = (PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat, Variety,
+             Partner, Stands)
     return {name for kind in kinds for name in kind.model_fields}
 
 
-def _check_times(document: YamlFile, score: Score) -> None:
+def _check_times(document: YamlFile, score: Score, where: Where) -> None:
     moments = [phase.at for phase in score.phases]
     if moments[0] != 0:
-        raise document.error(("phases", 0, "at"), "the first phase is at 0")
+        raise document.error((*where, "phases", 0, "at"), "the first phase is at 0")
     for number in range(1, len(moments)):
         if moments[number] <= moments[number - 1]:
             raise document.error(
-                ("phases", number, "at"),
+                (*where, "phases", number, "at"),
                 f"time runs backwards: {moments[number]:g} s follows {moments[number - 1]:g} s",
             )
     if score.duration < moments[-1]:
         raise document.error(
             ("duration",), f"{score.duration:g} s ends before the last phase at {moments[-1]:g} s"
         )
+
+
+def _check_repeats(document: YamlFile, score: Score) -> None:
+    moments = [phase.at for phase in score.phases]
     end = 0.0
     for number, repeat in enumerate(score.repeat):
         for name, moment in (("after", repeat.after), ("until", repeat.until)):
@@ -231,23 +282,24 @@ def _check_times(document: YamlFile, score: Score) -> None:
         end = repeat.until
 
 
-def _check_words(document: YamlFile, score: Score) -> None:
-    landmarks = (*landmark_names(), *score.props)
+def _check_words(document: YamlFile, score: Score, where: Where, with_partner: bool) -> None:
+    partner = partner_landmarks() if with_partner else ()
+    landmarks = (*landmark_names(), *score.props, *partner)
+    sideless = (*SIDELESS_ANCHORS, *score.props, *partner)
     shapes = hand_shapes()
     for number, phase in enumerate(score.phases):
         for track, key in phase.moves():
-            written = track if track in document.content["phases"][number] else \
+            written = track if track in phase.model_fields_set or track in phase.props else \
                 "hands" if track.endswith("hand") else "feet"
             place: Place | None = getattr(key, "to", None)
-            where = ("phases", number, written)
+            key_at = (*where, "phases", number, written)
             if place is not None and place.anchor not in landmarks:
                 hint = near_misses(place.anchor, landmarks)
-                raise document.error((*where, "to"), f"unknown landmark {place.anchor!r}{hint}")
-            if place is not None and not track.endswith("hand") \
-                    and place.anchor not in (*SIDELESS_ANCHORS, *score.props):
+                raise document.error((*key_at, "to"), f"unknown landmark {place.anchor!r}{hint}")
+            if place is not None and not track.endswith("hand") and place.anchor not in sideless:
                 raise document.error(
-                    (*where, "to"), f"{place.anchor!r} has two sides; only a hand has its own"
+                    (*key_at, "to"), f"{place.anchor!r} has two sides; only a hand has its own"
                 )
             if isinstance(key, HandKey) and key.shape is not None and key.shape not in shapes:
                 hint = near_misses(key.shape, shapes)
-                raise document.error((*where, "shape"), f"unknown hand shape {key.shape!r}{hint}")
+                raise document.error((*key_at, "shape"), f"unknown hand shape {key.shape!r}{hint}")

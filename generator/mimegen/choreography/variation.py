@@ -1,6 +1,8 @@
 """Seeds: another take of the same score by the same rules."""
 
 import zlib
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,11 +50,15 @@ class _Manner(NamedTuple):
     hands: dict[str, tuple[float, float, float]]
 
 
-def vary(score: Score, seed: int) -> Variant:
-    """Return the score as seed ``seed`` performs it; seed 0 leaves it as it is written."""
+def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ...]:
+    """Return each performer's part as seed ``seed`` performs it; seed 0 leaves it as written.
+
+    Performers of one scene keep the same time.
+    """
+    parts = score.parts()
     if seed == 0:
-        return Variant(timeline(score), False, score.facing)
-    rng = np.random.default_rng([seed, zlib.crc32(f"{score.action} {score.take}".encode())])
+        return tuple(Variant(timeline(part), False, score.facing) for part in parts)
+    rng = np.random.default_rng([seed, zlib.crc32(score.name.encode())])
     mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
     turn = (-score.facing if mirror else score.facing) + float(rng.uniform(-9, 9))
     repeats = tuple(
@@ -60,10 +66,13 @@ def vary(score: Score, seed: int) -> Variant:
             rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
         for repeat in score.repeat
     )
-    line = timeline(score.model_copy(update={"repeat": repeats}))
-    manner = _manner(score, rng)
-    phases = [_in_manner(phase, manner, rng) for phase in line.phases]
-    return Variant(_timed(line, phases, score, rng), mirror, turn)
+    lines = []
+    for part in parts:
+        line = timeline(part.model_copy(update={"repeat": repeats}))
+        manner = _manner(score, rng)
+        lines.append(replace(line, phases=tuple(
+            _in_manner(phase, manner, rng) for phase in line.phases)))
+    return tuple(Variant(line, mirror, turn) for line in _timed(lines, score, rng))
 
 
 def _manner(score: Score, rng: np.random.Generator) -> _Manner:
@@ -84,21 +93,21 @@ def _three(numbers: FloatArray) -> tuple[float, float, float]:
     return float(numbers[0]), float(numbers[1]), float(numbers[2])
 
 
-def _timed(line: Timeline, phases: list[Phase], score: Score,
-           rng: np.random.Generator) -> Timeline:
-    """Stretch the whole take, and every span of it a little for itself."""
+def _timed(lines: Sequence[Timeline], score: Score, rng: np.random.Generator) -> list[Timeline]:
+    """Stretch the whole take, and every span of it a little for itself, for all alike."""
     tempo = float(np.exp(rng.uniform(-score.vary.tempo, score.vary.tempo)))
-    moments = np.array([phase.at for phase in phases] + [line.duration])
+    moments = np.unique([*(phase.at for line in lines for phase in line.phases),
+                         lines[0].duration])
     written = np.diff(moments)
-    spans = written * tempo * np.exp(rng.normal(0, score.vary.tempo / 3, len(phases)))
+    spans = written * tempo * np.exp(rng.normal(0, score.vary.tempo / 3, len(written)))
     # Fast spans are written at a person's full speed: no seed is faster.
     spans = np.where(written < FAST_SPAN_S, np.maximum(spans, written), spans)
     again = np.r_[0.0, np.cumsum(spans)]
-    moved = tuple(
-        phase.model_copy(update={"at": float(at)})
-        for phase, at in zip(phases, again[:-1], strict=True)
-    )
-    return Timeline(moved, float(again[-1]), line.rounds)
+    return [
+        Timeline(tuple(phase.model_copy(update={"at": float(np.interp(phase.at, moments, again))})
+                       for phase in line.phases), float(again[-1]), line.rounds)
+        for line in lines
+    ]
 
 
 def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase:
@@ -116,7 +125,7 @@ def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase
 
 def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> Key:
     update: dict[str, Any] = {}
-    if isinstance(key, Turned):
+    if isinstance(key, Turned) and not isinstance(key, PropKey):
         for name in ("turn", "lean", "tilt"):
             if (value := getattr(key, name)) is not None:
                 update[name] = value * manner.angles

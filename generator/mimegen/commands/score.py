@@ -1,5 +1,6 @@
 """``mimegen score``: look at a score, and lint it, in seconds and without Blender."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,13 +10,13 @@ from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.lint import lint
-from mimegen.choreography.perform import perform
+from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
 from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.retarget.transfer import retarget
-from mimegen.stage.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, preview_sheet
+from mimegen.stage.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, scene_sheet
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
@@ -49,16 +50,17 @@ def preview_command(
 ) -> int:
     """Write a contact sheet of a score, and print what lint finds."""
     score = read_score(file)
-    motion = perform(score, seed, PREVIEW_FPS)
+    motions = perform_scene(score, seed, PREVIEW_FPS)
     character = _body(Catalogue.with_libraries(libraries), body)
-    sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motion, focus))
-    shown = motion if body == CAPSULES else retarget(motion, character).motion
+    sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motions[0], focus))
+    figures = [(character, motion if body == CAPSULES else retarget(motion, character).motion)
+               for motion in motions]
     target = target or Path(f"{score.take}.png")
     part = target.with_name(f".{target.name}.part")
-    preview_sheet(character, shown, frames, sheet).save(part, "png")
+    scene_sheet(figures, frames, sheet).save(part, "png")
     part.replace(target)
-    _print_findings(file, motion, score, seed)
-    click.echo(f"{target}: {motion.duration:.1f} s")
+    _print_findings(file, motions, score, seed)
+    click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE
 
 
@@ -73,7 +75,8 @@ def lint_command(files: tuple[Path, ...], seed: int) -> int:
     for file in files:
         try:
             score = read_score(file)
-            wrong += _print_findings(file, perform(score, seed, PREVIEW_FPS), score, seed)
+            wrong += _print_findings(file, perform_scene(score, seed, PREVIEW_FPS), score,
+                                     seed)
         except RequestError as problem:
             click.echo(str(problem))
             wrong += 1
@@ -81,8 +84,8 @@ def lint_command(files: tuple[Path, ...], seed: int) -> int:
     return SOME_FAILED if wrong else DONE
 
 
-def _print_findings(file: Path, motion: Motion, score: Score, seed: int) -> int:
-    findings = lint(motion, score, seed)
+def _print_findings(file: Path, motions: Sequence[Motion], score: Score, seed: int) -> int:
+    findings = lint(motions, score, seed)
     for finding in findings:
         click.echo(f"{file.name.removesuffix(SCORE_SUFFIX)}: {finding}")
     return len(findings)

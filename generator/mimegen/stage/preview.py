@@ -1,5 +1,6 @@
 """Contact sheets in seconds, without Blender: flat-shaded faces painted from far to near."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,29 +57,38 @@ def preview_sheet(
 
     The motion's joints are the character's, or have the same names.
     """
+    return scene_sheet([(character, motion)], frames, sheet)
+
+
+def scene_sheet(
+    figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: Sheet | None = None
+) -> Image.Image:
+    """Return a contact sheet of several people, whose motions last alike, in one world."""
     sheet = sheet or Sheet()
-    chosen = np.unique(np.linspace(0, motion.frames - 1, frames).round().astype(int))
-    pose = motion.global_pose
-    camera = _camera(motion, pose.positions, sheet)
+    chosen = np.unique(np.linspace(0, figures[0][1].frames - 1, frames).round().astype(int))
+    points = np.concatenate([_looked_at(motion, sheet.focus) for _, motion in figures], axis=1)
+    camera = _camera(points, sheet)
     width, height = sheet.tile
     rows = -(-len(chosen) // sheet.columns)
     picture = Image.new("RGB", (width * min(sheet.columns, len(chosen)), height * rows), SKY)
     for number, frame in enumerate(chosen):
-        look = camera
-        if sheet.focus:
-            look = _camera(motion, pose.positions[frame : frame + 1], sheet)
-        tile = _painted(character, motion, int(frame), look)
+        look = _camera(points[frame : frame + 1], sheet) if sheet.focus else camera
+        tile = _painted(figures, int(frame), look)
         row, column = divmod(number, sheet.columns)
         picture.paste(tile.resize(sheet.tile, Image.Resampling.LANCZOS),
                       (column * width, row * height))
     return picture
 
 
-def _camera(motion: Motion, positions: FloatArray, sheet: Sheet) -> Camera:
-    """Return a camera that sees the joints ``positions`` (F, J, 3), or the focus, whole."""
-    index = motion.skeleton.index
-    joints = [index[name] for name in sheet.focus] or list(range(len(index)))
-    points = positions[:, joints].reshape(-1, 3)
+def _looked_at(motion: Motion, focus: tuple[str, ...]) -> FloatArray:
+    """Return the places (F, J, 3) of the joints in focus, or of all."""
+    places = motion.global_pose.positions
+    return places[:, [motion.skeleton.index[name] for name in focus]] if focus else places
+
+
+def _camera(points: FloatArray, sheet: Sheet) -> Camera:
+    """Return a camera that sees ``points`` (F, J, 3) whole."""
+    points = points.reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.11 if sheet.focus else 0.13
     middle = (low + high) / 2
@@ -99,18 +109,22 @@ def _camera(motion: Motion, positions: FloatArray, sheet: Sheet) -> Camera:
     return Camera(tuple(place), tuple(turn), lens, width, height)
 
 
-def _painted(character: Character, motion: Motion, frame: int, camera: Camera) -> Image.Image:
+def _painted(
+    figures: Sequence[tuple[Character, Motion]], frame: int, camera: Camera
+) -> Image.Image:
     picture = Image.new("RGB", (camera.width, camera.height), SKY)
-    pose = motion.global_pose
-    names = [motion.skeleton.index[name] for name in character.skeleton.names]
-    positions, rotations = pose.positions[frame][names], pose.rotations[frame][names]
-    _paint_ground(picture, camera, positions)
-    outlines, shades = [], []
-    for mesh in character.meshes:
-        vertices = posed_vertices(mesh, character.skeleton, positions, rotations)
-        corners, colors = _shaded(mesh, vertices, character.materials[mesh.material])
-        outlines.append(corners)
-        shades.append(colors)
+    outlines, shades, feet = [], [], []
+    for character, motion in figures:
+        pose = motion.global_pose
+        names = [motion.skeleton.index[name] for name in character.skeleton.names]
+        positions, rotations = pose.positions[frame][names], pose.rotations[frame][names]
+        feet.append(positions[character.skeleton.index["Hips"], :2])
+        for mesh in character.meshes:
+            vertices = posed_vertices(mesh, character.skeleton, positions, rotations)
+            corners, colors = _shaded(mesh, vertices, character.materials[mesh.material])
+            outlines.append(corners)
+            shades.append(colors)
+    _paint_ground(picture, camera, feet)
     corners = np.concatenate(outlines)
     colors = np.concatenate(shades)
     seen = camera.project(corners)
@@ -146,18 +160,19 @@ def _base_color(mesh: Mesh, material: Material, faces: NDArray[np.int32]) -> Flo
     return np.asarray(color if isinstance(color, tuple) else FALLBACK_COLOR)[None, :3]
 
 
-def _paint_ground(picture: Image.Image, camera: Camera, positions: FloatArray) -> None:
+def _paint_ground(picture: Image.Image, camera: Camera, middles: Sequence[FloatArray]) -> None:
+    """Paint a grid of half metres and a soft shade under each middle (2,)."""
     draw = ImageDraw.Draw(picture)
     for at in np.arange(-1.5, 1.51, 0.5):
         for ends in ([[at, -1.5, 0], [at, 1.5, 0]], [[-1.5, at, 0], [1.5, at, 0]]):
             (x0, y0, _), (x1, y1, _) = camera.project(np.array(ends, float))
             draw.line([(x0, y0), (x1, y1)], fill=GROUND_LINE, width=OVERSAMPLING)
-    middle = positions[:, :2].mean(axis=0)
     angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    ring = np.stack([middle[0] + 0.27 * np.cos(angles), middle[1] + 0.27 * np.sin(angles),
-                     np.zeros(24)], axis=-1)
     shade = Image.new("L", picture.size, 0)
-    ImageDraw.Draw(shade).polygon([(x, y) for x, y, _ in camera.project(ring)], fill=150)
+    for middle in middles:
+        ring = np.stack([middle[0] + 0.27 * np.cos(angles), middle[1] + 0.27 * np.sin(angles),
+                         np.zeros(24)], axis=-1)
+        ImageDraw.Draw(shade).polygon([(x, y) for x, y, _ in camera.project(ring)], fill=150)
     shade = shade.filter(ImageFilter.GaussianBlur(6 * OVERSAMPLING))
     picture.paste(Image.new("RGB", picture.size, SHADOW), (0, 0), shade)
 

@@ -1,0 +1,113 @@
+"""What a performance is placed on: landmarks, props, hands, the partner, as moving frames."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.choreography import hands, trunk
+from mimegen.choreography.body import (
+    FLOOR,
+    PARTNER,
+    Frames,
+    centimetre,
+    landmark_frames,
+    partner_place,
+)
+from mimegen.choreography.places import LEFT, RIGHT, Place, in_body_axes
+from mimegen.choreography.score import GazeKey, PropKey, Score
+from mimegen.choreography.tracks import Timeline, track_keys, track_values, track_weights
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.motion import GlobalPose
+from mimegen.motion.quaternions import FloatArray
+
+SIDES = {"Left": LEFT, "Right": RIGHT}
+# The eyes set off before everything else.
+GAZE_LEAD_S = 0.15
+AHEAD = GazeKey(to=Place(FLOOR, (0.0, 600.0, 140.0)))
+
+
+class Stage(NamedTuple):
+    """What the parts of a performance share: keys, moments (F,), and the small movements.
+
+    ``partner`` is the other performer's pose in this one's world, None for somebody alone.
+    """
+
+    skeleton: Skeleton
+    line: Timeline
+    moments: FloatArray
+    fps: float
+    life: dict[str, FloatArray]
+    partner: GlobalPose | None
+
+    @property
+    def unit(self) -> float:
+        """A score's centimetre in metres."""
+        return centimetre(self.skeleton)
+
+
+class Anchors:
+    """Landmarks, props, hands and the partner as moving frames."""
+
+    def __init__(self, score: Score, stage: Stage, pose: GlobalPose) -> None:
+        """Take the frames from ``pose``, the global pose as far as it is known."""
+        self.score, self.stage, self.pose = score, stage, pose
+        self._known: dict[tuple[str, float], Frames] = {}
+
+    def hand_track(self, side: str) -> hands.HandTrack:
+        """Return one hand's keys."""
+        name = f"{side.lower()}_hand"
+        keys = track_keys(self.stage.line.phases, name, hands.HANGING)
+        return hands.HandTrack(keys, SIDES[side])
+
+    def resolve(self, name: str, side: float) -> Frames:
+        """Return the frame of a landmark, prop or hand for a hand on ``side``."""
+        if (name, side) not in self._known:
+            self._known[name, side] = self._found(name, side)
+        return self._known[name, side]
+
+    def _found(self, name: str, side: float) -> Frames:
+        count = len(self.stage.moments)
+        if name == FLOOR:
+            return Frames(np.zeros((count, 3)), np.tile(quaternions.IDENTITY, (count, 1)))
+        if name in self.score.props:
+            return self._prop(name)
+        if name.startswith(PARTNER) and self.stage.partner is not None:
+            places = partner_place(self.stage.skeleton, self.stage.partner, name)
+            return Frames(places, np.tile(quaternions.IDENTITY, (count, 1)))
+        if name in ("left_hand", "right_hand", "other_hand"):
+            own = side if name == "other_hand" else (LEFT if name == "right_hand" else RIGHT)
+            return self._hand("Right" if own == LEFT else "Left")
+        return landmark_frames(self.stage.skeleton, self.pose, name, side)
+
+    def _hand(self, side: str) -> Frames:
+        self._known[f"{side.lower()}_hand", LEFT] = self.resolve("chest", LEFT)
+        points = hands.touching_points(
+            self.hand_track(side), self.resolve, self.stage.moments, self.stage.unit
+        )
+        return Frames(points, self.resolve("chest", LEFT).rotations)
+
+    def _prop(self, name: str) -> Frames:
+        start = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
+        keys = track_keys(self.stage.line.phases, name, start)
+        weights = track_weights(keys, self.stage.moments)
+        turns = track_values(keys, ("turn", "lean", "tilt"), self.stage.moments)
+        own = trunk.turned(trunk.Turns(*turns.T))
+        frames = [self._on(timed.key) for timed in keys]
+        places = np.einsum("fk,kfc->fc", weights, np.stack([f.positions for f in frames]))
+        rotations = quaternions.normalise(
+            np.einsum("fk,kfc->fc", weights, np.stack([f.rotations for f in frames]))
+        )
+        return Frames(places, quaternions.multiply(rotations, own))
+
+    def _on(self, key: object) -> Frames:
+        assert isinstance(key, PropKey | GazeKey) and key.to is not None
+        frame = self.resolve(key.to.anchor, LEFT)
+        offset = in_body_axes(np.array(key.to.offset) * self.stage.unit)
+        return Frames(frame.place(offset), frame.rotations)
+
+    def gaze(self) -> FloatArray:
+        """Return what the person looks at (F, 3)."""
+        keys = track_keys(self.stage.line.phases, "gaze", AHEAD)
+        weights = track_weights(keys, self.stage.moments, GAZE_LEAD_S)
+        places = np.stack([self._on(timed.key).positions for timed in keys])
+        return np.asarray(np.einsum("fk,kfc->fc", weights, places))

@@ -1,9 +1,13 @@
 """How good a motion or a retargeted motion is, in numbers."""
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import label
 
 from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
+
+SKATE_FPS = 20.0
 
 
 def foot_skate(feet: FloatArray, fps: float, level: float = 0.0) -> float:
@@ -18,9 +22,34 @@ def foot_skate(feet: FloatArray, fps: float, level: float = 0.0) -> float:
 
 
 def skate_share(feet: FloatArray, fps: float, level: float = 0.0) -> float:
-    """Return the share of moments in which feet (F, K, 3) below 5 cm go faster than 0.5 m/s."""
-    speed = np.linalg.norm(velocities(feet, fps)[..., :2], axis=-1)
-    return float(np.mean((feet[..., 2] < level + 0.05) & (speed > 0.5)))
+    """Return the share of moments in which feet (F, K, 3) within 5 cm of ``level`` slide.
+
+    Sliding is going faster than 0.5 m/s over the ground between samples 1/20 s apart, as in
+    Karunratanakul et al., "Guided Motion Diffusion" (2023).
+    """
+    count = int((len(feet) - 1) / fps * SKATE_FPS + 1e-6) + 1
+    if count < 2:
+        return 0.0
+    moments = np.arange(count) * (fps / SKATE_FPS)
+    before = np.minimum(moments.astype(int), len(feet) - 2)
+    share = (moments - before)[:, None, None]
+    sampled = feet[before] + share * (feet[before + 1] - feet[before])
+    speed = np.linalg.norm(np.diff(sampled[..., :2], axis=0), axis=-1) * SKATE_FPS
+    near = np.maximum(sampled[1:, :, 2], sampled[:-1, :, 2]) < level + 0.05
+    return float(np.mean(near & (speed > 0.5)))
+
+
+def drifts(points: FloatArray, planted: NDArray[np.bool_]) -> FloatArray:
+    """Return how far (m) points (F, 3) stray over the ground in each run of ``planted`` (F,).
+
+    That is the largest distance from the run's median place.
+    """
+    runs, count = label(planted)
+    found = []
+    for run in range(1, count + 1):
+        path = points[runs == run, :2]
+        found.append(float(np.linalg.norm(path - np.median(path, axis=0), axis=1).max()))
+    return np.array(found)
 
 
 def ground_penetration(points: FloatArray) -> float:

@@ -11,16 +11,19 @@ from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import SIDES
+from mimegen.retarget.anatomy import leg_length
+from mimegen.retarget.balance import Stance, hips_following
 from mimegen.retarget.ground import smooth_cover
 from mimegen.retarget.limbs import bent_to
-from mimegen.retarget.stance import Sole, sole, source_contacts
+from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
 
 UP = np.array([0.0, 0.0, 1.0])
 BLEND = 0.12
 HOLD = 0.05
 FADE = 0.5
 LONGEST_LEG = 0.998
-HIPS_SMOOTHED = 0.08
+# Up to here (m) feet swing at least as high as the source's; how softly (m) that sets in.
+HIGHEST_SWING, SOFT = 0.3, 0.004
 
 
 @dataclass
@@ -37,21 +40,27 @@ class _Foot:
     turn: FloatArray
     toe_turn: FloatArray
     ankle: FloatArray
+    ball_height: FloatArray
 
 
 def on_the_ground(motion: Motion, source: Motion, source_joints: Mapping[str, int],
                   character: Character, joints: Mapping[str, int]) -> Motion:
     """Return the character's motion with feet planted where and when the source's are.
 
-    Heels and balls that rest do not slide, soles lie flat and never go below Z = 0; first the hips
-    move so that planted legs keep their bend, then the legs reach.
+    Heels and balls that rest do not slide, soles lie flat and never go below Z = 0, and feet swing
+    as high as the source's; first the hips follow the planted feet, so that legs keep their
+    bend, then the legs reach.
     """
     feet = [_foot(motion, source, source_joints, character, joints, side) for side in SIDES]
     for foot in feet:
         _flatten(foot, motion.fps)
+    shift = hips_following([_stance(foot, motion.fps) for foot in feet], motion.fps)
+    for foot in feet:
+        foot.ankle = foot.ankle + shift
         foot.ankle = foot.ankle + _correction(foot, motion.fps)
-    shift = _hip_shift(motion, feet)
-    return _legs_bent(motion, feet, shift)
+    motion = Motion(motion.skeleton, motion.fps, motion.root_positions + shift, motion.rotations)
+    sinking = _sinking_hips(motion, feet)
+    return _legs_bent(motion, feet, sinking)
 
 
 def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], character: Character,
@@ -60,9 +69,13 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
     toe = joints.get(f"{side}_toe")
     heel, ball = source_contacts(source, source_joints, side)
     turns = motion.global_pose.rotations
+    part = "toe" if f"{side}_toe" in source_joints else "foot"
+    places = source.global_pose.positions[:, source_joints[f"{side}_{part}"], 2]
+    scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
+    height = scale * (places - standing_height(source, source_joints, part))
     return _Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
                  turns[:, foot], turns[:, foot if toe is None else toe],
-                 motion.global_pose.positions[:, foot])
+                 motion.global_pose.positions[:, foot], height)
 
 
 def _ramp(flags: NDArray[np.bool_], fps: float) -> FloatArray:
@@ -88,36 +101,35 @@ def _lowest(foot: _Foot) -> FloatArray:
     """Return how far the sole's lowest point lies below the ankle, (F,), negative downwards."""
     heel = quaternions.rotate(foot.turn, foot.sole.heel)[:, 2]
     ball = quaternions.rotate(foot.turn, foot.sole.ball)[:, 2]
-    joint = foot.sole.ball * [1.0, 1.0, 0.0] + UP * (foot.sole.ball[2] - foot.sole.tip[2])
-    tip = (quaternions.rotate(foot.turn, joint) + quaternions.rotate(foot.toe_turn, foot.sole.tip))
+    tip = (quaternions.rotate(foot.turn, foot.sole.toes)
+           + quaternions.rotate(foot.toe_turn, foot.sole.tip))
     return np.minimum(np.minimum(heel, ball), tip[:, 2])
 
 
 def _correction(foot: _Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
-    down = foot.heel_down | foot.ball_down
-    goal = foot.ankle.copy()
-    low = _lowest(foot)
-    runs, count = label(down)
-    for run in range(1, count + 1):
-        frames = np.flatnonzero(runs == run)
-        goal[frames, :2] = _rolling(foot, frames, fps)[:, :2]
-        goal[frames, 2] = -low[frames]
-    correction = _between_runs(goal - foot.ankle, down, fps)
+    stance = _stance(foot, fps)
+    correction = _between_runs(stance.shifts, stance.runs > 0, fps)
     correction[:, 2] = gaussian_filter1d(correction[:, 2], HOLD / 2 * fps, mode="nearest")
-    sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + low), 0.0)
+    height = foot.ankle[:, 2] + correction[:, 2]
+    ball = height + quaternions.rotate(foot.turn, foot.sole.ball)[:, 2]
+    low = foot.ball_height - ball
+    free = 1.0 - _ramp(stance.runs > 0, fps)
+    correction[:, 2] += free * np.clip((HIGHEST_SWING - foot.ball_height) / HIGHEST_SWING, 0, 1
+                                       ) * (low + np.hypot(low, SOFT)) / 2
+    sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + _lowest(foot)), 0.0)
     correction[:, 2] += smooth_cover(sunk, fps)
     return correction
 
 
 def _rolling(foot: _Foot, frames: NDArray[np.intp], fps: float) -> FloatArray:
-    """Return the ankle's path (F, 3) while the foot turns about its ball, or else its heel.
+    """Return the ankle's path (F, 3) while the foot turns about its toes, or else its heel.
 
     The hold sets in and ends smoothly, so that the ankle's speed has no steps.
     """
     weight = foot.ball_down[frames].astype(float)[:, None]
     weight = (weight[1:] + weight[:-1]) / 2
-    arms = [-quaternions.rotate(foot.turn[frames], arm) for arm in (foot.sole.heel, foot.sole.ball)]
+    arms = [-quaternions.rotate(foot.turn[frames], arm) for arm in (foot.sole.heel, foot.sole.toes)]
     steps = (1 - weight) * np.diff(arms[0], axis=0) + weight * np.diff(arms[1], axis=0)
     first, last = frames[0] == 0, frames[-1] == len(foot.ankle) - 1
     edge = np.minimum(np.where(first, np.inf, np.arange(1, len(frames))),
@@ -156,23 +168,26 @@ def _ease(share: FloatArray) -> FloatArray:
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
 
 
-def _hip_shift(motion: Motion, feet: list[_Foot]) -> FloatArray:
-    """Return how far the hips go down (F,), so that planted legs keep their bend."""
-    total, weights = np.zeros(motion.frames), np.full(motion.frames, 1e-6)
-    for foot in feet:
-        down = (foot.heel_down | foot.ball_down).astype(float)
-        total += down * _sinking(motion, foot, _extent(motion, foot))
-        weights += down
-    width = HIPS_SMOOTHED * motion.fps
-    shift = gaussian_filter1d(total, width, mode="nearest")
-    shift /= gaussian_filter1d(weights, width, mode="nearest")
+def _stance(foot: _Foot, fps: float) -> Stance:
+    """Return where the ankle should be while the foot rests, and in which run of frames."""
+    runs, count = label(foot.heel_down | foot.ball_down)
+    goal = foot.ankle.copy()
+    goal[:, 2] = -_lowest(foot)
+    for run in range(1, count + 1):
+        frames = np.flatnonzero(runs == run)
+        goal[frames, :2] = _rolling(foot, frames, fps)[:, :2]
+    return Stance(goal - foot.ankle, runs)
+
+
+def _sinking_hips(motion: Motion, feet: list[_Foot]) -> FloatArray:
+    """Return how far the hips go down (F,) where planted legs are too short for them."""
     needed = np.zeros(motion.frames)
     for foot in feet:
         bones = motion.skeleton.offsets[[foot.shin, foot.foot]]
         longest = LONGEST_LEG * np.linalg.norm(bones, axis=1).sum()
-        over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot))) - shift
+        over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot)))
         needed = np.maximum(needed, np.where(foot.heel_down | foot.ball_down, over, 0.0))
-    return np.asarray(shift + smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps))
+    return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)
 
 
 def _extent(motion: Motion, foot: _Foot) -> FloatArray:

@@ -39,11 +39,13 @@ def _resting(source: Motion, joints: Mapping[str, int], part: str,
 class Sole:
     """Where one of the target's feet touches the ground in the rest pose, in metres.
 
-    ``heel`` and ``ball`` (3,) are relative to the ankle, ``tip`` (3,) to the toe joint.
+    ``heel``, ``ball`` and ``toes``, the toe joint (3,), are relative to the ankle, ``tip`` (3,) to
+    the toe joint.
     """
 
     heel: FloatArray
     ball: FloatArray
+    toes: FloatArray
     tip: FloatArray
 
 
@@ -62,8 +64,9 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     center = skeleton.heads[ankle]
     heel = np.array([center[0], vertices[:, 1].max() - 0.015, ground]) - center
     ball = np.array([front[0], front[1], ground]) - center
-    tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - skeleton.heads[toe]
-    return Sole(heel, ball, tip)
+    toes = skeleton.heads[toe] - center if toe != ankle else ball
+    tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - center - toes
+    return Sole(heel, ball, toes, tip)
 
 
 def outer_vertices(character: Character, joints: set[int]) -> FloatArray:

@@ -1,0 +1,165 @@
+"""How good a performance is, measured against its source: the quality report."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import binary_erosion
+
+from mimegen.characters.character import Performance
+from mimegen.motion import Motion, metrics
+from mimegen.motion.contacts import resting_level
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import SIDES, find_roles
+from mimegen.retarget.stance import source_contacts, standing_height
+from mimegen.retarget.surface import outermost
+
+LIMBS = [(f"{side}_{start}", f"{side}_{end}") for side in SIDES for start, end in
+         (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot"))]
+ENDS = ("head", "left_hand", "right_hand", "left_foot", "right_foot")
+# A contact's first and last moments are not held to account: the foot is still landing or leaving.
+EDGE_S = 0.06
+# At most this many frames are posed with their skin to look for what sinks.
+MOST_FRAMES = 600
+
+
+def quality(source: Motion, roles: Mapping[str, str], performance: Performance) -> dict[str, Any]:
+    """Measure a performance of ``source`` (same frames and rate), whose joints ``roles`` names.
+
+    ``joint_direction_error_deg``: mean angle between the bones of arms and legs and the source's,
+    over frames and bones. ``end_effector_error_pct_height``: mean distance of head, hands and
+    feet from the source's, both relative to the middle between the hip joints, the source's scaled
+    to the body's leg length, in % of the body's height (after Villegas et al., "Neural Kinematic
+    Networks", 2018). ``foot_skate_cm_s`` and
+    ``skate_share``: see `metrics`, at the balls of the feet. ``planted_foot_drift_mm``: the
+    furthest that a planted ball strays from its median place. ``ground_penetration_cm``: how deep
+    any skin goes below the ground. ``jerk_ratio``: mean jerk (third derivative of place; Flash and
+    Hogan 1985) of hips, head, hands and feet, divided by the source's own of the same joints after
+    scaling it to the body's leg length. What the source itself has is under ``source``.
+    """
+    ours = _places(source, roles)
+    character, motion = performance.character, performance.motion
+    theirs = _places(motion, find_roles(character.skeleton, file=character.name).joints)
+    joints = {role: source.skeleton.index[name] for role, name in roles.items()}
+    scale = _legs(theirs) / _legs(ours)
+    limbs = {end: metrics.direction_errors(ours[end] - ours[start], theirs[end] - theirs[start])
+             for start, end in LIMBS}
+    ends = _end_effector_errors(ours, theirs, scale, _height(motion))
+    feet = {name: _feet(places, motion.fps) for name, places in
+            (("source", ours), ("result", theirs))}
+    drift = _planted_drifts(source, joints, ours, theirs)
+    jerk = {name: _jerks(places, motion.fps) for name, places in
+            (("source", ours), ("result", theirs))}
+    total = {name: float(np.mean(list(each.values()))) for name, each in jerk.items()}
+    return {
+        "joint_direction_error_deg": float(np.mean(list(limbs.values()))),
+        "end_effector_error_pct_height": float(np.mean(list(ends.values()))),
+        "foot_skate_cm_s": feet["result"]["foot_skate_cm_s"],
+        "skate_share": feet["result"]["skate_share"],
+        "planted_foot_drift_mm": _most(drift["result"]),
+        "ground_penetration_cm": _penetration(performance),
+        "jerk_ratio": total["result"] / max(total["source"] * scale, 1e-9),
+        "source": {
+            **feet["source"], "planted_foot_drift_mm": _most(drift["source"]) * scale,
+            "ground_penetration_cm": _sinking(source, joints),
+            "jerk_m_s3": total["source"],
+        },
+        "details": {
+            "joint_direction_error_deg": _means(limbs),
+            "joint_direction_error_deg_95th": {
+                bone: float(np.percentile(error, 95)) for bone, error in limbs.items()},
+            "end_effector_error_pct_height": ends,
+            "planted_foot_drift_mm_median": float(np.median([0.0, *drift["result"]])),
+            "contacts": len(drift["result"]),
+            "jerk_ratio": {role: jerk["result"][role] / max(jerk["source"][role] * scale, 1e-9)
+                           for role in jerk["source"]},
+            "jerk_m_s3": total["result"], "scale": scale,
+        },
+    }
+
+
+def _most(values: FloatArray) -> float:
+    return float(max(values, default=0.0))
+
+
+def _means(values: Mapping[str, FloatArray]) -> dict[str, float]:
+    return {name: float(value.mean()) for name, value in values.items()}
+
+
+def _places(motion: Motion, roles: Mapping[str, str]) -> dict[str, FloatArray]:
+    """Return joints' places (F, 3) by role; ``hips`` is the middle between the hip joints."""
+    index, positions = motion.skeleton.index, motion.global_pose.positions
+    found = {role: positions[:, index[name]] for role, name in roles.items()}
+    found["hips"] = (found["left_thigh"] + found["right_thigh"]) / 2
+    return found
+
+
+def _legs(places: Mapping[str, FloatArray]) -> float:
+    return sum(float(np.linalg.norm(places[end][0] - places[start][0]))
+               for start, end in LIMBS if end.endswith(("shin", "foot")))
+
+
+def _height(motion: Motion) -> float:
+    skeleton = motion.skeleton
+    return float(np.ptp(np.concatenate([skeleton.heads, skeleton.tails])[:, 2]))
+
+
+def _end_effector_errors(ours: Mapping[str, FloatArray], theirs: Mapping[str, FloatArray],
+                         scale: float, height: float) -> dict[str, float]:
+    found = {}
+    for role in ENDS:
+        away = theirs[role] - theirs["hips"] - scale * (ours[role] - ours["hips"])
+        found[role] = float(100 * np.linalg.norm(away, axis=1).mean() / height)
+    return found
+
+
+def _balls(places: Mapping[str, FloatArray]) -> FloatArray:
+    names = [f"{s}_toe" if f"{s}_toe" in places else f"{s}_foot" for s in SIDES]
+    return np.stack([places[name] for name in names], axis=1)
+
+
+def _feet(places: Mapping[str, FloatArray], fps: float) -> dict[str, float]:
+    balls = _balls(places)
+    level = resting_level(balls, fps)
+    return {"foot_skate_cm_s": metrics.foot_skate(balls, fps, level),
+            "skate_share": metrics.skate_share(balls, fps, level)}
+
+
+def planted(source: Motion, joints: Mapping[str, int], side: str) -> NDArray[np.bool_]:
+    """Say in which frames (F,) a foot's ball rests, without a contact's first and last moments."""
+    edge = np.ones(2 * round(EDGE_S * source.fps) + 1)
+    return np.asarray(binary_erosion(source_contacts(source, joints, side)[1], edge))
+
+
+def _planted_drifts(source: Motion, joints: Mapping[str, int], ours: Mapping[str, FloatArray],
+                    theirs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    flat = {side: planted(source, joints, side) for side in SIDES}
+    return {name: 1000 * np.concatenate([
+        metrics.drifts(_balls(places)[:, number], flat[side]) for number, side in enumerate(SIDES)])
+        for name, places in (("source", ours), ("result", theirs))}
+
+
+def _jerks(places: Mapping[str, FloatArray], fps: float) -> dict[str, float]:
+    return {role: metrics.mean_jerk(places[role][:, None], fps) for role in ("hips", *ENDS)}
+
+
+def _penetration(performance: Performance) -> float:
+    motion = performance.motion
+    step = max(1, motion.frames // MOST_FRAMES)
+    some = Motion(motion.skeleton, motion.fps, motion.root_positions[::step],
+                  motion.rotations[::step])
+    skin = outermost(performance.character)
+    points = skin.posed(some) if len(skin.vertices) else some.global_pose.positions
+    return metrics.ground_penetration(points)
+
+
+def _sinking(source: Motion, joints: Mapping[str, int]) -> float:
+    """Return how deep (cm) ankles and toes go below the height at which they rest."""
+    deepest = 0.0
+    for part in ("foot", "toe"):
+        both = [joints[f"{s}_{part}"] for s in SIDES if f"{s}_{part}" in joints]
+        if both:
+            heights = source.global_pose.positions[:, both, 2]
+            deepest = max(deepest, standing_height(source, joints, part) - float(heights.min()))
+    return 100 * deepest

@@ -1,0 +1,74 @@
+"""Points of a character's skin, posed in all frames at once."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character, Mesh
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+
+@dataclass(frozen=True)
+class Skin:
+    """Some vertices (V, 3) in the rest pose and what they follow, (V, K) each, as in `Mesh`."""
+
+    vertices: FloatArray
+    joints: NDArray[np.int32]
+    weights: FloatArray
+
+    def posed(self, motion: Motion) -> FloatArray:
+        """Return where the vertices are in all frames, (F, V, 3), by linear blend skinning."""
+        pose, heads = motion.global_pose, motion.skeleton.heads
+        places = np.zeros((motion.frames, len(self.vertices), 3))
+        for joint in np.unique(self.joints[self.weights > 0]):
+            share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
+            own = np.flatnonzero(share)
+            turn = quaternions.to_matrices(pose.rotations[:, joint])
+            moved = (self.vertices[own] - heads[joint]) @ turn.transpose(0, 2, 1)
+            places[:, own] += share[own, None] * (moved + pose.positions[:, None, joint])
+        return places
+
+
+def owners(mesh: Mesh) -> NDArray[np.intp]:
+    """Return the joint (V,) that each vertex follows most."""
+    most = np.argmax(mesh.weights, axis=1)
+    return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)
+
+
+def outermost(character: Character, joints: Collection[int] | None = None) -> Skin:
+    """Return the outermost vertices of each joint's flesh, or those of some ``joints`` only."""
+    wide = max((mesh.joints.shape[1] for mesh in character.meshes), default=1)
+    whole = [_padded(mesh, wide) for mesh in character.meshes]
+    of = np.concatenate([np.zeros(0, int), *(owners(mesh) for mesh in character.meshes)])
+    places, follow, weights = (
+        np.concatenate([np.zeros((0, width)), *parts]) for width, parts in
+        zip((3, wide, wide), zip(*whole, strict=True) if whole else ((), (), ()), strict=True))
+    ways = _directions(60)
+    kept = [np.zeros(0, int)]
+    for joint in np.unique(of) if joints is None else joints:
+        own = np.flatnonzero(of == joint)
+        if len(own):
+            kept.append(own[np.unique(np.argmax(places[own] @ ways.T, axis=0))])
+    chosen = np.concatenate(kept)
+    return Skin(places[chosen], follow[chosen].astype(np.int32), weights[chosen])
+
+
+def _padded(mesh: Mesh, wide: int) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
+    more = ((0, 0), (0, wide - mesh.joints.shape[1]))
+    return mesh.vertices, np.pad(mesh.joints, more), np.pad(mesh.weights, more)
+
+
+def _directions(count: int) -> FloatArray:
+    """Return unit vectors spread over the sphere (golden spiral)."""
+    step = np.arange(count) + 0.5
+    height, angle = 1 - 2 * step / count, np.pi * (1 + 5**0.5) * step
+    level = np.sqrt(1 - height**2)
+    return np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)
+
+
+def rigid_skin(skeleton: Skeleton, joint: int, points: FloatArray) -> Skin:
+    """Return points (P, 3) of the rest pose as a skin that follows one joint."""
+    return Skin(points, np.full((len(points), 1), joint, np.int32), np.ones((len(points), 1)))

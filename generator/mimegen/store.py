@@ -40,12 +40,12 @@ def code_hash(*places: Path) -> str:
     return content_key([(file.name, file_hash(file)) for file in files])
 
 
-def publish(path: Path, text: str) -> None:
-    """Write a text file so that it is only ever seen whole."""
+def publish(path: Path, content: str | bytes) -> None:
+    """Write a file so that it is only ever seen whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_bytes(content if isinstance(content, bytes) else content.encode())
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Sample an FBX file's motion: ``python -m mimegen.readers.blender_fbx IN OUT [TAKE]``.
+"""Sample an FBX or glTF file's motion: ``python -m mimegen.readers.blender_fbx IN OUT [TAKE]``.
 
 Runs in a process of its own. OUT becomes a NumPy archive: ``header`` is JSON text; ``parents``
 (J,), ``rest`` (J, 4, 4) and ``pose`` (F, J, 4, 4) are the joints in Blender's world (Z up).
@@ -27,7 +27,10 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     cannot read the file.
     """
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.wm.fbx_import(filepath=str(path))
+    if path.suffix.lower() == ".fbx":
+        bpy.ops.wm.fbx_import(filepath=str(path))
+    else:
+        bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
     for mesh in [o for o in bpy.data.objects if o.type == "MESH"]:
         bpy.data.objects.remove(mesh)
     armatures = [o for o in bpy.data.objects if o.type == "ARMATURE" and o.data.bones]

@@ -1,4 +1,4 @@
-"""Motion from FBX files of any age, binary or ASCII, read by Blender."""
+"""Motion from FBX files of any age, binary or ASCII, and from glTF files, read by Blender."""
 
 import re
 import struct
@@ -19,10 +19,12 @@ from mimegen.readers.separate import Answer, read_in_blender
 IntArray = NDArray[np.intp]
 
 STRETCH_TO_MENTION = 0.02
+# The glTF 2.0 specification, 3.4: metres, Y up.
+GLTF = Stated(1.0, "Y")
 
 
 def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
-    """Read a recording from an FBX file, at the rate of its keys.
+    """Read a recording from an FBX, GLB or glTF file, at the rate of its keys.
 
     Without ``options.stack`` the animation stack with most curves is read. Raises RequestError,
     one line, for a file that is missing, damaged, or without motion.
@@ -33,7 +35,9 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
                                  *([] if options.stack is None else [options.stack]))
     motion, notes = _motion(path, answer, options.stack)
-    return in_house_convention(path, motion, "FBX", notes, options, stated_settings(path))
+    if path.suffix.lower() == ".fbx":
+        return in_house_convention(path, motion, "FBX", notes, options, stated_settings(path))
+    return in_house_convention(path, motion, "glTF", notes, options, GLTF)
 
 
 def stated_settings(path: Path) -> Stated:

@@ -1,0 +1,64 @@
+"""FBX and GLB, written by Blender in a process of its own."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.characters.character import Character, Mesh
+from mimegen.errors import RequestError
+from mimegen.motion import Motion
+
+SECONDS_TO_WRITE = 300
+GREY = (0.5, 0.5, 0.5)
+
+
+def to_scene_file(path: Path, motion: Motion, character: Character | None) -> bytes:
+    """Return the content of an FBX or GLB file, as the ending of ``path`` has it.
+
+    Raises RequestError where Blender cannot write it.
+    """
+    with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
+        source, target = Path(folder) / "scene.npz", Path(folder) / f"scene{path.suffix.lower()}"
+        _pack(source, path.stem, motion, character)
+        command = [sys.executable, "-m", "mimegen.writers.blender_export", str(source), str(target)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_WRITE,
+                                  check=False, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired as problem:
+            raise RequestError(f"{path}: Blender did not finish writing it in {SECONDS_TO_WRITE}"
+                               " s; write fewer frames") from problem
+        if done.returncode != 0 or not target.is_file():
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise RequestError(f"{path}: Blender could not write it ({said[-1][:200]})")
+        return target.read_bytes()
+
+
+def _pack(target: Path, name: str, motion: Motion, character: Character | None) -> None:
+    skeleton, meshes = motion.skeleton, character.meshes if character else ()
+    header = {
+        "name": name, "fps": motion.fps, "names": skeleton.names,
+        "meshes": [{"name": mesh.name, "color": _color(mesh, character)} for mesh in meshes],
+    }
+    arrays = {
+        "parents": skeleton.parents, "heads": skeleton.heads, "tails": skeleton.tails,
+        "root_positions": motion.root_positions, "rotations": motion.rotations,
+    }
+    for number, mesh in enumerate(meshes):
+        arrays |= {f"{number}_vertices": mesh.vertices, f"{number}_faces": mesh.faces,
+                   f"{number}_joints": mesh.joints, f"{number}_weights": mesh.weights}
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    with target.open("wb") as opened:
+        np.savez(opened, header=text, **arrays)
+
+
+def _color(mesh: Mesh, character: Character | None) -> tuple[float, ...]:
+    """Return one linear color for a mesh: shaders of the stage mean nothing to other tools."""
+    if "color" in mesh.attributes:
+        return tuple(float(value) for value in mesh.attributes["color"][:, :3].mean(axis=0))
+    parameters = character.materials[mesh.material].parameters if character else {}
+    color = parameters.get("color", GREY)
+    return color[:3] if isinstance(color, tuple) else GREY

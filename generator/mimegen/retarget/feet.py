@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter1d, label, maximum_filter1d
+from scipy.ndimage import (
+    distance_transform_edt,
+    gaussian_filter1d,
+    label,
+    maximum_filter1d,
+)
 
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
@@ -19,7 +24,9 @@ from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
 
 UP = np.array([0.0, 0.0, 1.0])
 BLEND = 0.12
-HOLD = 0.05
+HOLD = 0.04
+# How long (s) before and after a contact the foot goes as the source's.
+REACH = 0.1
 FADE = 0.5
 LONGEST_LEG = 0.998
 # Up to here (m) feet swing at least as high as the source's; how softly (m) that sets in.
@@ -40,7 +47,8 @@ class _Foot:
     turn: FloatArray
     toe_turn: FloatArray
     ankle: FloatArray
-    ball_height: FloatArray
+    heel_led: FloatArray
+    ball_led: FloatArray
 
 
 def on_the_ground(motion: Motion, source: Motion, source_joints: Mapping[str, int],
@@ -69,18 +77,23 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
     toe = joints.get(f"{side}_toe")
     heel, ball = source_contacts(source, source_joints, side)
     turns = motion.global_pose.rotations
-    part = "toe" if f"{side}_toe" in source_joints else "foot"
-    places = source.global_pose.positions[:, source_joints[f"{side}_{part}"], 2]
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
-    height = scale * (places - standing_height(source, source_joints, part))
+    led = [scale * _above_rest(source, source_joints, side, part) for part in (
+        "foot", "toe" if f"{side}_toe" in source_joints else "foot")]
     return _Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
                  turns[:, foot], turns[:, foot if toe is None else toe],
-                 motion.global_pose.positions[:, foot], height)
+                 motion.global_pose.positions[:, foot], *led)
 
 
-def _ramp(flags: NDArray[np.bool_], fps: float) -> FloatArray:
+def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:
+    """Return a source joint's places (F, 3), heights from where it rests."""
+    level = standing_height(source, joints, part)
+    return source.global_pose.positions[:, joints[f"{side}_{part}"]] - [0.0, 0.0, level]
+
+
+def _ramp(flags: NDArray[np.bool_], fps: float, seconds: float = BLEND) -> FloatArray:
     """Return weights (F,) that are 1 at the flags and go smoothly to 0 around them."""
-    width = max(1, round(BLEND * fps))
+    width = max(1, round(seconds * fps))
     grown = maximum_filter1d(flags.astype(float), 2 * width + 1)
     smooth = gaussian_filter1d(grown, width / 2.0, mode="nearest")
     return np.where(flags, 1.0, np.minimum(smooth, 1.0))
@@ -109,41 +122,49 @@ def _lowest(foot: _Foot) -> FloatArray:
 def _correction(foot: _Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
     stance = _stance(foot, fps)
-    correction = _between_runs(stance.shifts, stance.runs > 0, fps)
+    correction = np.concatenate([
+        _between_runs(stance.shifts[:, :2], stance.runs > 0, FADE * fps),
+        _between_runs(stance.shifts[:, 2:], stance.runs > 0, REACH * fps)], axis=1)
     correction[:, 2] = gaussian_filter1d(correction[:, 2], HOLD / 2 * fps, mode="nearest")
     height = foot.ankle[:, 2] + correction[:, 2]
-    ball = height + quaternions.rotate(foot.turn, foot.sole.ball)[:, 2]
-    low = foot.ball_height - ball
-    free = 1.0 - _ramp(stance.runs > 0, fps)
-    correction[:, 2] += free * np.clip((HIGHEST_SWING - foot.ball_height) / HIGHEST_SWING, 0, 1
-                                       ) * (low + np.hypot(low, SOFT)) / 2
+    ball = height + quaternions.rotate(foot.turn, foot.sole.toes)[:, 2] + foot.sole.tip[2]
+    low = foot.ball_led[:, 2] - ball
+    free = 1.0 - _ramp(stance.down, fps, BLEND / 2)
+    share = np.clip(1 - foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1)
+    correction[:, 2] += free * share * (low + np.hypot(low, SOFT)) / 2
     sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + _lowest(foot)), 0.0)
     correction[:, 2] += smooth_cover(sunk, fps)
     return correction
 
 
-def _rolling(foot: _Foot, frames: NDArray[np.intp], fps: float) -> FloatArray:
-    """Return the ankle's path (F, 3) while the foot turns about its toes, or else its heel.
+def _path(foot: _Foot, frames: NDArray[np.intp], lock: FloatArray, near: FloatArray,
+          on_ball: FloatArray) -> FloatArray:
+    """Return the ankle's path (F, 3) in some frames, while the foot turns about toes or heel.
 
-    The hold sets in and ends smoothly, so that the ankle's speed has no steps.
+    ``lock``, ``near`` and ``on_ball`` (F,) are shares of all frames: how much the pivot stays
+    instead of going as the source's; how much it leads the ankle; toes (1) or heel (0).
     """
-    weight = foot.ball_down[frames].astype(float)[:, None]
-    weight = (weight[1:] + weight[:-1]) / 2
-    arms = [-quaternions.rotate(foot.turn[frames], arm) for arm in (foot.sole.heel, foot.sole.toes)]
-    steps = (1 - weight) * np.diff(arms[0], axis=0) + weight * np.diff(arms[1], axis=0)
-    first, last = frames[0] == 0, frames[-1] == len(foot.ankle) - 1
-    edge = np.minimum(np.where(first, np.inf, np.arange(1, len(frames))),
-                      np.where(last, np.inf, np.arange(len(frames) - 1, 0, -1)))
-    hold = _ease(np.clip(edge / (HOLD * fps), 0.0, 1.0))[:, None]
-    steps = hold * steps + (1 - hold) * np.diff(foot.ankle[frames], axis=0)
+    steps = np.zeros((len(frames) - 1, 3))
+    for share, arm, led in ((1 - on_ball, foot.sole.heel, foot.heel_led),
+                            (on_ball, foot.sole.toes, foot.ball_led)):
+        steps += _halfway(share[frames]) * (
+            np.diff(-quaternions.rotate(foot.turn[frames], arm), axis=0)
+            + _halfway(1 - lock[frames]) * np.diff(led[frames], axis=0))
+    near = _halfway(near[frames])
+    steps = near * steps + (1 - near) * np.diff(foot.ankle[frames], axis=0)
     path = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
     return np.asarray(path + np.mean(foot.ankle[frames] - path, axis=0))
 
 
-def _between_runs(values: FloatArray, known: NDArray[np.bool_], fps: float) -> FloatArray:
+def _halfway(values: FloatArray) -> FloatArray:
+    """Return values (F - 1, 1) half-way between the frames of ``values`` (F,)."""
+    return np.asarray((values[1:] + values[:-1])[:, None] / 2)
+
+
+def _between_runs(values: FloatArray, known: NDArray[np.bool_], longest: float) -> FloatArray:
     """Keep ``values`` (F, C) where known; go smoothly from one known run to the next elsewhere.
 
-    Far from any known frame they fade to zero.
+    More than ``longest`` frames from any known one they are zero.
     """
     frames = np.arange(len(values))
     at = np.flatnonzero(known)
@@ -154,7 +175,7 @@ def _between_runs(values: FloatArray, known: NDArray[np.bool_], fps: float) -> F
     before = np.where(known, frames, before)
     after = np.where(known, frames, after)
     gap = np.where((frames > before) & (frames < after), after - before, np.inf)
-    span = np.minimum(gap, FADE * fps)
+    span = np.minimum(gap, longest)
     since = np.clip(np.abs(frames - before) / span, 0.0, 1.0)
     until = np.clip(np.abs(after - frames) / span, 0.0, 1.0)
     first = np.where(frames < at[0], 0.0, 1 - _ease(since))[:, None]
@@ -169,14 +190,32 @@ def _ease(share: FloatArray) -> FloatArray:
 
 
 def _stance(foot: _Foot, fps: float) -> Stance:
-    """Return where the ankle should be while the foot rests, and in which run of frames."""
-    runs, count = label(foot.heel_down | foot.ball_down)
+    """Return where the ankle should be while the foot rests, and shortly before and after.
+
+    What rests stays; just before and after it goes as the source's does. Both set in smoothly, so
+    that the ankle's speed has no steps.
+    """
+    down = foot.heel_down | foot.ball_down
+    if not down.any():
+        return Stance(np.zeros_like(foot.ankle), np.zeros(len(down), np.intp), down)
+    inside = np.inf * np.ones(len(down)) if down.all() else _seconds_in(down, fps)
+    lock = _ease(np.clip(inside / HOLD, 0, 1))
+    near = 1 - _ease(np.clip(_seconds_in(~down, fps) / REACH, 0, 1))
+    nearest = distance_transform_edt(~down, return_distances=False, return_indices=True)[0]
+    on_ball = foot.ball_down[nearest].astype(float)
+    runs, count = label(maximum_filter1d(down, 2 * round(REACH * fps) + 1))
     goal = foot.ankle.copy()
-    goal[:, 2] = -_lowest(foot)
+    led = np.where(on_ball, foot.ball_led[:, 2], foot.heel_led[:, 2])
+    goal[:, 2] = (1 - lock) * np.maximum(led, 0.0) - _lowest(foot)
     for run in range(1, count + 1):
         frames = np.flatnonzero(runs == run)
-        goal[frames, :2] = _rolling(foot, frames, fps)[:, :2]
-    return Stance(goal - foot.ankle, runs)
+        goal[frames, :2] = _path(foot, frames, lock, near, on_ball)[:, :2]
+    return Stance(goal - foot.ankle, runs, down)
+
+
+def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
+    """Return how far (s) frames inside a mask (F,) are from its edges; a take's ends are none."""
+    return np.asarray(distance_transform_edt(np.pad(mask, 1, mode="edge"))[1:-1] / fps)
 
 
 def _sinking_hips(motion: Motion, feet: list[_Foot]) -> FloatArray:

@@ -7,6 +7,7 @@ import numpy as np
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.body import (
     FLOOR,
+    HERE,
     PARTNER,
     Frames,
     centimetre,
@@ -16,6 +17,7 @@ from mimegen.choreography.body import (
 from mimegen.choreography.places import LEFT, RIGHT, Place, in_body_axes
 from mimegen.choreography.score import GazeKey, PropKey, Score
 from mimegen.choreography.tracks import Timeline, track_keys, track_values, track_weights
+from mimegen.choreography.walking import body_ground, walk_start, walks
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
@@ -23,7 +25,7 @@ from mimegen.motion.quaternions import FloatArray
 SIDES = {"Left": LEFT, "Right": RIGHT}
 # The eyes set off before everything else.
 GAZE_LEAD_S = 0.15
-AHEAD = GazeKey(to=Place(FLOOR, (0.0, 600.0, 140.0)))
+AHEAD = GazeKey(to=Place(HERE, (0.0, 600.0, 140.0)))
 
 
 class Stage(NamedTuple):
@@ -43,6 +45,21 @@ class Stage(NamedTuple):
     def unit(self) -> float:
         """A score's centimetre in metres."""
         return centimetre(self.skeleton)
+
+
+def own_floor(stage: Stage) -> Frames:
+    """Return the floor under the performer, wherever they have walked and turned."""
+    phases = stage.line.phases
+    ground = body_ground(walks(phases), walk_start(phases), stage.moments)
+    places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
+    return Frames(places * stage.unit, about_z(ground.turn))
+
+
+def about_z(degrees: FloatArray) -> FloatArray:
+    """Return the rotations (F, 4) that turn to the left by ``degrees`` (F,)."""
+    vectors = np.zeros((len(degrees), 3))
+    vectors[:, 2] = np.deg2rad(degrees)
+    return quaternions.from_rotation_vectors(vectors)
 
 
 class Anchors:
@@ -69,6 +86,8 @@ class Anchors:
         count = len(self.stage.moments)
         if name == FLOOR:
             return Frames(np.zeros((count, 3)), np.tile(quaternions.IDENTITY, (count, 1)))
+        if name == HERE:
+            return own_floor(self.stage)
         if name in self.score.props:
             return self._prop(name)
         if name.startswith(PARTNER) and self.stage.partner is not None:

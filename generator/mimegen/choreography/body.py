@@ -15,7 +15,7 @@ from mimegen.paths import data_folder
 
 # From the shoulder to the wrist of the person that scores' centimetres are written for.
 STANDARD_ARM_M = 0.4856
-FLOOR = "floor"
+FLOOR, HERE = "floor", "here"
 PARTNER = "partner_"
 HAND_ANCHORS = ("left_hand", "right_hand", "other_hand")
 
@@ -50,7 +50,7 @@ def landmark_names() -> tuple[str, ...]:
     landmarks = _data()["landmarks"]
     sided = tuple(landmarks["sided"])
     others = tuple(f"other_{name}" for name in sided)
-    return (FLOOR, *landmarks["middle"], *sided, *others, *HAND_ANCHORS)
+    return (FLOOR, HERE, *landmarks["middle"], *sided, *others, *HAND_ANCHORS)
 
 
 def partner_landmarks() -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def partner_landmarks() -> tuple[str, ...]:
 
 
 # Landmarks in the middle of the body: all that gaze, props and feet may be placed on.
-SIDELESS_ANCHORS = (FLOOR, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
+SIDELESS_ANCHORS = (FLOOR, HERE, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
 
 
 def centimetre(skeleton: Skeleton) -> float:

@@ -56,6 +56,17 @@ def _place(key: HandKey, side: float, resolve: Resolve, unit_m: float) -> FloatA
     return resolve(key.to.anchor, side).place(offset)
 
 
+def hangs(key: HandKey) -> bool:
+    """Say whether a hand just hangs beside the hip."""
+    return key.loose and key.to is not None and key.to.anchor == "hip"
+
+
+def hanging(track: HandTrack, moments: FloatArray) -> FloatArray:
+    """Return the share (F,) in which a hand just hangs beside the hip, and may swing."""
+    free = [1.0 if hangs(key) else 0.0 for key in track.hand_keys]
+    return np.asarray(np.clip(track_weights(track.keys, moments) @ np.array(free), 0.0, 1.0))
+
+
 def arm_goal(
     track: HandTrack, resolve: Resolve, moments: FloatArray, skeleton: Skeleton, drift: FloatArray
 ) -> ArmGoal:

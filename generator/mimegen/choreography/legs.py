@@ -15,6 +15,7 @@ HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 # Legs are lifted at the heel before they are as straight as this share of their length.
 STRAIGHTEST = 0.997
 HEEL_SMOOTHING_S = 0.03
+HEEL_BEHIND_ANKLE_M = 0.045
 
 
 class FootGoal(NamedTuple):
@@ -61,6 +62,18 @@ def leg_rotations(
         f"{side}Foot": foot,
         f"{side}ToeBase": toe,
     }
+
+
+def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:
+    """Raise the ball of a foot whose toes are lifted, as far as it turns about its heel."""
+    ball, foot = _ball(skeleton, side), skeleton.heads[skeleton.index[f"{side}Foot"]]
+    length = float(np.linalg.norm((ball - foot)[:2])) + HEEL_BEHIND_ANKLE_M
+    angle = np.deg2rad(np.minimum(goal.heel, 0.0))
+    yaw = np.deg2rad(goal.turn)
+    toes = np.stack([np.sin(yaw), -np.cos(yaw), np.zeros_like(yaw)], axis=-1)
+    places = goal.ball - toes * (length * (1 - np.cos(angle)))[:, None]
+    places[:, 2] = np.maximum(goal.ball[:, 2], ball[2] - length * np.sin(angle))
+    return FootGoal(places, goal.turn, goal.heel)
 
 
 def _ball(skeleton: Skeleton, side: str) -> FloatArray:

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mimegen.choreography import hands, legs, trunk
+from mimegen.choreography import hands, trunk
 from mimegen.choreography.anchors import GAZE_LEAD_S, SIDES, Anchors, Stage
 from mimegen.choreography.arms import Arm, solve_arm
-from mimegen.choreography.body import FLOOR, centimetre
+from mimegen.choreography.body import centimetre
+from mimegen.choreography.feet import lower_body
 from mimegen.choreography.hand_shapes import finger_joints
 from mimegen.choreography.life import small_movements
-from mimegen.choreography.places import LEFT, Place, in_body_axes
-from mimegen.choreography.score import FootKey, PelvisKey, Score, ShouldersKey, Turned
+from mimegen.choreography.places import LEFT, in_body_axes
+from mimegen.choreography.score import Score, ShouldersKey, Turned
 from mimegen.choreography.tracks import TimedKey, track_keys, track_values, track_weights
 from mimegen.choreography.variation import FREE, Variant, vary
 from mimegen.errors import RequestError
@@ -20,14 +21,11 @@ from mimegen.motion.editing import mirrored
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# The trunk starts a movement before the hands, and the eyes before everything.
-PELVIS_LEAD_S, CHEST_LEAD_S = 0.06, 0.03
-# In quiet standing the knees are not quite straight.
-STANDING_SINK_M = 0.004
+# The trunk starts a movement before the hands.
+CHEST_LEAD_S = 0.03
 # What a target may be out of reach before it is an error; other takes than the score as it is
 # written come as near as the arm can.
 REACH_TOLERANCE_M = 0.03
-TOES_OUT_DEG = 8.0
 # Two performers look and reach for each other: how often each sees where the other has got to.
 SCENE_ROUNDS = 3
 
@@ -102,7 +100,7 @@ def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:
     touching = anchors.pose.positions[:, hand] + quaternions.rotate(
         anchors.pose.rotations[:, hand], goal.touch
     )
-    held = [1.0 if exact or key.to is None or key.to.anchor not in FREE else 0.0
+    held = [0.0 if hands.hangs(key) or (not exact and key.to and key.to.anchor in FREE) else 1.0
             for key in track.hand_keys]
     share = np.clip(track_weights(track.keys, stage.moments) @ np.array(held), 0.0, 1.0)
     return np.asarray(share * np.linalg.norm(touching - goal.point, axis=-1))
@@ -164,9 +162,12 @@ def _performed(score: Score, stage: Stage, exact: bool) -> Motion:
     skeleton, names = stage.skeleton, stage.skeleton.index
     count = len(stage.moments)
     rotations = np.tile(quaternions.IDENTITY, (count, len(skeleton.names), 1))
-    root, lower = _pelvis_and_legs(stage)
-    _put(rotations, skeleton, lower)
-    _put(rotations, skeleton, _spine(stage, rotations[:, 0]))
+    lower = lower_body(stage)
+    root = lower.root
+    _put(rotations, skeleton, lower.rotations)
+    turn, lean, tilt = _turns(stage, "chest", CHEST_LEAD_S)
+    bent = trunk.turned(trunk.Turns(turn + lower.chest_turn, lean, tilt))
+    _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, names["Spine2"]]
     offsets = trunk.Turns(*_turns(stage, "head", GAZE_LEAD_S / 2))
     _put(rotations, skeleton, trunk.head_rotations(chest, offsets))
@@ -183,8 +184,9 @@ def _performed(score: Score, stage: Stage, exact: bool) -> Motion:
     ) + stage.life["shoulders"]
     for side in SIDES:
         track = anchors.hand_track(side)
-        goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton,
-                              stage.life[f"{side} hand"])
+        drift = stage.life[f"{side} hand"] + lower.swing[side] * hands.hanging(
+            track, stage.moments)[:, None]
+        goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton, drift)
         arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
         if exact:
             _check_reach(score, track.keys, arm, stage.moments, side)
@@ -225,57 +227,6 @@ def _turns(stage: Stage, track: str, lead: float) -> FloatArray:
     keys = track_keys(stage.line.phases, track, Turned())
     values = track_values(keys, ("turn", "lean", "tilt"), stage.moments, lead)
     return np.asarray((values + stage.life[track]).T)
-
-
-def _pelvis_and_legs(stage: Stage) -> tuple[FloatArray, dict[str, FloatArray]]:
-    """Return the pelvis' places (F, 3) and the global rotations of pelvis and legs."""
-    skeleton = stage.skeleton
-    keys = track_keys(stage.line.phases, "pelvis", PelvisKey())
-    lead = PELVIS_LEAD_S
-    steps = track_values(keys, ("left", "forward", "up"), stage.moments, lead) * stage.unit
-    root = skeleton.heads[0] + in_body_axes(steps) + stage.life["sway"]
-    root[:, 2] -= STANDING_SINK_M
-    turns = trunk.Turns(*track_values(keys, ("turn", "lean", "tilt"), stage.moments, lead).T)
-    pelvis = trunk.turned(turns)
-    rotations = {"Hips": pelvis}
-    for side in SIDES:
-        hip = root + quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
-        goal = _foot_goal(stage, side)
-        rotations |= legs.leg_rotations(skeleton, side, hip, pelvis, goal, stage.fps)
-    return root, rotations
-
-
-def _foot_goal(stage: Stage, side: str) -> legs.FootGoal:
-    skeleton, sign = stage.skeleton, SIDES[side]
-    ball = skeleton.heads[skeleton.index[f"{side}ToeBase"]]
-    standing = (in_body_axes(ball, sign) * [1, 1, 0] / stage.unit) * [1.25, 1, 1]
-    start = FootKey(to=Place(FLOOR, tuple(standing)), turn=TOES_OUT_DEG, heel=0.0)
-    keys = track_keys(stage.line.phases, f"{side.lower()}_foot", start)
-    places = np.array([timed.key.to.offset for timed in keys if isinstance(timed.key, FootKey)
-                       and timed.key.to is not None])
-    weights = track_weights(keys, stage.moments)
-    steps = weights @ (in_body_axes(places, sign) * stage.unit)
-    steps[:, 2] = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, stage) + ball[2]
-    turn, heel = track_values(keys, ("turn", "heel"), stage.moments).T
-    return legs.FootGoal(steps, sign * turn, heel)
-
-
-def _step_height(keys: Sequence[TimedKey], places: FloatArray, stage: Stage) -> FloatArray:
-    """Return how high (F,) the foot is lifted on its way between two places on the floor."""
-    height = np.zeros(len(stage.moments))
-    for number in range(1, len(keys)):
-        span = np.linalg.norm((places[number] - places[number - 1])[:2])
-        if span < 1.0 or max(places[number, 2], places[number - 1, 2]) > 0.5:
-            continue
-        begin, end = keys[number - 1].time, keys[number].time
-        share = np.clip((stage.moments - begin) / (end - begin), 0.0, 1.0)
-        height += (3.0 + 0.12 * span) * stage.unit * 16 * share**2 * (1 - share) ** 2
-    return height
-
-
-def _spine(stage: Stage, pelvis: FloatArray) -> dict[str, FloatArray]:
-    chest = trunk.turned(trunk.Turns(*_turns(stage, "chest", CHEST_LEAD_S)))
-    return trunk.spine_rotations(pelvis, chest)
 
 
 def _check_reach(

@@ -62,6 +62,20 @@ class FootKey(Key):
     heel: Degrees | None = None
 
 
+class WalkKey(Key):
+    """Where the performer has walked to: from the start, turned from it, in how many steps.
+
+    ``lift`` raises the feet higher than walking does; ``first`` is the foot that sets off.
+    """
+
+    left: Centimetres | None = None
+    forward: Centimetres | None = None
+    turn: Degrees | None = None
+    steps: int | None = Field(default=None, ge=2, le=100)
+    lift: Annotated[float, Field(ge=0, le=60)] | None = None
+    first: Literal["left", "right"] | None = None
+
+
 class ShouldersKey(Key):
     """Both shoulders raised and drawn forward, in degrees."""
 
@@ -93,6 +107,7 @@ class Phase(Strict):
     """A moment, and what the tracks that move towards it have reached by then."""
 
     at: Seconds
+    walk: WalkKey | None = None
     pelvis: PelvisKey | None = None
     chest: Turned | None = None
     head: Turned | None = None
@@ -109,7 +124,7 @@ class Phase(Strict):
 
     def moves(self) -> Iterator[tuple[str, Key]]:
         """Go over the tracks that this phase mentions, ``hands`` and ``feet`` as both sides."""
-        for track in ("pelvis", "chest", "head", "gaze", "shoulders"):
+        for track in ("walk", "pelvis", "chest", "head", "gaze", "shoulders"):
             if (key := getattr(self, track)) is not None:
                 yield track, key
         for limb, both in (("hand", self.hands), ("foot", self.feet)):
@@ -249,8 +264,8 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
 
 
 def _field_names() -> set[str]:
-    kinds = (PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat, Variety,
-             Partner, Stands)
+    kinds = (WalkKey, PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat,
+             Variety, Partner, Stands)
     return {name for kind in kinds for name in kind.model_fields}
 
 

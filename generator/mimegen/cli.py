@@ -5,6 +5,7 @@ import click
 from mimegen import __version__
 from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.list import list_command
+from mimegen.commands.pointlight import pointlight_command
 from mimegen.commands.render import render_command
 from mimegen.commands.score import score_command
 
@@ -17,5 +18,6 @@ def main() -> None:
 
 main.add_command(render_command)
 main.add_command(list_command)
+main.add_command(pointlight_command)
 main.add_command(contactsheet_command)
 main.add_command(score_command)

@@ -18,7 +18,7 @@ import imageio_ffmpeg
 from mimegen.compositing.color import LightArray
 from mimegen.compositing.compose import Compositor
 from mimegen.errors import RequestError
-from mimegen.stage.frames import read_frame
+from mimegen.stage.frames import ByteArray, read_frame
 
 # x264's output depends on how many threads share the work, so the number is fixed, not the
 # machine's number of cores.
@@ -53,12 +53,25 @@ def write_clip(
     Raises ValueError, naming the file, for a damaged frame, FileNotFoundError for an absent one,
     and RequestError, with ffmpeg's last line, where the clip cannot be written.
     """
-    height, width = backdrop_linear.shape[:2]
     compositor = Compositor(backdrop_linear)
-    frames = 0
-    with _published(target) as part, _encoder(part, width, height, fps, threads, target) as pipe:
-        for path in frame_paths:
-            pipe.write(compositor.compose(read_frame(path)).data)
+    pictures = (compositor.compose(read_frame(path)) for path in frame_paths)
+    height, width = backdrop_linear.shape[:2]
+    return write_pictures(pictures, (width, height), fps, target, threads)
+
+
+def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,
+                   threads: int = 0, gray: bool = False) -> ClipFacts:
+    """Encode finished sRGB pictures (H, W, 3), or (H, W) if ``gray``, as ``write_clip`` does.
+
+    ``size`` is width and height. A picture need only be good until the next is asked for.
+    Raises ValueError where there is no picture, and RequestError as ``write_clip``.
+    """
+    (width, height), frames = size, 0
+    pixels = "gray" if gray else "rgb24"
+    with _published(target) as part, \
+            _encoder(part, width, height, fps, threads, target, pixels) as pipe:
+        for picture in pictures:
+            pipe.write(picture.data)
             frames += 1
         if not frames:
             raise ValueError(f"{target}: a clip needs at least one frame")
@@ -95,12 +108,13 @@ def _said_of(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _encoder(
-    part: Path, width: int, height: int, fps: float, threads: int, target: Path
+    part: Path, width: int, height: int, fps: float, threads: int, target: Path,
+    pixels: str = "rgb24",
 ) -> Iterator[IO[bytes]]:
-    """Lend the pipe that takes pictures as raw RGB bytes; the file is whole at the end."""
+    """Lend the pipe that takes pictures as raw bytes; the file is whole at the end."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            _command(part, width, height, fps, threads or ENCODER_THREADS),
+            _command(part, width, height, fps, threads or ENCODER_THREADS, pixels),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log,
         )
         assert process.stdin is not None
@@ -129,13 +143,14 @@ def _cause(status: int, log: IO[bytes]) -> str:
     return f"{ended}: {reason}"
 
 
-def _command(part: Path, width: int, height: int, fps: float, threads: int) -> list[str]:
+def _command(part: Path, width: int, height: int, fps: float, threads: int,
+             pixels: str) -> list[str]:
     rate = Fraction(fps).limit_denominator(1001)
     convert = "scale=out_color_matrix=bt709:out_range=tv:flags=accurate_rnd+full_chroma_int"
     tags = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709"
     return [
         imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y",
-        "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
+        "-f", "rawvideo", "-pix_fmt", pixels, "-s", f"{width}x{height}",
         "-r", f"{rate.numerator}/{rate.denominator}", "-i", "pipe:0",
         "-vf", f"{convert},format=yuv420p,{tags}", "-c:v", "libx264", "-preset", PRESET,
         "-crf", str(CRF), "-threads", str(threads), "-filter_threads", "1",

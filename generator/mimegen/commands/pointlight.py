@@ -1,0 +1,122 @@
+"""``mimegen pointlight``: an action, a take or a mocap file as moving dots."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mimegen.catalogue import Catalogue
+from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.displays import WRITERS, cast_scene, marker_scene, take_scene, write_display
+from mimegen.errors import RequestError
+from mimegen.pointlight.landmarks import dot_sets
+from mimegen.pointlight.manipulations import MANIPULATIONS
+from mimegen.pointlight.spec import Display, changed, presets, read_display
+from mimegen.pointlight.stimulus import Scene, make_stimulus
+from mimegen.takes import Casting, Take, cast_member, library_take, user_take
+
+
+@click.command("pointlight", context_settings={"show_default": False})
+@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
+@click.option("--action", "actions", metavar="A[,B]|all", help="Actions instead of a FILE.")
+@click.option("--take", metavar="T", help="A take of the action; its first by default.")
+@click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
+              help="The second person's file, of the same scene.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
+              help=f"{' '.join(WRITERS)}, or a folder that gets all of them and every frame.")
+@click.option("--display", "name", default="standard", show_default=True, metavar="NAME|FILE",
+              help=f"A preset: {', '.join(presets())}.")
+@click.option("-m", "--manipulate", "manipulations", multiple=True,
+              metavar="NAME[=VALUE][/KEY=VALUE]",
+              help=f"May be repeated, in order: {', '.join(MANIPULATIONS)}.")
+@click.option("--dots", metavar="SET|NAMES",
+              help=f"A set ({', '.join(dot_sets())}), landmarks, or a C3D file's labels.")
+@click.option("--add", metavar="NAMES", help="Landmarks to add to the set.")
+@click.option("--style", type=click.Choice(["dots", "stick", "silhouette"]))
+@click.option("--size", metavar="WxH", help="The picture in pixels.")
+@click.option("--fps", type=float)
+@click.option("--start", type=float, help="Seconds into the motion.")
+@click.option("--duration", type=float, help="Seconds.")
+@click.option("--dot-diameter", metavar="PX|DEG", help="As 7px or 0.15deg.")
+@click.option("--figure-height", metavar="PX|DEG", help="How tall a standing performer is.")
+@click.option("--distance", "distance_cm", type=float, help="From eye to screen, in cm.")
+@click.option("--pixel-pitch", "pixel_pitch_mm", type=float, help="Of the screen, in mm.")
+@click.option("--pixels-per-degree", type=float, help="Instead of --distance and --pixel-pitch.")
+@click.option("--contrast", type=float, help="0 to 1.")
+@click.option("--polarity", type=click.Choice(["light", "dark", "mixed"]))
+@click.option("--color", metavar="COLOR")
+@click.option("--background", metavar="COLOR")
+@click.option("--color-by", type=click.Choice(["none", "performer", "dot"]))
+@click.option("--projection", type=click.Choice(["orthographic", "perspective"]))
+@click.option("--azimuth", "azimuth_deg", type=float, help="0 front, 90 the person's left.")
+@click.option("--elevation", "elevation_deg", type=float)
+@click.option("--occlusion", type=click.Choice(["none", "body"]))
+@click.option("--character", metavar="NAME|FILE|random:SEED",
+              help="Whose body hides dots or is the silhouette; dots then sit at its joints.")
+@click.option("--seed", default=0, type=click.IntRange(min=0), help="Of the take.")
+@click.option("--dots-seed", default=0, type=click.IntRange(min=0),
+              help="Of what is random in the display.")
+@library_option
+@for_people
+def pointlight_command(
+    file: Path | None, actions: str | None, take: str | None, partner: Path | None, out: Path,
+    name: str, manipulations: tuple[str, ...], add: str | None, size: str | None,
+    character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...], **options: Any,
+) -> int:
+    """Show actions, or motion capture, as point-light displays."""
+    if (file is None) == (actions is None):
+        raise RequestError("say either a motion capture FILE or --action NAME")
+    catalogue = Catalogue.with_libraries(libraries)
+    preset = read_display(name)
+    width, height = _size(size)
+    display = changed(
+        preset, **options, width=width, height=height,
+        add=tuple(add.split(",")) if add else None,
+        manipulations=(*preset.manipulations, *manipulations),
+    )
+    for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out):
+        row = write_display(make_stimulus(scene, display, dots_seed), out)
+        click.echo(f"{row['sample_id']}: {row['frames']} frames, {row['dot_count']} dots")
+        if row["dots_shown_least"] == 0:
+            click.echo("mimegen: some frames show no dot (dots_shown_least in its row)", err=True)
+    return DONE
+
+
+def _size(size: str | None) -> tuple[int | None, int | None]:
+    if size is None:
+        return None, None
+    width, _, height = size.partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise RequestError(f"--size {size}: expected width and height in pixels, as 512x512")
+    return int(width), int(height)
+
+
+def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: str | None,
+            partner: Path | None, seed: int, character: str | None, display: Display,
+            out: Path) -> list[Scene]:
+    if file is not None and file.suffix.lower() == ".c3d" and _wants_markers(display):
+        return [marker_scene(file, display)]
+    if file is not None:
+        takes = [user_take(catalogue, file, (), None, None, "not stated", partner)]
+    else:
+        entries = list(catalogue.actions.values()) if actions == "all" else [
+            catalogue.action(action.strip()) for action in (actions or "").split(",")]
+        takes = [library_take(entry, take, seed) for entry in entries]
+    if len(takes) > 1 and out.suffix:
+        raise RequestError(f"--out {out}: several actions want a folder")
+    return [_scene(catalogue, one, character, display) for one in takes]
+
+
+def _wants_markers(display: Display) -> bool:
+    """Whether the dots are markers, by set or by labels that are no landmarks."""
+    if display.dots in dot_sets():
+        return dot_sets()[display.dots].everything == "markers"
+    landmarks = {name for offered in dot_sets().values() for name in offered.dots}
+    return not set(display.dots.split(",")) <= landmarks
+
+
+def _scene(catalogue: Catalogue, take: Take, character: str | None, display: Display) -> Scene:
+    if character is None and display.occlusion == "none" and display.style != "silhouette":
+        return take_scene(take, display)
+    member = cast_member(catalogue, character or "man")
+    return cast_scene(Casting(take, (member,) * take.performers), display)

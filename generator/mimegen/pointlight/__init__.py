@@ -1,0 +1,1 @@
+"""Point-light displays: a motion becomes dots, manipulated, drawn and exported; no Blender."""

@@ -1,0 +1,139 @@
+"""Drawing dots: discs with exact area coverage, many frames at a time."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.frames import ByteArray
+
+PHASES = 64
+"""Positions and diameters are right to 1/64 of a pixel."""
+_CHUNK_PIXELS = 1 << 23
+_LEVELS = 1 << 13
+
+
+def disc_coverage(offsets: FloatArray, radii: FloatArray, side: int) -> FloatArray:
+    """Return which share of each pixel (N, side, side) lies in a disc, exactly.
+
+    ``offsets`` (N, 2) are the discs' middles, x and y in pixels from the left upper corner of
+    their patch, ``radii`` (N,) in pixels. The area left of and above every corner of the grid is
+    known in closed form; its second difference is the area in each pixel.
+    """
+    corners = np.arange(side + 1)
+    x = (corners - offsets[:, :1])[:, None, :]
+    y = (corners - offsets[:, 1:])[:, :, None]
+    return np.diff(np.diff(_area_left_above(x, y, radii[:, None, None]), axis=1), axis=2)
+
+
+def _area_left_above(x: FloatArray, y: FloatArray, radius: FloatArray) -> FloatArray:
+    """Return the area of the part of a disc about the origin that is left of x and above y."""
+    x, y = np.clip(x, -radius, radius), np.clip(y, -radius, radius)
+    chord = np.sqrt(radius**2 - y**2)
+
+    def under_arc(t: FloatArray) -> FloatArray:
+        root = np.sqrt(np.maximum(radius**2 - t**2, 0.0))
+        return np.asarray((t * root + radius**2 * np.arcsin(np.clip(t / radius, -1, 1))) / 2)
+
+    within = np.clip(x, -chord, chord)
+    at_chord = under_arc(chord)
+    cut = y * (within + chord) + under_arc(within) + at_chord
+    # Beyond the chord the whole height of the disc counts, below its middle (y > 0), or nothing.
+    outside = 2 * (under_arc(np.minimum(x, -chord)) - under_arc(-radius)
+                   + under_arc(np.maximum(x, chord)) - at_chord)
+    return np.asarray(cut + np.where(y > 0, outside, 0.0))
+
+
+class Canvas:
+    """A picture's size and background, and how light becomes bytes.
+
+    Light is mixed linearly, so that an edge pixel that a disc covers by half sends half of its
+    light, and stored as sRGB (IEC 61966-2-1). Pictures are gray (H, W) where all colors are gray,
+    else RGB (H, W, 3).
+    """
+
+    def __init__(self, width: int, height: int, background: FloatArray, gray: bool) -> None:
+        self.width, self.height, self.gray = width, height, gray
+        self._background = np.asarray(background[:1] if gray else background, np.float32)
+        self._bytes = to_srgb(np.linspace(0, 1, _LEVELS + 1))
+
+    def frames(self, places: FloatArray, diameters: FloatArray, strengths: FloatArray,
+               colors: FloatArray) -> Iterator[ByteArray]:
+        """Yield one picture per frame.
+
+        ``places`` (F, D, 2) and ``diameters`` (F, D) in pixels; a dot of NaN place or no strength
+        is not drawn. ``strengths`` (F, D) mix a dot's linear color (D, 3) with what lies below;
+        later dots lie above earlier ones. A picture is good until the next one is asked for.
+        """
+        channels = len(self._background)
+        size = self.width * self.height
+        chunk = min(len(places), max(1, _CHUNK_PIXELS // (size * channels)))
+        # One pixel more than the picture takes what falls outside.
+        light = np.empty((chunk, size + 1, channels), np.float32)
+        light[:] = self._background
+        empty = self._encoded(self._background)
+        pictures = np.empty(light.shape, np.uint8)
+        pictures[:] = empty
+        colors = np.asarray(colors[:, :channels], np.float32)
+        for first in range(0, len(places), chunk):
+            span = slice(first, first + chunk)
+            stamps = self._stamps(places[span], diameters[span], strengths[span])
+            for number, frames, pixels, cover in stamps:
+                below = light[frames, pixels]
+                light[frames, pixels] = below + cover[..., None] * (colors[number] - below)
+            for _, frames, pixels, _ in stamps:
+                pictures[frames, pixels] = self._encoded(light[frames, pixels])
+            for picture in pictures[:len(places[span])]:
+                shape = (self.height, self.width) + (() if self.gray else (3,))
+                yield picture[:-1].reshape(shape)
+            for _, frames, pixels, _ in stamps:
+                light[frames, pixels] = self._background
+                pictures[frames, pixels] = empty
+
+    def _encoded(self, light: NDArray[np.float32]) -> ByteArray:
+        return self._bytes[(light * _LEVELS + np.float32(0.5)).astype(np.uint16)]
+
+    def _stamps(self, places: FloatArray, diameters: FloatArray, strengths: FloatArray) -> list[
+            tuple[int, NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]]:
+        """Return each dot's number, frames (N, 1, 1), pixels (N, K, K) and cover (N, K, K)."""
+        shown = np.isfinite(places).all(axis=-1) & (strengths > 0) & (diameters > 0)
+        if not shown.any():
+            return []
+        fine = np.round(np.where(shown[..., None], places, 0.0) * PHASES).astype(np.int64)
+        wide = np.round(np.where(shown, diameters, 0.0) * PHASES).astype(np.int64)
+        side = int(-(-int(wide.max()) // PHASES)) + 1
+        # The patch's corner is where the leftmost pixel that the disc can touch begins.
+        corner = (fine - wide[..., None] // 2) // PHASES
+        within = fine - corner * PHASES
+        kinds, patch = np.unique(
+            np.concatenate([within[shown], wide[shown][:, None]], axis=1), axis=0,
+            return_inverse=True)
+        covers = disc_coverage(kinds[:, :2] / PHASES, kinds[:, 2] / (2 * PHASES), side)
+        covers = np.asarray(covers, np.float32)
+        which = np.zeros(shown.shape, np.intp)
+        which[shown] = patch.ravel()
+        steps = np.arange(side)
+        stamps = []
+        for dot in np.flatnonzero(shown.any(axis=0)):
+            frames = np.flatnonzero(shown[:, dot])
+            x = corner[frames, dot, 0][:, None, None] + steps
+            y = corner[frames, dot, 1][:, None, None] + steps[:, None]
+            inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
+            pixels = np.where(inside, y * self.width + x, self.width * self.height)
+            cover = covers[which[frames, dot]] * strengths[frames, dot][:, None, None]
+            stamps.append((int(dot), frames[:, None, None], pixels, np.asarray(cover, np.float32)))
+        return stamps
+
+
+def to_srgb(linear: FloatArray) -> ByteArray:
+    """Return linear light, 0 to 1, as sRGB bytes."""
+    curve = np.where(linear <= 0.0031308, 12.92 * linear,
+                     1.055 * np.maximum(linear, 0.0031308) ** (1 / 2.4) - 0.055)
+    return np.asarray(np.clip(curve, 0, 1) * 255 + 0.5).astype(np.uint8)
+
+
+def to_linear(srgb: ByteArray) -> FloatArray:
+    """Return sRGB bytes as linear light, 0 to 1."""
+    value = srgb / 255.0
+    return np.asarray(np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4))

@@ -1,0 +1,114 @@
+"""Dots over time, in space or in the picture."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+
+MASK = -1
+"""The number of the performer that mask dots belong to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dots:
+    """Dots over time; frames first.
+
+    ``places`` (F, D, 3) are metres in the world, or, once projected, pixels x right and y down
+    and metres away from the viewer beyond the figure's middle; NaN where a marker was lost.
+    ``visible`` (F, D) is False where a dot is not shown, ``sizes`` (F, D) are diameters and
+    ``strengths`` (F, D) contrasts relative to the display's. ``performers`` (D,) says whose dot it
+    is, ``limbs`` (L, 2) which dots a limb joins.
+    """
+
+    names: tuple[str, ...]
+    performers: NDArray[np.intp]
+    limbs: NDArray[np.intp]
+    places: FloatArray
+    visible: NDArray[np.bool_]
+    sizes: FloatArray
+    strengths: FloatArray
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], limbs: NDArray[np.intp],
+           places: FloatArray) -> "Dots":
+        """Return dots of equal size and full contrast, visible wherever they have a place."""
+        plain = np.ones(places.shape[:2])
+        return cls(names, performers, limbs, places, np.isfinite(places).all(axis=-1), plain, plain)
+
+    @property
+    def frames(self) -> int:
+        """The number of frames."""
+        return len(self.places)
+
+    @property
+    def count(self) -> int:
+        """The number of dots."""
+        return len(self.names)
+
+    @cached_property
+    def own(self) -> NDArray[np.intp]:
+        """The numbers of the dots that belong to a performer, not to a mask."""
+        return np.flatnonzero(self.performers != MASK)
+
+    @cached_property
+    def people(self) -> list[NDArray[np.intp]]:
+        """The numbers of each performer's dots."""
+        return [np.flatnonzero(self.performers == person)
+                for person in np.unique(self.performers[self.own])]
+
+    def moved(self, places: FloatArray) -> "Dots":
+        """Return the same dots at other places (F, D, 3)."""
+        return replace(self, places=places)
+
+    def chosen(self, keep: NDArray[np.intp]) -> "Dots":
+        """Return only the dots with these numbers, in this order."""
+        number = np.full(self.count, -1)
+        number[keep] = np.arange(len(keep))
+        limbs = number[self.limbs].reshape(-1, 2)
+        return Dots(
+            tuple(self.names[dot] for dot in keep), self.performers[keep],
+            limbs[(limbs >= 0).all(axis=1)], self.places[:, keep], self.visible[:, keep],
+            self.sizes[:, keep], self.strengths[:, keep],
+        )
+
+    def joined(self, other: "Dots") -> "Dots":
+        """Return these dots and the others of the same frames, behind them in number."""
+        return Dots(
+            self.names + other.names, np.concatenate([self.performers, other.performers]),
+            np.concatenate([self.limbs, other.limbs + self.count]),
+            *(np.concatenate([getattr(self, part), getattr(other, part)], axis=1)
+              for part in ("places", "visible", "sizes", "strengths")),
+        )
+
+    def box(self) -> FloatArray:
+        """Return the least and greatest X and Y (2, 2) of the performers' dots in all frames."""
+        flat = self.places[:, self.own, :2].reshape(-1, 2)
+        return np.stack([np.nanmin(flat, axis=0), np.nanmax(flat, axis=0)])
+
+
+def sampled(values: FloatArray, moments: FloatArray) -> FloatArray:
+    """Return values (F, ...) at fractional frame numbers ``moments`` (N,).
+
+    Catmull-Rom splines (Catmull and Rom 1974), which pass through every frame; linear next to the
+    ends and to gaps (NaN).
+    """
+    last = len(values) - 1
+    moments = np.clip(moments, 0, last)
+    before = np.minimum(moments.astype(int), max(last - 1, 0))
+    share = (moments - before).reshape(-1, *[1] * (values.ndim - 1))
+    start, end = values[before], values[np.minimum(before + 1, last)]
+    ahead, behind = values[np.minimum(before + 2, last)], values[np.maximum(before - 1, 0)]
+    linear = start + share * (end - start)
+    slope_in, slope_out = (end - behind) / 2, (ahead - start) / 2
+    chord = end - start
+    curve = start + share * (
+        slope_in + share * (3 * chord - 2 * slope_in - slope_out
+                            + share * (slope_in + slope_out - 2 * chord)))
+    inside = ((before >= 1) & (before + 2 <= last)).reshape(share.shape)
+    smooth = np.where(inside & np.isfinite(curve), curve, linear)
+    # A moment that is a frame needs only that frame.
+    on_start, on_end = share == 0, share == 1
+    return np.where(on_start, start, np.where(on_end, end, smooth))

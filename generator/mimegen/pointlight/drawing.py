@@ -1,0 +1,106 @@
+"""Pictures of a display: dots, stick figures, silhouettes."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.body import outlines
+from mimegen.pointlight.discs import Canvas, to_srgb
+from mimegen.pointlight.stimulus import Stimulus
+from mimegen.stage.frames import ByteArray
+
+# Lines and silhouettes are drawn larger and shrunk, for smooth edges.
+OVERSAMPLING = 4
+STICK_WIDTH = 0.5  # of a dot's diameter
+
+
+def pictures(stimulus: Stimulus) -> Iterator[ByteArray]:
+    """Yield the frames, sRGB bytes (H, W) where all is gray, else (H, W, 3).
+
+    Each is good until the next is asked for.
+    """
+    if stimulus.display.style == "dots":
+        yield from _dots(stimulus)
+        return
+    covers = _sticks(stimulus) if stimulus.display.style == "stick" else _silhouettes(stimulus)
+    colors = stimulus.performer_colors()
+    for layers in covers:
+        light = np.broadcast_to(stimulus.background, (*layers[0].shape, 3)).copy()
+        for cover, color in zip(layers, colors, strict=True):
+            light += cover[..., None] * (color - light)
+        encoded = to_srgb(light)
+        yield encoded[..., 0] if stimulus.gray else encoded
+
+
+def _dots(stimulus: Stimulus) -> Iterator[ByteArray]:
+    display, dots = stimulus.display, stimulus.dots
+    canvas = Canvas(display.width, display.height, stimulus.background, stimulus.gray)
+    # Near dots lie above far ones.
+    order = np.argsort(-np.nan_to_num(np.nanmean(
+        np.where(dots.visible, dots.places[..., 2], 0.0), axis=0)), kind="stable")
+    places = np.where(dots.visible[..., None], dots.places[..., :2], np.nan)
+    yield from canvas.frames(places[:, order], stimulus.diameters[:, order],
+                             dots.strengths[:, order], stimulus.colors[order])
+
+
+def _sticks(stimulus: Stimulus) -> Iterator[list[FloatArray]]:
+    """Yield the cover (H, W) of each performer's limbs."""
+    dots = stimulus.dots
+    wide = max(1, round(OVERSAMPLING * STICK_WIDTH * stimulus.dot_diameter))
+    for frame in range(dots.frames):
+        places = dots.places[frame, :, :2] * OVERSAMPLING
+        strength = dots.strengths[frame]
+        yield [_stick(stimulus, places, person, wide) * float(strength[person].max())
+               for person in dots.people]
+
+
+def _stick(stimulus: Stimulus, places: FloatArray, person: NDArray[np.intp],
+           wide: int) -> FloatArray:
+    sheet, draw = _sheet(stimulus)
+    own = set(person.tolist())
+    shown = np.isfinite(places).all(axis=-1)
+    for a, b in stimulus.dots.limbs:
+        if int(a) in own and shown[a] and shown[b]:
+            draw.line([*places[a], *places[b]], fill=255, width=wide)
+    radius = wide / 2
+    for x, y in places[person][shown[person]]:
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
+    return _cover(sheet)
+
+
+def _silhouettes(stimulus: Stimulus) -> Iterator[list[FloatArray]]:
+    """Yield the cover (H, W) of each body."""
+    frames = stimulus.dots.frames
+    for shapes in outlines(stimulus.bodies, stimulus.view, frames):
+        layers = []
+        for triangles in shapes:
+            sheet, draw = _sheet(stimulus)
+            for corners in (triangles.reshape(-1, 6) * OVERSAMPLING).tolist():
+                draw.polygon(corners, fill=255)
+            layers.append(_cover(sheet))
+        yield layers
+
+
+def _sheet(stimulus: Stimulus) -> tuple[Image.Image, ImageDraw.ImageDraw]:
+    display = stimulus.display
+    size = (display.width * OVERSAMPLING, display.height * OVERSAMPLING)
+    sheet = Image.new("L", size)
+    return sheet, ImageDraw.Draw(sheet)
+
+
+def _cover(sheet: Image.Image) -> FloatArray:
+    return np.asarray(sheet.reduce(OVERSAMPLING), float) / 255
+
+
+def montage(frames: list[ByteArray], columns: int) -> ByteArray:
+    """Return frames side by side, row by row, without gaps; what is missing is black."""
+    height, width = frames[0].shape[:2]
+    rows = -(-len(frames) // columns)
+    sheet = np.zeros((rows * height, columns * width, *frames[0].shape[2:]), np.uint8)
+    for number, frame in enumerate(frames):
+        row, column = divmod(number, columns)
+        sheet[row * height:(row + 1) * height, column * width:(column + 1) * width] = frame
+    return sheet

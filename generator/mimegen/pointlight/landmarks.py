@@ -1,0 +1,145 @@
+"""Dot sets, and the dots of a motion or of raw markers."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.paths import data_folder
+from mimegen.pointlight.dots import Dots
+from mimegen.yaml_file import Strict, read_yaml
+
+
+class DotSet(Strict):
+    """One file of rigs/dot_sets/: which points of a body carry a dot.
+
+    ``dots`` gives each dot's name the roles of the joints whose middle it marks; ``head.tail`` is
+    the far end of the head's bone. ``everything`` takes all joints, or all markers, instead.
+    """
+
+    name: str
+    description: str
+    source: str
+    everything: Literal["joints", "markers"] | None = None
+    dots: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    limbs: tuple[tuple[str, str], ...] = ()
+
+
+@cache
+def dot_sets() -> Mapping[str, DotSet]:
+    """Return the dot sets that come with mimegen, by name."""
+    files = sorted((data_folder() / "rigs" / "dot_sets").glob("*.yaml"))
+    return {file.stem: read_yaml(file, DotSet) for file in files}
+
+
+def dot_set(name: str) -> DotSet:
+    """Return the set with this name, of this file, or of a comma-separated list of landmarks.
+
+    Raises RequestError, with near misses, for a word that is no landmark of any set.
+    """
+    known = dot_sets()
+    if name in known:
+        return known[name]
+    if name.endswith(".yaml"):
+        return read_yaml(Path(name), DotSet)
+    return with_landmarks(DotSet(name="list", description="chosen dots", source="request"),
+                          name.split(","))
+
+
+def with_landmarks(chosen: DotSet, names: Sequence[str]) -> DotSet:
+    """Return the set with further dots: landmarks of any set, or roles of joints."""
+    landmarks = {name: points for offered in dot_sets().values()
+                 for name, points in offered.dots.items()}
+    limbs = {limb for offered in dot_sets().values() for limb in offered.limbs}
+    dots = dict(chosen.dots)
+    for name in (word.strip() for word in names):
+        if name not in landmarks:
+            raise RequestError(f"dots: '{name}' is no dot set and no landmark"
+                               f"{near_misses(name, [*dot_sets(), *landmarks])}")
+        dots[name] = landmarks[name]
+    joined = {*chosen.limbs, *(limb for limb in limbs if set(limb) <= set(dots))}
+    return chosen.model_copy(update={"dots": dots, "limbs": tuple(sorted(joined))})
+
+
+def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
+                performer: int = 0) -> Dots:
+    """Return the dots of a motion at the joints of its skeleton.
+
+    ``roles`` maps roles to joint names. Raises RequestError where the skeleton has none of the
+    joints that a dot marks the middle of.
+    """
+    skeleton, pose = motion.skeleton, motion.global_pose
+    if chosen.everything == "markers":
+        raise RequestError("dots: this file holds a skeleton, not markers; say --dots all_joints")
+    names, limbs, places = [], [], []
+    if chosen.everything == "joints":
+        names = list(skeleton.names)
+        places = list(np.moveaxis(pose.positions, 1, 0))
+        limbs = [(int(parent), joint) for joint, parent in enumerate(skeleton.parents)
+                 if parent >= 0]
+    for name, points in chosen.dots.items():
+        names.append(name)
+        found = [_point(motion, roles, point) for point in points]
+        known = [place for place in found if place is not None]
+        if not known:
+            raise RequestError(f"dots: no joint of the skeleton is the {' or '.join(points)}, which"
+                               f" dot '{name}' needs; say --dots with a set that fits")
+        places.append(np.mean(known, axis=0))
+    number = {name: i for i, name in enumerate(names)}
+    limbs += [(number[a], number[b]) for a, b in chosen.limbs]
+    return Dots.of(tuple(names), np.full(len(names), performer),
+                   np.array(limbs, dtype=np.intp).reshape(-1, 2), np.stack(places, axis=1))
+
+
+def _point(motion: Motion, roles: Mapping[str, str], point: str) -> FloatArray | None:
+    """Return where a role's joint, or the tail of its bone, is (F, 3); None if it has none."""
+    role, _, end = point.partition(".")
+    joint = motion.skeleton.index.get(roles.get(role, ""))
+    if joint is None:
+        return None
+    pose = motion.global_pose
+    if not end:
+        return pose.positions[:, joint]
+    bone = motion.skeleton.tails[joint] - motion.skeleton.heads[joint]
+    return pose.positions[:, joint] + quaternions.rotate(pose.rotations[:, joint], bone)
+
+
+def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | None = None,
+                wanted: Sequence[str] = ()) -> Dots:
+    """Return raw markers (F, M, 3) in metres as dots; those of ``wanted`` labels, or all.
+
+    Markers that are never seen are left out. Raises RequestError for a label that is not there,
+    and for a set that asks for joints.
+    """
+    if chosen is not None and chosen.everything != "markers":
+        raise RequestError("dots: these markers were not solved to a skeleton; say --dots"
+                           " all_markers")
+    for label in wanted:
+        if label not in labels:
+            raise RequestError(f"dots: no marker '{label}'{near_misses(label, labels)}")
+    seen = np.isfinite(positions).all(axis=-1).any(axis=0)
+    keep = [i for i, label in enumerate(labels) if seen[i] and (not wanted or label in wanted)]
+    if not keep:
+        raise RequestError("dots: no marker is ever seen")
+    return Dots.of(tuple(labels[i] for i in keep), np.zeros(len(keep), dtype=np.intp),
+                   np.empty((0, 2), dtype=np.intp), positions[:, keep])
+
+
+def together(people: Sequence[Dots]) -> Dots:
+    """Return several performers' dots as one; names are numbered where there are several."""
+    if len(people) == 1:
+        return people[0]
+    shortest = min(one.frames for one in people)
+    both: Dots | None = None
+    for person, one in enumerate(people):
+        part = Dots.of(tuple(f"{person + 1}:{name}" for name in one.names),
+                       np.full(one.count, person), one.limbs, one.places[:shortest])
+        both = part if both is None else both.joined(part)
+    assert both is not None, "a scene has somebody in it"
+    return both

@@ -1,0 +1,62 @@
+"""All manipulations by name, and how a request writes them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.pointlight import motion_manipulations as motion
+from mimegen.pointlight import picture_manipulations as picture
+from mimegen.pointlight.manipulation import STAGES, Manipulation
+from mimegen.pointlight.spec import first_problem
+
+MANIPULATIONS: Mapping[str, type[Manipulation]] = {kind.name: kind for kind in (
+    motion.Reversed, motion.Speed, motion.Warped, motion.Local, motion.Global, motion.Exaggerated,
+    motion.PhaseScrambled, motion.Rotated, motion.Turning,
+    picture.Inverted, picture.Mirrored, picture.Scrambled, picture.LimitedLifetime, picture.Masked,
+    picture.Jittered, picture.Displaced, picture.Without, picture.DepthSized, picture.Faded,
+)}
+
+
+def read_manipulation(text: str) -> Manipulation:
+    """Return the manipulation that ``name``, ``name=value`` or ``name/key=value/...`` stands for.
+
+    Raises RequestError, with near misses, for an unknown name or parameter and a wrong value.
+    """
+    head, *rest = text.strip().split("/")
+    name, equals, value = head.partition("=")
+    if name not in MANIPULATIONS:
+        raise RequestError(f"no manipulation '{name}'{near_misses(name, MANIPULATIONS)}")
+    kind = MANIPULATIONS[name]
+    values: dict[str, Any] = {}
+    if equals:
+        if kind.main is None:
+            raise RequestError(f"manipulation {name}: has no main value; parameters are"
+                               f" {', '.join(kind.model_fields) or 'none'}")
+        values[kind.main] = _value(value)
+    for part in rest:
+        key, _, value = part.partition("=")
+        if key not in kind.model_fields:
+            raise RequestError(f"manipulation {name}: no parameter '{key}'"
+                               f"{near_misses(key, kind.model_fields)}")
+        values[key] = _value(value)
+    texts = {key for key, field in kind.model_fields.items() if field.annotation is str}
+    values = {key: str(value) if key in texts else value for key, value in values.items()}
+    try:
+        return kind(**values)
+    except ValueError as problem:
+        raise RequestError(f"manipulation {name}: {first_problem(problem)}") from problem
+
+
+def _value(text: str) -> Any:
+    return yaml.safe_load(text)
+
+
+def in_order(texts: Iterable[str]) -> list[Manipulation]:
+    """Return manipulations in the order they are carried out.
+
+    Time comes first, then the world, the view, the picture; within a stage the request's order.
+    """
+    return sorted((read_manipulation(text) for text in texts),
+                  key=lambda manipulation: STAGES.index(manipulation.stage))

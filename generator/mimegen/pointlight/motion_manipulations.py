@@ -1,0 +1,166 @@
+"""Manipulations of time, of the dots in the world, and of the view."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.manipulation import Manipulation, Setting
+from mimegen.pointlight.view import View
+
+AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+class Reversed(Manipulation):
+    """The clip played backwards."""
+
+    name, stage = "reversed", "time"
+    algorithm = "frames in reverse order (Barclay, Cutting & Kozlowski 1978)"
+
+    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+        """Return the same moments from last to first."""
+        return moments[::-1]
+
+
+class Speed(Manipulation):
+    """The clip at another speed, at the same frame rate."""
+
+    name, stage, main = "speed", "time", "factor"
+    algorithm = "uniform time scaling, Catmull-Rom interpolation (Barclay et al. 1978)"
+    factor: float = Field(default=0.5, gt=0, le=20)
+
+    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+        """Return more or fewer moments of the same span."""
+        span = moments[-1] - moments[0]
+        count = int(np.floor(abs(span) / self.factor * setting.fps + 1e-6)) + 1
+        step = np.sign(span) * self.factor / setting.fps
+        return np.asarray(moments[0] + step * np.arange(count))
+
+
+class Warped(Manipulation):
+    """Time warp: the clip begins slowly and ends fast (above 1), or the other way (below)."""
+
+    name, stage, main = "warped", "time", "power"
+    algorithm = "moments t become T (t / T) ** power, Catmull-Rom interpolation"
+    power: float = Field(default=2.0, gt=0.1, le=10)
+
+    def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
+        """Return as many moments of the same span, unevenly spaced."""
+        span = moments[-1] - moments[0]
+        share = np.linspace(0, 1, len(moments))
+        return np.asarray(moments[0] + span * share**self.power)
+
+
+class Local(Manipulation):
+    """Local motion only: the performer stays in one place, as on a treadmill."""
+
+    name, stage, main = "local", "world", "remove"
+    algorithm = ("the performer's root stays where it was in the first frame"
+                 " (BioMotion Toolbox's anchor, van Boxtel & Lu 2013)")
+    remove: Literal["horizontal", "all"] = "horizontal"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots without their performer's travel."""
+        travel = setting.paths(dots) - setting.paths(dots)[:1]
+        if self.remove == "horizontal":
+            travel = travel * np.array([1.0, 1.0, 0.0])
+        return dots.moved(dots.places - travel)
+
+
+class Global(Manipulation):
+    """Global motion only: the mean posture travels as one rigid figure."""
+
+    name, stage = "global", "world"
+    algorithm = "mean place of each dot about the root, carried along the root's path"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return dots that keep their mean place about the root."""
+        paths = setting.paths(dots)
+        posture = np.nanmean(dots.places - paths, axis=0)
+        return dots.moved(np.where(np.isfinite(dots.places), paths + posture, np.nan))
+
+
+class Exaggerated(Manipulation):
+    """Exaggeration (above 1) or attenuation (below): deviations from the mean posture scaled."""
+
+    name, stage, main = "exaggerated", "world", "factor"
+    algorithm = ("deviations of each dot from its mean place about the root, scaled"
+                 " (after Pollick, Fidopiastis & Braden 2001; Troje 2002)")
+    factor: float = Field(default=1.5, ge=0, le=10)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return dots that deviate more, or less, from the mean posture."""
+        about = dots.places - setting.paths(dots)
+        posture = np.nanmean(about, axis=0)
+        return dots.moved(setting.paths(dots) + posture + self.factor * (about - posture))
+
+
+class PhaseScrambled(Manipulation):
+    """Each dot's motion shifted in time by its own random amount; its place and path stay."""
+
+    name, stage, main = "phase_scrambled", "world", "rule"
+    algorithm = ("circular shift of each dot's motion about the root by a random number of frames"
+                 " (van Boxtel & Lu 2013; Pinto & Shiffrar 1999); fold plays to and fro instead,"
+                 " without a jump where the clip ends")
+    rule: Literal["circular", "fold"] = "circular"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return dots whose motions are out of step."""
+        frames = dots.frames
+        shifts = setting.rng.integers(1, frames + 1, dots.count)
+        order = (np.arange(frames)[:, None] - shifts) % (
+            frames if self.rule == "circular" else max(2 * frames - 2, 1))
+        order = np.where(order < frames, order, 2 * frames - 2 - order)
+        about = np.take_along_axis(dots.places - setting.paths(dots), order[..., None], axis=0)
+        visible = np.take_along_axis(dots.visible, order, axis=0)
+        moved = dots.moved(setting.paths(dots) + about)
+        return Dots(moved.names, moved.performers, moved.limbs, moved.places, visible,
+                    moved.sizes, moved.strengths)
+
+
+class Rotated(Manipulation):
+    """The world turned about an axis through its middle: x, y, z, or three numbers."""
+
+    name, stage, main = "rotated", "view", "degrees"
+    algorithm = "rotation of the world about the middle of the clip"
+    degrees: float = 90.0
+    axis: str = "z"
+
+    @field_validator("axis")
+    @classmethod
+    def _known(cls, axis: str) -> str:
+        try:
+            vector = axis_vector(axis)
+        except ValueError:
+            vector = np.zeros(0)
+        if vector.shape != (3,) or not np.linalg.norm(vector) > 0:
+            raise ValueError(f"'{axis}' is no axis; say x, y, z or three numbers such as 1;0;0.5")
+        return axis
+
+    def see(self, view: View, setting: Setting, frames: int) -> View:
+        """Return the view of the turned world."""
+        axis = axis_vector(self.axis)
+        vector = np.radians(self.degrees) * axis / np.linalg.norm(axis)
+        turn = quaternions.from_rotation_vectors(vector)
+        return view.turned(np.tile(turn, (frames, 1)))
+
+
+def axis_vector(axis: str) -> FloatArray:
+    """Return the axis (3,) that a name or ``1;0;0.5`` stands for; raises ValueError for neither."""
+    return np.array(AXES[axis] if axis in AXES else [float(part) for part in axis.split(";")])
+
+
+class Turning(Manipulation):
+    """The view turning around the performer without end."""
+
+    name, stage, main = "turning", "view", "degrees_per_second"
+    algorithm = "the camera circles the clip's middle counterclockwise from above at constant speed"
+    degrees_per_second: float = 45.0
+
+    def see(self, view: View, setting: Setting, frames: int) -> View:
+        """Return the view that turns."""
+        angle = -np.radians(self.degrees_per_second) * np.arange(frames) / setting.fps
+        return view.turned(quaternions.from_rotation_vectors(angle[:, None] * np.array([0, 0, 1])))

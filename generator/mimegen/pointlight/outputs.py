@@ -1,0 +1,156 @@
+"""What a display is written to besides video: GIF, pictures, and the dots themselves."""
+
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from mimegen.errors import RequestError
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.drawing import montage, pictures
+from mimegen.pointlight.sample import sample_windows
+from mimegen.pointlight.stimulus import Stimulus
+from mimegen.stage.frames import ByteArray
+
+MONTAGE_FRAMES = 8
+MONTAGE_COLUMNS = 4
+
+
+def write_gif(stimulus: Stimulus, target: Path) -> None:
+    """Write a GIF, whose frames last whole hundredths of a second."""
+    images = [Image.fromarray(picture) for picture in kept_frames(stimulus)]
+    ends = np.round(np.arange(1, len(images) + 1) * 100 / stimulus.display.fps).astype(int) * 10
+    packed = io.BytesIO()
+    images[0].save(packed, "GIF", save_all=True, append_images=images[1:], loop=0,
+                   duration=np.diff(ends, prepend=0).tolist(), optimize=False)
+    _publish(target, packed.getvalue())
+
+
+def write_montage(stimulus: Stimulus, target: Path) -> None:
+    """Write evenly spaced frames, or the display's own sample, side by side as a PNG."""
+    sample = stimulus.display.sample
+    if sample is not None:
+        numbers, columns = sample_windows(sample, stimulus.dots.frames)[0], sample.columns
+    else:
+        spaced = np.linspace(0, stimulus.dots.frames - 1,
+                             min(MONTAGE_FRAMES, stimulus.dots.frames))
+        numbers, columns = [int(number) for number in spaced.round()], MONTAGE_COLUMNS
+    frames = kept_frames(stimulus)
+    _publish(target, _png(montage([frames[number] for number in numbers], columns)))
+
+
+def write_csv(stimulus: Stimulus, target: Path) -> None:
+    """Write one line per frame and dot: pixels, degrees from the middle, depth, look."""
+    dots, display = stimulus.dots, stimulus.display
+    degrees = _degrees(stimulus)
+    lines = ["frame,time_s,dot,performer,x_px,y_px,x_deg,y_deg,depth_m,visible,diameter_px,"
+             "strength"]
+    for frame in range(dots.frames):
+        for dot, name in enumerate(dots.names):
+            x, y, depth = dots.places[frame, dot]
+            across, up = degrees[frame, dot]
+            lines.append(
+                f"{frame},{frame / display.fps:.6f},{name},{dots.performers[dot]},{x:.4f},{y:.4f},"
+                f"{across:.5f},{up:.5f},{depth:.4f},{int(dots.visible[frame, dot])},"
+                f"{stimulus.diameters[frame, dot]:.4f},{dots.strengths[frame, dot]:.4f}")
+    _publish(target, ("\n".join(lines) + "\n").encode())
+
+
+def _degrees(stimulus: Stimulus) -> FloatArray:
+    """Return degrees of visual angle right and up (F, D, 2) from the picture's middle."""
+    display = stimulus.display
+    middle = np.array([display.width, display.height]) / 2
+    offsets = (stimulus.dots.places[..., :2] - middle) * [1, -1]
+    return np.asarray(offsets / display.degree_pixels)
+
+
+def write_npz(stimulus: Stimulus, target: Path) -> None:
+    """Write the dots as NumPy arrays, for PsychoPy and the like."""
+    dots = stimulus.dots
+    packed = io.BytesIO()
+    np.savez_compressed(
+        packed, names=np.array(dots.names), performers=dots.performers, limbs=dots.limbs,
+        pixels=dots.places[..., :2], degrees=_degrees(stimulus), depth_m=dots.places[..., 2],
+        metres=_metres(stimulus), visible=dots.visible, diameters_px=stimulus.diameters,
+        strengths=dots.strengths, fps=np.array(stimulus.display.fps),
+        source_seconds=stimulus.moments, size=np.array([stimulus.display.width,
+                                                        stimulus.display.height]))
+    _publish(target, packed.getvalue())
+
+
+def _metres(stimulus: Stimulus) -> FloatArray:
+    """Return x right, y up, z to the viewer (F, D, 3), in metres from the picture's middle."""
+    display, places = stimulus.display, stimulus.dots.places
+    middle = np.array([display.width / 2, display.height / 2, 0])
+    scale = np.array([1, -1, -stimulus.view.scale])
+    return np.asarray((places - middle) * scale / stimulus.view.scale)
+
+
+def write_data3d(stimulus: Stimulus, target: Path) -> None:
+    """Write BioMotion Toolbox's ``data3d`` text: a column per dot, lines x, y, z of each frame.
+
+    Millimetres, x right, y up, z to the viewer; NaN where a dot is not shown.
+    """
+    places = np.where(stimulus.dots.visible[..., None], _metres(stimulus) * 1000, np.nan)
+    table = places.transpose(0, 2, 1).reshape(-1, stimulus.dots.count)
+    packed = io.StringIO()
+    np.savetxt(packed, table, fmt="%.4f")
+    _publish(target, packed.getvalue().encode())
+
+
+def write_frames(stimulus: Stimulus, folder: Path) -> None:
+    """Write every frame as ``folder``/000000.png and so on."""
+    for number, picture in enumerate(pictures(stimulus)):
+        _publish(folder / f"{number:06d}.png", _png(picture))
+
+
+def write_windows(stimulus: Stimulus, folder: Path) -> list[dict[str, Any]]:
+    """Write each window of the display's sample, its frames and their montage.
+
+    Returns for each window what a manifest says of it; ``file_name`` is within ``folder``.
+    """
+    sample = stimulus.display.sample
+    if sample is None:
+        return []
+    facts = []
+    frames = kept_frames(stimulus)
+    for number, window in enumerate(sample_windows(sample, len(frames))):
+        for place, frame in enumerate(window):
+            _publish(folder / f"window{number}" / f"{place}.png", _png(frames[frame]))
+        sheet = montage([frames[frame] for frame in window], sample.columns)
+        _publish(folder / f"window{number}.png", _png(sheet))
+        moments = stimulus.moments[window]
+        facts.append({
+            "file_name": f"window{number}.png", "window": number, "frame_indices": window,
+            "window_span_ms": round(float(np.ptp(moments)) * 1000, 3),
+            "montage": f"{sample.columns}x{-(-len(window) // sample.columns)}",
+            "sha256": hashlib.sha256(_png(sheet)).hexdigest(),
+        })
+    return facts
+
+
+def kept_frames(stimulus: Stimulus) -> list[ByteArray]:
+    """Return all frames at once."""
+    return [picture.copy() for picture in pictures(stimulus)]
+
+
+def _png(picture: ByteArray) -> bytes:
+    packed = io.BytesIO()
+    Image.fromarray(picture).save(packed, "PNG")
+    return packed.getvalue()
+
+
+def _publish(target: Path, data: bytes) -> None:
+    """Write a file so that it is only ever seen whole."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(target)
+    except OSError as problem:
+        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,306 @@
+"""Manipulations of dots in the picture."""
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.dots import MASK, Dots
+from mimegen.pointlight.manipulation import Manipulation, Setting, uniform_in
+from mimegen.pointlight.spec import Length
+
+
+class Inverted(Manipulation):
+    """The display upside down."""
+
+    name, stage = "inverted", "picture"
+    algorithm = "flip about the picture's horizontal middle line (Sumi 1984)"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots flipped."""
+        return dots.moved(dots.places * [1, -1, 1] + [0, setting.height, 0])
+
+
+class Mirrored(Manipulation):
+    """The display with left and right exchanged."""
+
+    name, stage = "mirrored", "picture"
+    algorithm = "flip about the picture's vertical middle line"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots mirrored."""
+        return dots.moved(dots.places * [-1, 1, 1] + [setting.width, 0, 0])
+
+
+class Scrambled(Manipulation):
+    """Spatial scramble: every dot keeps its own motion and starts somewhere else."""
+
+    name, stage, main = "scrambled", "picture", "rule"
+    algorithm = ("uniform: start places drawn uniformly within the box of the clip's dots, as far"
+                 " as the whole path stays in the picture (Grossman & Blake 1999; van Boxtel & Lu"
+                 " 2013); permuted: start places exchanged among a performer's dots"
+                 " (Cutting, Moore & Morrison 1988)")
+    rule: Literal["uniform", "permuted"] = "uniform"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return dots whose paths are shifted, each by its own constant amount."""
+        places = dots.places.copy()
+        for person in dots.people:
+            start = _first_places(places[:, person, :2])
+            if self.rule == "permuted":
+                target = start[_derangement(setting.rng, len(person))]
+            else:
+                target = _uniform_starts(places[:, person, :2], start, setting)
+            places[:, person, :2] += target - start
+        return dots.moved(places)
+
+
+def _first_places(places: FloatArray) -> FloatArray:
+    """Return the first place (D, 2) that each dot is seen at."""
+    first = np.isfinite(places).all(axis=-1).argmax(axis=0)
+    return np.asarray(places[first, np.arange(places.shape[1])])
+
+
+def _derangement(rng: np.random.Generator, count: int) -> NDArray[np.intp]:
+    """Return a random order in which, where there are two, nothing keeps its place."""
+    order = rng.permutation(count)
+    # A single cycle through a random order moves everything.
+    result = np.empty(count, dtype=np.intp)
+    result[order] = np.roll(order, 1)
+    return result
+
+
+def _uniform_starts(places: FloatArray, start: FloatArray, setting: Setting) -> FloatArray:
+    low, high = np.nanmin(places, axis=(0, 1)), np.nanmax(places, axis=(0, 1))
+    reach_low = start - np.nanmin(places, axis=0)
+    reach_high = np.nanmax(places, axis=0) - start
+    size = np.array([setting.width, setting.height])
+    fit_low, fit_high = np.maximum(low, reach_low), np.minimum(high, size - reach_high)
+    fits = fit_low <= fit_high
+    fit_low, fit_high = np.where(fits, fit_low, low), np.where(fits, fit_high, high)
+    return np.asarray(fit_low + setting.rng.random(start.shape) * (fit_high - fit_low))
+
+
+class LimitedLifetime(Manipulation):
+    """Dots that live for a few frames, then appear elsewhere on the body."""
+
+    name, stage, main = "limited_lifetime", "picture", "frames"
+    algorithm = ("limbs: each dot sits at a random point of a random limb (by length), then at"
+                 " another (Beintema & Lappe 2002); joints: it hops to a joint that is free"
+                 " (Neri, Morrone & Burr 1998; van Boxtel & Lu 2013); ages begin at random")
+    frames: int = Field(default=2, ge=1)
+    rule: Literal["limbs", "joints"] = "limbs"
+    count: int | None = Field(default=None, ge=1)
+    synchronous: bool = False
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return as many dots (or ``count``) per performer, each living ``frames`` frames."""
+        parts = [dots.chosen(np.flatnonzero(dots.performers == MASK))]
+        for person in dots.people:
+            one = dots.chosen(person)
+            if self.rule == "joints":
+                parts.append(self._on_joints(one, setting.rng))
+            else:
+                parts.append(self._on_limbs(one, setting.rng))
+        whole = parts[1]
+        for part in [*parts[2:], parts[0]]:
+            whole = whole.joined(part)
+        return whole
+
+    def _lives(self, dots: Dots, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Return the number of the life (F, count) that each dot is in."""
+        ages = np.zeros(count, int) if self.synchronous else rng.integers(0, self.frames, count)
+        return np.asarray((np.arange(dots.frames)[:, None] + ages) // self.frames)
+
+    def _on_limbs(self, dots: Dots, rng: np.random.Generator) -> Dots:
+        if not len(dots.limbs):
+            raise ValueError("this dot set names no limbs; say limited_lifetime/rule=joints")
+        count = self.count or dots.count
+        lives = self._lives(dots, count, rng)
+        a, b = dots.limbs.T
+        lengths = np.nanmean(np.linalg.norm(
+            (dots.places[:, a] - dots.places[:, b])[..., :2], axis=-1), axis=0)
+        shape = (int(lives.max()) + 1, count)
+        limb = rng.choice(len(a), shape, p=lengths / lengths.sum())
+        share = rng.random(shape)
+        each = np.arange(count)
+        limb, share = limb[lives, each], share[lives, each]
+        frames = np.arange(dots.frames)[:, None]
+        start, end = dots.places[frames, a[limb]], dots.places[frames, b[limb]]
+        nearer = np.where(share < 0.5, a[limb], b[limb])
+        return _hopping(dots, start + share[..., None] * (end - start), nearer, frames)
+
+    def _on_joints(self, dots: Dots, rng: np.random.Generator) -> Dots:
+        count = self.count or max(1, dots.count // 2)
+        if count >= dots.count:
+            raise ValueError(f"needs a joint to hop to: at most {dots.count - 1} dots at a time")
+        lives = self._lives(dots, count, rng)
+        joint = np.empty((dots.frames, count), dtype=np.intp)
+        joint[0] = rng.permutation(dots.count)[:count]
+        for frame in range(1, dots.frames):
+            joint[frame] = joint[frame - 1]
+            old = np.flatnonzero(lives[frame] != lives[frame - 1])
+            for dot in rng.permutation(old):
+                free = np.setdiff1d(np.arange(dots.count), joint[frame])
+                joint[frame, dot] = rng.choice(free)
+        frames = np.arange(dots.frames)[:, None]
+        return _hopping(dots, dots.places[frames, joint], joint, frames)
+
+
+def _hopping(dots: Dots, places: FloatArray, nearest: NDArray[np.intp],
+             frames: NDArray[np.intp]) -> Dots:
+    """Return nameless dots at ``places`` (F, N, 3) that look as the nearest joints' dots do."""
+    count = places.shape[1]
+    return Dots(
+        tuple(f"sample{number + 1}" for number in range(count)),
+        np.full(count, dots.performers[0]), np.empty((0, 2), dtype=np.intp), places,
+        dots.visible[frames, nearest], dots.sizes[frames, nearest], dots.strengths[frames, nearest],
+    )
+
+
+class Masked(Manipulation):
+    """Further dots around and behind the performers'.
+
+    ``density`` (dots per square degree) overrules ``count``. The mask fills the performers' box
+    in the picture, ``area`` times as wide and as high, as far as the picture goes.
+    """
+
+    name, stage, main = "masked", "picture", "count"
+    algorithm = ("scrambled: copies of randomly chosen dots' motions from random places (Cutting,"
+                 " Moore & Morrison 1988); linear: straight paths in random directions at the"
+                 " dots' median speed; static: standing dots; flicker: new places every frame;"
+                 " all wrap around in the masked area")
+    count: int = Field(default=60, ge=1, le=5000)
+    density: float | None = Field(default=None, gt=0)
+    kind: Literal["scrambled", "linear", "static", "flicker"] = "scrambled"
+    area: float = Field(default=1.3, gt=0)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots with the mask's behind them."""
+        low, high = self.region(dots, setting)
+        count = self.count
+        if self.density is not None:
+            degree = setting.pixels("1deg")
+            count = max(1, round(self.density * float(np.prod((high - low) / degree))))
+        start = uniform_in(setting.rng, low, high, count)
+        flat = start + self._paths(dots, count, low, high, setting.rng)
+        flat = low + (flat - low) % (high - low)
+        depth = np.zeros((*flat.shape[:2], 1))
+        mask = Dots.of(tuple(f"mask{number + 1}" for number in range(count)),
+                       np.full(count, MASK), np.empty((0, 2), dtype=np.intp),
+                       np.concatenate([flat, depth], axis=-1))
+        return dots.joined(mask)
+
+    def region(self, dots: Dots, setting: Setting) -> tuple[FloatArray, FloatArray]:
+        """Return the left upper and right lower corner of the masked area, in pixels."""
+        low, high = dots.box()
+        middle, half = (low + high) / 2, (high - low) / 2 * self.area
+        size = np.array([setting.width, setting.height], float)
+        return np.clip(middle - half, 0, size), np.clip(middle + half, 0, size)
+
+    def _paths(self, dots: Dots, count: int, low: FloatArray, high: FloatArray,
+               rng: np.random.Generator) -> FloatArray:
+        """Return how far (F, count, 2) each mask dot is from its start."""
+        own = dots.places[:, dots.own, :2]
+        if self.kind == "scrambled":
+            donors = rng.integers(0, len(dots.own), count)
+            paths = own[:, donors] - _first_places(own)[donors]
+            return np.asarray(np.where(np.isfinite(paths), paths, 0.0))
+        if self.kind == "static":
+            return np.zeros((dots.frames, count, 2))
+        if self.kind == "flicker":
+            return np.asarray(rng.random((dots.frames, count, 2)) * (high - low))
+        speed = 0.0
+        if dots.frames > 1:
+            speed = float(np.nanmedian(np.linalg.norm(np.diff(own, axis=0), axis=-1)))
+        angle = rng.random(count) * 2 * np.pi
+        step = speed * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        return np.asarray(np.arange(dots.frames)[:, None, None] * step)
+
+
+class Jittered(Manipulation):
+    """Every dot displaced at random, anew in each frame or every few frames."""
+
+    name, stage, main = "jittered", "picture", "sd"
+    algorithm = "independent Gaussian displacement in x and y of each dot, held for some frames"
+    sd: Length = "3px"
+    hold: int = Field(default=1, ge=1)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots displaced."""
+        draws = -(-dots.frames // self.hold)
+        noise = setting.rng.normal(0, setting.pixels(self.sd), (draws, dots.count, 2))
+        places = dots.places.copy()
+        places[..., :2] += np.repeat(noise, self.hold, axis=0)[:dots.frames]
+        return dots.moved(places)
+
+
+class Displaced(Manipulation):
+    """Every dot displaced at random, the same in all frames: noise in the figure's form."""
+
+    name, stage, main = "displaced", "picture", "sd"
+    algorithm = "one Gaussian displacement in x and y of each dot for the whole clip"
+    sd: Length = "10px"
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots displaced."""
+        places = dots.places.copy()
+        places[..., :2] += setting.rng.normal(0, setting.pixels(self.sd), (dots.count, 2))
+        return dots.moved(places)
+
+
+class Without(Manipulation):
+    """Single dots left out, by name (``head;left_wrist``) or as many at random."""
+
+    name, stage, main = "without", "picture", "dots"
+    algorithm = "dots left out by name, or drawn at random without replacement"
+    dots: str = ""
+    count: int = Field(default=0, ge=0)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots that are left."""
+        gone = [name for name in self.dots.split(";") if name]
+        bare = [name.partition(":")[2] or name for name in dots.names]
+        unknown = [name for name in gone if name not in bare and name not in dots.names]
+        if unknown:
+            raise ValueError(f"there is no dot '{unknown[0]}' ({', '.join(dots.names)})")
+        kept = np.array([name not in gone and short not in gone
+                         for name, short in zip(dots.names, bare, strict=True)])
+        if self.count:
+            kept[setting.rng.permutation(np.flatnonzero(kept))[:self.count]] = False
+        if not kept.any():
+            raise ValueError("no dot is left")
+        return dots.chosen(np.flatnonzero(kept))
+
+
+class DepthSized(Manipulation):
+    """Dots larger the nearer they are."""
+
+    name, stage, main = "depth_sized", "picture", "distance_m"
+    algorithm = "diameter times D / (D + depth beyond the figure's middle)"
+    distance_m: float = Field(default=3.0, gt=0)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots sized by depth."""
+        depth = np.maximum(np.nan_to_num(dots.places[..., 2]), -0.9 * self.distance_m)
+        return replace(dots, sizes=dots.sizes * self.distance_m / (self.distance_m + depth))
+
+
+class Faded(Manipulation):
+    """The display faded in and out."""
+
+    name, stage = "faded", "picture"
+    algorithm = "contrast ramps linearly from and to nothing"
+    seconds_in: float = Field(default=0.5, ge=0)
+    seconds_out: float = Field(default=0.5, ge=0)
+
+    def apply(self, dots: Dots, setting: Setting) -> Dots:
+        """Return the dots with ramps of contrast."""
+        moments = np.arange(dots.frames) / setting.fps
+        rise = moments / self.seconds_in if self.seconds_in else np.ones(dots.frames)
+        fall = moments[::-1] / self.seconds_out if self.seconds_out else np.ones(dots.frames)
+        ramp = np.clip(np.minimum(rise, fall), 0, 1)
+        return replace(dots, strengths=dots.strengths * ramp[:, None])

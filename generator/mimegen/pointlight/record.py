@@ -1,0 +1,132 @@
+"""What a manifest says of a display: everything that a paper must report."""
+
+from typing import Any
+
+import numpy as np
+
+from mimegen import __version__
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.discs import to_srgb
+from mimegen.pointlight.dots import MASK
+from mimegen.pointlight.landmarks import DotSet
+from mimegen.pointlight.scenes import chosen_set
+from mimegen.pointlight.stimulus import Stimulus, used_dots
+
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
+
+
+def display_facts(stimulus: Stimulus) -> dict[str, Any]:
+    """Return the row of a display, apart from the file that holds it."""
+    display, dots = stimulus.display, stimulus.dots
+    used = used_dots(stimulus)
+    return {
+        **stimulus.scene.facts,
+        "display": display.name, "style": display.style, "seed": stimulus.seed,
+        "generator": "numpy.random.default_rng (PCG64), seeded by seed and CRC-32 of the scene's"
+                     " and the manipulation's names",
+        "frames": dots.frames, "fps": display.fps,
+        "duration_s": round(dots.frames / display.fps, 6),
+        "width": display.width, "height": display.height,
+        **_dot_facts(stimulus), **_size_facts(stimulus), **_view_facts(stimulus),
+        **_time_facts(stimulus), **_light_facts(stimulus),
+        "occlusion": display.occlusion,
+        "dots_shown_mean": round(float(used.sum(axis=1).mean()), 3),
+        "dots_shown_least": int(used.sum(axis=1).min()),
+        "masks": [step.facts() for step in stimulus.manipulations if step.name == "masked"],
+        "manipulations": [step.facts() for step in stimulus.manipulations],
+        "render_config": display.model_dump(mode="json"),
+        "mimegen_version": __version__, "numpy_version": np.__version__,
+    }
+
+
+def _dot_facts(stimulus: Stimulus) -> dict[str, Any]:
+    dots = stimulus.dots
+    own = [name for name, who in zip(dots.names, dots.performers, strict=True) if who != MASK]
+    facts: dict[str, Any] = {
+        "dot_set": stimulus.display.dots, "dots_added": list(stimulus.display.add),
+        "dots": own, "dot_count": len(own), "mask_dot_count": dots.count - len(own),
+        "performers": len(dots.people),
+    }
+    if stimulus.scene.facts.get("dots_from") != "markers":
+        chosen: DotSet = chosen_set(stimulus.display)
+        facts |= {"dot_set_source": chosen.source,
+                  "landmarks": {name: list(points) for name, points in chosen.dots.items()}}
+    return facts
+
+
+def _size_facts(stimulus: Stimulus) -> dict[str, Any]:
+    display = stimulus.display
+    figure = stimulus.scene.stature * stimulus.view.scale
+    degree = display.degree_pixels
+    diameter = stimulus.dot_diameter
+    measured = display.pixels_per_degree is None
+    return {
+        "pixels_per_degree": round(degree, 4),
+        "distance_cm": display.distance_cm if measured else None,
+        "pixel_pitch_mm": display.pixel_pitch_mm if measured else None,
+        "width_deg": round(display.width / degree, 4),
+        "height_deg": round(display.height / degree, 4),
+        "figure_height_m": round(stimulus.scene.stature, 4),
+        "figure_height_px": round(figure, 3), "figure_height_deg": round(figure / degree, 4),
+        "dot_diameter_px": round(diameter, 4), "dot_diameter_deg": round(diameter / degree, 5),
+        "dot_diameter_share_of_figure": round(diameter / figure, 5),
+        "dot_shape": "disc",
+        "antialiasing": "exact area coverage in linear light, positions to 1/64 px",
+        "depth_rule": next((step.algorithm for step in stimulus.manipulations
+                            if step.name == "depth_sized"), "constant size"),
+    }
+
+
+def _view_facts(stimulus: Stimulus) -> dict[str, Any]:
+    display, view = stimulus.display, stimulus.view
+    anchored = any(step.name == "local" for step in stimulus.manipulations)
+    facts: dict[str, Any] = {
+        "projection": display.projection, "azimuth_deg": display.azimuth_deg + stimulus.angle_deg,
+        "elevation_deg": display.elevation_deg, "anchor": "performer" if anchored else "world",
+        "translation": "removed" if anchored else "kept",
+        "pixels_per_metre": round(view.scale, 4),
+        "camera_distance_m": view.distance if np.isfinite(view.distance) else None,
+    }
+    if view.camera is not None:
+        facts["projection"] = "perspective"
+        forward = view.camera.rays(np.array([display.width / 2, display.height / 2]))
+        facts |= {
+            "azimuth_deg": round(float(np.degrees(np.arctan2(-forward[0], forward[1]))) % 360, 3),
+            "elevation_deg": round(float(np.degrees(np.arcsin(
+                -forward[2] / np.linalg.norm(forward)))), 3)}
+    return facts
+
+
+def _time_facts(stimulus: Stimulus) -> dict[str, Any]:
+    moments, source_fps = stimulus.moments, stimulus.scene.fps
+    step = float(np.median(np.diff(moments))) if len(moments) > 1 else 0.0
+    life = next((manipulation.model_dump()["frames"] for manipulation in stimulus.manipulations
+                 if manipulation.name == "limited_lifetime"), None)
+    return {
+        "source_fps": source_fps,
+        "source_frames": [round(float(moment * source_fps), 3) for moment in moments[[0, -1]]],
+        "source_stride": round(abs(step) * source_fps, 4),
+        "span_ms": round(abs(float(moments[-1] - moments[0])) * 1000, 3),
+        "speed": round(abs(step) * stimulus.display.fps, 4),
+        "direction": "reversed" if step < 0 else "forward",
+        "lifetime_frames": life,
+        "lifetime_ms": round(life / stimulus.display.fps * 1000, 3) if life else None,
+    }
+
+
+def _light_facts(stimulus: Stimulus) -> dict[str, Any]:
+    back = float(stimulus.background @ LUMINANCE)
+    fore = float(stimulus.colors[0] @ LUMINANCE)
+    return {
+        "polarity": stimulus.display.polarity, "contrast": stimulus.display.contrast,
+        "dot_luminance": round(fore, 5), "background_luminance": round(back, 5),
+        "weber_contrast": round((fore - back) / back, 5) if back else None,
+        "michelson_contrast": round((fore - back) / (fore + back), 5) if fore + back else None,
+        "color_by": stimulus.display.color_by,
+        "colors": [_hex(color) for color in np.unique(stimulus.colors, axis=0)],
+        "background_color": _hex(stimulus.background),
+    }
+
+
+def _hex(linear: FloatArray) -> str:
+    return "#" + "".join(f"{value:02x}" for value in to_srgb(linear))

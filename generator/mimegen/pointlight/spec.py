@@ -1,0 +1,159 @@
+"""What a display is: render_configs/pointlight/*.yaml as typed values, in physical terms."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from PIL import ImageColor
+from pydantic import AfterValidator, Field
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.motion.quaternions import FloatArray
+from mimegen.paths import data_folder
+from mimegen.pointlight.discs import to_linear
+from mimegen.yaml_file import Strict, read_yaml
+
+_LENGTH = re.compile(r"\d*\.?\d+(px|deg)?")
+Style = Literal["dots", "stick", "silhouette"]
+
+
+def _length(text: str) -> str:
+    if not _LENGTH.fullmatch(text):
+        raise ValueError(f"'{text}' is not a length such as 6px or 0.15deg")
+    return text
+
+
+def _color(name: str) -> str:
+    try:
+        ImageColor.getrgb(name)
+    except ValueError:
+        raise ValueError(f"'{name}' is no color; say white or #rrggbb") from None
+    return name
+
+
+Length = Annotated[str, AfterValidator(_length)]
+"""Pixels (``6px`` or ``6``) or degrees of visual angle (``0.15deg``)."""
+Color = Annotated[str, AfterValidator(_color)]
+"""A color's name or ``#rrggbb``, sRGB."""
+
+
+def linear_color(name: str) -> FloatArray:
+    """Return a color as linear RGB (3,)."""
+    return to_linear(np.array(ImageColor.getrgb(name)[:3], np.uint8))
+
+
+class FrameSample(Strict):
+    """Consecutive frames from the middle of a clip, as benchmarks show them to models.
+
+    ``trim`` is the share cut off at both ends, ``retries`` the number of windows shifted by their
+    own length, earlier and later in turn; ``columns`` the montage's.
+    """
+
+    frames: int = Field(ge=1)
+    trim: float = Field(ge=0, lt=0.5)
+    retries: int = Field(ge=0)
+    columns: int = Field(ge=1)
+
+
+class Display(Strict):
+    """A point-light display.
+
+    Sizes are pixels or degrees of visual angle; the canvas fits the whole clip unless
+    ``figure_height`` says how tall a standing performer is. ``contrast`` is the share of the way
+    from the background's light to the dot's. ``polarity`` is of the dots; ``mixed`` dots are
+    lighter and darker than a gray background by halves. ``azimuth_deg`` is 0 in front of the
+    person, 90 at their left hand.
+    """
+
+    name: str
+    description: str
+    width: int = Field(default=512, ge=16, le=8192, multiple_of=2)
+    height: int = Field(default=512, ge=16, le=8192, multiple_of=2)
+    fps: float = Field(default=60, gt=0, le=240)
+    dots: str = "johansson"
+    add: tuple[str, ...] = ()
+    style: Style = "dots"
+    dot_diameter: Length = "7px"
+    color: Color = "white"
+    background: Color | None = None
+    contrast: float = Field(default=1.0, gt=0, le=1)
+    polarity: Literal["light", "dark", "mixed"] = "light"
+    color_by: Literal["none", "performer", "dot"] = "none"
+    palette: tuple[Color, ...] = ("#ffb000", "#648fff", "#dc267f", "#785ef0", "#fe6100")
+    projection: Literal["orthographic", "perspective"] = "orthographic"
+    azimuth_deg: float = 45.0
+    elevation_deg: float = Field(default=0.0, ge=-90, le=90)
+    camera_distance_m: float = Field(default=8.0, gt=1)
+    figure_height: Length | None = None
+    margin: float = Field(default=0.08, ge=0, lt=0.45)
+    pixels_per_degree: float | None = Field(default=None, gt=0)
+    distance_cm: float = Field(default=57.3, gt=0)
+    pixel_pitch_mm: float = Field(default=0.25, gt=0)
+    start: float = Field(default=0.0, ge=0)
+    duration: float | None = Field(default=None, gt=0)
+    occlusion: Literal["none", "body"] = "none"
+    sample: FrameSample | None = None
+    manipulations: tuple[str, ...] = ()
+
+    @property
+    def degree_pixels(self) -> float:
+        """How many pixels a degree of visual angle has, at the middle of the screen."""
+        if self.pixels_per_degree is not None:
+            return self.pixels_per_degree
+        return self.distance_cm * 10 * float(np.tan(np.radians(1))) / self.pixel_pitch_mm
+
+    def pixels(self, length: str | float) -> float:
+        """Return a length in pixels."""
+        text = str(length)
+        if text.endswith("deg"):
+            return float(text.removesuffix("deg")) * self.degree_pixels
+        return float(text.removesuffix("px"))
+
+    def background_light(self) -> FloatArray:
+        """Return the background's linear RGB (3,)."""
+        if self.background is not None:
+            return linear_color(self.background)
+        return np.full(3, {"light": 0.0, "dark": 1.0, "mixed": 0.5}[self.polarity])
+
+
+@cache
+def presets() -> Mapping[str, Path]:
+    """Return the files of the displays that come with mimegen, by name."""
+    files = sorted((data_folder() / "render_configs" / "pointlight").glob("*.yaml"))
+    return {file.stem: file for file in files}
+
+
+def read_display(name: str) -> Display:
+    """Return a display by its name or file.
+
+    Raises RequestError, with near misses, where there is none, or naming file, line and key.
+    """
+    path = presets().get(name, Path(name))
+    if not path.is_file():
+        raise RequestError(f"no point-light display '{name}'{near_misses(name, presets())}")
+    return read_yaml(path, Display)
+
+
+def changed(display: Display, **values: Any) -> Display:
+    """Return the display with other values; those of None stay as they are.
+
+    Raises RequestError naming the value that is none.
+    """
+    merged = display.model_dump() | {k: v for k, v in values.items() if v is not None}
+    try:
+        return Display.model_validate(merged)
+    except ValueError as problem:
+        raise RequestError(f"display: {first_problem(problem)}") from problem
+
+
+def first_problem(problem: ValueError) -> str:
+    """Return the first thing that a pydantic error complains of, in one line."""
+    found: list[Any] = getattr(problem, "errors", list)()
+    if not found:
+        return str(problem)
+    where = " ".join(str(step) for step in found[0]["loc"])
+    message = found[0]["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" + ("" if "'" in message else f" (got {found[0]['input']!r})")

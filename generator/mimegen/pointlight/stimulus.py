@@ -1,0 +1,216 @@
+"""A display of a scene, carried out: dots in the picture and everything that is known of them."""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Performance
+from mimegen.errors import RequestError
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.body import Body, hidden_dots, posed_body
+from mimegen.pointlight.dots import MASK, Dots, sampled
+from mimegen.pointlight.manipulation import Manipulation, Setting, generator
+from mimegen.pointlight.manipulations import in_order
+from mimegen.pointlight.motion_manipulations import Local
+from mimegen.pointlight.spec import Display, linear_color
+from mimegen.pointlight.view import View, camera_view, framed_view
+from mimegen.stage.camera import Camera
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Performers in one world, as dots over the source's frames.
+
+    ``name`` is stable and seeds what is random; ``roots`` (F, P, 3) are the performers' hips,
+    ``stature`` (metres) how tall the tallest stands. ``bodies`` are theirs where they have any;
+    ``facts`` go into the manifest.
+    """
+
+    name: str
+    dots: Dots
+    roots: FloatArray
+    fps: float
+    stature: float
+    bodies: tuple[Performance, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def duration(self) -> float:
+        """The time from the first frame to the last, in seconds."""
+        return (self.dots.frames - 1) / self.fps
+
+
+@dataclass(frozen=True, eq=False)
+class Stimulus:
+    """A finished display, ready to be drawn or written.
+
+    ``dots`` are in the picture, ``colors`` (D, 3) and ``background`` (3,) linear RGB,
+    ``diameters`` (F, D) pixels; ``moments`` (F,) are seconds of the source.
+    """
+
+    scene: Scene
+    display: Display
+    angle_deg: float
+    seed: int
+    view: View
+    dots: Dots
+    moments: FloatArray
+    manipulations: tuple[Manipulation, ...]
+    colors: FloatArray
+    background: FloatArray
+
+    @property
+    def name(self) -> str:
+        """What sets the display apart from others, fit for file names."""
+        words = [self.display.style, *self.display.manipulations]
+        plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
+        return "-".join(filter(None, [self.scene.name, self.display.name, plain,
+                                      f"{self.angle_deg:g}"]))
+
+    @property
+    def dot_diameter(self) -> float:
+        """The diameter of a dot of usual size, in pixels."""
+        return self.display.pixels(self.display.dot_diameter)
+
+    @cached_property
+    def diameters(self) -> FloatArray:
+        """The dots' diameters (F, D) in pixels."""
+        return np.asarray(self.dots.sizes * self.dot_diameter)
+
+    @cached_property
+    def gray(self) -> bool:
+        """Whether everything is gray."""
+        shown = np.concatenate([self.colors, self.background[None]])
+        return bool(np.ptp(shown, axis=1).max() == 0)
+
+    @cached_property
+    def bodies(self) -> tuple[Body, ...]:
+        """The performers' surfaces at the moments shown."""
+        return _bodies(self.scene, self.moments)
+
+    def performer_colors(self) -> FloatArray:
+        """Return the color (P, 3) of each performer's first dot."""
+        return self.colors[[person[0] for person in self.dots.people]]
+
+
+def make_stimulus(scene: Scene, display: Display, seed: int = 0, angle_deg: float = 0.0,
+                  camera: Camera | None = None) -> Stimulus:
+    """Carry out a display of a scene, from a further angle or through the stage's own camera.
+
+    The same scene name, display and seed give the same dots. Raises RequestError where a
+    manipulation does not fit the dots.
+    """
+    steps = _Steps(scene, display, seed)
+    moments = steps.moments()
+    source = moments * scene.fps
+    roots = sampled(scene.roots, source)
+    dots = _dots_at(scene.dots, source)
+    if camera is not None:
+        view = camera_view(camera, scene.dots)
+    else:
+        view = framed_view(display, _framed_dots(scene, steps), scene.stature, angle_deg)
+    for step, setting in steps.of("view", roots):
+        view = step.see(view, setting, len(moments))
+    if display.occlusion == "body":
+        hidden = hidden_dots(dots, view, _bodies(scene, moments))
+        dots = Dots(dots.names, dots.performers, dots.limbs, dots.places, dots.visible & ~hidden,
+                    dots.sizes, dots.strengths)
+    for stage in ("world", "picture"):
+        for step, setting in steps.of(stage, roots):
+            try:
+                dots = step.apply(dots, setting)
+            except ValueError as problem:
+                raise RequestError(f"manipulation {step.name}: {problem}") from problem
+        if stage == "world":
+            dots = dots.moved(view.project(dots.places))
+    colors, background = _colors(display, dots, generator(seed, scene.name, "polarity"))
+    return Stimulus(scene, display, angle_deg, seed, view, dots, moments, tuple(steps.all),
+                    colors, background)
+
+
+class _Steps:
+    """The manipulations of a display in order, each with its own generator."""
+
+    def __init__(self, scene: Scene, display: Display, seed: int) -> None:
+        self.scene, self.display, self.seed = scene, display, seed
+        self.all = in_order(display.manipulations)
+
+    def of(self, stage: str, roots: FloatArray) -> list[tuple[Manipulation, Setting]]:
+        """Return those of a stage with their settings."""
+        display = self.display
+        return [
+            (step, Setting(generator(self.seed, self.scene.name, step.name, str(number)),
+                           display.fps, display.width, display.height, roots, display.pixels))
+            for number, step in enumerate(self.all) if step.stage == stage
+        ]
+
+    def moments(self) -> FloatArray:
+        """Return the moments (F,) of the source that are shown, in seconds."""
+        display, duration = self.display, self.scene.duration
+        if display.start > duration:
+            raise RequestError(f"display: start {display.start:g} s lies behind the motion's end"
+                               f" ({duration:.2f} s)")
+        span = duration - display.start
+        if display.duration is not None:
+            span = min(span, display.duration - 1 / display.fps)
+        count = int(np.floor(span * display.fps + 1e-6)) + 1
+        moments = display.start + np.arange(count) / display.fps
+        for step, setting in self.of("time", self.scene.roots):
+            moments = step.moments(moments, setting)
+        return moments
+
+
+def _framed_dots(scene: Scene, steps: _Steps) -> Dots:
+    """Return the dots that the picture is framed by: the source's, unmoved if travel is removed."""
+    dots = scene.dots
+    for step, setting in steps.of("world", scene.roots):
+        if isinstance(step, Local):
+            dots = step.apply(dots, setting)
+    return dots
+
+
+def _dots_at(dots: Dots, source: FloatArray) -> Dots:
+    """Return dots at fractional frame numbers (N,)."""
+    return Dots.of(dots.names, dots.performers, dots.limbs, sampled(dots.places, source))
+
+
+def _bodies(scene: Scene, moments: FloatArray) -> tuple[Body, ...]:
+    if not scene.bodies:
+        raise RequestError("display: occlusion and silhouettes need a body; these dots have none")
+    return tuple(posed_body(body, moments * scene.fps) for body in scene.bodies)
+
+
+def _colors(display: Display, dots: Dots,
+            rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return the dots' colors (D, 3) and the background (3,), linear RGB."""
+    background = display.background_light()
+    colors = np.tile(linear_color(display.color), (dots.count, 1))
+    palette = np.array([linear_color(name) for name in display.palette])
+    if display.color_by == "performer":
+        own = dots.performers != MASK
+        colors[own] = palette[dots.performers[own] % len(palette)]
+    elif display.color_by == "dot":
+        colors = palette[np.arange(dots.count) % len(palette)]
+    if display.polarity == "dark":
+        colors = np.zeros_like(colors) if display.color_by == "none" else colors
+    elif display.polarity == "mixed":
+        darker = rng.permutation(np.arange(dots.count) % 2 == 0)
+        colors[darker] = 0.0
+    return background + display.contrast * (colors - background), background
+
+
+def used_dots(stimulus: Stimulus) -> NDArray[np.bool_]:
+    """Return which dots (F, D) lie at least partly in the picture and are shown."""
+    dots, display = stimulus.dots, stimulus.display
+    half = stimulus.diameters / 2
+    x, y = dots.places[..., 0], dots.places[..., 1]
+    with np.errstate(invalid="ignore"):
+        across = (x > -half) & (x < display.width + half)
+        inside = across & (y > -half) & (y < display.height + half)
+    return np.asarray(inside & dots.visible & (dots.strengths > 0))
+
+

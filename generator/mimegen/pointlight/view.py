@@ -1,0 +1,100 @@
+"""From the world to the picture: orthographic and perspective views of a whole clip."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.spec import Display
+from mimegen.stage.camera import Camera
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """How points of the world are seen.
+
+    ``middle`` (3,) is what the picture turns about, ``turn`` a quaternion from view to world axes
+    (x right, y up, z to the viewer), ``scale`` pixels per metre at the middle's distance.
+    ``distance`` is the camera's in metres, infinite for an orthographic view. ``turns`` (F, 4),
+    where given, turn the world about the middle in each frame before it is seen. ``camera``, where
+    given, is the stage's own, and projects instead.
+    """
+
+    width: int
+    height: int
+    middle: FloatArray
+    turn: FloatArray
+    scale: float
+    distance: float = np.inf
+    turns: FloatArray | None = None
+    camera: Camera | None = None
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return pixels x right, y down, and metres beyond the middle, of points (F, N, 3)."""
+        if self.turns is not None:
+            points = self.middle + quaternions.rotate(self.turns[:, None], points - self.middle)
+        if self.camera is not None:
+            seen = self.camera.project(points)
+            seen[..., 2] -= self.distance
+            return seen
+        local = quaternions.rotate(quaternions.conjugate(self.turn), points - self.middle)
+        share = 1 / (1 - local[..., 2] / self.distance)
+        x = self.width / 2 + self.scale * share * local[..., 0]
+        y = self.height / 2 - self.scale * share * local[..., 1]
+        return np.stack([x, y, -local[..., 2]], axis=-1)
+
+    def at(self, frame: int) -> "View":
+        """Return the view of one frame."""
+        return self if self.turns is None else replace(self, turns=self.turns[frame:frame + 1])
+
+    def turned(self, turns: FloatArray) -> "View":
+        """Return the view of a world that turns (F, 4) about its middle, after earlier turns."""
+        if self.turns is not None:
+            turns = quaternions.multiply(turns, self.turns)
+        return replace(self, turns=turns)
+
+
+def view_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
+    """Return the quaternion from view to world axes; azimuth 0 looks at the person's face."""
+    euler = np.array([90.0 - elevation_deg, 0.0, azimuth_deg])
+    return quaternions.from_euler("xyz", euler)
+
+
+def framed_view(display: Display, dots: Dots, stature: float, angle_deg: float = 0.0) -> View:
+    """Return the display's view of dots in the world, turned by a further angle about Z.
+
+    Middle and scale are the same for every angle, so that views differ in nothing else: the
+    picture holds all rings on which the dots would be seen. ``stature`` (metres) is how tall the
+    performer stands.
+    """
+    points = dots.places[:, dots.own].reshape(-1, 3)
+    points = points[np.isfinite(points).all(axis=-1)]
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle = (low + high) / 2
+    radius = np.linalg.norm(points[:, :2] - middle[:2], axis=1)
+    distance = display.camera_distance_m if display.projection == "perspective" else np.inf
+    elevation = np.radians(display.elevation_deg)
+    rise = np.abs(points[:, 2] - middle[2]) * np.cos(elevation) + radius * np.sin(abs(elevation))
+    depth = radius + np.abs(points[:, 2] - middle[2])
+    nearer = np.maximum(0.1, 1 - depth / distance)
+    share = 1 - 2 * display.margin
+    dot = display.pixels(display.dot_diameter)
+    room = np.array([display.width, display.height]) * share - dot
+    wide = max(float(np.max(radius / nearer)), 1e-3)
+    tall = max(float(np.max(rise / nearer)), 1e-3)
+    scale = float(min(room[0] / (2 * wide), room[1] / (2 * tall)))
+    if display.figure_height is not None:
+        scale = display.pixels(display.figure_height) / stature
+    return View(display.width, display.height, middle,
+                view_from(display.azimuth_deg + angle_deg, display.elevation_deg), scale, distance)
+
+
+def camera_view(camera: Camera, dots: Dots) -> View:
+    """Return the stage's own view of dots in the world, so that dots lie on the rendered body."""
+    points = dots.places[:, dots.own].reshape(-1, 3)
+    middle = np.nanmean(points, axis=0)
+    depth = float(camera.project(middle)[2])
+    return View(camera.width, camera.height, middle, np.array(camera.rotation),
+                camera.focal_pixels / depth, depth, camera=camera)

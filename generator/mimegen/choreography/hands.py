@@ -74,7 +74,7 @@ def arm_goal(
     weights = track_weights(track.keys, moments)
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     hints = [
-        in_body_axes(np.array(key.elbow or NO_HINT), track.side) for key in track.hand_keys
+        (key.elbow or NO_HINT).in_axes(track.side) for key in track.hand_keys
     ]
     points = touching_points(track, resolve, moments, centimetre(skeleton))
     return ArmGoal(
@@ -119,12 +119,12 @@ def _asked(key: HandKey, side: float, frame: FloatArray, relaxed: FloatArray) ->
     """Return the rotations (F, 4) that one key asks for, given those of a relaxed hand."""
     along, out_of_palm, _ = hand_axes(side)
     if key.palm is not None and (key.straight or key.fingers is not None):
-        palm = quaternions.rotate(frame, unit(in_body_axes(np.array(key.palm), side)))
+        palm = quaternions.rotate(frame, unit(key.palm.in_axes(side)))
         if key.fingers is None:
             fingers = quaternions.rotate(relaxed, along)
             palm = across(palm, fingers)
         else:
-            fingers = quaternions.rotate(frame, unit(in_body_axes(np.array(key.fingers), side)))
+            fingers = quaternions.rotate(frame, unit(key.fingers.in_axes(side)))
             fingers = across(fingers, palm)
         rest = np.stack([along, out_of_palm, np.cross(along, out_of_palm)], axis=-1)
         now = np.stack([fingers, palm, np.cross(fingers, palm)], axis=-1)
@@ -133,7 +133,7 @@ def _asked(key: HandKey, side: float, frame: FloatArray, relaxed: FloatArray) ->
         (key.bar, bar_axis(side)), (key.palm, out_of_palm), (key.fingers, along)
     ):
         if direction is not None:
-            wanted = quaternions.rotate(frame, unit(in_body_axes(np.array(direction), side)))
+            wanted = quaternions.rotate(frame, unit(direction.in_axes(side)))
             swing = quaternions.between(quaternions.rotate(relaxed, axis), wanted)
             return quaternions.multiply(swing, relaxed)
     return relaxed

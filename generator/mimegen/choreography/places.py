@@ -11,11 +11,10 @@ from mimegen.motion.quaternions import FloatArray
 
 Offset = tuple[float, float, float]
 
-# Steps outward (to the limb's own side; for the trunk and props: to the person's left),
-# forward, up.
-DIRECTION_WORDS: dict[str, Offset] = {
-    "out": (1, 0, 0), "in": (-1, 0, 0), "left": (1, 0, 0), "right": (-1, 0, 0),
-    "forward": (0, 1, 0), "back": (0, -1, 0), "up": (0, 0, 1), "down": (0, 0, -1),
+# Steps outward (to the limb's own side), forward, up, to the person's left.
+DIRECTION_WORDS: dict[str, tuple[float, float, float, float]] = {
+    "out": (1, 0, 0, 0), "in": (-1, 0, 0, 0), "left": (0, 0, 0, 1), "right": (0, 0, 0, -1),
+    "forward": (0, 1, 0, 0), "back": (0, -1, 0, 0), "up": (0, 0, 1, 0), "down": (0, 0, -1, 0),
 }
 LEFT, RIGHT = 1.0, -1.0
 
@@ -28,11 +27,16 @@ class Place(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """A direction, outward, forward, up; its length says how firmly it is meant."""
+    """A direction, outward, forward, up, left; its length says how firmly it is meant."""
 
     out: float
     forward: float
     up: float
+    left: float = 0.0
+
+    def in_axes(self, side: float) -> FloatArray:
+        """Return it (3,) in the axes of a part at rest; ``side`` is where outward is."""
+        return in_body_axes(np.array([self.out + side * self.left, self.forward, self.up]), side)
 
 
 def parse_place(text: Any) -> Place:
@@ -58,7 +62,7 @@ def parse_direction(text: Any) -> Direction:
     """Read ``"in+0.3back"``: a sum of direction words, each with an optional weight."""
     if isinstance(text, Direction):
         return text
-    total = np.zeros(3)
+    total = np.zeros(4)
     for part in str(text).replace(" ", "").split("+"):
         found = re.fullmatch(r"(\d*\.?\d*)([a-z]+)", part)
         if not found or found[2] not in DIRECTION_WORDS:

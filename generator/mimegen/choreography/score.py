@@ -93,7 +93,7 @@ class HandKey(Key):
     """
 
     to: PlaceField | None = None
-    touch: Literal["palm", "fingertips", "pinch", "knuckles", "wrist"] | None = None
+    touch: Literal["palm", "skin", "fingertips", "pinch", "knuckles", "wrist"] | None = None
     palm: DirectionField | None = None
     fingers: DirectionField | None = None
     bar: DirectionField | None = None

@@ -1,7 +1,7 @@
-"""Seeds: another take of the same score by the same rules."""
+"""Seeds and styles: another take of the same score by the same rules."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,21 +16,24 @@ from mimegen.choreography.score import (
     Phase,
     PropKey,
     Score,
+    ShouldersKey,
     Turned,
 )
+from mimegen.choreography.styles import Style, style_named, styles
 from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.motion.quaternions import FloatArray
 
-# Places in free space grow with the amplitude; elsewhere the hand touches something.
-FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "head")
-
-
+# Places in free space may vary; elsewhere the hand touches something.
+FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
+        "head")
 FAST_SPAN_S = 0.32
 FAR_CM = 44.0
+# What a seed may have of a style, where nobody asks for one.
+MILDEST, FULLEST = 0.25, 0.8
 
 
 class Variant(NamedTuple):
-    """A score as one seed performs it."""
+    """One performer's part as one seed and style perform it; ``turn_deg`` turns the whole take."""
 
     line: Timeline
     mirror: bool
@@ -38,8 +41,12 @@ class Variant(NamedTuple):
 
 
 class _Manner(NamedTuple):
-    """How one take differs: sizes as factors, offsets in centimetres and degrees."""
+    """How one performer differs: sizes as factors, offsets in centimetres and degrees.
 
+    ``middles`` are the mean places of each hand and prop by track and landmark.
+    """
+
+    style: Style
     amplitude: float
     angles: float
     width: float
@@ -47,61 +54,89 @@ class _Manner(NamedTuple):
     sink: float
     lean: float
     head: float
-    hands: dict[str, tuple[float, float, float]]
+    noise: float
+    hands: dict[str, FloatArray]
+    middles: Mapping[tuple[str, str], FloatArray]
 
 
 def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ...]:
-    """Return each performer's part as seed ``seed`` performs it; seed 0 leaves it as written.
+    """Return each performer's part as a seed performs it in a style.
 
-    Performers of one scene keep the same time.
+    Seed 0 without a style is the score as written; other seeds without one have more or less of
+    a style of their own. Performers of one scene keep the same time. Raises RequestError for an
+    unknown style.
     """
     parts = score.parts()
-    if seed == 0:
+    if seed == 0 and style is None:
         return tuple(Variant(timeline(part), False, score.facing) for part in parts)
     rng = np.random.default_rng([seed, zlib.crc32(score.name.encode())])
-    mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
-    turn = (-score.facing if mirror else score.facing) + float(rng.uniform(-9, 9))
-    repeats = tuple(
-        repeat.model_copy(update={"times": max(1, repeat.times + int(
-            rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
-        for repeat in score.repeat
-    )
+    own = style_named(style) if style else _drawn_style(rng)
+    mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
+    if seed:
+        mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
+        turn = (-score.facing if mirror else score.facing) + float(rng.uniform(-9, 9))
+        repeats = tuple(
+            repeat.model_copy(update={"times": max(1, repeat.times + int(
+                rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
+            for repeat in score.repeat
+        )
+        tempo = score.vary.tempo
     lines = []
     for part in parts:
         line = timeline(part.model_copy(update={"repeat": repeats}))
-        manner = _manner(score, rng)
+        manner = _manner(score, line, own, rng if seed else None)
         lines.append(replace(line, phases=tuple(
             _in_manner(phase, manner, rng) for phase in line.phases)))
-    return tuple(Variant(line, mirror, turn) for line in _timed(lines, score, rng))
+    return tuple(Variant(line, mirror, turn) for line in _timed(lines, own, tempo, rng))
 
 
-def _manner(score: Score, rng: np.random.Generator) -> _Manner:
+def _drawn_style(rng: np.random.Generator) -> Style:
+    name = sorted(styles())[int(rng.integers(len(styles())))]
+    return styles()[name].mild(float(rng.uniform(MILDEST, FULLEST)))
+
+
+def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator | None) -> _Manner:
     size, stance = score.vary.amplitude, score.vary.stance
+    middles = _middles(line)
+    sides = ("left_hand", "right_hand")
+    if rng is None:
+        return _Manner(style, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+                       {side: np.zeros(3) for side in sides}, middles)
     return _Manner(
+        style,
         amplitude=float(np.exp(rng.uniform(-size, size))),
         angles=float(np.exp(rng.uniform(-size, size))),
         width=float(1 + stance * rng.uniform(-0.12, 0.28)),
         stagger=float(stance * rng.uniform(-4, 4)),
         sink=float(stance * rng.uniform(0, 2.5)),
-        lean=float(rng.uniform(-5, 5)),
+        lean=float(rng.uniform(-4, 4)),
         head=float(rng.uniform(-3, 3)),
-        hands={side: _three(rng.normal(0, 0.9, 3)) for side in ("left_hand", "right_hand")},
+        noise=0.7,
+        hands={side: rng.normal(0, 0.9, 3) for side in sides},
+        middles=middles,
     )
 
 
-def _three(numbers: FloatArray) -> tuple[float, float, float]:
-    return float(numbers[0]), float(numbers[1]), float(numbers[2])
+def _middles(line: Timeline) -> dict[tuple[str, str], FloatArray]:
+    offsets: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    for phase in line.phases:
+        for track, key in phase.moves():
+            if isinstance(key, HandKey | PropKey) and key.to is not None:
+                offsets.setdefault((track, key.to.anchor), []).append(key.to.offset)
+    return {name: np.mean(places, axis=0) for name, places in offsets.items()}
 
 
-def _timed(lines: Sequence[Timeline], score: Score, rng: np.random.Generator) -> list[Timeline]:
+def _timed(lines: Sequence[Timeline], style: Style, noise: float,
+           rng: np.random.Generator) -> list[Timeline]:
     """Stretch the whole take, and every span of it a little for itself, for all alike."""
-    tempo = float(np.exp(rng.uniform(-score.vary.tempo, score.vary.tempo)))
+    tempo = style.time * float(np.exp(rng.uniform(-noise, noise)))
     moments = np.unique([*(phase.at for line in lines for phase in line.phases),
                          lines[0].duration])
     written = np.diff(moments)
-    spans = written * tempo * np.exp(rng.normal(0, score.vary.tempo / 3, len(written)))
-    # Fast spans are written at a person's full speed: no seed is faster.
-    spans = np.where(written < FAST_SPAN_S, np.maximum(spans, written), spans)
+    spans = written * tempo * np.exp(rng.normal(0, noise / 3, len(written)))
+    # Fast spans are written at a person's full speed: no seed is faster, larger movements slower.
+    least = written * max(1.0, style.size, style.angles)
+    spans = np.where(written < FAST_SPAN_S, np.maximum(spans, least), spans)
     again = np.r_[0.0, np.cumsum(spans)]
     return [
         Timeline(tuple(phase.model_copy(update={"at": float(np.interp(phase.at, moments, again))})
@@ -111,46 +146,62 @@ def _timed(lines: Sequence[Timeline], score: Score, rng: np.random.Generator) ->
 
 
 def _in_manner(phase: Phase, manner: _Manner, rng: np.random.Generator) -> Phase:
-    update: dict[str, object] = {}
-    for track, key in phase.moves():
-        if not isinstance(key, PropKey):
-            update[track] = _varied(track, key, manner, rng)
-    props = {name: _varied(name, key, manner, rng) for name, key in phase.props.items()}
+    moves = dict(phase.moves())
     if phase.at == 0:
-        update.setdefault("chest", _varied("chest", Turned(lean=0), manner, rng))
-        update.setdefault("head", _varied("head", Turned(lean=0), manner, rng))
-        update.setdefault("pelvis", _varied("pelvis", PelvisKey(up=0), manner, rng))
-    return phase.model_copy(update={**update, "props": props, "hands": None, "feet": None})
+        moves = {"chest": Turned(lean=0), "head": Turned(lean=0), "pelvis": PelvisKey(up=0),
+                 "shoulders": ShouldersKey(up=0, forward=0), **moves}
+    varied = {track: _varied(track, key, manner, rng) for track, key in moves.items()}
+    props = {name: varied.pop(name) for name in phase.props}
+    return phase.model_copy(update={**varied, "props": props, "hands": None, "feet": None})
 
 
 def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> Key:
     update: dict[str, Any] = {}
+    style = manner.style
     if isinstance(key, Turned) and not isinstance(key, PropKey):
         for name in ("turn", "lean", "tilt"):
             if (value := getattr(key, name)) is not None:
-                update[name] = value * manner.angles
-    if track in ("chest", "head") and "lean" in update:
-        update["lean"] = update["lean"] + (manner.lean if track == "chest" else manner.head)
+                update[name] = value * manner.angles * style.angles
+    if "lean" in update and track == "chest":
+        update["lean"] += manner.lean + style.lean
+    if "lean" in update and track == "head":
+        update["lean"] += manner.head + style.head
     if isinstance(key, PelvisKey) and key.up is not None:
-        update["up"] = key.up - (manner.sink if abs(key.up) < 12 else 0.0)
+        update["up"] = key.up - (manner.sink + style.sink if abs(key.up) < 12 else 0.0)
+    if isinstance(key, ShouldersKey):
+        update["up"] = (key.up or 0.0) + style.shoulders[0]
+        update["forward"] = (key.forward or 0.0) + style.shoulders[1]
     if isinstance(key, FootKey) and key.to is not None:
         update["to"] = _foot_place(track, key.to, manner)
-    if isinstance(key, HandKey) and key.to is not None and key.to.anchor in FREE:
-        own = np.array(manner.hands[track]) + rng.normal(0, 0.7, 3)
-        update["to"] = _hand_place(key.to, manner, own)
+    if isinstance(key, HandKey | PropKey) and key.to is not None and key.to.anchor in FREE:
+        update["to"] = _free_place(track, key, key.to, manner, rng)
     return key.model_copy(update=update)
 
 
 def _foot_place(track: str, place: Place, manner: _Manner) -> Place:
     out, forward, up = place.offset
     sign = 1 if track.startswith("left") else -1
-    return Place(place.anchor, (out * manner.width, forward + sign * manner.stagger, up))
+    width = manner.width * (1 - manner.style.narrow)
+    return Place(place.anchor, (out * width, forward + sign * manner.stagger, up))
 
 
-def _hand_place(place: Place, manner: _Manner, own: FloatArray) -> Place:
-    # What is near the end of the arm's reach gets nearer, never farther.
-    far = np.linalg.norm(place.offset) > FAR_CM and place.anchor in ("shoulder", "floor")
-    factor = 1 + 0.6 * (manner.amplitude - 1)
-    return Place(place.anchor, _three(
-        np.array(place.offset) * (min(factor, 1.0) if far else factor) + own
-    ))
+def _free_place(track: str, key: Key, place: Place, manner: _Manner,
+                rng: np.random.Generator) -> Place:
+    """Move a place further from, or nearer to, the middle of what its track does there."""
+    offset, middle = np.array(place.offset), manner.middles[track, place.anchor]
+    size = manner.amplitude * manner.style.size
+    if isinstance(key, PropKey):
+        # What lies on the floor stays there, and rods stay within reach of both hands.
+        size = 1.0 if place.anchor in ("floor", "here") else 1 + 0.4 * (size - 1)
+        return Place(place.anchor, _three(middle + size * (offset - middle)))
+    far = np.linalg.norm(offset) > FAR_CM and place.anchor in ("shoulder", "floor", "here")
+    moved = middle + (min(size, 1.0) if far else size) * (offset - middle)
+    if place.anchor not in ("floor", "here", "hip"):
+        # Near the end of the arm's reach only nearer, never farther.
+        moved *= min(1 + 0.3 * (size - 1), 1.0 if far else 2.0)
+    moved = moved + manner.hands[track] + rng.normal(0, 1, 3) * manner.noise
+    return Place(place.anchor, _three(moved - [0, 0, manner.style.drop]))
+
+
+def _three(numbers: FloatArray) -> tuple[float, float, float]:
+    return float(numbers[0]), float(numbers[1]), float(numbers[2])

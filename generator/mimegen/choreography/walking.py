@@ -140,7 +140,8 @@ def _walk(times: list[float], points: list[FloatArray], keys: list[WalkKey],
           moving: tuple[bool, bool]) -> Walk:
     steps = 0
     for key, start, end in zip(keys, points[:-1], points[1:], strict=True):
-        far = max(float(np.hypot(*(end - start)[:2])) / MEAN_STEP_CM, abs(end - start)[2] / TURN_DEG)
+        left, forward, turn = end - start
+        far = max(float(np.hypot(left, forward)) / MEAN_STEP_CM, abs(turn) / TURN_DEG)
         steps += key.steps or max(1, round(far))
     steps = max(steps if any(moving) else steps + (keys[-1].steps is None), 2)
     way = points[-1] - points[0]

@@ -12,6 +12,7 @@ from mimegen.characters.spec import read_character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, standard_skeleton
@@ -23,6 +24,8 @@ PREVIEW_FPS = 30.0
 
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
                            help="Another seed is another take.")
+style_option = click.option("--style", type=click.Choice(sorted(styles())),
+                            help="Any seed in this style.")
 
 
 @click.group("score")
@@ -35,6 +38,7 @@ def score_command() -> None:
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
               help="Where to write the sheet.  [default: TAKE.png, here]")
 @seed_option
+@style_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
               help="capsules, or a character such as man (slower).")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200))
@@ -45,12 +49,12 @@ def score_command() -> None:
 @library_option
 @for_people
 def preview_command(
-    file: Path, target: Path | None, seed: int, body: str, frames: int, angle: float, focus: str,
-    libraries: tuple[Path, ...],
+    file: Path, target: Path | None, seed: int, style: str | None, body: str, frames: int,
+    angle: float, focus: str, libraries: tuple[Path, ...],
 ) -> int:
     """Write a contact sheet of a score, and print what lint finds."""
     score = read_score(file)
-    motions = perform_scene(score, seed, PREVIEW_FPS)
+    motions = perform_scene(score, seed, PREVIEW_FPS, style)
     character = _body(Catalogue.with_libraries(libraries), body)
     sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motions[0], focus))
     figures = [(character, motion if body == CAPSULES else retarget(motion, character).motion)
@@ -59,7 +63,7 @@ def preview_command(
     part = target.with_name(f".{target.name}.part")
     scene_sheet(figures, frames, sheet).save(part, "png")
     part.replace(target)
-    _print_findings(file, motions, score, seed)
+    _print_findings(file, motions, score, seed, style)
     click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE
 
@@ -68,15 +72,16 @@ def preview_command(
 @click.argument("files", type=click.Path(path_type=Path), metavar="FILE...", nargs=-1,
                 required=True)
 @seed_option
+@style_option
 @for_people
-def lint_command(files: tuple[Path, ...], seed: int) -> int:
+def lint_command(files: tuple[Path, ...], seed: int, style: str | None) -> int:
     """Print what is wrong with scores; status 1 where anything is."""
     wrong = 0
     for file in files:
         try:
             score = read_score(file)
-            wrong += _print_findings(file, perform_scene(score, seed, PREVIEW_FPS), score,
-                                     seed)
+            motions = perform_scene(score, seed, PREVIEW_FPS, style)
+            wrong += _print_findings(file, motions, score, seed, style)
         except RequestError as problem:
             click.echo(str(problem))
             wrong += 1
@@ -84,8 +89,9 @@ def lint_command(files: tuple[Path, ...], seed: int) -> int:
     return SOME_FAILED if wrong else DONE
 
 
-def _print_findings(file: Path, motions: Sequence[Motion], score: Score, seed: int) -> int:
-    findings = lint(motions, score, seed)
+def _print_findings(file: Path, motions: Sequence[Motion], score: Score, seed: int,
+                    style: str | None) -> int:
+    findings = lint(motions, score, seed, style)
     for finding in findings:
         click.echo(f"{file.name.removesuffix(SCORE_SUFFIX)}: {finding}")
     return len(findings)

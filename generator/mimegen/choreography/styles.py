@@ -1,0 +1,55 @@
+"""Styles: mocap/styles.yaml, ways in which any score can be performed."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from pydantic import Field
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.paths import data_folder
+from mimegen.yaml_file import Strict, YamlFile
+
+
+class Style(Strict):
+    """One way to perform: factors that are 1, and things added that are 0, where nothing is said.
+
+    ``sink`` and ``drop`` in centimetres; ``lean``, ``head`` and ``shoulders`` in degrees.
+    """
+
+    time: float = Field(default=1.0, gt=0.3, lt=3)
+    size: float = Field(default=1.0, gt=0.3, lt=3)
+    angles: float = Field(default=1.0, gt=0, lt=3)
+    sink: float = 0.0
+    lean: float = 0.0
+    head: float = 0.0
+    shoulders: tuple[float, float] = (0.0, 0.0)
+    drop: float = 0.0
+    narrow: float = 0.0
+
+    def mild(self, share: float) -> "Style":
+        """Return so much of the style: 0 is none, 1 all of it."""
+        up, forward = self.shoulders
+        return Style(
+            time=self.time**share, size=self.size**share, angles=self.angles**share,
+            sink=self.sink * share, lean=self.lean * share, head=self.head * share,
+            shoulders=(up * share, forward * share), drop=self.drop * share,
+            narrow=self.narrow * share,
+        )
+
+
+class _Styles(Strict):
+    styles: dict[str, Style]
+
+
+@cache
+def styles() -> Mapping[str, Style]:
+    """Return the styles by name."""
+    document = YamlFile(data_folder() / "mocap" / "styles.yaml")
+    return document.parsed(_Styles, {"styles": document.content}).styles
+
+
+def style_named(name: str) -> Style:
+    """Return a style; raises RequestError, with near misses, where there is none."""
+    if name not in styles():
+        raise RequestError(f"no style '{name}'{near_misses(name, styles())}")
+    return styles()[name]

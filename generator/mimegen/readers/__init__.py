@@ -4,15 +4,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mimegen.errors import RequestError
+from mimegen.readers.asf_amc import read_asf_amc
 from mimegen.readers.bvh import read_bvh
+from mimegen.readers.c3d import read_c3d
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.npz import read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.points import Points, read_points
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
 
-__all__ = ["ReadOptions", "Recording", "Roles", "find_roles", "read_motion"]
+__all__ = ["Points", "ReadOptions", "Recording", "Roles", "find_roles", "read_motion",
+           "read_points"]
 
 
 def _read_bvh(path: Path, options: ReadOptions) -> Recording:
@@ -26,6 +30,9 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".glb": read_fbx,
     ".gltf": read_fbx,
     ".npz": read_npz,
+    ".c3d": read_c3d,
+    ".amc": read_asf_amc,
+    ".asf": read_asf_amc,
 }
 WITH_STACKS = (".fbx", ".glb", ".gltf")
 

@@ -1,7 +1,7 @@
 """What a reader gives: a motion in the house's convention, and how the file was understood."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mimegen.motion import Motion
 
@@ -14,6 +14,8 @@ class Recording:
     Z = 0, at the file's true frame rate. ``roles`` maps roles to joint names. ``unit`` is metres
     per file unit. ``heading`` (degrees about Z) and ``origin`` (metres, X and Y) say how the
     performer stood in the file before the turn and shift: partners keep their placement by them.
+    Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
+    and ``bridged`` by joint in which spans of frames (first, last) it was out of sight.
     """
 
     motion: Motion
@@ -28,3 +30,5 @@ class Recording:
     heading: float
     origin: tuple[float, float]
     notes: tuple[str, ...]
+    marker_rms_mm: Mapping[str, float] = field(default_factory=dict)
+    bridged: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)

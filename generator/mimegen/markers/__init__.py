@@ -1,0 +1,6 @@
+"""From labelled markers to a skeleton in motion: numpy and scipy only."""
+
+from mimegen.markers.sets import MarkerSet, find_marker_set
+from mimegen.markers.solve import Solution, solve
+
+__all__ = ["MarkerSet", "Solution", "find_marker_set", "solve"]

@@ -1,0 +1,152 @@
+"""Joint centres from markers by published regressions, in the frame of the markers.
+
+Hips: Harrington et al., "Prediction of the hip joint centre in adults, children, and patients with
+cerebral palsy based on magnetic resonance imaging", J. Biomech. 40 (2007), the regression on pelvic
+width and depth; pelvic axes and the chord function of knees and ankles as in Davis et al., "A gait
+analysis data collection and reduction technique", Hum. Mov. Sci. 10 (1991) and Vicon's Plug-in
+Gait; elbows and shoulders as in Plug-in Gait; midpoints of epicondyles, malleoli and styloids
+where both are marked, as the ISB recommends (Wu et al. 2002, 2005).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mimegen.markers.sets import body_landmarks
+from mimegen.motion import standard_skeleton
+from mimegen.motion.quaternions import FloatArray
+
+Places = Mapping[str, FloatArray]
+
+SIDES = (("left", 1.0), ("right", -1.0))
+# A thigh or shin wand further than this from the side of the leg does not show the joint's axis.
+WAND_COSINE = 0.8
+# Below this sine of the elbow's angle its axis is not to be seen.
+LEAST_BEND = 0.35
+
+
+def joint_centres(places: Places, scale: float) -> dict[str, FloatArray]:
+    """Return joint name of the standard skeleton -> places (F, 3), NaN where unknown.
+
+    ``places`` are landmark name -> (F, 3) in metres, Z up; ``scale`` is the body's size over the
+    standard skeleton's, for the distances from skin to joint.
+    """
+    centres = hip_centres(places)
+    for side, sign in SIDES:
+        _leg(places, centres, side, sign, scale)
+        _arm(places, centres, side, sign, scale)
+    return centres
+
+
+def unit(vectors: FloatArray) -> FloatArray:
+    """Return vectors (..., 3) at unit length, NaN where they have none."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 1e-9, length, np.nan))
+
+
+def hip_centres(places: Places) -> dict[str, FloatArray]:
+    """Return LeftUpLeg and RightUpLeg (F, 3) after Harrington et al. (2007), or nothing."""
+    if not {"left_asis", "right_asis"} <= set(places):
+        return {}
+    left, right = places["left_asis"], places["right_asis"]
+    back = [places[n] for n in ("left_psis", "right_psis") if n in places]
+    rear = sum(back, np.zeros(3)) / 2 if len(back) == 2 else places.get("sacrum")
+    if rear is None:
+        return {}
+    front = (left + right) / 2
+    across = unit(left - right)
+    forward = unit(front - rear - np.sum((front - rear) * across, axis=-1, keepdims=True) * across)
+    up = np.cross(forward, across)
+    width = float(np.nanmedian(np.linalg.norm(left - right, axis=-1)))
+    depth = float(np.nanmedian(np.linalg.norm(front - rear, axis=-1)))
+    middle = front - (0.24 * depth + 0.0099) * forward - (0.30 * width + 0.0109) * up
+    aside = (0.33 * width + 0.0073) * across
+    return {"LeftUpLeg": middle + aside, "RightUpLeg": middle - aside}
+
+
+def chord(proximal: FloatArray, marker: FloatArray, lateral: FloatArray,
+          distance: float) -> FloatArray:
+    """Return the joint centre (F, 3) medial of a marker: Davis' and Plug-in Gait's chord function.
+
+    It is ``distance`` from the marker, seen from there at a right angle to ``proximal``, on the
+    other side than the direction ``lateral`` (F, 3) points to.
+    """
+    line = proximal - marker
+    length = np.linalg.norm(line, axis=-1, keepdims=True)
+    along = line / length
+    aside = unit(lateral - np.sum(lateral * along, axis=-1, keepdims=True) * along)
+    share = np.minimum(distance / length, 0.9)
+    return np.asarray(marker + distance * (share * along - np.sqrt(1 - share**2) * aside))
+
+
+def _distance(landmark: str, joint: str, scale: float) -> float:
+    skeleton = standard_skeleton()
+    between = body_landmarks()[landmark].place - skeleton.heads[skeleton.index[joint]]
+    return scale * float(np.linalg.norm(between))
+
+
+def _leg(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
+         scale: float) -> None:
+    """Add a side's knee and ankle to ``centres``."""
+    part = side.capitalize()
+    above = centres.get(f"{part}UpLeg")
+    if above is None:
+        return
+    across = sign * (centres["LeftUpLeg"] - centres["RightUpLeg"])
+    for name, joint, wand in (("knee", "Leg", "thigh"), ("ankle", "Foot", "shin")):
+        lateral, medial = places.get(f"{side}_lateral_{name}"), places.get(f"{side}_medial_{name}")
+        if lateral is None:
+            return
+        if medial is not None:
+            centre = (lateral + medial) / 2
+        else:
+            distance = _distance(f"{side}_lateral_{name}", part + joint, scale)
+            aside = _aside(places.get(f"{side}_{wand}"), above, lateral, across)
+            centre = chord(above, lateral, aside, distance)
+        centres[part + joint] = above = centre
+
+
+def _aside(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
+           across: FloatArray) -> FloatArray:
+    """Return the lateral direction (F, 3): the wand's, if it stands at the side, or the pelvis'."""
+    if wand is None:
+        return across
+    along = unit(above - marker)
+    aside, level = (unit(v - np.sum(v * along, axis=-1, keepdims=True) * along)
+                    for v in (wand - marker, across))
+    cosine = np.nanmedian(np.sum(aside * level, axis=-1))
+    return aside if cosine > WAND_COSINE else across
+
+
+def _arm(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
+         scale: float) -> None:
+    """Add a side's shoulder, elbow and wrist to ``centres``."""
+    part = side.capitalize()
+    styloids = [places[n] for n in (f"{side}_radial_wrist", f"{side}_ulnar_wrist") if n in places]
+    if len(styloids) == 2:
+        centres[f"{part}Hand"] = (styloids[0] + styloids[1]) / 2
+    acromion, lateral = places.get(f"{side}_acromion"), places.get(f"{side}_lateral_elbow")
+    if acromion is None or lateral is None:
+        return
+    # The head of the humerus lies below the acromion towards the elbow side of the body.
+    down = _down(places)
+    shoulder = acromion + _distance(f"{side}_acromion", f"{part}Arm", scale) * down
+    centres[f"{part}Arm"] = shoulder
+    medial, wrist = places.get(f"{side}_medial_elbow"), centres.get(f"{part}Hand")
+    if medial is not None:
+        centres[f"{part}ForeArm"] = (lateral + medial) / 2
+    elif wrist is not None:
+        axis = sign * np.cross(unit(lateral - shoulder), unit(wrist - lateral))
+        bent = np.linalg.norm(axis, axis=-1, keepdims=True) > LEAST_BEND
+        distance = _distance(f"{side}_lateral_elbow", f"{part}ForeArm", scale)
+        centres[f"{part}ForeArm"] = np.where(bent, chord(shoulder, lateral, -axis, distance),
+                                             np.nan)
+
+
+def _down(places: Places) -> FloatArray:
+    """Return where the trunk's own down is (F, 3): from the neck's root to the chest's markers."""
+    top = [places[n] for n in ("c7", "jugular_notch") if n in places]
+    low = [places[n] for n in ("t10", "t8", "xiphoid") if n in places]
+    if len(top) == 2 and len(low) == 2:
+        return unit(low[0] + low[1] - top[0] - top[1])
+    return np.array([0.0, 0.0, -1.0])

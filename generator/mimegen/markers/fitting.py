@@ -1,0 +1,212 @@
+"""Whole-body inverse kinematics: poses that bring a skeleton's markers to where they were seen.
+
+Levenberg-Marquardt over all frames at once, every frame with its own damping (Lu and O'Connor,
+"Bone position estimation from skin marker co-ordinates using global optimisation with joint
+constraints", J. Biomech. 32 (1999), with ball joints held by soft springs instead of constraints).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+IntArray = NDArray[np.intp]
+
+MARKER_SIGMA = 0.01
+LARGEST_TURN = 0.7
+FRAMES_AT_ONCE = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Rig:
+    """A skeleton with markers: ``offsets`` (J, 3) and ``parents`` (J,) of the joints.
+
+    ``carriers`` (M,) are the joints that carry the markers, ``markers`` (M, 3) the markers' places
+    in those joints' frames.
+    """
+
+    parents: IntArray
+    offsets: FloatArray
+    carriers: IntArray
+    markers: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """``roots`` (F, 3) and local ``rotations`` (F, J, 4) of all joints."""
+
+    roots: FloatArray
+    rotations: FloatArray
+
+    def at(self, frames: NDArray[np.intp] | slice) -> "Pose":
+        """Return the pose of some frames."""
+        return Pose(self.roots[frames], self.rotations[frames])
+
+
+@dataclass(frozen=True, eq=False)
+class Springs:
+    """What joints are drawn to: a pose, and the pull (F, J, 3) in 1/rad about each joint's axes.
+
+    ``root_pull`` (F,) in 1/m draws the root to its place.
+    """
+
+    pose: Pose
+    pull: FloatArray
+    root_pull: FloatArray
+
+    def at(self, frames: NDArray[np.intp] | slice) -> "Springs":
+        """Return the springs of some frames."""
+        return Springs(self.pose.at(frames), self.pull[frames], self.root_pull[frames])
+
+
+def placed(rig: Rig, pose: Pose) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return joints' places (F, J, 3), their turns (F, J, 3, 3) and markers' places (F, M, 3)."""
+    local = quaternions.to_matrices(pose.rotations)
+    turns = np.empty_like(local)
+    places = np.empty((*local.shape[:2], 3))
+    places[:, 0], turns[:, 0] = pose.roots, local[:, 0]
+    for joint in range(1, len(rig.parents)):
+        parent = rig.parents[joint]
+        turns[:, joint] = turns[:, parent] @ local[:, joint]
+        places[:, joint] = places[:, parent] + turns[:, parent] @ rig.offsets[joint]
+    markers = places[:, rig.carriers] + np.einsum(
+        "fmij,mj->fmi", turns[:, rig.carriers], rig.markers)
+    return places, turns, markers
+
+
+def fitted(rig: Rig, seen: FloatArray, start: Pose, springs: Springs, rounds: int,
+           outlier: float) -> Pose:
+    """Return the pose that fits markers ``seen`` (F, M, 3), NaN at gaps, after some ``rounds``.
+
+    Markers further off than about ``outlier`` metres lose their pull (Cauchy's weight).
+    """
+    parts = []
+    for first in range(0, len(seen), FRAMES_AT_ONCE):
+        span = slice(first, first + FRAMES_AT_ONCE)
+        parts.append(_fitted(rig, seen[span], start.at(span), springs.at(span), rounds, outlier))
+    return Pose(np.concatenate([p.roots for p in parts]),
+                np.concatenate([p.rotations for p in parts]))
+
+
+def _fitted(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, rounds: int,
+            outlier: float) -> Pose:
+    below = _below(rig)
+    damping = np.full(len(seen), 1e-3)
+    state = _state(rig, seen, pose, springs, outlier)
+    for _ in range(rounds):
+        step = _step(rig, below, state, springs, damping)
+        tried = _state(rig, seen, _moved(rig, state, step), springs, outlier)
+        better = tried.cost <= state.cost
+        damping = np.where(better, np.maximum(damping / 4, 1e-6), damping * 8)
+        state = _chosen(better, tried, state)
+    return state.pose
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A pose with all that the next step needs; costs (F,)."""
+
+    pose: Pose
+    places: FloatArray
+    turns: FloatArray
+    markers: FloatArray
+    misses: FloatArray
+    weights: FloatArray
+    strain: FloatArray
+    cost: FloatArray
+
+
+def _chosen(better: NDArray[np.bool_], tried: _State, state: _State) -> _State:
+    def pick(new: FloatArray, old: FloatArray) -> FloatArray:
+        return np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+    fields = {name: pick(getattr(tried, name), getattr(state, name))
+              for name in ("places", "turns", "markers", "misses", "weights", "strain", "cost")}
+    return replace(tried, pose=Pose(pick(tried.pose.roots, state.pose.roots),
+                                    pick(tried.pose.rotations, state.pose.rotations)), **fields)
+
+
+def _state(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, outlier: float) -> _State:
+    places, turns, markers = placed(rig, pose)
+    there = np.isfinite(seen)
+    misses = np.where(there, seen - markers, 0.0)
+    square = np.sum(misses**2, axis=-1)
+    # The root of Cauchy's weight, for it scales the rows of the equations.
+    weights = there[..., 0] / np.sqrt(1.0 + square / outlier**2) / MARKER_SIGMA
+    strain = quaternions.to_rotation_vectors(quaternions.multiply(
+        quaternions.conjugate(springs.pose.rotations), pose.rotations))
+    cost = np.sum(np.log1p(square / outlier**2), axis=1) * (outlier / MARKER_SIGMA) ** 2 \
+        + np.sum((springs.pull * strain) ** 2, axis=(1, 2)) \
+        + springs.root_pull**2 * np.sum((pose.roots - springs.pose.roots) ** 2, axis=1)
+    return _State(pose, places, turns, markers, misses, weights, strain, cost)
+
+
+def _below(rig: Rig) -> list[IntArray]:
+    """Return for each joint the markers that it moves."""
+    moves = np.zeros((len(rig.parents), len(rig.carriers)), bool)
+    moves[rig.carriers, np.arange(len(rig.carriers))] = True
+    for joint in range(len(rig.parents) - 1, 0, -1):
+        moves[rig.parents[joint]] |= moves[joint]
+    return [np.flatnonzero(row) for row in moves]
+
+
+def _step(rig: Rig, below: list[IntArray], state: _State, springs: Springs,
+          damping: FloatArray) -> FloatArray:
+    """Return the root's shift and all joints' turns in the world (F, 3 + 3 J)."""
+    frames, joints = state.turns.shape[:2]
+    count = state.markers.shape[1]
+    slopes = np.zeros((frames, 3 + 3 * joints, count, 3))
+    for axis in range(3):
+        slopes[:, axis, :, axis] = state.weights
+    for joint in range(joints):
+        moved = below[joint]
+        if not len(moved):
+            continue
+        arms = (state.markers[:, moved] - state.places[:, joint, None]) \
+            * state.weights[:, moved, None]
+        at = 3 + 3 * joint
+        # The velocity of a point at r under a turn about axis e is e x r.
+        for axis, (one, two) in enumerate(((1, 2), (2, 0), (0, 1))):
+            slopes[:, at + axis, moved, two] = arms[..., one]
+            slopes[:, at + axis, moved, one] = -arms[..., two]
+    flat = slopes.reshape(frames, -1, 3 * count)
+    matrix = flat @ flat.transpose(0, 2, 1)
+    right = (flat @ (state.misses * state.weights[..., None]).reshape(frames, -1, 1))[..., 0]
+    _add_springs(rig, state, springs, matrix, right)
+    size = matrix.shape[1]
+    diagonal = matrix[:, np.arange(size), np.arange(size)]
+    matrix[:, np.arange(size), np.arange(size)] += damping[:, None] * diagonal + 1e-6
+    return np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])
+
+
+def _add_springs(rig: Rig, state: _State, springs: Springs, matrix: FloatArray,
+                 right: FloatArray) -> None:
+    """Add the springs to the normal equations in place."""
+    goal = quaternions.to_matrices(springs.pose.rotations)
+    above = np.concatenate([np.broadcast_to(np.eye(3), (len(goal), 1, 3, 3)),
+                            state.turns[:, rig.parents[1:]]], axis=1)
+    axes = above @ goal
+    square = springs.pull**2
+    blocks = (axes * square[..., None, :]) @ axes.swapaxes(-1, -2)
+    pulls = -(axes @ (square * state.strain)[..., None])[..., 0]
+    for joint in range(len(rig.parents)):
+        at = slice(3 + 3 * joint, 6 + 3 * joint)
+        matrix[:, at, at] += blocks[:, joint]
+        right[:, at] += pulls[:, joint]
+    pull = springs.root_pull**2
+    matrix[:, range(3), range(3)] += pull[:, None]
+    right[:, :3] += pull[:, None] * (springs.pose.roots - state.pose.roots)
+
+
+def _moved(rig: Rig, state: _State, step: FloatArray) -> Pose:
+    turns = step[:, 3:].reshape(len(step), -1, 3)
+    length = np.linalg.norm(turns, axis=-1, keepdims=True)
+    turns = turns * np.minimum(1.0, LARGEST_TURN / np.maximum(length, 1e-12))
+    # A turn in the world, seen from the joint's parent.
+    turns[:, 1:] = np.einsum("fjki,fjk->fji", state.turns[:, rig.parents[1:]], turns[:, 1:])
+    rotations = quaternions.multiply(quaternions.from_rotation_vectors(turns),
+                                     state.pose.rotations)
+    return Pose(state.pose.roots + step[:, :3], quaternions.normalise(rotations))

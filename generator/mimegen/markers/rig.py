@@ -1,0 +1,132 @@
+"""The skeleton that markers move: the standard one's joints, with the performer's bone lengths."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mimegen.markers.centres import SIDES, joint_centres
+from mimegen.markers.fitting import Rig
+from mimegen.markers.sets import Landmark
+from mimegen.motion import Skeleton, standard_skeleton
+from mimegen.motion.quaternions import FloatArray
+
+FINGER = re.compile(r"(Left|Right)Hand(Thumb|Index|Middle|Ring|Pinky)[123]")
+TRUNK = ("Hips", "Spine", "Spine1", "Spine2", "Neck")
+# Bones of the two sides, by the joints that they go to.
+PAIRED = ("Leg", "Foot", "ForeArm", "Hand")
+
+
+def plain_skeleton(landmarks: Sequence[Landmark]) -> Skeleton:
+    """Return the standard skeleton with those fingers only that carry a landmark."""
+    whole = standard_skeleton()
+    marked = {landmark.joint[:-1] for landmark in landmarks if FINGER.fullmatch(landmark.joint)}
+    kept = [joint for joint, name in enumerate(whole.names)
+            if not FINGER.fullmatch(name) or name[:-1] in marked]
+    parents = [-1, *(kept.index(int(whole.parents[joint])) for joint in kept[1:])]
+    return Skeleton(tuple(whole.names[j] for j in kept), np.array(parents), whole.heads[kept],
+                    whole.tails[kept])
+
+
+def make_rig(skeleton: Skeleton, landmarks: Sequence[Landmark]) -> Rig:
+    """Return the rig of a body with the standard skeleton's proportions and size."""
+    carriers = np.array([skeleton.index[landmark.joint] for landmark in landmarks])
+    places = np.array([landmark.place for landmark in landmarks])
+    return Rig(skeleton.parents, skeleton.offsets, carriers, places - skeleton.heads[carriers])
+
+
+def body_scale(landmarks: Sequence[Landmark], seen: FloatArray) -> float:
+    """Return the body's size over the standard one's, from distances between markers (F, M, 3).
+
+    Pairs on one bone or its neighbours count, if they are far apart.
+    """
+    skeleton = standard_skeleton()
+    ratios = []
+    for first, one in enumerate(landmarks):
+        for second, two in enumerate(landmarks[:first]):
+            joints = skeleton.index[one.joint], skeleton.index[two.joint]
+            near = joints[0] == joints[1] or int(skeleton.parents[joints[0]]) == joints[1] \
+                or int(skeleton.parents[joints[1]]) == joints[0]
+            length = float(np.linalg.norm(one.place - two.place))
+            apart = np.linalg.norm(seen[:, first] - seen[:, second], axis=-1)
+            if near and length > 0.15 and np.isfinite(apart).any():
+                ratios.append(float(np.nanmedian(apart)) / length)
+    return float(np.median(ratios)) if ratios else 1.0
+
+
+def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
+            landmarks: Sequence[Landmark], scale: float) -> tuple[Skeleton, Rig]:
+    """Return the skeleton and its rig with the performer's bone lengths.
+
+    ``places`` are landmark name -> (F, 3). Lengths are medians over frames and both sides between
+    the joint centres; what no regression gives keeps the standard proportions at ``scale``.
+    """
+    centres = joint_centres(places, scale)
+    factors = _factors(skeleton, centres, places, scale)
+    offsets = skeleton.offsets * factors[:, None]
+    if {"LeftUpLeg", "RightUpLeg"} <= set(centres):
+        half = _typical(centres["LeftUpLeg"] - centres["RightUpLeg"]) / 2
+        for side, sign in SIDES:
+            offsets[skeleton.index[f"{side.capitalize()}UpLeg"], 0] = sign * half
+    offsets[0] = skeleton.offsets[0] * scale
+    heads = offsets.copy()
+    for joint in range(1, len(heads)):
+        heads[joint] += heads[skeleton.parents[joint]]
+    own = _own_factors(skeleton, factors)
+    tails = heads + np.asarray((skeleton.tails - skeleton.heads) * own[:, None])
+    sized = Skeleton(skeleton.names, skeleton.parents, heads, tails)
+    rig = make_rig(skeleton, landmarks)
+    rig = replace(rig, offsets=offsets, markers=rig.markers * own[rig.carriers, None])
+    return sized, rig
+
+
+def _typical(vectors: FloatArray) -> float:
+    return float(np.nanmedian(np.linalg.norm(vectors, axis=-1)))
+
+
+def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
+             places: Mapping[str, FloatArray], scale: float) -> FloatArray:
+    """Return for each joint how long the bone to it is (J,), over the standard one."""
+    factors = np.full(len(skeleton.names), scale)
+    standard = np.linalg.norm(skeleton.offsets, axis=1)
+    for bone in PAIRED:
+        found = []
+        for side, _ in SIDES:
+            joint = skeleton.index[f"{side.capitalize()}{bone}"]
+            parent = skeleton.names[int(skeleton.parents[joint])]
+            if {skeleton.names[joint], parent} <= set(centres):
+                apart = centres[skeleton.names[joint]] - centres[parent]
+                if np.isfinite(apart).any():
+                    found.append(_typical(apart) / standard[joint])
+        if found and 0.6 * scale < np.mean(found) < 1.6 * scale:
+            for side, _ in SIDES:
+                factors[skeleton.index[f"{side.capitalize()}{bone}"]] = np.mean(found)
+    trunk = _trunk(centres, places, skeleton)
+    if trunk is not None and 0.7 * scale < trunk < 1.4 * scale:
+        factors[[skeleton.index[name] for name in TRUNK[1:]]] = trunk
+    return factors
+
+
+def _trunk(centres: Mapping[str, FloatArray], places: Mapping[str, FloatArray],
+           skeleton: Skeleton) -> float | None:
+    """Return the trunk's length over the standard one, from hips to the neck's root or C7."""
+    if "LeftUpLeg" not in centres or "c7" not in places:
+        return None
+    hips = (centres["LeftUpLeg"] + centres["RightUpLeg"]) / 2
+    middle = skeleton.heads[skeleton.index["LeftUpLeg"]] * np.array([0.0, 1.0, 1.0])
+    standard = np.linalg.norm(np.array([0.0, 0.075, 1.475]) - middle)
+    apart = places["c7"] - hips
+    return _typical(apart) / float(standard) if np.isfinite(apart).any() else None
+
+
+def _own_factors(skeleton: Skeleton, factors: FloatArray) -> FloatArray:
+    """Return how long each joint's own bone is: the longest way to a child, or the way to it."""
+    own = factors.copy()
+    for joint in range(len(factors)):
+        children = skeleton.children(joint)
+        if len(children) == 1:
+            own[joint] = factors[children[0]]
+        elif children:
+            own[joint] = np.median(factors[children])
+    return own

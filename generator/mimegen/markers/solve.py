@@ -1,0 +1,209 @@
+"""From marker trajectories to a skeleton in motion: joint centres, bone lengths, poses, gaps."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation, Slerp
+
+from mimegen.errors import RequestError
+from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
+from mimegen.markers.rig import body_scale, plain_skeleton, to_size
+from mimegen.markers.sets import Landmark, MarkerSet, freedom
+from mimegen.markers.start import first_pose, neutral
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+CALIBRATION_FRAMES = 120
+TETHER = 0.1
+LOOSE_TETHER = 0.01
+COARSE_OUTLIER, OUTLIER = 1.0, 0.06
+LEAST_SEEN = 0.35
+# A joint counts as seen while this share of the markers that show it is.
+SEEN_SHARE = 0.5
+BRIDGE_SIGMA = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A motion in the markers' own world, and how well it explains them.
+
+    ``rms_mm`` is by label; ``unseen`` (F, J) says which joints were bridged in which frames;
+    ``frames`` is the span of the take that the motion covers.
+    """
+
+    motion: Motion
+    labels: tuple[str, ...]
+    rms_mm: Mapping[str, float]
+    unseen: NDArray[np.bool_]
+    frames: slice
+    notes: tuple[str, ...]
+
+
+def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
+          marker_set: MarkerSet) -> Solution:
+    """Fit a skeleton to markers ``positions`` (F, M, 3) in metres, Z up, NaN at gaps.
+
+    Raises RequestError, naming the ``file``, where pelvis or legs carry no markers.
+    """
+    known = [(n, mark) for n, label in enumerate(labels)
+             if (mark := marker_set.landmark(label)) is not None]
+    names = tuple(labels[n] for n, _ in known)
+    landmarks = [mark for _, mark in known]
+    _check(file, marker_set, landmarks)
+    seen = positions[:, [n for n, _ in known]]
+    span = _covered(file, seen)
+    seen = seen[span]
+    skeleton, rig, pose = _calibrated(seen, landmarks)
+    pose, unseen = _all_frames(skeleton, rig, seen, pose)
+    motion = Motion(skeleton, fps, pose.roots,
+                    quaternions.without_flips(quaternions.normalise(pose.rotations)))
+    misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
+    rms = {name: float(1000 * np.sqrt(np.nanmean(misses[:, n] ** 2)))
+           for n, name in enumerate(names) if np.isfinite(misses[:, n]).any()}
+    left = [label for label in labels if label not in names]
+    notes = _notes(len(positions), span, seen, left, skeleton, landmarks)
+    return Solution(motion, names, rms, unseen, span, notes)
+
+
+def _check(file: str, marker_set: MarkerSet, landmarks: Sequence[Landmark]) -> None:
+    joints = [landmark.joint for landmark in landmarks]
+    for part, needed, least in (("pelvis", ("Hips",), 3),
+                                ("left leg", ("LeftUpLeg", "LeftLeg", "LeftFoot"), 4),
+                                ("right leg", ("RightUpLeg", "RightLeg", "RightFoot"), 4)):
+        count = sum(joint in needed for joint in joints)
+        if count < least:
+            raise RequestError(
+                f"{file}: its markers are of the set {marker_set.name!r}, with {count} on the"
+                f" {part}; expected at least {least}, for nothing tells how the {part} moves")
+
+
+def _covered(file: str, seen: FloatArray) -> slice:
+    """Return the span of frames in which enough markers are seen to tell a pose."""
+    shares = np.isfinite(seen[..., 0]).mean(axis=1)
+    enough = np.flatnonzero(shares >= LEAST_SEEN)
+    if len(enough) < 2:
+        raise RequestError(f"{file}: no two frames show {100 * LEAST_SEEN:.0f} % of the markers;"
+                           " expected a trial with fewer gaps")
+    return slice(int(enough[0]), int(enough[-1]) + 1)
+
+
+def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark]) -> tuple[Skeleton, Rig, Pose]:
+    """Return the performer's skeleton and rig, and poses of all frames to start from.
+
+    Poses given the markers' places on the bones, and those places given poses, turn and turn
+    about, on a sample of frames that show most markers.
+    """
+    count = np.isfinite(seen[..., 0]).sum(axis=1)
+    every = max(1, len(seen) // CALIBRATION_FRAMES)
+    picked = np.array([start + int(np.argmax(count[start : start + every]))
+                       for start in range(0, len(seen), every)])
+    sample = seen[picked]
+    skeleton = plain_skeleton(landmarks)
+    scale = body_scale(landmarks, sample)
+    places: dict[str, FloatArray] = {mark.name: sample[:, n] for n, mark in enumerate(landmarks)}
+    skeleton, rig = to_size(skeleton, places, landmarks, scale)
+    pose = first_pose(skeleton, rig, landmarks, sample)
+    springs = _springs(skeleton, len(sample))
+    usual = rig.markers
+    pose = fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER)
+    for turn in range(4):
+        rig = _with_markers(rig, usual, landmarks, sample, pose)
+        pose = fitted(rig, sample, pose, springs, 4, OUTLIER if turn else 3 * OUTLIER)
+    return skeleton, rig, _between(pose, picked, np.arange(len(seen)))
+
+
+def _springs(skeleton: Skeleton, frames: int) -> Springs:
+    pull = 1.0 / np.array([freedom(name) for name in skeleton.names])
+    pull[0] = 0.0
+    return Springs(neutral(skeleton, frames), np.tile(pull, (frames, 1, 1)), np.zeros(frames))
+
+
+def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], seen: FloatArray,
+                  pose: Pose) -> Rig:
+    """Return the rig with its markers where they were seen on average, tethered to the usual."""
+    places, turns, markers = placed(rig, pose)
+    own = np.einsum("fmji,fmj->fmi", turns[:, rig.carriers], seen - places[:, rig.carriers])
+    miss = np.linalg.norm(seen - markers, axis=-1)
+    weights = np.where(np.isfinite(miss), 1.0 / (1.0 + (miss / OUTLIER) ** 2), 0.0)
+    total = weights.sum(axis=0)[:, None]
+    mean = np.einsum("fm,fmi->mi", weights, np.nan_to_num(own))
+    tether = np.array([LOOSE_TETHER if mark.loose else TETHER for mark in landmarks])[:, None] \
+        * len(seen)
+    return replace(rig, markers=(mean + tether * usual) / (total + tether))
+
+
+def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> Pose:
+    """Interpolate a pose of ``known`` frames; before and after them it is held."""
+    if len(known) == 1:
+        return pose.at(np.zeros(len(wanted), int))
+    roots = np.stack([np.interp(wanted, known, pose.roots[:, axis]) for axis in range(3)], axis=1)
+    times = np.clip(wanted, known[0], known[-1])
+    turns = [Slerp(known, Rotation.from_quat(pose.rotations[:, joint], scalar_first=True))(times)
+             .as_quat(scalar_first=True) for joint in range(pose.rotations.shape[1])]
+    return Pose(roots, np.stack(turns, axis=1))
+
+
+def _all_frames(skeleton: Skeleton, rig: Rig, seen: FloatArray,
+                pose: Pose) -> tuple[Pose, NDArray[np.bool_]]:
+    """Return the poses of all frames, gaps bridged, and which joints (F, J) were bridged."""
+    springs = _springs(skeleton, len(seen))
+    pose = fitted(rig, seen, pose, springs, 4, OUTLIER)
+    unseen = _unseen(rig, seen)
+    touched = np.flatnonzero(unseen.any(axis=1))
+    if not len(touched):
+        return pose, unseen
+    goal, pull = pose.rotations.copy(), springs.pull.copy()
+    roots, root_pull = pose.roots.copy(), springs.root_pull.copy()
+    for joint in np.flatnonzero(unseen.any(axis=0)):
+        shown = np.flatnonzero(~unseen[:, joint])
+        if not len(shown):
+            continue
+        one = Pose(pose.roots[shown], pose.rotations[shown, joint : joint + 1])
+        bridge = _between(one, shown, np.arange(len(seen)))
+        gaps = unseen[:, joint]
+        goal[gaps, joint] = bridge.rotations[gaps, 0]
+        pull[gaps, joint] = 1.0 / BRIDGE_SIGMA
+        if joint == 0:
+            roots[gaps], root_pull[gaps] = bridge.roots[gaps], 1.0 / BRIDGE_SIGMA
+    kept = ~unseen[..., None]
+    goal = np.where(kept, springs.pose.rotations, goal)
+    tied = Springs(Pose(roots, goal), pull, root_pull).at(touched)
+    start = Pose(np.where(unseen[:, :1], roots, pose.roots),
+                 np.where(kept, pose.rotations, goal)).at(touched)
+    mended = fitted(rig, seen[touched], start, tied, 5, OUTLIER)
+    pose.roots[touched], pose.rotations[touched] = mended.roots, mended.rotations
+    return pose, unseen
+
+
+def _unseen(rig: Rig, seen: FloatArray) -> NDArray[np.bool_]:
+    """Say which joints (F, J) too few markers show: those on the bone and on the next ones."""
+    there = np.isfinite(seen[..., 0])
+    joints = len(rig.parents)
+    unseen = np.zeros((len(seen), joints), bool)
+    for joint in range(joints):
+        near = (rig.carriers == joint) | (rig.parents[rig.carriers] == joint)
+        if (rig.carriers == joint).any():
+            unseen[:, joint] = there[:, near].mean(axis=1) < SEEN_SHARE
+    return unseen
+
+
+def _notes(total: int, span: slice, seen: FloatArray, left: Sequence[str], skeleton: Skeleton,
+           landmarks: Sequence[Landmark]) -> tuple[str, ...]:
+    notes = []
+    if span.stop - span.start < total:
+        notes.append(f"frames {span.start} to {span.stop - 1} of {total} are used: before and"
+                     " after them most markers are out of sight")
+    gaps = float(np.isnan(seen[..., 0]).mean())
+    if gaps > 0:
+        notes.append(f"gaps bridged: {100 * gaps:.1f} % of the markers' samples are missing")
+    if left:
+        notes.append(f"not of the marker set, not used: {', '.join(left[:4])}")
+    joints = {mark.joint for mark in landmarks}
+    bare = [part for part, needed in (
+        ("the head", {"Head"}), ("the arms", {"LeftArm", "LeftForeArm", "LeftHand"}),
+        ("the trunk", {"Spine2"})) if not needed & joints]
+    if bare:
+        notes.append(f"no markers on {', '.join(bare)}: held at rest")
+    return tuple(notes)

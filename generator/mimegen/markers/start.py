@@ -1,0 +1,122 @@
+"""Where to start the fit from: segments with three markers as a whole, limbs towards their ends."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.interpolate import interp1d
+
+from mimegen.markers.fitting import Pose, Rig, placed
+from mimegen.markers.sets import Landmark
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+HANGING_DEG, BENT_DEG = 72.0, 15.0
+LIMBS = (("UpLeg", ("lateral_knee", "medial_knee")), ("Leg", ("lateral_ankle", "medial_ankle")),
+         ("Arm", ("lateral_elbow", "medial_elbow")), ("ForeArm", ("radial_wrist", "ulnar_wrist")))
+
+
+def neutral(skeleton: Skeleton, frames: int) -> Pose:
+    """Return a natural stance: upright, arms hanging, elbows slightly bent."""
+    rotations = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        for part, axis in (("Arm", [0.0, sign * HANGING_DEG, 0.0]),
+                           ("ForeArm", [0.0, 0.0, -sign * BENT_DEG])):
+            turn = quaternions.from_rotation_vectors(np.radians(axis))
+            rotations[:, skeleton.index[side + part]] = turn
+    return Pose(np.zeros((frames, 3)), rotations)
+
+
+def first_pose(skeleton: Skeleton, rig: Rig, landmarks: Sequence[Landmark],
+               seen: FloatArray) -> Pose:
+    """Return a rough pose for markers ``seen`` (F, M, 3)."""
+    index, places = skeleton.index, _rest_places(skeleton, rig)
+    pose = neutral(skeleton, len(seen))
+    turns = {}
+    for segment, joints in (("Hips", ("Hips",)), ("Head", ("Head",)),
+                            ("Spine2", ("Spine2", "LeftShoulder", "RightShoulder"))):
+        members = [n for n, mark in enumerate(landmarks) if mark.joint in joints]
+        turn, shift = _rigid(places[members], seen[:, members])
+        turns[segment] = _filled(turn)
+        if segment == "Hips" and turns["Hips"] is not None:
+            pose.rotations[:, 0] = turns["Hips"]
+            pose.roots[:] = _bridged(
+                quaternions.rotate(turns["Hips"], skeleton.heads[0]) + shift)
+    _spread(pose, index, turns["Hips"], turns["Spine2"], ("Spine", "Spine1", "Spine2"))
+    _spread(pose, index, turns["Spine2"], turns["Head"], ("Neck", "Head"))
+    for part, names in LIMBS:
+        for side in ("left", "right"):
+            members = [n for n, mark in enumerate(landmarks)
+                       if mark.name in {f"{side}_{name}" for name in names}]
+            joint = index[side.capitalize() + part]
+            if members:
+                along = places[members].mean(axis=0) - skeleton.heads[joint]
+                _swing(rig, pose, joint, along, _bridged(seen[:, members].mean(axis=1)))
+    return pose
+
+
+def _rest_places(skeleton: Skeleton, rig: Rig) -> FloatArray:
+    return np.asarray(skeleton.heads[rig.carriers] + rig.markers)
+
+
+def _rigid(rest: FloatArray, seen: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return turns (F, 4) and shifts (F, 3) that bring places ``rest`` (M, 3) to ``seen``.
+
+    Kabsch, "A solution for the best rotation to relate two sets of vectors" (1976); frames with
+    fewer than three of the markers are NaN.
+    """
+    there = np.isfinite(seen[..., :1])
+    count = np.maximum(there.sum(axis=1), 1)
+    middle = np.where(there, rest, 0.0).sum(axis=1) / count
+    centre = np.where(there, seen, 0.0).sum(axis=1) / count
+    enough = there.sum(axis=1)[:, 0] >= 3
+    a = np.where(there, rest - middle[:, None], 0.0)
+    b = np.where(there, seen - centre[:, None], 0.0)
+    u, size, vt = np.linalg.svd(b.transpose(0, 2, 1) @ a)
+    signs = np.ones((len(seen), 3))
+    signs[:, 2] = np.sign(np.linalg.det(u @ vt))
+    turn = quaternions.from_matrices((u * signs[:, None]) @ vt)
+    good = enough & (size[:, 1] > 1e-4)
+    turn = np.where(good[:, None], turn, np.nan)
+    return turn, centre - quaternions.rotate(turn, middle)
+
+
+def _filled(turns: FloatArray) -> FloatArray | None:
+    """Return turns (F, 4) with gaps interpolated, or None where there are none at all."""
+    if np.isnan(turns[:, 0]).all():
+        return None
+    signs = turns.copy()
+    known = np.flatnonzero(np.isfinite(turns[:, 0]))
+    signs[known] = quaternions.without_flips(turns[known])
+    return quaternions.normalise(_bridged(signs))
+
+
+def _bridged(values: FloatArray) -> FloatArray:
+    """Return values (F, C) with NaN interpolated, and held at the ends."""
+    known = np.flatnonzero(np.isfinite(values).all(axis=1))
+    if len(known) < 2:
+        return np.nan_to_num(np.broadcast_to(values[known], values.shape)) if len(known) \
+            else np.nan_to_num(values)
+    fill = (values[known[0]], values[known[-1]])
+    return np.asarray(interp1d(known, values[known], axis=0, bounds_error=False,
+                               fill_value=fill)(np.arange(len(values))))
+
+
+def _spread(pose: Pose, index: dict[str, int], below: FloatArray | None,
+            above: FloatArray | None, joints: tuple[str, ...]) -> None:
+    """Share the turn from one segment to another among the joints between them."""
+    if below is None or above is None:
+        return
+    share = quaternions.scale(quaternions.multiply(quaternions.conjugate(below), above),
+                              np.array(1.0 / len(joints)))
+    for joint in joints:
+        pose.rotations[:, index[joint]] = share
+
+
+def _swing(rig: Rig, pose: Pose, joint: int, along: FloatArray, target: FloatArray) -> None:
+    """Turn a joint from its neutral pose so that ``along`` (3,) points to the target (F, 3)."""
+    places, turns, _ = placed(rig, pose)
+    parent = turns[:, rig.parents[joint]]
+    wanted = np.einsum("fji,fj->fi", parent, target - places[:, joint])
+    now = quaternions.rotate(pose.rotations[:, joint], along)
+    pose.rotations[:, joint] = quaternions.multiply(quaternions.between(now, wanted),
+                                                    pose.rotations[:, joint])

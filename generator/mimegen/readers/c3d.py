@@ -1,0 +1,57 @@
+"""C3D files as motions: markers are recognised by their labels and a skeleton is fitted to them."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.errors import RequestError
+from mimegen.markers import Solution, find_marker_set, solve
+from mimegen.readers.house import Stated, in_house_convention
+from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.points import UNLABELLED, read_points
+from mimegen.readers.recording import Recording
+
+GOOD_FIT_MM = 15.0
+
+
+def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
+    """Read a recording of one person from a C3D file's labelled markers.
+
+    Raises RequestError, one line, for a file that is missing or damaged, has no labels, labels of
+    no known marker set, or no markers on pelvis or legs.
+    """
+    points = read_points(path)
+    if all(UNLABELLED.fullmatch(label) for label in points.labels):
+        raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so nobody can"
+                           " tell where they sit; label them first, or draw the points as they are")
+    found = find_marker_set(str(path), points.labels)
+    solution = solve(str(path), points.labels, points.positions, points.fps, found)
+    recording = in_house_convention(path, solution.motion, "C3D",
+                                    (*points.notes, *solution.notes, *_fit(solution)), options,
+                                    Stated(points.unit, points.up_axis))
+    return replace(recording, system=found.name, unit=points.unit, unit_source=points.unit_source,
+                   up_axis=points.up_axis, up_source=points.up_source,
+                   marker_rms_mm=solution.rms_mm, bridged=_bridged(solution))
+
+
+def _fit(solution: Solution) -> tuple[str, ...]:
+    """Say how well the body explains its markers."""
+    values = np.array(list(solution.rms_mm.values()))
+    worst = max(solution.rms_mm, key=lambda label: solution.rms_mm[label])
+    note = f"{len(values)} markers, residual RMS {np.sqrt(np.mean(values**2)):.1f} mm" \
+           f" (worst {worst}: {values.max():.1f})"
+    bad = [label for label, rms in solution.rms_mm.items() if rms > 3 * GOOD_FIT_MM]
+    return (note, f"far from the body, perhaps mislabelled: {', '.join(bad)}") if bad else (note,)
+
+
+def _bridged(solution: Solution) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return by joint the spans of frames, first and last, in which it was out of sight."""
+    spans = {}
+    for joint, name in enumerate(solution.motion.skeleton.names):
+        gaps = np.concatenate([[False], solution.unseen[:, joint], [False]])
+        edges = np.flatnonzero(gaps[1:] != gaps[:-1]).tolist()
+        if edges:
+            spans[name] = tuple((a, b - 1) for a, b in list(pairwise(edges))[::2])
+    return spans

@@ -12,7 +12,7 @@ from mimegen.motion.quaternions import FloatArray
 
 # The hips follow what is slower than this; what they follow it for, against staying where they
 # would be alone.
-CUTOFF_HZ = 3.5
+CUTOFF_HZ = 2.5
 STAYING = 1e-3
 
 

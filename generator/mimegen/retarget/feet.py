@@ -15,11 +15,11 @@ from scipy.ndimage import (
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES
+from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.balance import Stance, hips_following
-from mimegen.retarget.ground import smooth_cover
 from mimegen.retarget.limbs import bent_to
+from mimegen.retarget.smoothing import as_lively, smooth_cover
 from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -82,7 +82,7 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
         "foot", "toe" if f"{side}_toe" in source_joints else "foot")]
     return _Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
                  turns[:, foot], turns[:, foot if toe is None else toe],
-                 motion.global_pose.positions[:, foot], *led)
+                 as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
 
 
 def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:

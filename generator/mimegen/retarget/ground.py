@@ -1,16 +1,16 @@
 """Nothing but feet is left to sink into the ground: bodies are lifted, elbows bend."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.characters.character import Character
-from mimegen.motion import Motion, quaternions
+from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES
+from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import arms_bent
-from mimegen.retarget.stance import outermost_points
+from mimegen.retarget.smoothing import smooth_cover
+from mimegen.retarget.surface import Skin, outermost
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -20,10 +20,10 @@ def above_ground(motion: Motion, character: Character, joints: Mapping[str, int]
 
     Legs below the knee are left to the repair of the feet.
     """
-    points = outermost_points(character)
+    points = outermost(character)
     arms, legs = ([_below(motion, joints[f"{side}_{part}"]) for side in SIDES]
                   for part in ("forearm", "shin"))
-    body = set(points).difference(*legs)
+    body = set(range(len(motion.skeleton.names))).difference(*legs)
     motion = _lifted(motion, _lowest(motion, points, body.difference(*arms)))
     if any(f"{side}_hand" not in joints for side in SIDES):
         return motion
@@ -50,23 +50,10 @@ def _below(motion: Motion, joint: int) -> set[int]:
     return found
 
 
-def _lowest(motion: Motion, points: Mapping[int, FloatArray],
-            joints: Iterable[int]) -> FloatArray:
+def _lowest(motion: Motion, points: Skin, joints: Collection[int]) -> FloatArray:
     """Return the height (F,) of the lowest flesh of some joints."""
-    pose = motion.global_pose
-    lowest = np.full(motion.frames, np.inf)
-    for joint in points.keys() & set(joints):
-        down = quaternions.rotate(quaternions.conjugate(pose.rotations[:, joint]), UP)
-        height = pose.positions[:, joint, 2] + (down @ points[joint].T).min(axis=1)
-        lowest = np.minimum(lowest, height)
-    return lowest
-
-
-def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
-    """Return a smooth curve (F,) that is nowhere much below ``values`` (F,), nor below zero."""
-    values = np.maximum(values, 0.0)
-    if not np.any(values > 0):
-        return values
-    width = max(1, round(0.06 * fps))
-    return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
-                                        mode="nearest"))
+    most = points.joints[np.arange(len(points.joints)), np.argmax(points.weights, axis=1)]
+    own = np.isin(most, list(joints))
+    if not own.any():
+        return np.full(motion.frames, np.inf)
+    return points.part(own).heights(motion).min(axis=1)

@@ -1,77 +1,222 @@
-"""Hands that are near each other or the head in the source are so on the target."""
+"""Hands that touch each other or the body in the source touch there on the target."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES
-from mimegen.retarget.anatomy import leg_length, unit
+from mimegen.readers.names import SIDES
+from mimegen.retarget.anatomy import hand_axes, leg_length
+from mimegen.retarget.flesh import (
+    Axes,
+    Tube,
+    measured_tubes,
+    stature,
+    tube_axes,
+    typical_tubes,
+)
 from mimegen.retarget.limbs import bent_to
-from mimegen.retarget.stance import outer_vertices
+from mimegen.retarget.smoothing import as_lively
+from mimegen.retarget.surface import Skin, outer_vertices
 
-# Distances in metres at which wrists begin to matter to each other and to the head, and from
-# which they do so fully.
-HANDS_FAR, HANDS_NEAR = 0.36, 0.14
-HEAD_FAR, HEAD_NEAR = 0.28, 0.12
-# What holds a wrist where the rotations alone put it.
-REST_WEIGHT = 0.05
-# How far a bare face stands out before the head's middle.
-FACE = 0.125
-FOREHEAD = np.array([0.0, -0.03, 0.1])
+# Distances (m) from the surface within which a hand touches and from which on it is free.
+TOUCH, FREE = 0.008, 0.045
+# Hanging hands pass the thighs closely and mean nothing by it.
+FREE_OF_THIGH = 0.025
+# What holds a hand where the rotations alone put it.
+REST_WEIGHT = 0.03
+# How thick (m) half a bare hand is, at the typical stature.
+HALF_A_HAND = 0.014
+PUSHES = 3
+SETTLING = 0.03
+ARM = ("upper_arm", "forearm", "hand")
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Both hands in all frames: ``wrists`` (F, 2, 3), points to touch with (F, 2, P, 3)."""
+
+    wrists: FloatArray
+    points: FloatArray
+
+    def moved(self, shifts: FloatArray) -> "Hands":
+        """Return the hands moved by ``shifts`` (F, 2, 3)."""
+        return Hands(self.wrists + shifts, self.points + shifts[:, :, None])
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body in all frames: its hands, and the tubes of its flesh with their axes."""
+
+    hands: Hands
+    axes: Mapping[str, Axes]
+    tubes: Mapping[str, Tube]
 
 
 def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[str, int],
                        character: Character, joints: Mapping[str, int]) -> Motion:
-    """Return the target's motion with wrists as far from each other and the head as the source's.
+    """Return the target's motion with hands where the source's touch, whatever the proportions.
 
-    Distances are scaled by leg length; a helmet keeps hands off by as much as it stands out. Each
-    wrist's shift is the least-squares balance of what the other hand, the head and the arm's own
-    pose ask for; the elbow bends to reach it, the hand's rotation stays.
+    Palms, knuckles and finger tips that are near the source's head, trunk, thighs or other arm are
+    brought to the same place of the target's surface, palms that are near each other to the same
+    distance; what would go into the body is pushed out. Each hand's shift is the least-squares
+    balance of what is near it, the other hand's wishes and its own place; the elbow bends to reach
+    it, the hand's rotation stays.
     """
-    arms = [f"{side}_{part}" for side in SIDES for part in ("upper_arm", "forearm", "hand")]
+    arms = [f"{side}_{part}" for side in SIDES for part in ARM]
     if any(role not in source_joints or role not in joints for role in arms):
         return motion
+    theirs = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
-    ours, our_head = _wrists_and_head(source, source_joints)
-    theirs, their_head = _wrists_and_head(motion, joints)
-    apart = (ours[:, 0] - ours[:, 1]) * scale
-    across = apart - (theirs[:, 0] - theirs[:, 1])
-    from_head = (ours - our_head[:, None]) * scale
-    head = _nearness(np.linalg.norm(from_head, axis=2), HEAD_NEAR, HEAD_FAR)
-    from_head += _bulge(character, joints) * unit(from_head)
-    to_head = from_head - (theirs - their_head[:, None])
-    hands = _nearness(np.linalg.norm(apart, axis=1), HANDS_NEAR, HANDS_FAR)
-    return arms_bent(motion, joints, theirs + _balance(hands, head, across, to_head))
+    ours = source_body(source, source_joints, motion, theirs.hands, joints, scale)
+    shifts = np.zeros_like(theirs.hands.wrists)
+    weights = np.zeros(shifts.shape[:2])
+    for number, side in enumerate(SIDES):
+        shifts[:, number], weights[:, number] = _to_the_body(ours, theirs, number, side, scale)
+    apart, near = _apart(ours, theirs, scale)
+    shifts = _balance(near, weights, apart, shifts)
+    shifts = gaussian_filter1d(shifts, SETTLING * motion.fps, axis=0, mode="nearest")
+    for _ in range(PUSHES):
+        shifts = shifts + _out_of_the_body(theirs, shifts, motion.fps)
+    goals = theirs.hands.wrists + shifts
+    wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
+    goals = as_lively(goals, wrists, motion.fps)
+    return arms_bent(motion, joints, goals)
 
 
-def _wrists_and_head(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, FloatArray]:
-    """Return the places of left and right wrist (F, 2, 3) and of the head's middle (F, 3)."""
+def target_body(motion: Motion, character: Character, joints: Mapping[str, int]) -> Body:
+    """Return a character's body in a motion."""
     pose = motion.global_pose
-    middle = quaternions.rotate(pose.rotations[:, joints["head"]], FOREHEAD)
-    wrists = [joints[f"{side}_hand"] for side in SIDES]
-    return pose.positions[:, wrists], pose.positions[:, joints["head"]] + middle
+    points = np.stack([_hand_points(character, joints, side).posed(motion) for side in SIDES],
+                      axis=1)
+    hands = Hands(pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]], points)
+    size = stature(character.skeleton, joints)
+    axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints, size)
+    return Body(hands, axes, measured_tubes(character, joints))
 
 
-def _nearness(distances: FloatArray, near: float, far: float) -> FloatArray:
-    """Return weights that go smoothly from 1 at ``near`` to 0 at ``far``."""
-    share = np.clip((far - distances) / (far - near), 0.0, 1.0)
+def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, hands: Hands,
+                goal: Mapping[str, int], scale: float) -> Body:
+    """Return the source's body: bare flesh about its bones, the target's hands at its size."""
+    wrists = source.global_pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]]
+    points = wrists[:, :, None] + (hands.points - hands.wrists[:, :, None]) / scale
+    size = stature(source.skeleton, joints)
+    head = motion.global_pose.rotations[:, goal["head"]]
+    axes = tube_axes(source.global_pose.positions, head, joints, size)
+    return Body(Hands(wrists, points), axes, typical_tubes(size))
+
+
+def _hand_points(character: Character, joints: Mapping[str, int], side: str) -> Skin:
+    """Return palm, back, knuckle and finger tips of a hand; the wrist's tail where it has none."""
+    skeleton = character.skeleton
+    wrist = joints[f"{side}_hand"]
+    axes = hand_axes(skeleton.heads, joints, side)
+    if axes is None or f"{side}_middle1" not in joints:
+        points, follow = skeleton.tails[[wrist]], [wrist]
+        return Skin(np.repeat(points, 5, axis=0), np.array(follow * 5)[:, None], np.ones((5, 1)))
+    knuckle = skeleton.heads[joints[f"{side}_middle1"]]
+    middle = skeleton.heads[wrist] + 0.7 * (knuckle - skeleton.heads[wrist])
+    half = _half_a_hand(character, wrist, middle, axes[1])
+    tips = [joints[f"{side}_{finger}3"] for finger in ("index", "thumb")
+            if f"{side}_{finger}3" in joints] or [wrist, wrist]
+    points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
+                       *skeleton.tails[tips]])
+    return Skin(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
+
+
+def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
+                 back: FloatArray) -> float:
+    """Return how far (m) the palm's skin is from the hand's middle."""
+    away = outer_vertices(character, {wrist}) - middle
+    depth = away @ -back
+    beside = np.linalg.norm(away + depth[:, None] * back, axis=1)
+    near = depth[(beside < 0.02) & (depth > 0)]
+    return float(np.median(near)) if len(near) > 3 else HALF_A_HAND
+
+
+def _nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
+    """Return weights that go smoothly from 1 where things touch to 0 where they are ``free``."""
+    share = np.clip((free - distances) / (free - TOUCH), 0.0, 1.0)
     return np.asarray(share**2 * (3 - 2 * share))
 
 
-def _balance(hands: FloatArray, head: FloatArray, across: FloatArray,
-             to_head: FloatArray) -> FloatArray:
+def _flesh_for(side: str, tubes: Mapping[str, Tube]) -> list[str]:
+    return [name for name in tubes if not (name.startswith(side) and "arm" in name)]
+
+
+def _to_the_body(ours: Body, theirs: Body, number: int, side: str,
+                 scale: float) -> tuple[FloatArray, FloatArray]:
+    """Return the shift (F, 3) that brings a hand where the source's touches, and its weight (F,).
+
+    """
+    total = np.zeros_like(ours.hands.wrists[:, number])
+    weights, most = np.zeros(len(total)), np.zeros(len(total))
+    for name in _flesh_for(side, theirs.tubes):
+        place = ours.tubes[name].found(ours.hands.points[:, number], ours.axes[name])
+        near = _nearness(place.off, FREE_OF_THIGH if name.endswith("thigh") else FREE)
+        if name == "trunk":
+            # Below the hip joints a hand is no longer at it.
+            near = near * np.clip(place.along / 0.1, 0.0, 1.0)
+        off = np.maximum(place.off, 0.0) * scale
+        goal, way = theirs.tubes[name].point(type(place)(place.along, place.way, off),
+                                             theirs.axes[name])
+        shift = goal - theirs.hands.points[:, number]
+        if name.endswith("thigh"):
+            # Arms hang to where they reach: only how far from the thigh counts.
+            shift = way * np.sum(shift * way, axis=-1, keepdims=True)
+        # The nearest point decides.
+        share = near**4
+        total += np.sum(share[..., None] * shift, axis=1)
+        weights += np.sum(share, axis=1)
+        most = np.maximum(most, near.max(axis=1))
+    return total / np.maximum(weights, 1e-9)[:, None], most
+
+
+def _apart(ours: Body, theirs: Body, scale: float) -> tuple[FloatArray, FloatArray]:
+    """Return how the right palm's place from the left's should change (F, 3), with its weight."""
+    ours_apart, theirs_apart = (_between_palms(body.hands) for body in (ours, theirs))
+    near = np.linalg.norm(ours.hands.points[:, 0, :, None] - ours.hands.points[:, 1, None],
+                          axis=-1).min(axis=(1, 2))
+    return ours_apart * scale - theirs_apart, _nearness(near)
+
+
+def _between_palms(hands: Hands) -> FloatArray:
+    return hands.points[:, 0, 0] - hands.points[:, 1, 0]
+
+
+def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
+             to_body: FloatArray) -> FloatArray:
     """Solve the 2x2 normal equations of all frames at once for the wrists' shifts (F, 2, 3)."""
     matrix = np.zeros((len(hands), 2, 2))
-    matrix[:, 0, 0] = REST_WEIGHT + hands + head[:, 0]
-    matrix[:, 1, 1] = REST_WEIGHT + hands + head[:, 1]
+    matrix[:, 0, 0] = REST_WEIGHT + hands + body[:, 0]
+    matrix[:, 1, 1] = REST_WEIGHT + hands + body[:, 1]
     matrix[:, 0, 1] = matrix[:, 1, 0] = -hands
     pull = hands[:, None] * across
-    right_side = np.stack([pull + head[:, :1] * to_head[:, 0], head[:, 1:] * to_head[:, 1] - pull],
+    right_side = np.stack([pull + body[:, :1] * to_body[:, 0], body[:, 1:] * to_body[:, 1] - pull],
                           axis=1)
     return np.asarray(np.linalg.solve(matrix, right_side))
+
+
+def _out_of_the_body(body: Body, shifts: FloatArray, fps: float) -> FloatArray:
+    """Return what moves hands (F, 2, 3) that are shifted so out of the flesh they are in."""
+    hands = body.hands.moved(shifts)
+    found = np.zeros_like(shifts)
+    for number, side in enumerate(SIDES):
+        deepest = np.zeros(len(shifts))
+        for name in _flesh_for(side, body.tubes):
+            place = body.tubes[name].found(hands.points[:, number], body.axes[name])
+            _, way = body.tubes[name].point(place, body.axes[name])
+            worst = np.argmin(place.off, axis=1)[:, None]
+            depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]
+            out = np.take_along_axis(way, worst[..., None], axis=1)[:, 0]
+            deeper = depth > deepest
+            found[deeper, number] = depth[deeper, None] * out[deeper]
+            deepest = np.maximum(deepest, depth)
+    return gaussian_filter1d(found, SETTLING / 2 * fps, axis=0, mode="nearest")
 
 
 def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
@@ -79,17 +224,9 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> M
     pose = motion.global_pose
     rotations = pose.rotations.copy()
     for number, side in enumerate(SIDES):
-        chain = [joints[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand")]
+        chain = [joints[f"{side}_{part}"] for part in ARM]
         inward = np.array([0.0, 0.0, -1.0 if side == "left" else 1.0])
         hinges = quaternions.rotate(pose.rotations[:, chain[0]], inward)
         bent_to(rotations, pose.positions, chain, goals[:, number], hinges)
     return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
                                         quaternions.without_flips(rotations))
-
-
-def _bulge(character: Character, joints: Mapping[str, int]) -> float:
-    """Return how far (m) a helmet stands out before a bare face."""
-    middle = character.skeleton.heads[joints["head"]] + FOREHEAD
-    face = outer_vertices(character, {joints["head"]}) - middle
-    before = face[np.all(np.abs(face[:, ::2]) < [0.06, 0.08], axis=1), 1]
-    return max(0.0, float(-before.min()) - FACE) if len(before) else 0.0

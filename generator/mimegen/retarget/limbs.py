@@ -7,6 +7,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.anatomy import unit
 
 SOFT, MOST = 0.994, 0.9998
+# What a middle joint stands out at least, as a share of the upper bone.
+LEAST_SIDE = 0.03
 
 
 def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArray:
@@ -15,7 +17,7 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
     ``places`` (F, 3, 3) are upper joint, middle joint and end; ``goals`` (F, 3); ``hinges``
     (F, 3) the bending axes to use where the limb is straight. Returns the new middle joint and
     end, (F, 2, 3). Limbs that would be drawn straighter than they are approach their full length
-    softly, so knees and elbows do not pop.
+    softly, and nearly straight ones bend to the front, so knees and elbows do not pop.
     """
     start, middle, end = places[:, 0], places[:, 1], places[:, 2]
     upper = np.linalg.norm(middle - start, axis=1)
@@ -23,15 +25,29 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
     way = unit(goals - start)
     now = np.linalg.norm(end - start, axis=1)
     length = _softly(np.linalg.norm(goals - start, axis=1), now, upper, lower)
-    before = unit(end - start)
-    normal = np.cross(unit(middle - start), unit(end - middle)) + 0.05 * hinges
-    normal = unit(normal - before * np.sum(normal * before, axis=1, keepdims=True))
-    less = _angle(now, upper, lower) - _angle(length, upper, lower)
-    bend = quaternions.from_rotation_vectors(less[:, None] * normal)
     # The line from hip to ankle turns the short way, and the knee's side with it.
-    swing = quaternions.between(before, way)
-    bent = start + quaternions.rotate(quaternions.multiply(swing, bend), middle - start)
+    swing = quaternions.between(end - start, way)
+    side = quaternions.rotate(swing, middle - start)
+    front = unit(np.cross(way, quaternions.rotate(swing, hinges)))
+    side = _to_the_front(side - way * _along(side, way), front, upper[:, None])
+    share = (upper**2 + length**2 - lower**2) / (2 * length)
+    out = np.sqrt(np.maximum(upper**2 - share**2, 0.0))
+    bent = start + way * share[:, None] + unit(side) * out[:, None]
     return np.stack([bent, start + way * length[:, None]], axis=1)
+
+
+def _along(vectors: FloatArray, way: FloatArray) -> FloatArray:
+    return np.sum(vectors * way, axis=1, keepdims=True)
+
+
+def _to_the_front(side: FloatArray, front: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return where (F, 3) the middle joint stands out: where it does, but nearly straight limbs,
+    and those bent slightly backward, go to the ``front``.
+    """
+    least = LEAST_SIDE * upper
+    short = least - _along(side, front)
+    straight = np.clip(3 - np.linalg.norm(side, axis=1, keepdims=True) / least / 2, 0.0, 1.0)
+    return side + straight * (short + np.hypot(short, least / 4)) / 2 * front
 
 
 def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goals: FloatArray,
@@ -44,12 +60,6 @@ def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goal
     bent = np.concatenate([places[:, :1], reach(places, goals, hinges)], axis=1)
     swings = quaternions.between(np.diff(places, axis=1), np.diff(bent, axis=1))
     rotations[:, chain[:2]] = quaternions.multiply(swings, rotations[:, chain[:2]])
-
-
-def _angle(length: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
-    """Return the angle (F,) between the upper bone and the line to the end, by the cosine rule."""
-    cosine = (upper**2 + length**2 - lower**2) / (2 * upper * np.maximum(length, 1e-9))
-    return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
 def _softly(lengths: FloatArray, now: FloatArray, upper: FloatArray,

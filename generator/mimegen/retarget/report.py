@@ -11,7 +11,8 @@ from mimegen.characters.character import Performance
 from mimegen.motion import Motion, metrics
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES, find_roles
+from mimegen.readers.names import SIDES
+from mimegen.readers.roles import find_roles
 from mimegen.retarget.stance import source_contacts, standing_height
 from mimegen.retarget.surface import outermost
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES
+from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import (
     FINGERS,
     bone_direction,

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.characters.character import Character, Mesh
+from mimegen.characters.character import Character
 from mimegen.motion import Motion
 from mimegen.motion.contacts import resting, resting_level
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES
+from mimegen.readers.names import SIDES
+from mimegen.retarget.surface import outer_vertices
 
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
@@ -67,29 +68,3 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     toes = skeleton.heads[toe] - center if toe != ankle else ball
     tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - center - toes
     return Sole(heel, ball, toes, tip)
-
-
-def outer_vertices(character: Character, joints: set[int]) -> FloatArray:
-    """Return the vertices (V, 3), in the rest pose, that follow ``joints`` most."""
-    found = [mesh.vertices[np.isin(_owners(mesh), list(joints))] for mesh in character.meshes]
-    return np.concatenate([np.zeros((0, 3)), *found])
-
-
-def outermost_points(character: Character) -> dict[int, FloatArray]:
-    """Return the outermost vertices (P, 3) of each joint's flesh, relative to it at rest."""
-    ways = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)
-                     if (x, y, z) != (0, 0, 0)], dtype=float)
-    owners = np.concatenate([np.zeros(0, int), *(_owners(mesh) for mesh in character.meshes)])
-    places = np.concatenate([np.zeros((0, 3)), *(mesh.vertices for mesh in character.meshes)])
-    found = {}
-    for joint in np.unique(owners):
-        own = places[owners == joint]
-        extreme = np.unique(np.argmax(own @ ways.T, axis=0))
-        found[int(joint)] = own[extreme] - character.skeleton.heads[joint]
-    return found
-
-
-def _owners(mesh: Mesh) -> NDArray[np.intp]:
-    """Return the joint (V,) that each vertex follows most."""
-    most = np.argmax(mesh.weights, axis=1)
-    return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)

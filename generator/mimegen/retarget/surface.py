@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.character import Character, Mesh
-from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -18,6 +18,22 @@ class Skin:
     vertices: FloatArray
     joints: NDArray[np.int32]
     weights: FloatArray
+
+    def part(self, chosen: NDArray[np.bool_]) -> "Skin":
+        """Return the chosen (V,) vertices."""
+        return Skin(self.vertices[chosen], self.joints[chosen], self.weights[chosen])
+
+    def heights(self, motion: Motion) -> FloatArray:
+        """Return how high the vertices are in all frames, (F, V)."""
+        pose, heads = motion.global_pose, motion.skeleton.heads
+        heights = np.zeros((motion.frames, len(self.vertices)))
+        for joint in np.unique(self.joints[self.weights > 0]):
+            share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
+            own = np.flatnonzero(share)
+            up = quaternions.to_matrices(pose.rotations[:, joint])[:, 2]
+            moved = up @ (self.vertices[own] - heads[joint]).T + pose.positions[:, joint, 2:]
+            heights[:, own] += share[own] * moved
+        return heights
 
     def posed(self, motion: Motion) -> FloatArray:
         """Return where the vertices are in all frames, (F, V, 3), by linear blend skinning."""
@@ -69,6 +85,7 @@ def _directions(count: int) -> FloatArray:
     return np.stack([level * np.cos(angle), level * np.sin(angle), height], axis=1)
 
 
-def rigid_skin(skeleton: Skeleton, joint: int, points: FloatArray) -> Skin:
-    """Return points (P, 3) of the rest pose as a skin that follows one joint."""
-    return Skin(points, np.full((len(points), 1), joint, np.int32), np.ones((len(points), 1)))
+def outer_vertices(character: Character, joints: Collection[int]) -> FloatArray:
+    """Return the vertices (V, 3), in the rest pose, that follow ``joints`` most."""
+    found = [mesh.vertices[np.isin(owners(mesh), list(joints))] for mesh in character.meshes]
+    return np.concatenate([np.zeros((0, 3)), *found])

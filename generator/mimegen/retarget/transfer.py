@@ -7,15 +7,19 @@ import numpy as np
 from mimegen.characters.character import Character, Performance
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.roles import SIDES, find_roles
+from mimegen.readers.names import SIDES
+from mimegen.readers.roles import find_roles
 from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length, unit
 from mimegen.retarget.feet import on_the_ground
 from mimegen.retarget.ground import above_ground
 from mimegen.retarget.hands import with_hands_meeting
 from mimegen.retarget.rest import Alignment
+from mimegen.retarget.smoothing import as_lively, calmed
 from mimegen.retarget.stance import standing_height
 
 FOREARM_SHARE_OF_TWIST = 0.6
+# Roles whose turns are calmed: trunks and feet are solved from few markers, and bend slowly.
+TWITCHY = ("hips", "spine", "chest", "neck", "left_foot", "right_foot", "left_toe", "right_toe")
 # How far relaxed fingers are bent at each joint, in degrees.
 RELAXED = {"thumb": (5.0, 10.0, 15.0), "index": (20.0, 25.0, 15.0), "middle": (25.0, 30.0, 20.0),
            "ring": (30.0, 35.0, 20.0), "pinky": (30.0, 35.0, 20.0)}
@@ -69,6 +73,8 @@ def _performed(motion: Motion, roles: Mapping[str, str], character: Character,
         rotations = motion.global_pose.rotations[:, order]
     else:
         aligned = _aligned(motion, roles, target, goal_roles)
+        aligned |= {role: calmed(turns, motion.fps) for role, turns in aligned.items()
+                    if role.startswith(TWITCHY)}
         rotations = _transferred(aligned, target, goal)
     root = _root(motion, source, target, goal, rotations, scale)
     moved = Motion.from_global_rotations(target, motion.fps, root,
@@ -192,5 +198,8 @@ def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Map
     middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
     ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
     level = standing_height(motion, source, "foot")
-    path = (hips - [0.0, 0.0, level]) * [scale, scale, legs] + [0.0, 0.0, ankle]
-    return np.asarray(path - quaternions.rotate(rotations[:, 0], middle - target.heads[0]))
+    size = np.array([scale, scale, legs])
+    path = (hips - [0.0, 0.0, level]) * size + [0.0, 0.0, ankle]
+    root = path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])
+    trunk = [source[role] for role in ("hips", "left_upper_arm", "right_upper_arm", "head")]
+    return as_lively(root, places[:, trunk].mean(axis=1) * size, motion.fps)

@@ -1,0 +1,188 @@
+"""Where a body's surface is about its bones: tubes about trunk, head and limbs.
+
+A place near a body is told by the tube it is nearest to: how far along its axis, in which
+direction from it, and how far off its surface. The same words name a place on another body.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
+
+from mimegen.characters.character import Character
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.retarget.anatomy import leg_length, unit
+from mimegen.retarget.surface import owners
+
+# An unclothed person's radii (m) to the sides, to the front and to the back, at evenly spaced
+# places from a tube's first end to its second, for the stature below: means of the library's woman
+# and man, whose joints lie where captured people's do.
+STATURE = 1.70
+TYPICAL = {
+    "trunk": ((0.165, 0.155, 0.142, 0.145, 0.150, 0.135), (0.112, 0.092, 0.075, 0.086, 0.096, 0.10),
+              (0.130, 0.135, 0.135, 0.140, 0.138, 0.105)),
+    "head": ((0.074, 0.076, 0.076), (0.090, 0.095, 0.094), (0.098, 0.102, 0.100)),
+    "upper_arm": ((0.055, 0.047, 0.040),) * 3,
+    "forearm": ((0.040, 0.037, 0.027),) * 3,
+    "thigh": ((0.088, 0.080, 0.062),) * 3,
+}
+# The axis of the head, from its joint (m, at that stature).
+HEAD_AXIS = ((0.0, -0.022, 0.055), (0.0, -0.015, 0.125))
+LEG_SHARE_OF_HEIGHT = 0.491
+ALONG, AROUND = 16, 24
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A tube's two ends and the direction of its left side, each (F, 3), in all frames."""
+
+    start: FloatArray
+    end: FloatArray
+    left: FloatArray
+
+
+@dataclass(frozen=True)
+class Place:
+    """Points (F, P) near a tube: how far along (0 to 1), in which direction (F, P, 3) of left,
+    forward and along, and how far (m) off the surface, negative inside.
+    """
+
+    along: FloatArray
+    way: FloatArray
+    off: FloatArray
+
+
+@dataclass(frozen=True)
+class Tube:
+    """Distances (ALONG, AROUND) in metres of the surface from the axis, by place and direction."""
+
+    radii: FloatArray
+
+    def radius(self, along: FloatArray, way: FloatArray) -> FloatArray:
+        """Return the distances (F, P) of the surface from the axis."""
+        turn = np.arctan2(way[..., 1], way[..., 0]) / (2 * np.pi) * AROUND
+        grid = np.concatenate([self.radii, self.radii[:, :1]], axis=1)
+        return np.asarray(map_coordinates(grid, [along * (ALONG - 1), turn % AROUND], order=1,
+                                          mode="nearest"))
+
+    def found(self, points: FloatArray, axes: Axes) -> Place:
+        """Return where ``points`` (F, P, 3) are."""
+        frame, length = _frame(axes)
+        away = points - axes.start[:, None]
+        along = np.clip(np.einsum("fpx,fx->fp", away, frame[:, 2]) / length[:, None], 0.0, 1.0)
+        away = away - along[..., None] * (axes.end - axes.start)[:, None]
+        way = unit(np.einsum("fpx,fkx->fpk", away, frame))
+        off = np.linalg.norm(away, axis=-1) - self.radius(along, way)
+        return Place(along, way, off)
+
+    def point(self, place: Place, axes: Axes) -> tuple[FloatArray, FloatArray]:
+        """Return a place's points (F, P, 3) and the directions (F, P, 3) away from the axis."""
+        frame, _ = _frame(axes)
+        way = np.einsum("fpk,fkx->fpx", place.way, frame)
+        on_axis = axes.start[:, None] + place.along[..., None] * (axes.end - axes.start)[:, None]
+        out = self.radius(place.along, place.way) + place.off
+        return on_axis + out[..., None] * way, way
+
+
+def _frame(axes: Axes) -> tuple[FloatArray, FloatArray]:
+    """Return left, forward and along as rows (F, 3, 3), and the axis' length (F,)."""
+    along = axes.end - axes.start
+    length = np.maximum(np.linalg.norm(along, axis=1), 1e-6)
+    along = along / length[:, None]
+    left = unit(axes.left - along * np.sum(axes.left * along, axis=1, keepdims=True))
+    return np.stack([left, np.cross(along, left), along], axis=1), length
+
+
+def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str, int],
+              size: float) -> dict[str, Axes]:
+    """Return the tubes' axes by name, in all frames of joints' places (F, J, 3).
+
+    ``head_turns`` (F, 4) is how the head has turned from an upright rest; ``size`` the body's
+    stature as a multiple of the typical one.
+    """
+    def at(role: str) -> FloatArray:
+        return positions[:, joints[role]]
+
+    hips, shoulders = (at(f"left_{part}") - at(f"right_{part}") for part in ("thigh", "upper_arm"))
+    found = {"trunk": Axes((at("left_thigh") + at("right_thigh")) / 2,
+                           (at("left_upper_arm") + at("right_upper_arm")) / 2,
+                           unit(hips) + unit(shoulders))}
+    ends = [at("head") + quaternions.rotate(head_turns, size * np.array(end)) for end in HEAD_AXIS]
+    found["head"] = Axes(ends[0], ends[1], quaternions.rotate(head_turns, [1.0, 0.0, 0.0]))
+    for side in ("left", "right"):
+        for start, end in (("thigh", "shin"), ("upper_arm", "forearm"), ("forearm", "hand")):
+            found[f"{side}_{start}"] = Axes(at(f"{side}_{start}"), at(f"{side}_{end}"), hips)
+    return found
+
+
+def stature(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
+    """Return a body's height by its legs, as a multiple of the typical one."""
+    return leg_length(skeleton, joints) / 2 / LEG_SHARE_OF_HEIGHT / STATURE
+
+
+def typical_tubes(size: float) -> dict[str, Tube]:
+    """Return an unclothed person's tubes at a size."""
+    around = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
+    ahead = np.sin(around) > 0
+    found = {}
+    for name, profiles in TYPICAL.items():
+        wide, front, back = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
+                                       profile)[:, None] for profile in profiles)
+        deep = np.where(ahead, front, back)
+        tube = Tube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep))
+        for key in (name,) if name in ("trunk", "head") else (f"left_{name}", f"right_{name}"):
+            found[key] = tube
+    return found
+
+
+def measured_tubes(character: Character, joints: Mapping[str, int]) -> dict[str, Tube]:
+    """Return a character's tubes from its meshes in the rest pose; typical ones where it has none.
+    """
+    skeleton = character.skeleton
+    tubes = typical_tubes(stature(skeleton, joints))
+    if not character.meshes:
+        return tubes
+    places = np.concatenate([mesh.vertices for mesh in character.meshes])
+    role_of = {joint: role for role, joint in joints.items()}
+    of = np.array([_nearest_role(skeleton, role_of, joint) for joint in range(len(skeleton.names))])
+    parts = of[np.concatenate([owners(mesh) for mesh in character.meshes])]
+    axes = tube_axes(skeleton.heads[None], quaternions.IDENTITY[None], joints,
+                     stature(skeleton, joints))
+    for name, tube in tubes.items():
+        own = places[_belongs(parts, name)]
+        if len(own) > 50:
+            tubes[name] = _measured(own, axes[name], tube)
+    return tubes
+
+
+def _nearest_role(skeleton: Skeleton, role_of: Mapping[int, str], joint: int) -> str:
+    while joint >= 0:
+        if joint in role_of:
+            return role_of[joint]
+        joint = int(skeleton.parents[joint])
+    return ""
+
+
+def _belongs(parts: FloatArray, name: str) -> FloatArray:
+    if name != "trunk":
+        return np.asarray(parts == name)
+    return np.array([part in ("hips", "chest") or part.startswith("spine") for part in parts])
+
+
+def _measured(points: FloatArray, axes: Axes, tube: Tube) -> Tube:
+    """Return a tube through the outermost of points (V, 3); a typical one where there are few."""
+    place = Tube(np.zeros((ALONG, AROUND))).found(points[None], axes)
+    along = np.round(place.along[0] * (ALONG - 1)).astype(int)
+    turn = np.arctan2(place.way[0, :, 1], place.way[0, :, 0]) / (2 * np.pi) * AROUND
+    around = np.round(turn).astype(int) % AROUND
+    radii = np.zeros((ALONG, AROUND))
+    np.maximum.at(radii, (along, around), place.off[0])
+    if np.count_nonzero(radii) < 0.2 * radii.size:
+        return tube
+    wrapped = np.tile(radii, (1, 3))
+    nearest = distance_transform_edt(wrapped == 0, return_distances=False, return_indices=True)
+    filled = wrapped[tuple(nearest)]
+    smooth = gaussian_filter(filled, (0.7, 0.7), mode="nearest")
+    return Tube(smooth[:, AROUND : 2 * AROUND])

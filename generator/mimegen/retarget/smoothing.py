@@ -1,0 +1,37 @@
+"""Low-passes: no twitch that the source does not show, none of its own taken away."""
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# Standard deviations (s) for turns, and for what differs from the source in a path.
+CALM, LIVELY = 0.015, 0.03
+
+
+def calmed(turns: FloatArray, fps: float) -> FloatArray:
+    """Return rotations (F, 4) without twitches faster than trunks and feet move.
+
+    A pelvis solved from few markers twitches about its own middle, which moves nothing in its own
+    skeleton; in a body with other hips all that hangs on it would twitch.
+    """
+    smooth = gaussian_filter1d(quaternions.without_flips(turns), CALM * fps, axis=0,
+                               mode="nearest")
+    return quaternions.normalise(smooth)
+
+
+def as_lively(places: FloatArray, source: FloatArray, fps: float) -> FloatArray:
+    """Return a path (F, 3) that differs from the source's, at its size, only slowly."""
+    return np.asarray(source + gaussian_filter1d(places - source, LIVELY * fps, axis=0,
+                                                 mode="nearest"))
+
+
+def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
+    """Return a smooth curve (F,) that is nowhere much below ``values`` (F,), nor below zero."""
+    values = np.maximum(values, 0.0)
+    if not np.any(values > 0):
+        return values
+    width = max(1, round(0.06 * fps))
+    return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
+                                        mode="nearest"))

@@ -2,33 +2,43 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial import cKDTree
 
 from mimegen.characters.character import Performance
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import Dots, sampled
-from mimegen.pointlight.view import View
+from mimegen.pointlight.view import View, view_from
 from mimegen.stage.skinning import SkinMatrix, joint_columns, skin_matrix, skinned
 
-# A light sits on the skin about a joint. It is seen where the first surface on the way to it lies
-# within this many times the joint's depth under the skin.
-REACH = 1.5
+# A light sits on the skin about a joint. It is seen where the first surface on the way to the joint
+# is its own skin: not much farther from the joint than the skin usually is, seen from all around.
+REACH = 1.75
 REACH_SLACK_M = 0.02
-_POSES_FOR_REACH = 8
+REACH_QUANTILE = 0.4
+_REACH_POSES, _REACH_SIDES = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """A performer's surface over time, as one mesh of triangles (T, 3)."""
+    """A performer's surface over time, as one mesh.
+
+    ``faces`` (Q, 4) repeat the last corner of triangles; ``columns`` as from ``joint_columns``.
+    """
 
     skin: SkinMatrix
     columns: NDArray[np.float32]
-    triangles: NDArray[np.intp]
+    faces: NDArray[np.intp]
+
+    @cached_property
+    def triangles(self) -> NDArray[np.intp]:
+        """The faces as triangles (T, 3)."""
+        whole = self.faces[self.faces[:, 2] != self.faces[:, 3]]
+        return np.concatenate([self.faces[:, :3], whole[:, [0, 2, 3]]])
 
     def vertices(self, frame: int) -> FloatArray:
         """Return the vertices (V, 3) in one frame."""
@@ -46,13 +56,13 @@ def posed_body(performance: Performance, moments: FloatArray) -> Body:
                                   (moments - before)[:, None])
     columns = joint_columns(character.skeleton, sampled(pose.positions, moments), rotations)
     joints = len(character.skeleton.names)
-    triangles, first = [], 0
+    faces, first = [], 0
     for mesh in character.meshes:
-        corners = mesh.faces[:, [0, 2, 3]][mesh.faces[:, 3] >= 0]
-        triangles += [mesh.faces[:, :3] + first, corners + first]
+        whole = np.where(mesh.faces < 0, mesh.faces[:, [2]], mesh.faces)
+        faces.append(whole.astype(np.intp) + first)
         first += len(mesh.vertices)
     skin = sparse.vstack([skin_matrix(mesh, joints) for mesh in character.meshes], format="csr")
-    return Body(skin, columns, np.concatenate(triangles).astype(np.intp))
+    return Body(skin, columns, np.concatenate(faces))
 
 
 def hidden_dots(dots: Dots, view: View, bodies: Sequence[Body]) -> NDArray[np.bool_]:
@@ -62,7 +72,7 @@ def hidden_dots(dots: Dots, view: View, bodies: Sequence[Body]) -> NDArray[np.bo
     that is nearer than the dot by more than the dot's reach.
     """
     seen = view.project(dots.places)
-    reach = _reaches(dots, bodies)
+    reach = skin_reaches(dots, bodies)
     hidden = np.zeros(seen.shape[:2], dtype=bool)
     for frame in range(dots.frames):
         for body in bodies:
@@ -75,15 +85,23 @@ def _projected(body: Body, view: View, frame: int) -> FloatArray:
     return np.asarray(view.at(frame).project(body.vertices(frame)[None])[0])
 
 
-def _reaches(dots: Dots, bodies: Sequence[Body]) -> FloatArray:
-    """Return how far (D,) in front of a dot its own skin may lie, in metres."""
-    frames = np.unique(np.linspace(0, dots.frames - 1, _POSES_FOR_REACH).astype(int))
-    depths = np.empty((len(frames), dots.count))
-    for row, frame in enumerate(frames):
-        for person, body in enumerate(bodies):
-            own = dots.performers == person
-            depths[row, own] = cKDTree(body.vertices(frame)).query(dots.places[frame, own])[0]
-    return np.asarray(REACH * np.median(depths, axis=0) + REACH_SLACK_M)
+def skin_reaches(dots: Dots, bodies: Sequence[Body]) -> FloatArray:
+    """Return how far (D,) before a dot its own skin may lie, in metres."""
+    reaches = np.zeros(dots.count)
+    frames = np.unique(np.linspace(0, dots.frames - 1, _REACH_POSES).astype(int))
+    for person, body in zip(dots.people, bodies, strict=True):
+        depths = []
+        for frame in frames:
+            vertices = body.vertices(frame)
+            for side in range(_REACH_SIDES):
+                turn = quaternions.conjugate(view_from(360 * side / _REACH_SIDES, 0.0))
+                away = np.array([1.0, 1.0, -1.0])
+                seen = quaternions.rotate(turn, dots.places[frame, person]) * away
+                around = quaternions.rotate(turn, vertices) * away
+                depths.append(seen[:, 2] - first_surface(around, body.triangles, seen))
+        usual = np.quantile(np.maximum(depths, 0.0), REACH_QUANTILE, axis=0)
+        reaches[person] = REACH * usual + REACH_SLACK_M
+    return reaches
 
 
 def first_surface(vertices: FloatArray, triangles: NDArray[np.intp],
@@ -92,17 +110,20 @@ def first_surface(vertices: FloatArray, triangles: NDArray[np.intp],
 
     ``vertices`` (V, 3) are pixels and depth. Infinite where there is no triangle.
     """
-    corners = vertices.astype(np.float32)[triangles]
-    low, high = corners[..., :2].min(axis=1), corners[..., :2].max(axis=1)
-    flat = points[:, None, :2].astype(np.float32)
-    dot, triangle = np.nonzero((low <= flat).all(axis=-1) & (flat <= high).all(axis=-1))
-    a, b, c = np.moveaxis(vertices[triangles[triangle]], 1, 0)
+    near = np.ones((len(points), len(triangles)), dtype=bool)
+    for axis in range(2):
+        one, two, three = vertices[triangles.T, axis]
+        at = points[:, [axis]]
+        near &= np.minimum(np.minimum(one, two), three) <= at
+        near &= at <= np.maximum(np.maximum(one, two), three)
+    dot, triangle = np.nonzero(near)
+    a, b, c = vertices[triangles[triangle].T]
     p = points[dot]
     area = _cross(b - a, c - a)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        v, w = _cross(p - a, c - a) / area, _cross(b - a, p - a) / area
+    flat = np.where(area == 0, 1.0, area)
+    v, w = _cross(p - a, c - a) / flat, _cross(b - a, p - a) / flat
     depth = a[:, 2] + v * (b - a)[:, 2] + w * (c - a)[:, 2]
-    inside = (v >= 0) & (w >= 0) & (v + w <= 1)
+    inside = (area != 0) & (v >= 0) & (w >= 0) & (v + w <= 1)
     nearest = np.full(len(points), np.inf)
     np.minimum.at(nearest, dot[inside], depth[inside])
     return nearest
@@ -113,6 +134,11 @@ def _cross(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def outlines(bodies: Sequence[Body], view: View, frames: int) -> Iterator[list[FloatArray]]:
-    """Yield, frame by frame, each body's triangles in the picture (T, 3, 2), in pixels."""
+    """Yield, frame by frame, each body's faces towards the viewer (Q, 4, 2), in pixels."""
     for frame in range(frames):
-        yield [_projected(body, view, frame)[body.triangles][..., :2] for body in bodies]
+        shapes = []
+        for body in bodies:
+            a, b, c, d = corners = _projected(body, view, frame)[body.faces.T, :2]
+            # Counterclockwise seen from outside; the picture's y points down.
+            shapes.append(corners[:, _cross(c - a, d - b) < 0].swapaxes(0, 1))
+        yield shapes

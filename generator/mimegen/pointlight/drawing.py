@@ -25,14 +25,20 @@ def pictures(stimulus: Stimulus) -> Iterator[ByteArray]:
     if stimulus.display.style == "dots":
         yield from _dots(stimulus)
         return
-    covers = _sticks(stimulus) if stimulus.display.style == "stick" else _silhouettes(stimulus)
+    sheets = _sticks(stimulus) if stimulus.display.style == "stick" else _silhouettes(stimulus)
     colors = stimulus.performer_colors()
-    for layers in covers:
-        light = np.broadcast_to(stimulus.background, (*layers[0].shape, 3)).copy()
-        for cover, color in zip(layers, colors, strict=True):
-            light += cover[..., None] * (color - light)
-        encoded = to_srgb(light)
-        yield encoded[..., 0] if stimulus.gray else encoded
+    channels = slice(0, 1) if stimulus.gray else slice(None)
+    background = stimulus.background[channels]
+    for layers in sheets:
+        covers = [np.asarray(sheet.reduce(OVERSAMPLING), np.float32) / 255 for sheet in layers]
+        drawn = np.logical_or.reduce([cover > 0 for cover in covers])
+        light = np.broadcast_to(background, (int(drawn.sum()), len(background))).copy()
+        for cover, color in zip(covers, colors, strict=True):
+            light += cover[drawn, None] * (color[channels] - light)
+        picture = np.empty((*drawn.shape, len(background)), np.uint8)
+        picture[:] = to_srgb(background)
+        picture[drawn] = to_srgb(light)
+        yield picture[..., 0] if stimulus.gray else picture
 
 
 def _dots(stimulus: Stimulus) -> Iterator[ByteArray]:
@@ -46,41 +52,40 @@ def _dots(stimulus: Stimulus) -> Iterator[ByteArray]:
                              dots.strengths[:, order], stimulus.colors[order])
 
 
-def _sticks(stimulus: Stimulus) -> Iterator[list[FloatArray]]:
-    """Yield the cover (H, W) of each performer's limbs."""
+def _sticks(stimulus: Stimulus) -> Iterator[list[Image.Image]]:
+    """Yield each performer's limbs, oversampled."""
     dots = stimulus.dots
     wide = max(1, round(OVERSAMPLING * STICK_WIDTH * stimulus.dot_diameter))
     for frame in range(dots.frames):
         places = dots.places[frame, :, :2] * OVERSAMPLING
-        strength = dots.strengths[frame]
-        yield [_stick(stimulus, places, person, wide) * float(strength[person].max())
-               for person in dots.people]
+        shown = round(255 * float(dots.strengths[frame].max()))
+        yield [_stick(stimulus, places, person, wide, shown) for person in dots.people]
 
 
 def _stick(stimulus: Stimulus, places: FloatArray, person: NDArray[np.intp],
-           wide: int) -> FloatArray:
+           wide: int, ink: int) -> Image.Image:
     sheet, draw = _sheet(stimulus)
     own = set(person.tolist())
     shown = np.isfinite(places).all(axis=-1)
     for a, b in stimulus.dots.limbs:
         if int(a) in own and shown[a] and shown[b]:
-            draw.line([*places[a], *places[b]], fill=255, width=wide)
+            draw.line([*places[a], *places[b]], fill=ink, width=wide)
     radius = wide / 2
     for x, y in places[person][shown[person]]:
-        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
-    return _cover(sheet)
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
+    return sheet
 
 
-def _silhouettes(stimulus: Stimulus) -> Iterator[list[FloatArray]]:
-    """Yield the cover (H, W) of each body."""
+def _silhouettes(stimulus: Stimulus) -> Iterator[list[Image.Image]]:
+    """Yield each body's outline, filled and oversampled."""
     frames = stimulus.dots.frames
     for shapes in outlines(stimulus.bodies, stimulus.view, frames):
         layers = []
-        for triangles in shapes:
+        for faces in shapes:
             sheet, draw = _sheet(stimulus)
-            for corners in (triangles.reshape(-1, 6) * OVERSAMPLING).tolist():
+            for corners in (faces.reshape(-1, 8) * OVERSAMPLING).tolist():
                 draw.polygon(corners, fill=255)
-            layers.append(_cover(sheet))
+            layers.append(sheet)
         yield layers
 
 
@@ -89,10 +94,6 @@ def _sheet(stimulus: Stimulus) -> tuple[Image.Image, ImageDraw.ImageDraw]:
     size = (display.width * OVERSAMPLING, display.height * OVERSAMPLING)
     sheet = Image.new("L", size)
     return sheet, ImageDraw.Draw(sheet)
-
-
-def _cover(sheet: Image.Image) -> FloatArray:
-    return np.asarray(sheet.reduce(OVERSAMPLING), float) / 255
 
 
 def montage(frames: list[ByteArray], columns: int) -> ByteArray:

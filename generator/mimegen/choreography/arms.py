@@ -20,6 +20,8 @@ RELAXED_TWIST_DEG = 65.0
 TWIST_LIMIT_DEG = 92.0
 WRIST_LIMIT_DEG = 66.0
 WRIST_SMOOTHING_S = 0.02
+# No arm is stretched further than this share of its length.
+EXTENDED = 0.985
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
@@ -44,10 +46,15 @@ class ArmGoal(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """A solved arm: global rotations by joint name, and over-reach (F,) in metres."""
+    """A solved arm: global rotations by joint name; how it is too short (F, 3), in metres."""
 
     rotations: dict[str, FloatArray]
-    short_by: FloatArray
+    short: FloatArray
+
+    @property
+    def short_by(self) -> FloatArray:
+        """How much (F,) the arm is too short, in metres."""
+        return np.asarray(np.linalg.norm(self.short, axis=-1))
 
 
 class _Shoulder(NamedTuple):
@@ -113,7 +120,7 @@ def solve_arm(
     hand = within_wrist(lower, hand, fps)
     twist = FOREARM_SHARE_OF_TWIST * forearm_twist(lower, hand)
     twisted = quaternions.multiply(lower, supination(twist, sign * unit(limb.lower)))
-    over = np.linalg.norm(wrist - place, axis=-1) - limb.reach
+    over = np.linalg.norm(wrist - place, axis=-1, keepdims=True) - EXTENDED * limb.reach
     return Arm(
         {
             f"{side}Shoulder": collar,
@@ -121,7 +128,7 @@ def solve_arm(
             f"{side}ForeArm": twisted,
             f"{side}Hand": hand,
         },
-        np.maximum(over, 0.0),
+        np.maximum(over, 0.0) * unit(wrist - place),
     )
 
 

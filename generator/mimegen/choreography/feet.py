@@ -48,8 +48,8 @@ class Lower(NamedTuple):
     swing: dict[str, FloatArray]
 
 
-def lower_body(stage: Stage) -> Lower:
-    """Return pelvis and legs."""
+def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
+    """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis."""
     skeleton = stage.skeleton
     found, start = walks(stage.line.phases), walk_start(stage.line.phases)
     body = body_ground(found, start, stage.moments)
@@ -62,6 +62,7 @@ def lower_body(stage: Stage) -> Lower:
         heading, skeleton.heads[0] + in_body_axes(steps * stage.unit) + stage.life["sway"]
     )
     root[:, 2] -= STANDING_SINK_M
+    root += help_m
     root += _weight_shift(goals, root, heading, stage.fps)
     size, spread = under_way(found, stage.moments), _spread(goals, heading)
     along = size * np.clip(spread / 0.55, -1.2, 1.2)

@@ -4,28 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mimegen.choreography import hands, trunk
-from mimegen.choreography.anchors import GAZE_LEAD_S, SIDES, Anchors, Stage
-from mimegen.choreography.arms import Arm, solve_arm
+from mimegen.choreography import hands
+from mimegen.choreography.anchors import SIDES, Anchors, Stage
 from mimegen.choreography.body import centimetre
-from mimegen.choreography.feet import lower_body
-from mimegen.choreography.hand_shapes import finger_joints
 from mimegen.choreography.life import small_movements
-from mimegen.choreography.places import LEFT, in_body_axes
-from mimegen.choreography.score import Score, ShouldersKey, Turned
-from mimegen.choreography.tracks import TimedKey, track_keys, track_values, track_weights
+from mimegen.choreography.performer import performed
+from mimegen.choreography.places import in_body_axes
+from mimegen.choreography.score import Score
+from mimegen.choreography.tracks import track_weights
 from mimegen.choreography.variation import FREE, Variant, vary
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
-from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# The trunk starts a movement before the hands.
-CHEST_LEAD_S = 0.03
-# What a target may be out of reach before it is an error; other takes than the score as it is
-# written come as near as the arm can.
-REACH_TOLERANCE_M = 0.03
 # Two performers look and reach for each other: how often each sees where the other has got to.
 SCENE_ROUNDS = 3
 
@@ -54,7 +45,7 @@ def perform_scene(
     )
     exact = seed == 0 and style is None
     if len(parts) == 1:
-        motions = [_performed(parts[0], alone[0], exact)]
+        motions = [performed(parts[0], alone[0], exact)]
     else:
         still = _standing(skeleton, frames, fps)
         motions = [still, still]
@@ -63,7 +54,7 @@ def perform_scene(
                 partner = _seen_by(score, own, motions[1 - own])
                 stage = alone[own]._replace(partner=partner.global_pose)
                 exact_now = exact and number == SCENE_ROUNDS - 1
-                motions[own] = _performed(parts[own], stage, exact_now)
+                motions[own] = performed(parts[own], stage, exact_now)
     return tuple(_as_seen(_placed(motion, *_spot(score, own)), variants[0])
                  for own, motion in enumerate(motions))
 
@@ -156,88 +147,3 @@ def _turned(motion: Motion, degrees: float) -> Motion:
     rotations = quaternions.without_flips(quaternions.normalise(rotations))
     places = quaternions.rotate(turn, motion.root_positions)
     return Motion(motion.skeleton, motion.fps, places, rotations)
-
-
-def _performed(score: Score, stage: Stage, exact: bool) -> Motion:
-    skeleton, names = stage.skeleton, stage.skeleton.index
-    count = len(stage.moments)
-    rotations = np.tile(quaternions.IDENTITY, (count, len(skeleton.names), 1))
-    lower = lower_body(stage)
-    root = lower.root
-    _put(rotations, skeleton, lower.rotations)
-    turn, lean, tilt = _turns(stage, "chest", CHEST_LEAD_S)
-    bent = trunk.turned(trunk.Turns(turn + lower.chest_turn, lean, tilt))
-    _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
-    chest = rotations[:, names["Spine2"]]
-    offsets = trunk.Turns(*_turns(stage, "head", GAZE_LEAD_S / 2))
-    _put(rotations, skeleton, trunk.head_rotations(chest, offsets))
-    anchors = Anchors(score, stage, _pose(skeleton, root, rotations))
-    target = anchors.gaze()
-    eyes = anchors.resolve("eyes", LEFT).positions
-    looking = trunk.looking(eyes, chest, target)
-    turns = trunk.Turns(*(a + b for a, b in zip(looking, offsets, strict=True)))
-    _put(rotations, skeleton, trunk.head_rotations(chest, turns))
-    anchors = Anchors(score, stage, _pose(skeleton, root, rotations))
-    shrug = track_values(
-        track_keys(stage.line.phases, "shoulders", ShouldersKey()), ("up", "forward"),
-        stage.moments,
-    ) + stage.life["shoulders"]
-    for side in SIDES:
-        track = anchors.hand_track(side)
-        drift = stage.life[f"{side} hand"] + lower.swing[side] * hands.hanging(
-            track, stage.moments)[:, None]
-        goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton, drift)
-        arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
-        if exact:
-            _check_reach(score, track.keys, arm, stage.moments, side)
-        _put(rotations, skeleton, arm.rotations)
-        fingers = hands.finger_pose(track, skeleton, stage.moments)
-        rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
-            arm.rotations[f"{side}Hand"][:, None], fingers
-        )
-    return Motion.from_global_rotations(skeleton, stage.fps, root, rotations)
-
-
-def _put(rotations: FloatArray, skeleton: Skeleton, parts: dict[str, FloatArray]) -> None:
-    """Set joints' global rotations, and let everything that hangs on them follow."""
-    fixed = {skeleton.index[name]: turns for name, turns in parts.items()}
-    moved = set(fixed)
-    for joint, turns in fixed.items():
-        rotations[:, joint] = turns
-    for joint in range(1, len(skeleton.names)):
-        parent = int(skeleton.parents[joint])
-        if joint not in fixed and parent in moved:
-            rotations[:, joint] = rotations[:, parent]
-            moved.add(joint)
-
-
-def _pose(skeleton: Skeleton, root: FloatArray, rotations: FloatArray) -> GlobalPose:
-    positions = np.empty((len(root), len(skeleton.names), 3))
-    positions[:, 0] = root
-    for joint in range(1, len(skeleton.names)):
-        parent = skeleton.parents[joint]
-        positions[:, joint] = positions[:, parent] + quaternions.rotate(
-            rotations[:, parent], skeleton.offsets[joint]
-        )
-    return GlobalPose(positions, rotations.copy())
-
-
-def _turns(stage: Stage, track: str, lead: float) -> FloatArray:
-    """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
-    keys = track_keys(stage.line.phases, track, Turned())
-    values = track_values(keys, ("turn", "lean", "tilt"), stage.moments, lead)
-    return np.asarray((values + stage.life[track]).T)
-
-
-def _check_reach(
-    score: Score, keys: Sequence[TimedKey], arm: Arm, moments: FloatArray, side: str
-) -> None:
-    worst = int(np.argmax(arm.short_by))
-    if arm.short_by[worst] <= REACH_TOLERANCE_M:
-        return
-    nearest = min(keys, key=lambda timed: abs(timed.time - moments[worst]))
-    raise RequestError(
-        f"{score.source}: line {nearest.line}: {side.lower()}_hand: the target at"
-        f" {moments[worst]:.2f} s is {100 * arm.short_by[worst]:.0f} cm out of reach;"
-        f" bring it nearer, or lean, turn or move the body towards it"
-    )

@@ -1,0 +1,157 @@
+"""One performer: from a part's keys to a motion in that performer's own world."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from mimegen.choreography import hands, trunk
+from mimegen.choreography.anchors import GAZE_LEAD_S, SIDES, Anchors, Stage
+from mimegen.choreography.arms import Arm, solve_arm
+from mimegen.choreography.feet import Lower, lower_body
+from mimegen.choreography.hand_shapes import finger_joints
+from mimegen.choreography.places import LEFT
+from mimegen.choreography.score import Score, ShouldersKey, Turned
+from mimegen.choreography.tracks import TimedKey, track_keys, track_values
+from mimegen.errors import RequestError
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.motion import GlobalPose
+from mimegen.motion.quaternions import FloatArray
+
+# The trunk starts a movement before the hands.
+CHEST_LEAD_S = 0.03
+# What a target may be out of reach before it is an error; other takes than the score as it is
+# written come as near as the arm can.
+REACH_TOLERANCE_M = 0.03
+# The trunk helps an arm that is this much too short, up to a limit: partly it leans from the hips
+# (whose height over the hip joint this is), partly the pelvis goes along.
+HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS = 0.004, 0.13, 2
+HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
+
+
+def performed(score: Score, stage: Stage, exact: bool) -> Motion:
+    """Return one performer's motion.
+
+    Where an arm is too short, the trunk goes along. Raises RequestError for a target out of reach
+    if ``exact``.
+    """
+    help_m = np.zeros((len(stage.moments), 3))
+    motion, arms = _solved(score, stage, help_m)
+    for _ in range(HELP_ROUNDS):
+        short = max(float(arm.short_by.max()) for arm in arms.values())
+        if short < HELPED_FROM_M:
+            break
+        more = help_m + _pulled(arms, stage.fps)
+        size = np.linalg.norm(more, axis=-1, keepdims=True)
+        more = more * HELP_LIMIT_M * np.tanh(size / HELP_LIMIT_M) / np.maximum(size, 1e-9)
+        helped, nearer = _solved(score, stage, more)
+        if max(float(arm.short_by.max()) for arm in nearer.values()) >= short:
+            break
+        motion, arms, help_m = helped, nearer, more
+    if exact:
+        for side, arm in arms.items():
+            _check_reach(score, Anchors(score, stage, motion.global_pose).hand_track(side).keys,
+                         arm, stage.moments, side)
+    return motion
+
+
+def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
+    """Return where the arms that are too short pull the shoulders (F, 3), eased in time."""
+    pulls = np.stack([arm.short for arm in arms.values()])
+    sizes = np.linalg.norm(pulls, axis=-1, keepdims=True)
+    pull = (pulls * sizes).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1e-9)
+    size = np.linalg.norm(pull, axis=-1)
+    room = 2 * round(HELP_EASE_S * fps) + 1
+    wide = maximum_filter1d(size, room, mode="nearest")
+    towards = gaussian_filter1d(pull, HELP_EASE_S * fps, axis=0, mode="nearest")
+    towards /= np.maximum(np.linalg.norm(towards, axis=-1, keepdims=True), 1e-9)
+    return np.asarray(gaussian_filter1d(wide, HELP_EASE_S * fps, mode="nearest")[:, None] * towards)
+
+
+def _solved(score: Score, stage: Stage, help_m: FloatArray) -> tuple[Motion, dict[str, Arm]]:
+    skeleton = stage.skeleton
+    lower = lower_body(stage, PELVIS_SHARE * help_m)
+    rotations = _trunk_and_head(score, stage, lower, (1 - PELVIS_SHARE) * help_m)
+    anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
+    shrug = track_values(
+        track_keys(stage.line.phases, "shoulders", ShouldersKey()), ("up", "forward"),
+        stage.moments,
+    ) + stage.life["shoulders"]
+    arms = {}
+    for side in SIDES:
+        track = anchors.hand_track(side)
+        drift = stage.life[f"{side} hand"] + lower.swing[side] * hands.hanging(
+            track, stage.moments)[:, None]
+        goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton, drift)
+        arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
+        _put(rotations, skeleton, arm.rotations)
+        fingers = hands.finger_pose(track, skeleton, stage.moments)
+        rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
+            arm.rotations[f"{side}Hand"][:, None], fingers
+        )
+    return Motion.from_global_rotations(skeleton, stage.fps, lower.root, rotations), arms
+
+
+def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray) -> FloatArray:
+    """Return the global rotations (F, J, 4) with everything but the arms in place."""
+    skeleton = stage.skeleton
+    rotations = np.tile(quaternions.IDENTITY, (len(stage.moments), len(skeleton.names), 1))
+    _put(rotations, skeleton, lower.rotations)
+    turn, lean, tilt = _turns(stage, "chest", CHEST_LEAD_S)
+    sideways, back, _ = np.rad2deg(quaternions.rotate(
+        quaternions.conjugate(rotations[:, 0]), help_m).T / SHOULDER_HEIGHT_M)
+    bent = trunk.turned(trunk.Turns(turn + lower.chest_turn, lean - back, tilt + sideways))
+    _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
+    chest = rotations[:, skeleton.index["Spine2"]]
+    offsets = trunk.Turns(*_turns(stage, "head", GAZE_LEAD_S / 2))
+    _put(rotations, skeleton, trunk.head_rotations(chest, offsets))
+    anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
+    looking = trunk.looking(anchors.resolve("eyes", LEFT).positions, chest, anchors.gaze())
+    turns = trunk.Turns(*(a + b for a, b in zip(looking, offsets, strict=True)))
+    _put(rotations, skeleton, trunk.head_rotations(chest, turns))
+    return rotations
+
+
+def _put(rotations: FloatArray, skeleton: Skeleton, parts: dict[str, FloatArray]) -> None:
+    """Set joints' global rotations, and let everything that hangs on them follow."""
+    fixed = {skeleton.index[name]: turns for name, turns in parts.items()}
+    moved = set(fixed)
+    for joint, turns in fixed.items():
+        rotations[:, joint] = turns
+    for joint in range(1, len(skeleton.names)):
+        parent = int(skeleton.parents[joint])
+        if joint not in fixed and parent in moved:
+            rotations[:, joint] = rotations[:, parent]
+            moved.add(joint)
+
+
+def _pose(skeleton: Skeleton, root: FloatArray, rotations: FloatArray) -> GlobalPose:
+    positions = np.empty((len(root), len(skeleton.names), 3))
+    positions[:, 0] = root
+    for joint in range(1, len(skeleton.names)):
+        parent = skeleton.parents[joint]
+        positions[:, joint] = positions[:, parent] + quaternions.rotate(
+            rotations[:, parent], skeleton.offsets[joint]
+        )
+    return GlobalPose(positions, rotations.copy())
+
+
+def _turns(stage: Stage, track: str, lead: float) -> FloatArray:
+    """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
+    keys = track_keys(stage.line.phases, track, Turned())
+    values = track_values(keys, ("turn", "lean", "tilt"), stage.moments, lead)
+    return np.asarray((values + stage.life[track]).T)
+
+
+def _check_reach(
+    score: Score, keys: Sequence[TimedKey], arm: Arm, moments: FloatArray, side: str
+) -> None:
+    worst = int(np.argmax(arm.short_by))
+    if arm.short_by[worst] <= REACH_TOLERANCE_M:
+        return
+    nearest = min(keys, key=lambda timed: abs(timed.time - moments[worst]))
+    raise RequestError(
+        f"{score.source}: line {nearest.line}: {side.lower()}_hand: the target at"
+        f" {moments[worst]:.2f} s is {100 * arm.short_by[worst]:.0f} cm out of reach;"
+        f" bring it nearer, or lean, turn or move the body towards it"
+    )

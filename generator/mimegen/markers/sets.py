@@ -17,6 +17,7 @@ from mimegen.yaml_file import Strict, YamlFile, read_yaml
 
 Place = Annotated[tuple[float, float, float], Field()]
 LEAST_MARKERS, LEAST_SHARE = 8, 0.5
+MIDDLE = ("Hips", "Spine2", "Head")
 
 
 class _Spot(Strict):
@@ -83,7 +84,7 @@ def body_landmarks() -> Mapping[str, Landmark]:
              for name, spot in _body().middle.items()}
     for name, spot in _body().sides.items():
         for side, sign in (("left", 1.0), ("right", -1.0)):
-            joint = spot.joint if spot.joint in ("Hips", "Head") else side.capitalize() + spot.joint
+            joint = spot.joint if spot.joint in MIDDLE else side.capitalize() + spot.joint
             place = np.array(spot.at) * np.array([sign, 1.0, 1.0])
             found[f"{side}_{name}"] = Landmark(f"{side}_{name}", joint, place, spot.loose)
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
+from threadpoolctl import threadpool_limits
 
 from mimegen.errors import RequestError
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
@@ -19,7 +20,7 @@ CALIBRATION_FRAMES = 120
 TETHER = 0.1
 LOOSE_TETHER = 0.01
 COARSE_OUTLIER, OUTLIER = 1.0, 0.06
-LEAST_SEEN = 0.35
+LEAST_SEEN, WHOLE_SHARE = 0.5, 0.75
 # A joint counts as seen while this share of the markers that show it is.
 SEEN_SHARE = 0.5
 BRIDGE_SIGMA = 0.03
@@ -55,8 +56,10 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     seen = positions[:, [n for n, _ in known]]
     span = _covered(file, seen)
     seen = seen[span]
-    skeleton, rig, pose = _calibrated(seen, landmarks)
-    pose, unseen = _all_frames(skeleton, rig, seen, pose)
+    # Many small matrices: threads of the linear algebra only get in each other's way.
+    with threadpool_limits(1):
+        skeleton, rig, pose = _calibrated(seen, landmarks)
+        pose, unseen = _all_frames(skeleton, rig, seen, pose)
     motion = Motion(skeleton, fps, pose.roots,
                     quaternions.without_flips(quaternions.normalise(pose.rotations)))
     misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
@@ -80,12 +83,12 @@ def _check(file: str, marker_set: MarkerSet, landmarks: Sequence[Landmark]) -> N
 
 
 def _covered(file: str, seen: FloatArray) -> slice:
-    """Return the span of frames in which enough markers are seen to tell a pose."""
+    """Return the span between the first and the last frame that show the body nearly whole."""
     shares = np.isfinite(seen[..., 0]).mean(axis=1)
-    enough = np.flatnonzero(shares >= LEAST_SEEN)
-    if len(enough) < 2:
-        raise RequestError(f"{file}: no two frames show {100 * LEAST_SEEN:.0f} % of the markers;"
-                           " expected a trial with fewer gaps")
+    enough = np.flatnonzero(shares >= WHOLE_SHARE * shares.max())
+    if len(enough) < 2 or shares.max() < LEAST_SEEN:
+        raise RequestError(f"{file}: shows at most {100 * shares.max():.0f} % of the markers at a"
+                           " time; expected a trial with fewer gaps")
     return slice(int(enough[0]), int(enough[-1]) + 1)
 
 
@@ -109,6 +112,8 @@ def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark]) -> tuple[Skelet
     usual = rig.markers
     pose = fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER)
     for turn in range(4):
+        if turn == 0:
+            pose = _head_up(skeleton, pose)
         rig = _with_markers(rig, usual, landmarks, sample, pose)
         pose = fitted(rig, sample, pose, springs, 4, OUTLIER if turn else 3 * OUTLIER)
     return skeleton, rig, _between(pose, picked, np.arange(len(seen)))
@@ -132,6 +137,20 @@ def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], se
     tether = np.array([LOOSE_TETHER if mark.loose else TETHER for mark in landmarks])[:, None] \
         * len(seen)
     return replace(rig, markers=(mean + tether * usual) / (total + tether))
+
+
+def _head_up(skeleton: Skeleton, pose: Pose) -> Pose:
+    """Return the pose with the head held, as a rule, as the trunk holds it.
+
+    Headbands sit at any tilt, so markers alone do not tell where a head looks.
+    """
+    neck, head = skeleton.index["Neck"], skeleton.index["Head"]
+    turns = quaternions.multiply(pose.rotations[:, neck], pose.rotations[:, head])
+    usual = np.median(quaternions.to_rotation_vectors(turns), axis=0) * np.array([1.0, 1.0, 0.0])
+    level = quaternions.multiply(turns, quaternions.from_rotation_vectors(-usual))
+    rotations = pose.rotations.copy()
+    rotations[:, neck] = rotations[:, head] = quaternions.scale(level, np.array(0.5))
+    return Pose(pose.roots, rotations)
 
 
 def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> Pose:

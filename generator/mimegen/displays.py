@@ -3,19 +3,23 @@
 import json
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mimegen.characters.character import Performance
 from mimegen.compositing.video import CRF, PRESET, write_pictures
 from mimegen.errors import RequestError
 from mimegen.manifest import add_rows
+from mimegen.plan import DisplayClip
 from mimegen.pointlight import outputs
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
-from mimegen.pointlight.stimulus import Scene, Stimulus
+from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
 from mimegen.readers.points import read_points
+from mimegen.stage.framing import frame_camera
 from mimegen.store import file_hash, publish
 from mimegen.takes import Casting, Take, safe_name
 
@@ -40,14 +44,19 @@ def take_scene(take: Take, display: Display) -> Scene:
     return scene_of_motions(take_name(take), take.sources(source_fps(display)), display, facts)
 
 
-def cast_scene(casting: Casting, display: Display) -> Scene:
-    """Return a casting's performers as dots at the joints of their characters, with their bodies.
+def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
+    """Return a casting's performers, at ``fps``, as dots at their characters' joints, with bodies.
 
     Raises RequestError where the motion does not fit the character.
     """
     facts = {**casting.facts(), "dots_from": "character"}
     name = f"{take_name(casting.take)}-{casting.name}"
-    return scene_of_performances(name, casting.perform(source_fps(display)), display, facts)
+    return scene_of_performances(name, _performed(casting, fps), display, facts)
+
+
+@lru_cache(maxsize=2)
+def _performed(casting: Casting, fps: float) -> tuple[Performance, ...]:
+    return casting.perform(fps)
 
 
 def marker_scene(file: Path, display: Display) -> Scene:
@@ -126,6 +135,30 @@ def write_folder(stimulus: Stimulus, out: Path) -> dict[str, Any]:
     ]
     add_rows(out, [row, *windows])
     return row
+
+
+def write_display_clip(clip: DisplayClip, out: Path) -> dict[str, Any]:
+    """Make a display of a plan and return its manifest row, with MIME's own field names.
+
+    Raises RequestError where the motion does not fit the character or the dots.
+    """
+    display, casting = clip.display, clip.casting
+    # The rendered body's own frames, where its camera is shared.
+    fps = source_fps(display) if clip.of_its_own else clip.config.fps
+    scene = cast_scene(casting, display, fps)
+    camera = None
+    if not clip.of_its_own:
+        camera = frame_camera(scene.bodies, clip.config, clip.variant.angle)
+    stimulus = make_stimulus(scene, display, casting.take.seed, clip.variant.angle, camera)
+    file_name = f"clips/{clip.sample_id}.mp4"
+    write_mp4(stimulus, out / file_name)
+    angle = clip.variant.angle
+    return {
+        **_row(stimulus, clip.sample_id, out / file_name, file_name),
+        "angle": int(angle) if angle.is_integer() else angle, "variant": str(clip.variant),
+        "background_config": "blank", "background_name": "blank",
+        "config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
+    }
 
 
 def _row(stimulus: Stimulus, sample_id: str, file: Path, file_name: str) -> dict[str, Any]:

@@ -134,6 +134,9 @@ def _card(row: dict[str, Any], poster: str | None) -> str:
 
 def _name(row: dict[str, Any]) -> str:
     """Return what sets a clip apart from the others of its take."""
+    if "dot_count" in row:
+        shown = _text(row, "variant").partition("@")[0].replace(":", " · ").replace("/", ", ")
+        return _words(f"{shown} · {_text(row, 'angle')}°")
     background = _text(row, "background_config")
     if background not in BACKGROUNDS:
         background = _text(row, "background_name")

@@ -15,15 +15,21 @@ from mimegen.catalogue import Catalogue
 from mimegen.characters.character import Performance
 from mimegen.compositing.background import Background, read_background
 from mimegen.errors import RequestError
+from mimegen.pointlight.scenes import chosen_set
+from mimegen.pointlight.spec import Display, changed
+from mimegen.pointlight.words import worded_display
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
 from mimegen.store import code_hash, content_key, file_hash
-from mimegen.takes import Casting, CastMember, Take, cast_member
+from mimegen.takes import Casting, CastMember, Take, cast_member, safe_name
 from mimegen.variants import BACKGROUNDS, CAST, PARTNERS, Variant
 
 _PACKAGE = Path(__file__).parent
 _SHOT_ROOMS = ("motion", "readers", "choreography", "characters", "retarget", "stage")
+_DISPLAY_ROOMS = (*_SHOT_ROOMS, "pointlight", "compositing", "displays.py")
+# Of the picture's height; what the literature's displays have, by and large.
+DOT_SHARE = 0.014
 
 
 @cache
@@ -133,11 +139,46 @@ class Clip:
 
 
 @dataclass(frozen=True)
+class DisplayClip:
+    """One finished point-light video: a casting as dots; made without Blender.
+
+    The picture, the frame rate and the view are the render config's, so that dots lie where the
+    rendered body has its joints, unless the display has a picture ``of_its_own``.
+    """
+
+    variant: Variant
+    casting: Casting
+    config: RenderConfig
+    display: Display
+    of_its_own: bool
+
+    @cached_property
+    def sample_id(self) -> str:
+        """A name that no other clip of any plan has."""
+        take = self.casting.take
+        seed = [f"seed{take.seed}"] if take.is_score else []
+        words = [safe_name(word) for word in ("pointlight", *(self.variant.words or ()))]
+        return "-".join([take.action, take.name, *seed, self.casting.name, "_".join(words),
+                         f"{self.variant.angle:g}", self.config.name])
+
+    @cached_property
+    def key(self) -> str:
+        """The content key: everything that changes pixels."""
+        view = None if self.of_its_own else self.config.camera.model_dump(mode="json")
+        return content_key(
+            self.sample_id, self.casting.take.key, [member.key for member in self.casting.members],
+            self.variant.angle, self.display.model_dump(mode="json"), view,
+            chosen_set(self.display).model_dump(mode="json"), _code(*_DISPLAY_ROOMS),
+        )
+
+
+@dataclass(frozen=True)
 class Plan:
     """The clips of a request, and what was left out of a group and why."""
 
     clips: tuple[Clip, ...]
     left_out: tuple[str, ...]
+    displays: tuple[DisplayClip, ...] = ()
 
     @cached_property
     def shots(self) -> tuple[Shot, ...]:
@@ -162,8 +203,13 @@ def make_plan(catalogue: Catalogue, takes: Iterable[Take], variants: list[Varian
     """
     clips: list[Clip] = []
     left_out: list[str] = []
+    displays: list[DisplayClip] = []
     for take in takes:
         for variant in variants:
+            if variant.words is not None:
+                members = _members(catalogue, take, variant, performer, partner)
+                displays.append(_display_clip(variant, Casting(take, members), config))
+                continue
             name = _background_name(take, variant)
             if name is None:
                 problem = (f"{take.action}: {variant} needs to know a background;"
@@ -178,7 +224,17 @@ def make_plan(catalogue: Catalogue, takes: Iterable[Take], variants: list[Varian
                         else "named", name, catalogue.file("background", name))
             clips.append(clip)
     _check_backgrounds(clips)
-    return Plan(tuple({clip.sample_id: clip for clip in clips}.values()), tuple(left_out))
+    return Plan(tuple({clip.sample_id: clip for clip in clips}.values()), tuple(left_out),
+                tuple({clip.sample_id: clip for clip in displays}.values()))
+
+
+def _display_clip(variant: Variant, casting: Casting, config: RenderConfig) -> DisplayClip:
+    base = Display(name="pointlight", description="dots where the body's joints are",
+                   dot_diameter=f"{DOT_SHARE * config.height:.4g}px")
+    display, of_its_own = worded_display(variant.words or (), base)
+    if not of_its_own:
+        display = changed(display, width=config.width, height=config.height, fps=config.fps)
+    return DisplayClip(variant, casting, config, display, of_its_own)
 
 
 def _background_name(take: Take, variant: Variant) -> str | None:

@@ -1,7 +1,7 @@
 """The main job: carry out a plan, clip by clip as their shots are done."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -10,12 +10,13 @@ from typing import Any
 
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
+from mimegen.displays import write_display_clip
 from mimegen.errors import RequestError
 from mimegen.farm.local import Event, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task, shot_tasks
 from mimegen.gallery import write_gallery
 from mimegen.manifest import add_rows, clip_row
-from mimegen.plan import Clip, Plan, camera_of
+from mimegen.plan import Clip, DisplayClip, Plan, camera_of
 from mimegen.progress import Reporter
 from mimegen.stage.jobs import FrameDone, Ready, SetJob, frame_name
 from mimegen.store import Store, file_hash
@@ -40,7 +41,8 @@ class _Run:
     out: Path
     reporter: Reporter
     waiting: list[Clip]
-    composing: dict[Future[dict[str, Any]], Clip] = field(default_factory=dict)
+    displays: list[DisplayClip] = field(default_factory=list)
+    composing: dict[Future[dict[str, Any]], Clip | DisplayClip] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     planned: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -55,19 +57,25 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     nothing can go on (no disk space, an unwritable place).
     """
     prepare_folders(plan, store, out)
-    reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {workers.device}")
+    if plan.clips:
+        reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {workers.device}")
+    if plan.displays:
+        reporter.say(f"{len(plan.displays)} point-light clips")
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
     run = _Run(store, out, reporter, waiting=[])
-    for clip in plan.clips:
+    wanted: tuple[Clip | DisplayClip, ...] = (*plan.clips, *plan.displays)
+    for clip in wanted:
         row = finished_row(clip, store, out)
-        if row is None:
+        if row is None and isinstance(clip, DisplayClip):
+            run.displays.append(clip)
+        elif row is None and isinstance(clip, Clip):
             run.waiting.append(clip)
-        else:
+        elif row is not None:
             run.rows.append(row)
             reporter.clip(f"{clip.sample_id}: already there")
     try:
-        if run.waiting:
+        if run.waiting or run.displays:
             _carry_out(plan, run, workers)
     except KeyboardInterrupt:
         _publish(run)
@@ -82,7 +90,7 @@ def _publish(run: _Run) -> None:
         write_gallery(run.out)
 
 
-def finished_row(clip: Clip, store: Store, out: Path) -> dict[str, Any] | None:
+def finished_row(clip: Clip | DisplayClip, store: Store, out: Path) -> dict[str, Any] | None:
     """Return the row of a clip whose file is there and whole, else None."""
     row = store.clip_row(clip.key)
     if row is None:
@@ -118,10 +126,14 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
 
 def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
     tasks = shot_tasks(plan, run.waiting, run.store)
-    events = run_tasks(tasks, workers.count, workers.device, workers.threads)
+    events: Generator[Event | None, None, None] = (event for event in ())
+    if run.waiting:
+        events = run_tasks(tasks, workers.count, workers.device, workers.threads)
     run.reporter.expect(0, len({clip.shot.key for clip in run.waiting}))
     with ThreadPoolExecutor(max_workers=1) as pool, closing(events):
         try:
+            for display in run.displays:
+                run.composing[pool.submit(_show, display, run.store, run.out)] = display
             for event in events:
                 _handle(event, run, pool)
                 _collect(run)
@@ -156,7 +168,8 @@ def _count(event: CastingReady, run: _Run) -> None:
     """Renew the count of frames to render, taking castings not yet seen to be as long."""
     for shot in event.shots:
         run.planned[shot.key] = (event.frames, round(event.missing / len(event.shots)))
-    shots = {clip.shot.key for clip in [*run.waiting, *run.composing.values()]}
+    shots = {clip.shot.key for clip in [*run.waiting, *run.composing.values()]
+             if isinstance(clip, Clip)}
     unseen = len(shots - run.planned.keys())
     mean = sum(frames for frames, _ in run.planned.values()) / len(run.planned)
     missing = sum(missing for _, missing in run.planned.values())
@@ -216,6 +229,12 @@ def _compose(clip: Clip, still: Path | None, store: Store, out: Path) -> dict[st
         clip.shot.config.fps, out / "clips" / f"{clip.sample_id}.mp4",
     )
     row = clip_row(clip, facts, clip_facts)
+    store.record_clip(clip.key, row)
+    return row
+
+
+def _show(clip: DisplayClip, store: Store, out: Path) -> dict[str, Any]:
+    row = write_display_clip(clip, out)
     store.record_clip(clip.key, row)
     return row
 

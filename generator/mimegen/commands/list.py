@@ -8,7 +8,7 @@ import click
 
 from mimegen.catalogue import Catalogue
 from mimegen.commands.common import DONE, for_people, library_option
-from mimegen.variants import GROUPS, MIME
+from mimegen.variants import GROUPS, MIME, POINTLIGHT
 
 
 @click.command("list")
@@ -42,7 +42,7 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
                 for entry in catalogue.actions.values() for take, file in entry.takes.items()]
     if kind == "variants":
         return [{"variant": name, "groups": [group for group, names in GROUPS.items()
-                                             if name in names]} for name in MIME]
+                                             if name in names]} for name in (*MIME, *POINTLIGHT)]
     files = {"characters": catalogue.characters, "backgrounds": catalogue.backgrounds,
              "configs": catalogue.configs}[kind]
     return [{"name": name, "file": str(file)} for name, file in files.items()]

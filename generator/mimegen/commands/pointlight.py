@@ -7,7 +7,14 @@ import click
 
 from mimegen.catalogue import Catalogue
 from mimegen.commands.common import DONE, for_people, library_option
-from mimegen.displays import WRITERS, cast_scene, marker_scene, take_scene, write_display
+from mimegen.displays import (
+    WRITERS,
+    cast_scene,
+    marker_scene,
+    source_fps,
+    take_scene,
+    write_display,
+)
 from mimegen.errors import RequestError
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -119,4 +126,5 @@ def _scene(catalogue: Catalogue, take: Take, character: str | None, display: Dis
     if character is None and display.occlusion == "none" and display.style != "silhouette":
         return take_scene(take, display)
     member = cast_member(catalogue, character or "man")
-    return cast_scene(Casting(take, (member,) * take.performers), display)
+    casting = Casting(take, (member,) * take.performers)
+    return cast_scene(casting, display, source_fps(display))

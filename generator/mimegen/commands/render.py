@@ -98,7 +98,7 @@ def _workers(count: int | None, device: str) -> Workers:
 
 
 def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:
-    with Reporter(len(plan.clips), quiet) as reporter:
+    with Reporter(len(plan.clips) + len(plan.displays), quiet) as reporter:
         failures = render(plan, store, out, workers, reporter)
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)

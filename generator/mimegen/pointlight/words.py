@@ -1,0 +1,44 @@
+"""Displays in a few words, as variants write them: ``inverted:masked=40`` or ``actpld``."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import yaml
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation
+from mimegen.pointlight.spec import Display, Style, changed, presets, read_display
+
+_NOT_BY_WORD = {"name", "description", "manipulations", "sample", "add", "palette", "style"}
+
+
+def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
+    """Return the display that words stand for, and whether it has a picture and view of its own.
+
+    A word is the name of a display, which takes the place of ``base``; a style; a manipulation;
+    or a display's setting such as ``polarity=dark``. Raises RequestError, with near misses, for a
+    word that is nothing of these.
+    """
+    named = [word for word in words if word in presets()]
+    if len(named) > 1:
+        raise RequestError(f"point-light display: {named[0]} and {named[1]} are two displays;"
+                           " name one")
+    display = read_display(named[0]) if named else base
+    values: dict[str, Any] = {}
+    manipulations = list(display.manipulations)
+    for word in words:
+        name, equals, value = word.partition("=")
+        kind = name.partition("/")[0]
+        if kind in MANIPULATIONS:
+            read_manipulation(word)
+            manipulations.append(word)
+        elif word in get_args(Style):
+            values["style"] = word
+        elif equals and name in Display.model_fields and name not in _NOT_BY_WORD:
+            text = Display.model_fields[name].annotation is str or name == "dot_diameter"
+            values[name] = value if text else yaml.safe_load(value)
+        elif word not in named:
+            known = [*MANIPULATIONS, *get_args(Style), *presets()]
+            raise RequestError(f"point-light display: no manipulation, style or display '{word}'"
+                               f"{near_misses(word, known)}")
+    return changed(display, **values, manipulations=tuple(manipulations)), bool(named)

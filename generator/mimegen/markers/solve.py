@@ -23,7 +23,9 @@ COARSE_OUTLIER, OUTLIER = 1.0, 0.06
 LEAST_SEEN, WHOLE_SHARE = 0.5, 0.75
 # A joint counts as seen while this share of the markers that show it is.
 SEEN_SHARE = 0.5
-BRIDGE_SIGMA = 0.03
+BRIDGE_SIGMA, BRIDGE_SIGMA_M = 0.15, 0.05
+# A marker further off than this (metres) says that the fit of its frame has gone astray.
+ASTRAY = 0.08
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +171,7 @@ def _all_frames(skeleton: Skeleton, rig: Rig, seen: FloatArray,
     """Return the poses of all frames, gaps bridged, and which joints (F, J) were bridged."""
     springs = _springs(skeleton, len(seen))
     pose = fitted(rig, seen, pose, springs, 4, OUTLIER)
+    pose = _found_again(rig, seen, pose, springs)
     unseen = _unseen(rig, seen)
     touched = np.flatnonzero(unseen.any(axis=1))
     if not len(touched):
@@ -185,15 +188,36 @@ def _all_frames(skeleton: Skeleton, rig: Rig, seen: FloatArray,
         goal[gaps, joint] = bridge.rotations[gaps, 0]
         pull[gaps, joint] = 1.0 / BRIDGE_SIGMA
         if joint == 0:
-            roots[gaps], root_pull[gaps] = bridge.roots[gaps], 1.0 / BRIDGE_SIGMA
+            roots[gaps], root_pull[gaps] = bridge.roots[gaps], 1.0 / BRIDGE_SIGMA_M
     kept = ~unseen[..., None]
     goal = np.where(kept, springs.pose.rotations, goal)
     tied = Springs(Pose(roots, goal), pull, root_pull).at(touched)
     start = Pose(np.where(unseen[:, :1], roots, pose.roots),
                  np.where(kept, pose.rotations, goal)).at(touched)
-    mended = fitted(rig, seen[touched], start, tied, 5, OUTLIER)
+    mended = fitted(rig, seen[touched], start, tied, 6, 3 * OUTLIER)
     pose.roots[touched], pose.rotations[touched] = mended.roots, mended.rotations
     return pose, unseen
+
+
+def _found_again(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs) -> Pose:
+    """Fit frames anew that went astray, from the frames around them."""
+    astray = _worst(rig, seen, pose) > ASTRAY
+    lost, good = np.flatnonzero(astray), np.flatnonzero(~astray)
+    if not len(lost) or len(good) < 2:
+        return pose
+    start = _between(pose.at(good), good, lost)
+    for outlier in (COARSE_OUTLIER, OUTLIER):
+        start = fitted(rig, seen[lost], start, springs.at(lost), 8, outlier)
+    better = lost[_worst(rig, seen[lost], start) < _worst(rig, seen[lost], pose.at(lost))]
+    inside = np.isin(lost, better)
+    pose.roots[better], pose.rotations[better] = start.roots[inside], start.rotations[inside]
+    return pose
+
+
+def _worst(rig: Rig, seen: FloatArray, pose: Pose) -> FloatArray:
+    """Return how far (F,) the worst marker of each frame is off."""
+    misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
+    return np.asarray(np.nan_to_num(misses).max(axis=1))
 
 
 def _unseen(rig: Rig, seen: FloatArray) -> NDArray[np.bool_]:

@@ -10,10 +10,8 @@ from scipy.sparse.linalg import splu
 
 from mimegen.motion.quaternions import FloatArray
 
-# The hips follow what is slower than this; what they follow it for, against staying where they
-# would be alone.
+# The hips follow what is slower than this.
 CUTOFF_HZ = 2.5
-STAYING = 1e-3
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Stance:
     down: NDArray[np.bool_]
 
 
-def hips_following(feet: Sequence[Stance], fps: float, staying: float = STAYING) -> FloatArray:
+def hips_following(feet: Sequence[Stance], fps: float, staying: float) -> FloatArray:
     """Return the hips' shift (F, 3) by which planted feet need the least correction.
 
     Linear least squares over all frames: the shift equals what each planted foot needs, up to a

@@ -18,6 +18,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.balance import Stance, hips_following
+from mimegen.retarget.ground import Ground
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, smooth_cover
 from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
@@ -34,8 +35,11 @@ HIGHEST_SWING, SOFT = 0.3, 0.004
 
 
 @dataclass
-class _Foot:
-    """One foot of the target while it is worked on; all arrays frames first."""
+class Foot:
+    """One foot of the target while it is worked on; all arrays frames first.
+
+    ``heel_led`` and ``ball_led`` (F, 3) are where the source's go, at the target's size.
+    """
 
     thigh: int
     shin: int
@@ -51,18 +55,23 @@ class _Foot:
     ball_led: FloatArray
 
 
-def on_the_ground(motion: Motion, source: Motion, source_joints: Mapping[str, int],
-                  character: Character, joints: Mapping[str, int]) -> Motion:
+def feet_of(motion: Motion, source: Motion, source_joints: Mapping[str, int],
+            character: Character, joints: Mapping[str, int], scale: float) -> list[Foot]:
+    """Return both feet of a character's motion, led over the ground by the source's times scale."""
+    return [_foot(motion, source, source_joints, character, joints, side, scale) for side in SIDES]
+
+
+def on_the_ground(motion: Motion, feet: list[Foot], ground: Ground, staying: float) -> Motion:
     """Return the character's motion with feet planted where and when the source's are.
 
     Heels and balls that rest do not slide, soles lie flat and never go below Z = 0, and feet swing
     as high as the source's; first the hips follow the planted feet, so that legs keep their
-    bend, then the legs reach.
+    bend, or stay where they are by the weight ``staying``; then the legs reach.
     """
-    feet = [_foot(motion, source, source_joints, character, joints, side) for side in SIDES]
     for foot in feet:
         _flatten(foot, motion.fps)
-    shift = hips_following([_stance(foot, motion.fps) for foot in feet], motion.fps)
+    shift = hips_following([_stance(foot, motion.fps) for foot in feet], motion.fps, staying)
+    shift[:, 2] += smooth_cover(-(ground.clearance(motion) + shift[:, 2]), motion.fps)
     for foot in feet:
         foot.ankle = foot.ankle + shift
         foot.ankle = foot.ankle + _correction(foot, motion.fps)
@@ -72,15 +81,16 @@ def on_the_ground(motion: Motion, source: Motion, source_joints: Mapping[str, in
 
 
 def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], character: Character,
-          joints: Mapping[str, int], side: str) -> _Foot:
+          joints: Mapping[str, int], side: str, scale: float) -> Foot:
     thigh, shin, foot = (joints[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
     toe = joints.get(f"{side}_toe")
     heel, ball = source_contacts(source, source_joints, side)
     turns = motion.global_pose.rotations
-    scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
-    led = [scale * _above_rest(source, source_joints, side, part) for part in (
-        "foot", "toe" if f"{side}_toe" in source_joints else "foot")]
-    return _Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
+    legs = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
+    parts = ("foot", "toe" if f"{side}_toe" in source_joints else "foot")
+    led = [np.array([scale, scale, legs]) * _above_rest(source, source_joints, side, part)
+           for part in parts]
+    return Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
                  turns[:, foot], turns[:, foot if toe is None else toe],
                  as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
 
@@ -105,21 +115,21 @@ def _flat(turns: FloatArray, weights: FloatArray) -> FloatArray:
     return quaternions.multiply(quaternions.scale(level, weights), turns)
 
 
-def _flatten(foot: _Foot, fps: float) -> None:
+def _flatten(foot: Foot, fps: float) -> None:
     foot.turn = _flat(foot.turn, _ramp(foot.heel_down & foot.ball_down, fps))
     foot.toe_turn = _flat(foot.toe_turn, _ramp(foot.ball_down, fps))
 
 
-def _lowest(foot: _Foot) -> FloatArray:
-    """Return how far the sole's lowest point lies below the ankle, (F,), negative downwards."""
-    heel = quaternions.rotate(foot.turn, foot.sole.heel)[:, 2]
-    ball = quaternions.rotate(foot.turn, foot.sole.ball)[:, 2]
-    tip = (quaternions.rotate(foot.turn, foot.sole.toes)
-           + quaternions.rotate(foot.toe_turn, foot.sole.tip))
-    return np.minimum(np.minimum(heel, ball), tip[:, 2])
+def _lowest(foot: Foot) -> FloatArray:
+    """Return how far the lowest point of foot and toes lies below the ankle, (F,), below zero."""
+    foot_up, toe_up = (quaternions.rotate(quaternions.conjugate(turn), UP)
+                       for turn in (foot.turn, foot.toe_turn))
+    on_foot = foot_up @ foot.sole.skin.T
+    on_toes = (foot_up @ foot.sole.toes)[:, None] + toe_up @ (foot.sole.skin - foot.sole.toes).T
+    return np.asarray((on_foot + foot.sole.of_toes * (on_toes - on_foot)).min(axis=1))
 
 
-def _correction(foot: _Foot, fps: float) -> FloatArray:
+def _correction(foot: Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
     stance = _stance(foot, fps)
     correction = np.concatenate([
@@ -137,7 +147,7 @@ def _correction(foot: _Foot, fps: float) -> FloatArray:
     return correction
 
 
-def _path(foot: _Foot, frames: NDArray[np.intp], lock: FloatArray, near: FloatArray,
+def _path(foot: Foot, frames: NDArray[np.intp], lock: FloatArray, near: FloatArray,
           on_ball: FloatArray) -> FloatArray:
     """Return the ankle's path (F, 3) in some frames, while the foot turns about toes or heel.
 
@@ -189,7 +199,7 @@ def _ease(share: FloatArray) -> FloatArray:
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
 
 
-def _stance(foot: _Foot, fps: float) -> Stance:
+def _stance(foot: Foot, fps: float) -> Stance:
     """Return where the ankle should be while the foot rests, and shortly before and after.
 
     What rests stays; just before and after it goes as the source's does. Both set in smoothly, so
@@ -218,7 +228,7 @@ def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
     return np.asarray(distance_transform_edt(np.pad(mask, 1, mode="edge"))[1:-1] / fps)
 
 
-def _sinking_hips(motion: Motion, feet: list[_Foot]) -> FloatArray:
+def _sinking_hips(motion: Motion, feet: list[Foot]) -> FloatArray:
     """Return how far the hips go down (F,) where planted legs are too short for them."""
     needed = np.zeros(motion.frames)
     for foot in feet:
@@ -229,20 +239,20 @@ def _sinking_hips(motion: Motion, feet: list[_Foot]) -> FloatArray:
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)
 
 
-def _extent(motion: Motion, foot: _Foot) -> FloatArray:
+def _extent(motion: Motion, foot: Foot) -> FloatArray:
     """Return how far ankle and hip joint are apart (F,) before any repair."""
     places = motion.global_pose.positions
     return np.asarray(np.linalg.norm(places[:, foot.foot] - places[:, foot.thigh], axis=1))
 
 
-def _sinking(motion: Motion, foot: _Foot, lengths: FloatArray) -> FloatArray:
+def _sinking(motion: Motion, foot: Foot, lengths: FloatArray) -> FloatArray:
     """Return how far the hips go down (F,) for the ankle to be ``lengths`` (F,) from the hip."""
     away = foot.ankle - motion.global_pose.positions[:, foot.thigh]
     height = np.sqrt(np.maximum(lengths**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
     return np.asarray(np.where(away[:, 2] < 0, -height - away[:, 2], 0.0))
 
 
-def _legs_bent(motion: Motion, feet: list[_Foot], shift: FloatArray) -> Motion:
+def _legs_bent(motion: Motion, feet: list[Foot], shift: FloatArray) -> Motion:
     pose = motion.global_pose
     down = shift[:, None] * UP
     rotations = pose.rotations.copy()

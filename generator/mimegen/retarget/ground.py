@@ -1,8 +1,9 @@
 """Nothing but feet is left to sink into the ground: bodies are lifted, elbows bend."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.characters.character import Character
 from mimegen.motion import Motion
@@ -13,47 +14,68 @@ from mimegen.retarget.smoothing import smooth_cover
 from mimegen.retarget.surface import Skin, outermost
 
 UP = np.array([0.0, 0.0, 1.0])
+TRIES = 2
 
 
-def above_ground(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
-    """Lift the body where it would sink, bend the elbows where hands would, and lift what is left.
+class Ground:
+    """The ground under one character: what of its flesh would sink, and how it keeps above."""
 
-    Legs below the knee are left to the repair of the feet.
-    """
-    points = outermost(character)
-    arms, legs = ([_below(motion, joints[f"{side}_{part}"]) for side in SIDES]
-                  for part in ("forearm", "shin"))
-    body = set(range(len(motion.skeleton.names))).difference(*legs)
-    motion = _lifted(motion, _lowest(motion, points, body.difference(*arms)))
-    if any(f"{side}_hand" not in joints for side in SIDES):
+    def __init__(self, character: Character, joints: Mapping[str, int]) -> None:
+        self.joints = joints
+        skeleton = character.skeleton
+        skin = outermost(character)
+        most = skin.joints[np.arange(len(skin.joints)), np.argmax(skin.weights, axis=1)]
+        self.arms, self.shins = ([_part(skin, most, skeleton.parents, joints[f"{side}_{part}"])
+                                  for side in SIDES] for part in ("forearm", "shin"))
+        limbs = [_below(skeleton.parents, joints[f"{side}_{part}"])
+                 for side in SIDES for part in ("forearm", "shin")]
+        self.trunk = skin.part(~np.isin(most, list(set().union(*limbs))))
+
+    def lifted(self, motion: Motion) -> Motion:
+        """Lift the body where it would sink; shins and feet are left to the repair of the feet."""
+        motion = _raised(motion, smooth_cover(-_lowest(motion, self.trunk), motion.fps))
+        motion = self.hands_lifted(motion)
+        arms = np.minimum(*(_lowest(motion, arm) for arm in self.arms))
+        return _raised(motion, smooth_cover(-arms, motion.fps))
+
+    def clearance(self, motion: Motion) -> FloatArray:
+        """Return how high (F,) the lowest of the body but for forearms and shins is."""
+        return _lowest(motion, self.trunk)
+
+    def hands_lifted(self, motion: Motion) -> Motion:
+        """Bend the elbows where forearms or hands would sink."""
+        if any(f"{side}_hand" not in self.joints for side in SIDES):
+            return motion
+        hands = [self.joints[f"{side}_hand"] for side in SIDES]
+        for _ in range(TRIES):
+            lifts = np.stack([smooth_cover(-_lowest(motion, arm), motion.fps)
+                              for arm in self.arms], axis=1)
+            if not np.any(lifts):
+                return motion
+            goals = motion.global_pose.positions[:, hands] + lifts[..., None] * UP
+            motion = arms_bent(motion, self.joints, goals)
         return motion
-    lifts = np.stack([smooth_cover(-_lowest(motion, points, arm), motion.fps) for arm in arms],
-                     axis=1)
-    if np.any(lifts):
-        hands = [joints[f"{side}_hand"] for side in SIDES]
-        goals = motion.global_pose.positions[:, hands] + lifts[..., None] * UP
-        motion = arms_bent(motion, joints, goals)
-    return _lifted(motion, _lowest(motion, points, body))
 
 
-def _lifted(motion: Motion, lowest: FloatArray) -> Motion:
-    lift = smooth_cover(-lowest, motion.fps)
+def _raised(motion: Motion, lift: FloatArray) -> Motion:
     return Motion(motion.skeleton, motion.fps, motion.root_positions + lift[:, None] * UP,
                   motion.rotations)
 
 
-def _below(motion: Motion, joint: int) -> set[int]:
+def _part(skin: Skin, most: NDArray[np.int32], parents: NDArray[np.intp], joint: int) -> Skin:
+    return skin.part(np.isin(most, list(_below(parents, joint))))
+
+
+def _below(parents: NDArray[np.intp], joint: int) -> set[int]:
     found = {joint}
-    for child, parent in enumerate(motion.skeleton.parents):
+    for child, parent in enumerate(parents):
         if int(parent) in found:
             found.add(child)
     return found
 
 
-def _lowest(motion: Motion, points: Skin, joints: Collection[int]) -> FloatArray:
-    """Return the height (F,) of the lowest flesh of some joints."""
-    most = points.joints[np.arange(len(points.joints)), np.argmax(points.weights, axis=1)]
-    own = np.isin(most, list(joints))
-    if not own.any():
+def _lowest(motion: Motion, skin: Skin) -> FloatArray:
+    """Return the height (F,) of the lowest of some flesh."""
+    if not len(skin.vertices):
         return np.full(motion.frames, np.inf)
-    return points.part(own).heights(motion).min(axis=1)
+    return np.asarray(skin.heights(motion).min(axis=1))

@@ -13,6 +13,7 @@ from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes, leg_length
 from mimegen.retarget.flesh import (
     Axes,
+    Place,
     Tube,
     measured_tubes,
     stature,
@@ -25,6 +26,8 @@ from mimegen.retarget.surface import Skin, outer_vertices
 
 # Distances (m) from the surface within which a hand touches and from which on it is free.
 TOUCH, FREE = 0.008, 0.045
+# From here on it no longer keeps its place along the surface.
+HELD = 0.025
 # Hanging hands pass the thighs closely and mean nothing by it.
 FREE_OF_THIGH = 0.025
 # What holds a hand where the rotations alone put it.
@@ -67,8 +70,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     balance of what is near it, the other hand's wishes and its own place; the elbow bends to reach
     it, the hand's rotation stays.
     """
-    arms = [f"{side}_{part}" for side in SIDES for part in ARM]
-    if any(role not in source_joints or role not in joints for role in arms):
+    if not (has_arms(source_joints) and has_arms(joints)):
         return motion
     theirs = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
@@ -76,7 +78,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     shifts = np.zeros_like(theirs.hands.wrists)
     weights = np.zeros(shifts.shape[:2])
     for number, side in enumerate(SIDES):
-        shifts[:, number], weights[:, number] = _to_the_body(ours, theirs, number, side, scale)
+        shifts[:, number], weights[:, number] = to_the_body(ours, theirs, number, side, scale)
     apart, near = _apart(ours, theirs, scale)
     shifts = _balance(near, weights, apart, shifts)
     shifts = gaussian_filter1d(shifts, SETTLING * motion.fps, axis=0, mode="nearest")
@@ -86,6 +88,11 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
     return arms_bent(motion, joints, goals)
+
+
+def has_arms(joints: Mapping[str, int]) -> bool:
+    """Say whether both arms are there, from shoulder to wrist."""
+    return all(f"{side}_{part}" in joints for side in SIDES for part in ARM)
 
 
 def target_body(motion: Motion, character: Character, joints: Mapping[str, int]) -> Body:
@@ -138,36 +145,39 @@ def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
     return float(np.median(near)) if len(near) > 3 else HALF_A_HAND
 
 
-def _nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
+def nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
     """Return weights that go smoothly from 1 where things touch to 0 where they are ``free``."""
     share = np.clip((free - distances) / (free - TOUCH), 0.0, 1.0)
     return np.asarray(share**2 * (3 - 2 * share))
 
 
 def _flesh_for(side: str, tubes: Mapping[str, Tube]) -> list[str]:
-    return [name for name in tubes if not (name.startswith(side) and "arm" in name)]
+    return [name for name in tubes if not (side and name.startswith(side) and "arm" in name)]
 
 
-def _to_the_body(ours: Body, theirs: Body, number: int, side: str,
+def to_the_body(ours: Body, theirs: Body, number: int, side: str,
                  scale: float) -> tuple[FloatArray, FloatArray]:
     """Return the shift (F, 3) that brings a hand where the source's touches, and its weight (F,).
 
+    The arm of ``side`` is no flesh to touch.
     """
     total = np.zeros_like(ours.hands.wrists[:, number])
     weights, most = np.zeros(len(total)), np.zeros(len(total))
     for name in _flesh_for(side, theirs.tubes):
         place = ours.tubes[name].found(ours.hands.points[:, number], ours.axes[name])
-        near = _nearness(place.off, FREE_OF_THIGH if name.endswith("thigh") else FREE)
+        near = nearness(place.off, FREE_OF_THIGH if name.endswith("thigh") else FREE)
         if name == "trunk":
             # Below the hip joints a hand is no longer at it.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
         off = np.maximum(place.off, 0.0) * scale
-        goal, way = theirs.tubes[name].point(type(place)(place.along, place.way, off),
+        goal, way = theirs.tubes[name].point(Place(place.along, place.way, off),
                                              theirs.axes[name])
         shift = goal - theirs.hands.points[:, number]
-        if name.endswith("thigh"):
-            # Arms hang to where they reach: only how far from the thigh counts.
-            shift = way * np.sum(shift * way, axis=-1, keepdims=True)
+        # Only what touches keeps its place on the body, and hanging arms not even that; what is
+        # near keeps its distance.
+        upright = way * np.sum(shift * way, axis=-1, keepdims=True)
+        held = 0.0 if name.endswith("thigh") else nearness(place.off, HELD)[..., None]
+        shift = upright + held * (shift - upright)
         # The nearest point decides.
         share = near**4
         total += np.sum(share[..., None] * shift, axis=1)
@@ -181,7 +191,7 @@ def _apart(ours: Body, theirs: Body, scale: float) -> tuple[FloatArray, FloatArr
     ours_apart, theirs_apart = (_between_palms(body.hands) for body in (ours, theirs))
     near = np.linalg.norm(ours.hands.points[:, 0, :, None] - ours.hands.points[:, 1, None],
                           axis=-1).min(axis=(1, 2))
-    return ours_apart * scale - theirs_apart, _nearness(near)
+    return ours_apart * scale - theirs_apart, nearness(near)
 
 
 def _between_palms(hands: Hands) -> FloatArray:
@@ -216,7 +226,7 @@ def _out_of_the_body(body: Body, shifts: FloatArray, fps: float) -> FloatArray:
             deeper = depth > deepest
             found[deeper, number] = depth[deeper, None] * out[deeper]
             deepest = np.maximum(deepest, depth)
-    return gaussian_filter1d(found, SETTLING / 2 * fps, axis=0, mode="nearest")
+    return np.asarray(gaussian_filter1d(found, SETTLING / 2 * fps, axis=0, mode="nearest"))
 
 
 def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:

@@ -37,17 +37,18 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
 
 
 def _along(vectors: FloatArray, way: FloatArray) -> FloatArray:
-    return np.sum(vectors * way, axis=1, keepdims=True)
+    return np.asarray(np.sum(vectors * way, axis=1, keepdims=True))
 
 
 def _to_the_front(side: FloatArray, front: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return where (F, 3) the middle joint stands out: where it does, but nearly straight limbs,
-    and those bent slightly backward, go to the ``front``.
+    """Return whither (F, 3) the middle joint stands out: where it does.
+
+    Nearly straight limbs, and those bent slightly backward, go to the ``front``.
     """
     least = LEAST_SIDE * upper
     short = least - _along(side, front)
     straight = np.clip(3 - np.linalg.norm(side, axis=1, keepdims=True) / least / 2, 0.0, 1.0)
-    return side + straight * (short + np.hypot(short, least / 4)) / 2 * front
+    return np.asarray(side + straight * (short + np.hypot(short, least / 4)) / 2 * front)
 
 
 def bent_to(rotations: FloatArray, positions: FloatArray, chain: list[int], goals: FloatArray,

@@ -11,7 +11,7 @@ from mimegen.motion import Motion
 from mimegen.motion.contacts import resting, resting_level
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
-from mimegen.retarget.surface import outer_vertices
+from mimegen.retarget.surface import Skin, outer_vertices, outermost
 
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
@@ -41,13 +41,16 @@ class Sole:
     """Where one of the target's feet touches the ground in the rest pose, in metres.
 
     ``heel``, ``ball`` and ``toes``, the toe joint (3,), are relative to the ankle, ``tip`` (3,) to
-    the toe joint.
+    the toe joint. ``skin`` (V, 3), relative to the ankle, are the outermost points of foot and
+    toes, ``of_toes`` (V,) their shares that follow the toes.
     """
 
     heel: FloatArray
     ball: FloatArray
     toes: FloatArray
     tip: FloatArray
+    skin: FloatArray
+    of_toes: FloatArray
 
 
 def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
@@ -67,4 +70,10 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     ball = np.array([front[0], front[1], ground]) - center
     toes = skeleton.heads[toe] - center if toe != ankle else ball
     tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - center - toes
-    return Sole(heel, ball, toes, tip)
+    skin = outermost(character, {ankle, toe})
+    if not len(skin.vertices):
+        skin = Skin(np.array([heel, ball, toes + tip]) + center,
+                    np.array([[ankle], [ankle], [toe]]), np.ones((3, 1)))
+    of_toes = np.where(skin.joints == toe, skin.weights, 0.0).sum(axis=1) if toe != ankle else (
+        np.zeros(len(skin.vertices)))
+    return Sole(heel, ball, toes, tip, skin.vertices - center, of_toes)

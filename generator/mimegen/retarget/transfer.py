@@ -10,14 +10,18 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
 from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length, unit
-from mimegen.retarget.feet import on_the_ground
-from mimegen.retarget.ground import above_ground
+from mimegen.retarget.feet import feet_of, on_the_ground
+from mimegen.retarget.ground import Ground
 from mimegen.retarget.hands import with_hands_meeting
+from mimegen.retarget.meeting import Person, meeting
 from mimegen.retarget.rest import Alignment
 from mimegen.retarget.smoothing import as_lively, calmed
 from mimegen.retarget.stance import standing_height
 
 FOREARM_SHARE_OF_TWIST = 0.6
+# How much (see `hips_following`) hips stay on the source's path: for one person, who may walk on
+# longer legs, and for several, who must keep meeting.
+ALONE, TOGETHER = 1e-3, 0.05
 # Roles whose turns are calmed: trunks and feet are solved from few markers, and bend slowly.
 TWITCHY = ("hips", "spine", "chest", "neck", "left_foot", "right_foot", "left_toe", "right_toe")
 # How far relaxed fingers are bent at each joint, in degrees.
@@ -41,22 +45,27 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
 
     ``sources`` are motions with their roles as in `retarget`, one for each character. Level places
     are scaled by one factor for all, the geometric mean of what each body would have alone, so that
-    people who meet in the sources meet in the scene. Raises RequestError as `retarget` does.
+    people who meet in the sources meet in the scene: hands of one that touch another's hands or
+    body do so there. Motions of several people have the same frames and rate. Raises RequestError
+    as `retarget` does.
     """
     known = [(motion, roles or find_roles(motion.skeleton, file="the motion").joints)
              for motion, roles in sources]
-    pairs = list(zip(known, characters, strict=True))
-    scale = float(np.exp(np.mean([np.log(_own_scale(motion, roles, character))
-                                  for (motion, roles), character in pairs])))
-    return tuple(_performed(motion, roles, character, scale)
-                 for (motion, roles), character in pairs)
-
-
-def _own_scale(motion: Motion, roles: Mapping[str, str], character: Character) -> float:
-    """Return how many times as long as the source's the character's legs are."""
-    goal = find_roles(character.skeleton, file=character.name).joints
-    return (leg_length(character.skeleton, _numbered(character.skeleton, goal))
-            / leg_length(motion.skeleton, _numbered(motion.skeleton, roles)))
+    goals = [find_roles(character.skeleton, file=character.name).joints for character in characters]
+    own = [leg_length(character.skeleton, _numbered(character.skeleton, goal))
+           / leg_length(motion.skeleton, _numbered(motion.skeleton, roles))
+           for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
+    scale = float(np.exp(np.mean(np.log(own))))
+    staying = ALONE if len(known) == 1 else TOGETHER
+    done = [_performed(motion, roles, character, goal, scale, staying)
+            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
+    if len(done) == 1:
+        return tuple(done)
+    people = [Person(motion, _numbered(motion.skeleton, roles), performance,
+                     _numbered(performance.character.skeleton, goal), size)
+              for (motion, roles), performance, goal, size
+              in zip(known, done, goals, own, strict=True)]
+    return tuple(person.performance for person in meeting(people, scale))
 
 
 def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
@@ -64,9 +73,8 @@ def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
 
 
 def _performed(motion: Motion, roles: Mapping[str, str], character: Character,
-               scale: float) -> Performance:
+               goal_roles: Mapping[str, str], scale: float, staying: float) -> Performance:
     target = character.skeleton
-    goal_roles = find_roles(target, file=character.name).joints
     source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
         order = [motion.skeleton.index[name] for name in target.names]
@@ -80,8 +88,11 @@ def _performed(motion: Motion, roles: Mapping[str, str], character: Character,
     moved = Motion.from_global_rotations(target, motion.fps, root,
                                          quaternions.without_flips(rotations))
     moved = with_hands_meeting(moved, motion, source, character, goal)
-    moved = above_ground(moved, character, goal)
-    return Performance(character, on_the_ground(moved, motion, source, character, goal))
+    ground = Ground(character, goal)
+    moved = ground.lifted(moved)
+    feet = feet_of(moved, motion, source, character, goal, scale)
+    moved = on_the_ground(moved, feet, ground, staying)
+    return Performance(character, ground.hands_lifted(moved))
 
 
 def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:

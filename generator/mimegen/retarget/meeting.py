@@ -1,0 +1,127 @@
+"""People who touch each other in the sources touch in the scene."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d, label
+
+from mimegen.characters.character import Performance
+from mimegen.motion import Motion
+from mimegen.motion.contacts import velocities
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.names import SIDES
+from mimegen.retarget.hands import (
+    SETTLING,
+    Body,
+    arms_bent,
+    has_arms,
+    nearness,
+    source_body,
+    target_body,
+    to_the_body,
+)
+
+# People reach for each other from afar: within this distance (m) hands begin to go for a hand.
+REACHING = 0.3
+# Hands nearer to each other than this (m), whose distance changes slower than this (m/s) for this
+# long (s), hold each other.
+SHORT, HOLDING_SPEED, HOLDING = 0.25, 0.15, 0.25
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Person:
+    """A source with its joints by role, and its performance with those of the character.
+
+    ``scale`` is the character's size as a multiple of the source's.
+    """
+
+    source: Motion
+    source_joints: Mapping[str, int]
+    performance: Performance
+    joints: Mapping[str, int]
+    scale: float
+
+    def bodies(self) -> tuple[Body, Body]:
+        """Return the source's and the character's body."""
+        motion = self.performance.motion
+        theirs = target_body(motion, self.performance.character, self.joints)
+        return source_body(self.source, self.source_joints, motion, theirs.hands, self.joints,
+                           self.scale), theirs
+
+    def reaching(self, shifts: FloatArray) -> "Person":
+        """Return the person with wrists moved by ``shifts`` (F, 2, 3)."""
+        motion = self.performance.motion
+        wrists = motion.global_pose.positions[:, [self.joints[f"{s}_hand"] for s in SIDES]]
+        moved = arms_bent(motion, self.joints, wrists + shifts)
+        return replace(self, performance=Performance(self.performance.character, moved))
+
+
+def meeting(people: Sequence[Person], scale: float) -> list[Person]:
+    """Return the people with hands meeting hands and bodies where the sources' do.
+
+    ``scale`` is the scene's: distances between hands of two are the sources' times it. All motions
+    have the same frames.
+    """
+    people, fps = list(people), people[0].source.fps
+    if any(not has_arms(joints) for person in people
+           for joints in (person.source_joints, person.joints)):
+        return people
+    for _ in range(ROUNDS):
+        bodies = [person.bodies() for person in people]
+        shifts = [np.zeros_like(theirs.hands.wrists) for _, theirs in bodies]
+        for one, other in permutations(range(len(people)), 2):
+            shifts[one] += _towards(bodies[one], bodies[other], scale, fps)
+        people = [person.reaching(gaussian_filter1d(
+            shift, SETTLING * fps, axis=0, mode="nearest"))
+            for person, shift in zip(people, shifts, strict=True)]
+    return people
+
+
+def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
+             fps: float) -> FloatArray:
+    """Return how the hands (F, 2, 3) of one go to the hands and the body of another."""
+    shifts = np.zeros_like(one[1].hands.wrists)
+    for number in range(len(SIDES)):
+        ours, theirs = (replace(body, hands=mine.hands) for mine, body in zip(one, other,
+                                                                              strict=True))
+        body, weight = to_the_body(ours, theirs, number, "", scale)
+        total, weights = weight[:, None] * body, weight[:, None]
+        for against in range(len(SIDES)):
+            gap = _gap(one[0], other[0], number, against)
+            short = _stopping_short(gap, fps)
+            apart = _apart(one[0], other[0], number, against) * scale
+            apart *= (np.maximum(gap - short, 0.0) / np.maximum(gap, 1e-6))[:, None]
+            near = nearness(gap - short, REACHING)[:, None]
+            # Each goes half the way.
+            total = total + near * (apart - _apart(one[1], other[1], number, against)) / 2
+            weights = weights + near
+        shifts[:, number] = total / np.maximum(weights, 1.0)
+    return shifts
+
+
+def _gap(mine: Body, yours: Body, number: int, against: int) -> FloatArray:
+    """Return the least distance (F,) between the points of two hands."""
+    away = mine.hands.points[:, number, :, None] - yours.hands.points[:, against, None]
+    return np.asarray(np.linalg.norm(away, axis=-1).min(axis=(1, 2)))
+
+
+def _stopping_short(gap: FloatArray, fps: float) -> float:
+    """Return by how much (m) captured hands that hold each other stop short of it, or zero.
+
+    Captured wrists lie where the markers were, and forearms may be too short by half a hand: hands
+    that stay at one small distance for a while hold each other.
+    """
+    still = np.abs(velocities(gap[:, None], fps, SETTLING)[:, 0]) < HOLDING_SPEED
+    runs, _ = label(still & (gap < SHORT))
+    lasting = np.bincount(runs)[1:] >= HOLDING * fps
+    if not lasting.any():
+        return 0.0
+    return float(gap[np.isin(runs, 1 + np.flatnonzero(lasting))].max())
+
+
+def _apart(mine: Body, yours: Body, number: int, against: int) -> FloatArray:
+    """Return the place (F, 3) of one's palm relative to another's."""
+    return mine.hands.points[:, number, 0] - yours.hands.points[:, against, 0]

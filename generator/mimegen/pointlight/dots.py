@@ -1,5 +1,6 @@
 """Dots over time, in space or in the picture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
 
+Lines = Sequence[tuple[int, int]] | NDArray[np.intp]
 MASK = -1
 """The number of the performer that mask dots belong to."""
 
@@ -20,23 +22,25 @@ class Dots:
     and metres away from the viewer beyond the figure's middle; NaN where a marker was lost.
     ``visible`` (F, D) is False where a dot is not shown, ``sizes`` (F, D) are diameters and
     ``strengths`` (F, D) contrasts relative to the display's. ``performers`` (D,) says whose dot it
-    is, ``limbs`` (L, 2) which dots a limb joins.
+    is, ``limbs`` and ``trunk`` (L, 2) which dots the lines of a stick figure join.
     """
 
     names: tuple[str, ...]
     performers: NDArray[np.intp]
     limbs: NDArray[np.intp]
+    trunk: NDArray[np.intp]
     places: FloatArray
     visible: NDArray[np.bool_]
     sizes: FloatArray
     strengths: FloatArray
 
     @classmethod
-    def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], limbs: NDArray[np.intp],
-           places: FloatArray) -> "Dots":
+    def of(cls, names: tuple[str, ...], performers: NDArray[np.intp], places: FloatArray,
+           limbs: Lines = (), trunk: Lines = ()) -> "Dots":
         """Return dots of equal size and full contrast, visible wherever they have a place."""
         plain = np.ones(places.shape[:2])
-        return cls(names, performers, limbs, places, np.isfinite(places).all(axis=-1), plain, plain)
+        shown = np.isfinite(places).all(axis=-1)
+        return cls(names, performers, _lines(limbs), _lines(trunk), places, shown, plain, plain)
 
     @property
     def frames(self) -> int:
@@ -67,11 +71,12 @@ class Dots:
         """Return only the dots with these numbers, in this order."""
         number = np.full(self.count, -1)
         number[keep] = np.arange(len(keep))
-        limbs = number[self.limbs].reshape(-1, 2)
+        limbs, trunk = number[self.limbs], number[self.trunk]
         return Dots(
             tuple(self.names[dot] for dot in keep), self.performers[keep],
-            limbs[(limbs >= 0).all(axis=1)], self.places[:, keep], self.visible[:, keep],
-            self.sizes[:, keep], self.strengths[:, keep],
+            limbs[(limbs >= 0).all(axis=1)], trunk[(trunk >= 0).all(axis=1)],
+            self.places[:, keep], self.visible[:, keep], self.sizes[:, keep],
+            self.strengths[:, keep],
         )
 
     def joined(self, other: "Dots") -> "Dots":
@@ -79,6 +84,7 @@ class Dots:
         return Dots(
             self.names + other.names, np.concatenate([self.performers, other.performers]),
             np.concatenate([self.limbs, other.limbs + self.count]),
+            np.concatenate([self.trunk, other.trunk + self.count]),
             *(np.concatenate([getattr(self, part), getattr(other, part)], axis=1)
               for part in ("places", "visible", "sizes", "strengths")),
         )
@@ -87,6 +93,10 @@ class Dots:
         """Return the least and greatest X and Y (2, 2) of the performers' dots in all frames."""
         flat = self.places[:, self.own, :2].reshape(-1, 2)
         return np.stack([np.nanmin(flat, axis=0), np.nanmax(flat, axis=0)])
+
+
+def _lines(pairs: Lines) -> NDArray[np.intp]:
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
 def sampled(values: FloatArray, moments: FloatArray) -> FloatArray:

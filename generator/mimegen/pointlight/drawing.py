@@ -67,7 +67,7 @@ def _stick(stimulus: Stimulus, places: FloatArray, person: NDArray[np.intp],
     sheet, draw = _sheet(stimulus)
     own = set(person.tolist())
     shown = np.isfinite(places).all(axis=-1)
-    for a, b in stimulus.dots.limbs:
+    for a, b in np.concatenate([stimulus.dots.limbs, stimulus.dots.trunk]):
         if int(a) in own and shown[a] and shown[b]:
             draw.line([*places[a], *places[b]], fill=ink, width=wide)
     radius = wide / 2

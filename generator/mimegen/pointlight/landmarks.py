@@ -21,6 +21,7 @@ class DotSet(Strict):
 
     ``dots`` gives each dot's name the roles of the joints whose middle it marks; ``head.tail`` is
     the far end of the head's bone. ``everything`` takes all joints, or all markers, instead.
+    ``trunk`` are the lines of a stick figure that are no limbs.
     """
 
     name: str
@@ -29,6 +30,7 @@ class DotSet(Strict):
     everything: Literal["joints", "markers"] | None = None
     dots: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     limbs: tuple[tuple[str, str], ...] = ()
+    trunk: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -93,8 +95,9 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
         places.append(np.mean(known, axis=0))
     number = {name: i for i, name in enumerate(names)}
     limbs += [(number[a], number[b]) for a, b in chosen.limbs]
-    return Dots.of(tuple(names), np.full(len(names), performer),
-                   np.array(limbs, dtype=np.intp).reshape(-1, 2), np.stack(places, axis=1))
+    trunk = [(number[a], number[b]) for a, b in chosen.trunk]
+    return Dots.of(tuple(names), np.full(len(names), performer), np.stack(places, axis=1),
+                   limbs, trunk)
 
 
 def _point(motion: Motion, roles: Mapping[str, str], point: str) -> FloatArray | None:
@@ -128,7 +131,7 @@ def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | N
     if not keep:
         raise RequestError("dots: no marker is ever seen")
     return Dots.of(tuple(labels[i] for i in keep), np.zeros(len(keep), dtype=np.intp),
-                   np.empty((0, 2), dtype=np.intp), positions[:, keep])
+                   positions[:, keep])
 
 
 def together(people: Sequence[Dots]) -> Dots:
@@ -139,7 +142,8 @@ def together(people: Sequence[Dots]) -> Dots:
     both: Dots | None = None
     for person, one in enumerate(people):
         part = Dots.of(tuple(f"{person + 1}:{name}" for name in one.names),
-                       np.full(one.count, person), one.limbs, one.places[:shortest])
+                       np.full(one.count, person), one.places[:shortest], one.limbs,
+                       one.trunk)
         both = part if both is None else both.joined(part)
     assert both is not None, "a scene has somebody in it"
     return both

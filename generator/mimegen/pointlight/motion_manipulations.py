@@ -1,5 +1,6 @@
 """Manipulations of time, of the dots in the world, and of the view."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -116,9 +117,7 @@ class PhaseScrambled(Manipulation):
         order = np.where(order < frames, order, 2 * frames - 2 - order)
         about = np.take_along_axis(dots.places - setting.paths(dots), order[..., None], axis=0)
         visible = np.take_along_axis(dots.visible, order, axis=0)
-        moved = dots.moved(setting.paths(dots) + about)
-        return Dots(moved.names, moved.performers, moved.limbs, moved.places, visible,
-                    moved.sizes, moved.strengths)
+        return replace(dots, places=setting.paths(dots) + about, visible=visible)
 
 
 class Rotated(Manipulation):

@@ -72,7 +72,8 @@ def write_npz(stimulus: Stimulus, target: Path) -> None:
     dots = stimulus.dots
     packed = io.BytesIO()
     np.savez_compressed(
-        packed, names=np.array(dots.names), performers=dots.performers, limbs=dots.limbs,
+        packed, names=np.array(dots.names), performers=dots.performers,
+        limbs=np.concatenate([dots.limbs, dots.trunk]),
         pixels=dots.places[..., :2], degrees=_degrees(stimulus), depth_m=dots.places[..., 2],
         metres=_metres(stimulus), visible=dots.visible, diameters_px=stimulus.diameters,
         strengths=dots.strengths, fps=np.array(stimulus.display.fps),

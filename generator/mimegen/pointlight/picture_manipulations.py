@@ -156,7 +156,7 @@ def _hopping(dots: Dots, places: FloatArray, nearest: NDArray[np.intp],
     count = places.shape[1]
     return Dots(
         tuple(f"sample{number + 1}" for number in range(count)),
-        np.full(count, dots.performers[0]), np.empty((0, 2), dtype=np.intp), places,
+        np.full(count, dots.performers[0]), dots.limbs[:0], dots.trunk[:0], places,
         dots.visible[frames, nearest], dots.sizes[frames, nearest], dots.strengths[frames, nearest],
     )
 
@@ -190,8 +190,7 @@ class Masked(Manipulation):
         flat = low + (flat - low) % (high - low)
         depth = np.zeros((*flat.shape[:2], 1))
         mask = Dots.of(tuple(f"mask{number + 1}" for number in range(count)),
-                       np.full(count, MASK), np.empty((0, 2), dtype=np.intp),
-                       np.concatenate([flat, depth], axis=-1))
+                       np.full(count, MASK), np.concatenate([flat, depth], axis=-1))
         return dots.joined(mask)
 
     def region(self, dots: Dots, setting: Setting) -> tuple[FloatArray, FloatArray]:

@@ -1,7 +1,7 @@
 """A display of a scene, carried out: dots in the picture and everything that is known of them."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -117,8 +117,7 @@ def make_stimulus(scene: Scene, display: Display, seed: int = 0, angle_deg: floa
         view = step.see(view, setting, len(moments))
     if display.occlusion == "body":
         hidden = hidden_dots(dots, view, _bodies(scene, moments))
-        dots = Dots(dots.names, dots.performers, dots.limbs, dots.places, dots.visible & ~hidden,
-                    dots.sizes, dots.strengths)
+        dots = replace(dots, visible=dots.visible & ~hidden)
     for stage in ("world", "picture"):
         for step, setting in steps.of(stage, roots):
             try:
@@ -175,7 +174,8 @@ def _framed_dots(scene: Scene, steps: _Steps) -> Dots:
 
 def _dots_at(dots: Dots, source: FloatArray) -> Dots:
     """Return dots at fractional frame numbers (N,)."""
-    return Dots.of(dots.names, dots.performers, dots.limbs, sampled(dots.places, source))
+    return Dots.of(dots.names, dots.performers, sampled(dots.places, source), dots.limbs,
+                   dots.trunk)
 
 
 def _bodies(scene: Scene, moments: FloatArray) -> tuple[Body, ...]:

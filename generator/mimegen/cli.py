@@ -7,6 +7,7 @@ from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.list import list_command
 from mimegen.commands.pointlight import pointlight_command
 from mimegen.commands.render import render_command
+from mimegen.commands.retarget import retarget_command
 from mimegen.commands.score import score_command
 
 
@@ -20,4 +21,5 @@ main.add_command(render_command)
 main.add_command(list_command)
 main.add_command(pointlight_command)
 main.add_command(contactsheet_command)
+main.add_command(retarget_command)
 main.add_command(score_command)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, label
 
 from mimegen.characters.character import Performance
-from mimegen.motion import Motion
+from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
@@ -56,6 +56,11 @@ class Person:
         motion = self.performance.motion
         wrists = motion.global_pose.positions[:, [self.joints[f"{s}_hand"] for s in SIDES]]
         moved = arms_bent(motion, self.joints, wrists + shifts)
+        # The hand goes half along with the forearm, for no wrist to break.
+        for side in SIDES:
+            hand = self.joints[f"{side}_hand"]
+            moved.rotations[:, hand] = quaternions.slerp(
+                moved.rotations[:, hand], motion.rotations[:, hand], np.array(0.5))
         return replace(self, performance=Performance(self.performance.character, moved))
 
 

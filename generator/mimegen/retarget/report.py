@@ -16,6 +16,9 @@ from mimegen.readers.roles import find_roles
 from mimegen.retarget.stance import source_contacts, standing_height
 from mimegen.retarget.surface import outermost
 
+# What a report measures, in the order in which it is shown.
+FIELDS = ("joint_direction_error_deg", "end_effector_error_pct_height", "foot_skate_cm_s",
+          "skate_share", "planted_foot_drift_mm", "ground_penetration_cm", "jerk_ratio")
 LIMBS = [(f"{side}_{start}", f"{side}_{end}") for side in SIDES for start, end in
          (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot"))]
 ENDS = ("head", "left_hand", "right_hand", "left_foot", "right_foot")
@@ -44,7 +47,7 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     theirs = _places(motion, find_roles(character.skeleton, file=character.name).joints)
     joints = {role: source.skeleton.index[name] for role, name in roles.items()}
     scale = _legs(theirs) / _legs(ours)
-    limbs = {end: metrics.direction_errors(ours[end] - ours[start], theirs[end] - theirs[start])
+    limbs = {start: metrics.direction_errors(ours[end] - ours[start], theirs[end] - theirs[start])
              for start, end in LIMBS}
     ends = _end_effector_errors(ours, theirs, scale, _height(motion))
     feet = {name: _feet(places, motion.fps) for name, places in
@@ -81,7 +84,7 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
 
 
 def _most(values: FloatArray) -> float:
-    return float(max(values, default=0.0))
+    return float(values.max(initial=0.0))
 
 
 def _means(values: Mapping[str, FloatArray]) -> dict[str, float]:
@@ -136,9 +139,12 @@ def planted(source: Motion, joints: Mapping[str, int], side: str) -> NDArray[np.
 def _planted_drifts(source: Motion, joints: Mapping[str, int], ours: Mapping[str, FloatArray],
                     theirs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     flat = {side: planted(source, joints, side) for side in SIDES}
-    return {name: 1000 * np.concatenate([
-        metrics.drifts(_balls(places)[:, number], flat[side]) for number, side in enumerate(SIDES)])
-        for name, places in (("source", ours), ("result", theirs))}
+    found = {}
+    for name, places in (("source", ours), ("result", theirs)):
+        balls = _balls(places)
+        found[name] = 1000 * np.concatenate([
+            metrics.drifts(balls[:, number], flat[side]) for number, side in enumerate(SIDES)])
+    return found
 
 
 def _jerks(places: Mapping[str, FloatArray], fps: float) -> dict[str, float]:

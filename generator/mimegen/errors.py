@@ -14,7 +14,8 @@ class RequestError(Exception):
 def near_misses(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean a or b?)"``, or a list of what there is if nothing is close."""
     names = sorted(set(known))
-    close = difflib.get_close_matches(word.lower(), names, n=3, cutoff=0.55)
+    lower = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(word.lower(), lower, n=3, cutoff=0.55)
     if close:
-        return f" (did you mean {' or '.join(close)}?)"
+        return f" (did you mean {' or '.join(lower[name] for name in close)}?)"
     return f" (there is: {', '.join(names)})" if names else ""

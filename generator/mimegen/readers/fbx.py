@@ -29,15 +29,18 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     Without ``options.stack`` the animation stack with most curves is read. Raises RequestError,
     one line, for a file that is missing, damaged, or without motion.
     """
+    motion, notes = raw_fbx(path, options.stack)
+    return in_house_convention(path, motion, "FBX", notes, options, stated_settings(path))
+
+
+def raw_fbx(path: Path, stack: str | None = None) -> tuple[Motion, tuple[str, ...]]:
+    """Return an FBX file's motion as Blender has it, in metres as stated and Z up, and notes."""
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
-                                 *([] if options.stack is None else [options.stack]))
-    motion, notes = _motion(path, answer, options.stack)
-    if path.suffix.lower() == ".fbx":
-        return in_house_convention(path, motion, "FBX", notes, options, stated_settings(path))
-    return in_house_convention(path, motion, "glTF", notes, options, GLTF)
+                                 *([] if stack is None else [stack]))
+    return _motion(path, answer, stack)
 
 
 def stated_settings(path: Path) -> Stated:

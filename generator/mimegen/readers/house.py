@@ -1,6 +1,5 @@
 """From a file's own units and axes to metres, Z up, facing -Y, feet on the ground at Z = 0."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,10 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.editing import trimmed
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.names import SIDES, system_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
-from mimegen.readers.roles import SIDES, Roles, bone_names, find_roles
+from mimegen.readers.roles import Roles, find_roles
 
 UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units": 0.0254 / 0.45,
          "feet": 0.3048, "metres": 1.0}
@@ -47,10 +47,8 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
 
     Raises RequestError where the file holds no whole person.
     """
-    sample = motion.global_pose.positions[:: max(1, motion.frames // 200)]
-    middle = sample[len(sample) // 2]
-    roles = find_roles(motion.skeleton, middle - middle[:1], str(path), options.mapping)
-    system = _system(motion.skeleton)
+    roles = find_roles(motion.skeleton, motion, str(path), options.mapping)
+    system = system_of(motion.skeleton.names)
     motion, more = _rooted_at_hips(motion, roles)
     motion, dropped = _without_calibration_frame(motion)
     scale, unit_source = _unit(path, motion, roles, stated)
@@ -67,13 +65,6 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
                      up_name, up_source, heading, origin,
                      (*notes, *more, *dropped, *twisted, *floating))
-
-
-def _system(skeleton: Skeleton) -> str:
-    for system, pattern in bone_names()["systems"].items():
-        if any(re.search(pattern, name) for name in skeleton.names):
-            return str(system)
-    return "unknown"
 
 
 def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:

@@ -4,25 +4,24 @@ Roles are ``hips``, ``spine1`` ..., ``chest``, ``neck1`` ..., ``head`` and, afte
 ``right_``, ``clavicle upper_arm forearm hand thigh shin foot toe`` and ``thumb1`` to ``pinky3``.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from mimegen.errors import RequestError
-from mimegen.motion import Skeleton
-from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
-from mimegen.readers.shape import roles_by_shape
+from mimegen.motion import Motion, Skeleton
+from mimegen.readers.mapping import read_mapping
+from mimegen.readers.names import SIDES, Found, roles_by_name
+from mimegen.readers.shape import Body, roles_by_shape
 
-SIDES = ("left", "right")
 LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
 ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in
              ("upper_arm", "forearm", "thigh", "shin", "foot")))
+# An essential role that is less sure than this is not used.
+SAFE = 0.5
+BORNE_OUT, BY_NAME_AGAINST_SHAPE, NOT_BELOW = 0.7, 0.6, 0.4
+MOST_DOUBTS = 3
 
 
 @dataclass(frozen=True)
@@ -33,115 +32,97 @@ class Roles:
     confidence: Mapping[str, float]
 
 
-def find_roles(skeleton: Skeleton, places: FloatArray | None = None,
-               file: str = "skeleton", mapping: Path | None = None) -> Roles:
-    """Find the roles of a skeleton's joints.
+def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "skeleton",
+               mapping: Path | None = None) -> Roles:
+    """Find the roles of a skeleton's joints: as a mapping file says, by names, then by shape.
 
-    ``places`` (J, 3) is a natural pose to judge shapes by, where the rest pose is none.
-    Raises RequestError, naming the doubtful bones, where an essential role stays without a joint.
+    ``motion`` is one of this skeleton; it tells shapes where the rest pose is no natural one.
+    Raises RequestError, naming the doubtful bones, where an essential role is not safe.
     """
-    named = _roles_by_name(skeleton)
-    missing = [role for role in ESSENTIAL if role not in named]
-    shaped = roles_by_shape(skeleton, skeleton.heads if places is None else places) \
-        if missing else {}
-    confidence = dict.fromkeys(named, 1.0) | {r: c for r, (_, c) in named.items()}
-    joints = {role: joint for role, (joint, _) in named.items()}
-    if missing and all(role in shaped for role in ESSENTIAL):
-        joints, confidence = dict(shaped), dict.fromkeys(shaped, 0.6)
-    elif missing:
-        free = [name for name in skeleton.names if name not in joints.values()]
-        raise RequestError(
-            f"{file}: cannot tell which bone is the {missing[0].replace('_', ' ')}"
-            f" (nothing fits {', '.join(missing[:4])}; not recognised: {', '.join(free[:4])});"
-            " expected the skeleton of one whole person"
-        )
-    trunk = _trunk(skeleton, joints)
-    return Roles(trunk | joints, dict.fromkeys(trunk, 0.9) | confidence)
+    told = read_mapping(mapping, skeleton.names, file) if mapping else {}
+    body = Body.moving(motion) if motion else Body.at_rest(skeleton)
+    named = _in_order(skeleton, _with_true_hips(skeleton, roles_by_name(skeleton.names)))
+    found = {role: (joint, sure) for role, (joint, sure)
+             in _together(named, roles_by_shape(body)).items()
+             if role not in told and joint not in told.values()}
+    found |= {role: (joint, 1.0) for role, joint in told.items() if joint}
+    _refuse_doubts(skeleton, found, file, "" if motion is None else
+                   "; name them in a file of 'role: bone' lines and say --map FILE")
+    joints = {role: joint for role, (joint, _) in found.items()}
+    trunk = {role: joint for role, joint in _trunk(skeleton, joints).items()
+             if role not in told and joint not in joints.values()}
+    sure = min(0.9, found["hips"][1], found["head"][1])
+    return Roles(trunk | joints,
+                 dict.fromkeys(trunk, sure) | {role: c for role, (_, c) in found.items()})
 
 
-@cache
-def bone_names() -> dict[str, Any]:
-    """Return the tables of rigs/skeletons/bone_names.yaml."""
-    path = data_folder() / "rigs" / "skeletons" / "bone_names.yaml"
-    tables: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return tables
+def _together(named: Found, shaped: Found) -> Found:
+    """Return roles by names, doubted or borne out by shape, and what only the shape tells.
 
-
-def _words(name: str) -> list[str]:
-    plain = re.split(r"[:|]", name)[-1]
-    words = [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+",
-                                           plain)]
-    prefixes = set(bone_names()["prefixes"])
-    while len(words) > 1 and (words[0] in prefixes or words[0].isdigit()):
-        words = words[1:]
-    return words
-
-
-def _sided(words: list[str], known: set[str]) -> tuple[str | None, list[str]]:
-    tables = bone_names()
-    for side in SIDES:
-        marks = set(tables[side])
-        for position in (0, -1):
-            if len(words) > 1 and words[position] in marks:
-                return side, words[1:] if position == 0 else words[:-1]
-        if words[0][0] == side[0] and words[0][1:] in known:
-            return side, [words[0][1:], *words[1:]]
-    return None, words
-
-
-def _roles_by_name(skeleton: Skeleton) -> dict[str, tuple[str, float]]:
-    tables = bone_names()
-    sides, fingers = tables["sides"], tables["fingers"]
-    known = {alias for table in sides.values() for kind in table.values() for alias in kind}
-    known |= {alias for aliases in fingers.values() for alias in aliases}
-    keys: dict[str, list[tuple[str, str]]] = {"left": [], "right": [], "middle": []}
-    for name in skeleton.names:
-        side, words = _sided(_words(name) or [name.lower()], known)
-        keys[side or "middle"].append((name, "".join(words)))
-    found: dict[str, tuple[str, float]] = {}
-    for side in SIDES:
-        found |= _one_side(side, keys[side], sides)
-        found |= _fingers(side, keys[side], tables)
-    for role, aliases in tables["middle"].items():
-        ranked = [(aliases.index(key), name) for name, key in keys["middle"] if key in aliases]
-        if ranked:
-            found[role] = (min(ranked, key=lambda r: r[0])[1], 1.0)
-    return _with_true_hips(skeleton, found)
-
-
-def _one_side(side: str, keys: list[tuple[str, str]],
-              tables: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    found: dict[str, tuple[str, float]] = {}
-    for role, table in tables.items():
-        match = next((name for name, key in keys if key in table["sure"]), None)
-        if match:
-            found[f"{side}_{role}"] = (match, 1.0)
-    for name, key in keys:
-        for role, table in tables.items():
-            if key in table["perhaps"] and f"{side}_{role}" not in found:
-                found[f"{side}_{role}"] = (name, 0.8)
-                break
+    A name that says little ("Leg") yields to a shape that agrees with all that say more.
+    """
+    both = [role for role in ESSENTIAL if role in named and role in shaped]
+    against = [role for role in both if named[role][1] == 1.0
+               and named[role][0] != shaped[role][0]]
+    borne_out = not against and any(role.startswith(SIDES) and named[role][1] == 1.0
+                                    for role in both)
+    found: Found = {}
+    for role, (joint, sure) in named.items():
+        agrees = role in shaped and shaped[role][0] == joint
+        if agrees:
+            found[role] = (joint, round(min(1.0, sure + 0.15), 2))
+        elif role not in shaped or sure == 1.0:
+            found[role] = (joint, sure)
+        elif not borne_out:
+            found[role] = (joint, min(sure, BY_NAME_AGAINST_SHAPE))
+    taken = {joint for joint, _ in found.values()}
+    limbs = {_limb(role) for role in both if borne_out and named[role][1] == 1.0}
+    for role, (joint, sure) in shaped.items():
+        if role not in found and joint not in taken and (
+                borne_out or not both or role in ESSENTIAL):
+            found[role] = (joint, sure / 2 if against else
+                           max(sure, BORNE_OUT) if _limb(role) in limbs else sure)
     return found
 
 
-def _fingers(side: str, keys: list[tuple[str, str]],
-             tables: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    """Find whole fingers; a lone first joint is the stand-in that some systems carry."""
-    found: dict[str, tuple[str, float]] = {}
-    endings = {e: number for number, es in tables["phalanges"].items() for e in es}
-    for finger, aliases in tables["fingers"].items():
-        joints: dict[str, str] = {}
-        for name, key in keys:
-            bare = key.removeprefix("hand")
-            for alias in aliases:
-                number = endings.get(bare.removeprefix(alias)) if bare.startswith(alias) else None
-                if number is None and alias.startswith("finger"):
-                    number = {alias: "1", f"{alias}1": "2", f"{alias}2": "3"}.get(bare)
-                if number:
-                    joints.setdefault(number, name)
-        if "1" in joints and "2" in joints:
-            found |= {f"{side}_{finger}{n}": (name, 1.0) for n, name in joints.items()}
+def _limb(role: str) -> str:
+    """Return which part of the body a role is of: names of one leg tell the sides of both."""
+    part = role.partition("_")[2]
+    return "trunk" if not part else "legs" if part in LIMBS[1] else "arms"
+
+
+def _in_order(skeleton: Skeleton, named: Found) -> Found:
+    """Doubt names of limbs' bones that do not hang one below the other."""
+    found = dict(named)
+    for side in SIDES:
+        for parts in LIMBS:
+            line = [f"{side}_{part}" for part in parts if f"{side}_{part}" in named]
+            for upper, lower in pairwise(line):
+                joint = skeleton.index[named[lower][0]]
+                if skeleton.index[named[upper][0]] not in _ancestors(skeleton, joint):
+                    found |= {role: (named[role][0], NOT_BELOW) for role in (upper, lower)}
     return found
+
+
+def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> None:
+    missing = [role for role in ESSENTIAL if role not in found]
+    doubts = sorted((found[role][1], role) for role in ESSENTIAL
+                    if role in found and found[role][1] < SAFE)[:MOST_DOUBTS]
+    if not missing and not doubts:
+        return
+    taken = {joint for joint, _ in found.values()}
+    free = [repr(name) for name in skeleton.names if name not in taken][:MOST_DOUBTS]
+    said = [f"{found[role][0]!r} is perhaps the {_plain(role)} ({sure:.0%} sure)"
+            for sure, role in doubts]
+    if missing:
+        said.append(f"nothing fits {', '.join(map(_plain, missing[:MOST_DOUBTS + 1]))}"
+                    + (f" (not recognised: {', '.join(free)})" if free else ""))
+    raise RequestError(f"{file}: cannot tell which bone is which in what should be one whole"
+                       f" person: {'; '.join(said)}{hint}")
+
+
+def _plain(role: str) -> str:
+    return role.replace("_", " ")
 
 
 def _ancestors(skeleton: Skeleton, joint: int) -> Iterator[int]:
@@ -156,7 +137,7 @@ def _common(skeleton: Skeleton, names: list[str]) -> int:
 
 
 def _with_true_hips(skeleton: Skeleton,
-                    found: dict[str, tuple[str, float]]) -> dict[str, tuple[str, float]]:
+                    found: Found) -> Found:
     """Put the hips where both legs and the trunk hang, whatever bone bears the name."""
     below = [found[r][0] for r in ("left_thigh", "right_thigh", "head") if r in found]
     if len(below) < 3:

@@ -1,106 +1,340 @@
-"""Roles by the shape of the tree, for skeletons whose names say nothing."""
+"""Roles by topology, symmetry and geometry, for skeletons whose names say nothing.
 
-from functools import lru_cache
-from itertools import combinations
+A person is a tree with two pairs of like limbs: legs below a joint of the pelvis, arms below a
+joint of the trunk, and a neck beside the arms. How long the parts are to each other tells legs
+from arms; where feet, knees and elbows point tells left from right.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise, product
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mimegen.motion import Skeleton
+from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.fingers import fingers_by_shape
 
 # Branches of one joint that are looked at, longest first: limbs, neck, and what clothes hang on.
-LIMBS = 8
+BRANCHES, POSES = 8, 60
+STRAIGHT, COST_OF_A_JOINT_BETWEEN, MOST_JOINTS_BETWEEN = 0.97, 1.2, 2
+# Of the height, after Winter (2009), figure 4.1: means over people, and how far rigs stray (log).
+LEGS = 0.491
+PROPORTIONS = {"arm": (0.332, 0.30), "trunk": (0.27, 0.35), "forearm to upper arm": (0.85, 0.40),
+               "shin to thigh": (1.0, 0.25), "left to right": (1.0, 0.08),
+               "limb to longest": (1.0, 0.30)}
+HEAD_ABOVE_SHOULDERS, HEAD_STRAYS = (0.03, 0.085, 0.155), 0.04
+WORST_COST = 8.0
+# Shoulders and hips whose left sides differ more than this (cosine) leave left and right unsure.
+LEAST_ALONG = 0.6
+SHARE_OF_LONGEST = 0.4
 
 
-def roles_by_shape(skeleton: Skeleton, places: FloatArray) -> dict[str, str]:
-    """Return role -> joint name for a person's tree, or nothing where it is not one.
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A tree of joints in some natural poses ``places`` (K, J, 3), in any unit and axes.
 
-    The hips are a joint with a pair of like branches (legs) and a branch that holds another
-    joint with such a pair (arms) and one more branch (neck). ``places`` (J, 3) is a natural pose;
-    which leg is the left one follows from where feet and knees point.
+    ``turns`` (J,) is how far (degrees) each joint turns about its mean. ``nubs`` (J,) are ends of
+    chains that never turn: they only mark where a bone ends.
     """
-    for hips in range(len(skeleton.names)):
-        legs = _pair(skeleton, hips)
-        if legs is None:
-            continue
-        trunk = [j for j in _below(skeleton, hips) if not _within(skeleton, j, legs)]
-        for chest in trunk:
-            arms = _pair(skeleton, chest) if chest != hips else None
-            necks = [c for c in skeleton.children(chest) if arms and c not in arms]
-            if arms and necks:
-                neck = max(necks, key=lambda c: _reaches(skeleton)[c])
-                return _named(skeleton, places, hips, chest, neck, legs, arms)
-    return {}
+
+    skeleton: Skeleton
+    places: FloatArray
+    turns: FloatArray
+    nubs: NDArray[np.bool_]
+
+    @classmethod
+    def at_rest(cls, skeleton: Skeleton) -> "Body":
+        """Return the body of a skeleton of which only the rest pose is known."""
+        count = len(skeleton.names)
+        return cls(skeleton, skeleton.heads[None], np.zeros(count), np.zeros(count, dtype=bool))
+
+    @classmethod
+    def moving(cls, motion: Motion) -> "Body":
+        """Return the body of a motion."""
+        skeleton, step = motion.skeleton, max(1, motion.frames // POSES)
+        places = motion.global_pose.positions[::step]
+        local = motion.rotations[::step]
+        mean = quaternions.normalise(quaternions.without_flips(local).mean(axis=0) + 1e-12)
+        between = quaternions.multiply(quaternions.conjugate(mean), local)
+        turns = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(between), axis=2))
+        ends = skeleton.tails - skeleton.heads
+        # Readers of files without bone ends let the last bones go on for half their length.
+        open_ended = np.isclose(ends, 0.0).all(axis=1) | np.isclose(
+            ends, skeleton.offsets / 2).all(axis=1)
+        leaves = ~np.isin(np.arange(len(ends)), skeleton.parents)
+        return cls(skeleton, places - places[:, :1], turns.mean(axis=0),
+                   leaves & open_ended & (turns.max(axis=0) < 0.01))
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """The distance (J,) of each joint from its parent, 0 for the root."""
+        joints = np.arange(len(self.skeleton.names))
+        lengths = self.distances[joints, self.skeleton.parents]
+        lengths[0] = 0.0
+        return np.asarray(lengths)
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """Each joint's children."""
+        children: list[list[int]] = [[] for _ in self.skeleton.names]
+        for joint, parent in enumerate(self.skeleton.parents[1:].tolist(), start=1):
+            children[parent].append(joint)
+        return children
+
+    @cached_property
+    def reaches(self) -> FloatArray:
+        """The length (J,) of the longest way from each joint's parent through it to an end."""
+        deepest = np.zeros(len(self.lengths))
+        for joint in range(len(deepest) - 1, 0, -1):
+            parent = self.skeleton.parents[joint]
+            deepest[parent] = max(deepest[parent], self.lengths[joint] + deepest[joint])
+        return np.asarray(self.lengths + deepest)
+
+    def ancestors(self, joint: int) -> list[int]:
+        """Return a joint and all above it."""
+        line = []
+        while joint >= 0:
+            line.append(joint)
+            joint = int(self.skeleton.parents[joint])
+        return line
+
+    def line(self, joint: int) -> list[int]:
+        """Return the joints of the longest way down from a joint."""
+        line = [joint]
+        while children := self.children[line[-1]]:
+            line.append(max(children, key=lambda c: self.reaches[c]))
+        return line
+
+    def way(self, start: int, end: int) -> FloatArray:
+        """Return the vectors (K, 3) from one joint to another."""
+        return np.asarray(self.places[:, end] - self.places[:, start])
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """The usual distances (J, J) of joints from each other."""
+        between = self.places[:, :, None] - self.places[:, None]
+        return np.asarray(np.median(np.linalg.norm(between, axis=3), axis=0))
 
 
-def _below(skeleton: Skeleton, joint: int) -> list[int]:
-    found = {joint}
-    for child in range(joint + 1, len(skeleton.names)):
-        if int(skeleton.parents[child]) in found:
-            found.add(child)
-    return sorted(found - {joint})
+@dataclass(frozen=True)
+class Limb:
+    """A branch: ``line`` down its longest way, its ``upper``, ``lower`` and ``end`` joints."""
+
+    line: tuple[int, ...]
+    upper: int
+    lower: int
+    end: int
+    lengths: tuple[float, float]
+
+    @property
+    def length(self) -> float:
+        """The length of both bones."""
+        return sum(self.lengths)
 
 
-def _within(skeleton: Skeleton, joint: int, branches: tuple[int, int]) -> bool:
-    return any(joint == b or joint in _below(skeleton, b) for b in branches)
+@dataclass(frozen=True)
+class Pair:
+    """Two like limbs that hang on the same joint."""
+
+    joint: int
+    limbs: tuple[Limb, Limb]
+
+    @property
+    def length(self) -> float:
+        """The mean length of both limbs."""
+        return (self.limbs[0].length + self.limbs[1].length) / 2
 
 
-def _line(skeleton: Skeleton, joint: int) -> list[int]:
-    """Return the joints of the longest way down from a joint."""
-    line = [joint]
-    while children := skeleton.children(line[-1]):
-        line.append(max(children, key=lambda c: _reaches(skeleton)[c]))
-    return line
+@dataclass(frozen=True)
+class Person:
+    """A reading of a tree as a person; ``cost`` says how unlike a person that is."""
+
+    hips: int
+    legs: Pair
+    arms: Pair
+    head: int
+    cost: float
 
 
-@lru_cache(maxsize=4)
-def _reaches(skeleton: Skeleton) -> FloatArray:
-    """Return the length (J,) of the longest way from each joint's parent through it to an end."""
-    lengths = np.linalg.norm(skeleton.offsets, axis=1)
-    deepest = np.zeros(len(lengths))
-    for joint in range(len(lengths) - 1, 0, -1):
-        parent = skeleton.parents[joint]
-        deepest[parent] = max(deepest[parent], lengths[joint] + deepest[joint])
-    return np.asarray(lengths + deepest)
+def roles_by_shape(body: Body) -> dict[str, tuple[str, float]]:
+    """Return role -> joint name and confidence for a person's tree, nothing where it is none."""
+    people = sorted(_people(body), key=lambda person: person.cost)
+    if not people:
+        return {}
+    best = people[0]
+    fit = float(np.clip(1.0 - best.cost / WORST_COST, 0.0, 1.0))
+    swapped = [p.cost for p in people[1:] if p.legs.joint != best.legs.joint]
+    clear = float(np.clip((min(swapped) - best.cost) / 2.0, 0.0, 1.0)) if swapped else 1.0
+    sure = 0.9 * fit * clear
+    found = {"hips": (best.hips, sure), "head": (best.head, sure)}
+    left, certainty = _left(body, best)
+    shoulders = body.way(best.arms.limbs[1].upper, best.arms.limbs[0].upper)
+    along = float(np.sum(_unit(shoulders) * left, axis=1).mean())
+    untwisted = 2 * (abs(along) - LEAST_ALONG) / (1 - LEAST_ALONG)
+    confidence = sure * float(np.clip(2 * certainty, 0.0, 1.0) * np.clip(untwisted, 0.0, 1.0))
+    legs = body.way(best.legs.limbs[1].upper, best.legs.limbs[0].upper)
+    first_legs = np.sum(legs * left, axis=1).mean() > 0
+    for pair, first, parts, before in (
+            (best.legs, first_legs, ("thigh", "shin", "foot"), None),
+            (best.arms, along > 0, ("upper_arm", "forearm", "hand"), "clavicle")):
+        limbs = pair.limbs if first else pair.limbs[::-1]
+        for side, limb in zip(("left", "right"), limbs, strict=True):
+            joints = dict(zip(parts, (limb.upper, limb.lower, limb.end), strict=True))
+            joints |= _ends(body, limb, before)
+            found |= {f"{side}_{part}": (joint, confidence) for part, joint in joints.items()}
+            if before:
+                fingers = fingers_by_shape(body.places, body.children, limb.end)
+                found |= {f"{side}_{finger}": (joint, 0.9 * confidence)
+                          for finger, joint in fingers.items()}
+    return {role: (body.skeleton.names[joint], round(confidence, 2))
+            for role, (joint, confidence) in found.items()}
 
 
-def _pair(skeleton: Skeleton, joint: int) -> tuple[int, int] | None:
-    """Return the longest two children's branches of like length and joint count."""
-    reaches = _reaches(skeleton)
-    longest = sorted(skeleton.children(joint), key=lambda c: -reaches[c])[:LIMBS]
+def _ends(body: Body, limb: Limb, before: str | None) -> dict[str, int]:
+    """Return a leg's toe, or an arm's clavicle, if there is one."""
+    if before is None:
+        after = limb.line[limb.line.index(limb.end) + 1 :]
+        return {"toe": after[0]} if after and not body.nubs[after[0]] else {}
+    above = limb.line[: limb.line.index(limb.upper)]
+    return {before: above[-1]} if above else {}
+
+
+def _limb(body: Body, start: int, lower_to_upper: str) -> Limb | None:
+    """Return the two bones of a branch that are most like a limb's.
+
+    They are long, of the usual ratio, and joints between their ends lie on a straight line.
+    """
+    line = [joint for joint in body.line(start) if not body.nubs[joint]]
+    found = []
+    triples = [(i, j, k) for i, j, k in combinations(range(len(line)), 3)
+               if k - i - 2 <= MOST_JOINTS_BETWEEN]
+    for i, j, k in triples:
+        lengths = [float(body.distances[line[a], line[b]]) for a, b in pairwise((i, j, k))]
+        chains = [float(body.lengths[line[a + 1 : b + 1]].sum()) for a, b in pairwise((i, j, k))]
+        if all(length > max(STRAIGHT * chain, 1e-9)
+               for length, chain in zip(lengths, chains, strict=True)):
+            cost = _stray(lengths[1], lengths[0], lower_to_upper) + _stiffness(
+                body, line[i], line[j]) + COST_OF_A_JOINT_BETWEEN * (k - i - 2)
+            found.append((cost, Limb(tuple(line), line[i], line[j], line[k],
+                                     (lengths[0], lengths[1]))))
+    longest = max((limb.length for _, limb in found), default=0.0)
+    costs = [(cost + _stray(limb.length, longest, "limb to longest"), limb)
+             for cost, limb in found]
+    return min(costs, key=lambda c: c[0])[1] if costs else None
+
+
+def _stiffness(body: Body, upper: int, lower: int) -> float:
+    """Return what speaks against a limb's upper joint: shoulders and hips turn as elbows do."""
+    turns = np.maximum(body.turns[[upper, lower]], 1.0)
+    return float(np.log(max(1.0, turns[1] / turns[0])) ** 2)
+
+
+def _pairs(body: Body, lower_to_upper: str) -> list[Pair]:
+    """Return all pairs of like branches that are long enough for limbs."""
     pairs = []
-    for a, b in combinations(longest, 2):
-        alike = len(_below(skeleton, a)) == len(_below(skeleton, b))
-        if alike and len(_line(skeleton, a)) >= 3 and reaches[b] > 0.9 * reaches[a]:
-            pairs.append((reaches[a], (a, b)))
-    return max(pairs)[1] if pairs else None
+    least = SHARE_OF_LONGEST / 2 * body.reaches.max()
+    for joint, children in enumerate(body.children):
+        longest = sorted(children, key=lambda c: -body.reaches[c])[:BRANCHES]
+        longest = [child for child in longest if body.reaches[child] > least]
+        limbs = [limb for limb in (_limb(body, child, lower_to_upper)
+                                   for child in longest) if limb]
+        pairs += [Pair(joint, both) for both in combinations(limbs, 2)
+                  if _stray(both[0].length, both[1].length, "left to right") < 4.0]
+    longest_pair = max((pair.length for pair in pairs), default=0.0)
+    return [pair for pair in pairs if pair.length > SHARE_OF_LONGEST * longest_pair]
 
 
-def _limb(skeleton: Skeleton, start: int) -> tuple[int, list[int]]:
-    """Return where in the branch's line the two longest bones in a row begin, and the line."""
-    line = _line(skeleton, start)
-    lengths = np.linalg.norm(skeleton.offsets[line], axis=1)
-    return int(np.argmax(np.minimum(lengths[1:-1], lengths[2:]))), line
+def _stray(value: float, of: float, proportion: str) -> float:
+    """Return the squared distance of a ratio from its usual value, in usual deviations."""
+    usual, deviation = PROPORTIONS[proportion]
+    return float((np.log(max(value, 1e-9) / max(of, 1e-9) / usual) / deviation) ** 2)
 
 
-def _named(skeleton: Skeleton, places: FloatArray, hips: int, chest: int, neck: int,
-           legs: tuple[int, int], arms: tuple[int, int]) -> dict[str, str]:
-    up = places[chest] - places[hips]
-    ways = [_limb(skeleton, leg) for leg in legs]
-    forward = np.zeros(3)
-    for at, line in ways:
-        hip, knee, ankle = places[line[at : at + 3]]
-        forward += places[line[-1]] - ankle + knee - (hip + ankle) / 2
-    left = np.cross(up, forward)
-    roles = {"hips": hips, "head": _line(skeleton, neck)[-1]}
-    if len(_line(skeleton, neck)) > 2:
-        roles["head"] = _line(skeleton, neck)[1]
-    for branches, parts, before in ((legs, ("thigh", "shin", "foot", "toe"), None),
-                                    (arms, ("upper_arm", "forearm", "hand"), "clavicle")):
-        offsets = [places[_limb(skeleton, b)[1][1]] @ left for b in branches]
-        for side, branch in zip(("left", "right"), np.argsort(offsets)[::-1], strict=True):
-            at, line = _limb(skeleton, branches[int(branch)])
-            roles |= {f"{side}_{p}": j for p, j in zip(parts, line[at:], strict=False)}
-            if before and at > 0:
-                roles[f"{side}_{before}"] = line[at - 1]
-    return {role: skeleton.names[joint] for role, joint in roles.items()}
+def _people(body: Body) -> list[Person]:
+    """Return every reading of the tree as a person, with what speaks against it."""
+    people = []
+    for legs, arms in product(_pairs(body, "shin to thigh"),
+                              _pairs(body, "forearm to upper arm")):
+        above_legs, above_arms = body.ancestors(legs.joint), body.ancestors(arms.joint)
+        if legs.joint == arms.joint or any(limb.line[0] in above_arms for limb in legs.limbs) or \
+                any(limb.line[0] in above_legs for limb in arms.limbs):
+            continue
+        hips = next(joint for joint in above_legs if joint in above_arms)
+        height = legs.length / LEGS
+        trunk = _middle(body, arms) - _middle(body, legs)
+        head, cost = _head(body, arms, _unit(trunk), height, {*above_legs, *above_arms})
+        if head is None or hips == arms.joint:
+            continue
+        for pair, ratio in ((legs, "shin to thigh"), (arms, "forearm to upper arm")):
+            cost += sum(_stray(limb.lengths[1], limb.lengths[0], ratio) for limb in pair.limbs) / 2
+            cost += _stray(pair.limbs[0].length, pair.limbs[1].length, "left to right")
+        cost += _stray(arms.length, height, "arm")
+        cost += _stray(float(np.median(np.linalg.norm(trunk, axis=1))), height, "trunk")
+        people.append(Person(hips, legs, arms, head, cost))
+    return people
+
+
+def _middle(body: Body, pair: Pair) -> FloatArray:
+    """Return the middle (K, 3) between the upper joints of a pair."""
+    return np.asarray((body.places[:, pair.limbs[0].upper] + body.places[:, pair.limbs[1].upper])
+                      / 2)
+
+
+def _head(body: Body, arms: Pair, up: FloatArray, height: float,
+          trunk: set[int]) -> tuple[int | None, float]:
+    """Return the last joint above the shoulders that is as high as heads are, and its cost."""
+    branches = [child for child in body.children[arms.joint]
+                if child not in trunk and child not in [limb.line[0] for limb in arms.limbs]]
+    lowest, usual, highest = HEAD_ABOVE_SHOULDERS
+    best: tuple[int | None, float] = (None, np.inf)
+    shoulders = _middle(body, arms)
+    for line in [body.line(branch) for branch in branches]:
+        heights = [float(np.median(np.sum((body.places[:, joint] - shoulders) * up, axis=1)))
+                   / height for joint in line]
+        within = [i for i, above in enumerate(heights) if lowest < above < highest]
+        within = [i for i in within if not body.nubs[line[i]]] or within
+        # Eyes, a jaw and hair hang on the head.
+        forks = [i for i in within if len(body.children[line[i]]) > 1]
+        at = min(forks, default=within[-1] if within else -1)
+        if heights:
+            cost = ((heights[at] - usual) / HEAD_STRAYS) ** 2 * (0.2 if within else 1.0)
+            best = min(best, (line[at], cost), key=lambda found: found[1])
+    return best
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
+
+
+def _left(body: Body, person: Person) -> tuple[FloatArray, float]:
+    """Return the person's left (K, 3) and how certain it is, 0 to 1.
+
+    Feet point forward, knees bend forward, elbows backward, and hands are rather in front.
+    """
+    up = _unit(_middle(body, person.arms) - _middle(body, person.legs))
+    first, second = person.legs.limbs
+    left = body.way(second.upper, first.upper)
+    left = _unit(left - up * np.sum(left * up, axis=1, keepdims=True))
+    forward = np.cross(left, up)
+    votes, weights = np.zeros(len(up)), 0.0
+    for limb in person.legs.limbs:
+        foot = body.way(limb.end, limb.line[-1])
+        if limb.line[-1] != limb.end:
+            votes += np.sum(_unit(foot) * forward, axis=1)
+            weights += 1.0
+        votes += _bent(body, limb, forward, person.legs.length)
+        weights += 1.0
+    for limb in person.arms.limbs:
+        votes -= 0.3 * _bent(body, limb, forward, person.arms.length)
+        weights += 0.3
+    sign = votes.mean() / weights
+    return np.asarray(left * (1.0 if sign > 0 else -1.0)), float(abs(sign))
+
+
+def _bent(body: Body, limb: Limb, forward: FloatArray, length: float) -> FloatArray:
+    """Return how far (K,) a limb's middle joint is in front of its line, -1 to 1."""
+    middle = body.way(limb.upper, limb.lower) - body.way(limb.upper, limb.end) * (
+        limb.lengths[0] / limb.length)
+    return np.asarray(np.tanh(np.sum(middle * forward, axis=1) / (0.03 * length)))

@@ -1,0 +1,56 @@
+"""Which finger is which, by where they are on the hand."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from mimegen.motion.quaternions import FloatArray
+
+FINGERS = ("thumb", "index", "middle", "ring", "pinky")
+PHALANGES = 3
+# A first joint this near the wrist, as a share of the next one's distance, lies within the palm.
+WITHIN_PALM = 0.5
+
+
+def fingers_by_shape(places: FloatArray, children: list[list[int]],
+                     hand: int) -> dict[str, int]:
+    """Return ``thumb1`` to ``pinky3`` -> joint below a hand; nothing but whole hands of five.
+
+    ``places`` (K, J, 3) are poses.
+    """
+    lines = [_line(children, child) for child in children[hand]]
+    lines = [line for line in lines if len(line) >= PHALANGES]
+    if len(lines) != len(FINGERS):
+        return {}
+    away = [[_distance(places, hand, joint) for joint in line] for line in lines]
+    # The thumb starts low on the hand: its second joint is the nearest to the wrist.
+    starts = [_knuckle(distances) for distances in away]
+    thumb = min(range(len(lines)), key=lambda i: away[i][starts[i] + 1])
+    starts[thumb] = 0
+    others = sorted((i for i in range(len(lines)) if i != thumb),
+                    key=lambda i: _distance(places, lines[thumb][1], lines[i][starts[i]]))
+    knuckles = [lines[i][starts[i]] for i in others]
+    across = [_distance(places, knuckles[0], knuckle) for knuckle in knuckles]
+    if any(second <= first for first, second in pairwise(across)):
+        return {}
+    return {f"{finger}{number}": joint
+            for finger, i in zip(FINGERS, [thumb, *others], strict=True)
+            for number, joint in enumerate(lines[i][starts[i]:][:PHALANGES], start=1)}
+
+
+def _line(children: list[list[int]], joint: int) -> list[int]:
+    """Return the joints down a chain, along the child with most joints below."""
+    line = [joint]
+    while below := children[line[-1]]:
+        line.append(max(below, key=lambda child: len(_line(children, child))))
+    return line
+
+
+def _knuckle(distances: list[float]) -> int:
+    """Return where in a finger's line the knuckle is: behind a joint within the palm, if any."""
+    within = len(distances) > PHALANGES and distances[0] < WITHIN_PALM * distances[1]
+    return 1 if within else 0
+
+
+def _distance(places: FloatArray, start: int, end: int) -> float:
+    return float(np.median(np.linalg.norm(places[:, end] - places[:, start], axis=1)))

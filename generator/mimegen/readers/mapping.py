@@ -1,0 +1,44 @@
+"""A mapping file: which bone plays which role, as a person says it.
+
+    # role: bone (as the file calls it; null for a role that nothing plays)
+    hips: Bone.001
+    left_upper_arm: Bone.017
+    left_toe: null
+"""
+
+from pathlib import Path
+
+from mimegen.errors import RequestError, near_misses
+from mimegen.readers.names import SIDES
+from mimegen.yaml_file import YamlFile
+
+MOST_SPINES, MOST_NECKS = 9, 5
+FINGER_BONES = tuple(f"{finger}{number}" for finger in
+                     ("thumb", "index", "middle", "ring", "pinky") for number in (1, 2, 3))
+ROLES = ("hips", "chest", "head", *(f"spine{i + 1}" for i in range(MOST_SPINES)),
+         *(f"neck{i + 1}" for i in range(MOST_NECKS)),
+         *(f"{side}_{part}" for side in SIDES for part in
+           ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe",
+            *FINGER_BONES)))
+
+
+def read_mapping(path: Path, joints: tuple[str, ...], file: str) -> dict[str, str | None]:
+    """Return role -> joint name, or None for a role that no joint plays.
+
+    Raises RequestError with line and near misses for a role or a bone of ``file`` that is none.
+    """
+    document = YamlFile(path)
+    found: dict[str, str | None] = {}
+    for role, bone in document.content.items():
+        name = None if bone is None else str(bone)
+        if role not in ROLES:
+            raise document.error((str(role),), f"is no role{near_misses(str(role), ROLES)}")
+        if name is not None and name not in joints:
+            raise document.error((role,), f"{file} has no bone {name!r}"
+                                          f"{near_misses(name, joints)}")
+        if name is not None and name in found.values():
+            raise document.error((role,), f"bone {name!r} has a role already")
+        found[role] = name
+    if not found:
+        raise RequestError(f"{path}: names no bone; expected lines of 'role: bone'")
+    return found

@@ -1,0 +1,125 @@
+"""Roles by what bones are called, by the tables of rigs/skeletons/bone_names.yaml."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import yaml
+
+from mimegen.paths import data_folder
+
+SIDES = ("left", "right")
+Found = dict[str, tuple[str, float]]
+
+
+@cache
+def bone_names() -> dict[str, Any]:
+    """Return the tables of rigs/skeletons/bone_names.yaml."""
+    path = data_folder() / "rigs" / "skeletons" / "bone_names.yaml"
+    tables: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tables
+
+
+def system_of(names: tuple[str, ...]) -> str:
+    """Return the mocap system or rig that joint names give away, or ``unknown``."""
+    for system, pattern in bone_names()["systems"].items():
+        if any(re.search(pattern, name) for name in names):
+            return str(system)
+    return "unknown"
+
+
+def roles_by_name(names: tuple[str, ...]) -> Found:
+    """Return role -> joint name and confidence, for all roles that names tell."""
+    tables = bone_names()
+    known = {alias for table in tables["sides"].values() for kind in table.values()
+             for alias in kind} | {alias for aliases in tables["fingers"].values()
+                                   for alias in aliases}
+    keys: dict[str, list[tuple[str, str]]] = {"left": [], "right": [], "middle": []}
+    for name in names:
+        side, words = _sided(_words(name) or [name.casefold()], known)
+        keys[side or "middle"].append((name, "".join(words)))
+    found: Found = {}
+    for side in SIDES:
+        found |= _one_side(side, keys[side], tables["sides"])
+        found |= _fingers(side, keys[side], tables)
+    for role, aliases in tables["middle"].items():
+        ranked = [(aliases.index(key), name) for name, key in keys["middle"] if key in aliases]
+        if ranked:
+            found[role] = (min(ranked, key=lambda r: r[0])[1], 1.0)
+    return found
+
+
+def _words(name: str) -> list[str]:
+    """Return a name's words without namespace, prefixes, accents and capitals."""
+    bare = re.split(r"[:|]", name)[-1]
+    # Accents go from Latin letters only: elsewhere such marks make another letter.
+    apart = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", bare))
+    plain = unicodedata.normalize("NFKC", apart)
+    words = [w.casefold() for w in re.findall(
+        r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+", plain)]
+    prefixes = set(bone_names()["prefixes"])
+    while len(words) > 1 and (words[0] in prefixes or words[0].isdigit()):
+        words = words[1:]
+    return words
+
+
+def _sided(words: list[str], known: set[str]) -> tuple[str | None, list[str]]:
+    """Return the side that a name's words tell, and the words without it."""
+    whole = "".join(words)
+    for side in SIDES:
+        marks = set(bone_names()[side])
+        for position in (0, -1):
+            if len(words) > 1 and words[position] in marks:
+                return side, words[1:] if position == 0 else words[:-1]
+        for text, rest in ((words[0], words[1:]), (whole, [])):
+            if text[0] in marks and text[1:] in known:
+                return side, [text[1:], *rest]
+    return None, words
+
+
+def _one_side(side: str, keys: list[tuple[str, str]], tables: Mapping[str, Any]) -> Found:
+    found: Found = {}
+    for role, table in tables.items():
+        match = next((name for name, key in keys if key in table["sure"]), None)
+        if match:
+            found[f"{side}_{role}"] = (match, 1.0)
+    for name, key in keys:
+        for role, table in tables.items():
+            if key in table["perhaps"] and f"{side}_{role}" not in found:
+                found[f"{side}_{role}"] = (name, 0.8)
+                break
+    return found
+
+
+def _fingers(side: str, keys: list[tuple[str, str]], tables: Mapping[str, Any]) -> Found:
+    """Find whole fingers; a lone first joint is the stand-in that some systems carry."""
+    found: Found = {}
+    # Fingers are counted from 0 (Biped) or, where there is a fifth, from 1 (Rokoko, Shogun).
+    first = 1 if any(key.startswith("finger5") for _, key in keys) else 0
+    for count, (finger, aliases) in enumerate(tables["fingers"].items(), start=first):
+        joints: dict[int, str] = {}
+        for name, key in keys:
+            number = _phalanx(key, aliases, tables["phalanges"])
+            if number is None and first == 0:
+                biped = re.fullmatch(rf"finger{count}([12]?)", key)
+                number = int(biped[1] or 0) + 1 if biped else None
+            elif number is None:
+                number = _phalanx(key, [f"finger{count}"], tables["phalanges"])
+            if number is not None:
+                joints.setdefault(number, name)
+        if finger == "thumb" and 0 in joints:
+            # A thumb's metacarpal moves, so it is its first bone.
+            joints = dict(enumerate((joints[number] for number in sorted(joints)), start=1))
+        if 1 in joints and 2 in joints:
+            found |= {f"{side}_{finger}{n}": (joints[n], 1.0) for n in (1, 2, 3) if n in joints}
+    return found
+
+
+def _phalanx(key: str, aliases: list[str], endings: Mapping[int, list[str]]) -> int | None:
+    """Return which bone of a finger a name tells: 0 is the metacarpal, 1 to 3 the phalanges."""
+    for number, words in endings.items():
+        if re.fullmatch(f"(hand|f)?({'|'.join(aliases)})({'|'.join(words)})", key):
+            return number
+    return None

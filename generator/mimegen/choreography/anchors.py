@@ -49,8 +49,9 @@ class Stage(NamedTuple):
 
 def own_floor(stage: Stage) -> Frames:
     """Return the floor under the performer, wherever they have walked and turned."""
-    phases = stage.line.phases
-    ground = body_ground(walks(phases), walk_start(phases), stage.moments)
+    phases = stage.line.written_phases
+    written = stage.line.written(stage.moments)
+    ground = body_ground(walks(phases), walk_start(phases), written)
     places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
     return Frames(places * stage.unit, about_z(ground.turn))
 

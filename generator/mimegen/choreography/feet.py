@@ -51,8 +51,9 @@ class Lower(NamedTuple):
 def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
     """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis."""
     skeleton = stage.skeleton
-    found, start = walks(stage.line.phases), walk_start(stage.line.phases)
-    body = body_ground(found, start, stage.moments)
+    found, start = walks(stage.line.written_phases), walk_start(stage.line.phases)
+    written = stage.line.written(stage.moments)
+    body = body_ground(found, start, written)
     heading = about_z(body.turn)
     goals = {side: _foot_goal(stage, side, found, start) for side in SIDES}
     keys = track_keys(stage.line.phases, "pelvis", PelvisKey())
@@ -64,7 +65,7 @@ def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
     root[:, 2] -= STANDING_SINK_M
     root += help_m
     root += _weight_shift(goals, root, heading, stage.fps)
-    size, spread = under_way(found, stage.moments), _spread(goals, heading)
+    size, spread = under_way(found, written), _spread(goals, heading)
     along = size * np.clip(spread / 0.55, -1.2, 1.2)
     root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
     turns = turns + np.stack([
@@ -96,7 +97,7 @@ def _foot_goal(stage: Stage, side: str, found: Sequence[Walk], start: FloatArray
     keys = track_keys(stage.line.phases, f"{side.lower()}_foot", at_first)
     places = np.array([timed.key.to.offset for timed in keys if isinstance(timed.key, FootKey)
                        and timed.key.to is not None])
-    ground = foot_ground(found, start, stage.moments, side.lower())
+    ground = foot_ground(found, start, stage.line.written(stage.moments), side.lower())
     steps = track_weights(keys, stage.moments) @ places
     steps[:, 0] *= ground.narrow
     height = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, stage.moments) + ground.lift

@@ -16,6 +16,8 @@ HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 STRAIGHTEST = 0.997
 HEEL_SMOOTHING_S = 0.03
 HEEL_BEHIND_ANKLE_M = 0.045
+# However the foot is turned, the knee points no further aside from the pelvis.
+HIP_TURN_DEG = 75.0
 
 
 class FootGoal(NamedTuple):
@@ -46,7 +48,11 @@ def leg_rotations(
     foot = _foot_rotation(goal.turn, heel)
     ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
     forward = np.array([0.0, -1.0, 0.0])
-    toes = quaternions.rotate(_foot_rotation(goal.turn, np.zeros_like(heel)), forward)
+    ahead = quaternions.rotate(pelvis, forward)
+    facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
+    apart = (goal.turn - facing + 180.0) % 360.0 - 180.0
+    apart = np.clip(apart, -HIP_TURN_DEG, HIP_TURN_DEG)
+    toes = quaternions.rotate(_foot_rotation(facing + apart, np.zeros_like(heel)), forward)
     outward = np.array([0.12 if side == "Left" else -0.12, 0.0, 0.0])
     pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
     # A thigh that points forward would hide the pole; knees then point up instead.

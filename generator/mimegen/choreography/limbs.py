@@ -36,8 +36,14 @@ def unit(vectors: FloatArray) -> FloatArray:
 
 
 def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
-    """Return the part of the vectors that is perpendicular to the unit axes, at length 1."""
-    return unit(vectors - np.sum(vectors * axes, axis=-1, keepdims=True) * axes)
+    """Return the part of the vectors that is perpendicular to the unit axes, at length 1.
+
+    Any perpendicular does where vectors and axes lie on one line.
+    """
+    part = vectors - np.sum(vectors * axes, axis=-1, keepdims=True) * axes
+    other = np.stack([-axes[..., 1] - axes[..., 2], axes[..., 0], axes[..., 0]], axis=-1)
+    lost = np.linalg.norm(part, axis=-1, keepdims=True) < 1e-6
+    return unit(np.where(lost, other + np.array([0.0, 1e-9, -1e-9]), part))
 
 
 def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> BentLimb:

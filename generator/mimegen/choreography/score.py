@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, PrivateAttr
 
 from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names, partner_landmarks
 from mimegen.choreography.hand_shapes import hand_shapes
-from mimegen.choreography.places import DirectionField, Place, PlaceField
+from mimegen.choreography.places import LEFT, Direction, DirectionField, Place, PlaceField
 from mimegen.errors import near_misses
 from mimegen.yaml_file import Strict, YamlFile
 
@@ -71,7 +72,7 @@ class WalkKey(Key):
     left: Centimetres | None = None
     forward: Centimetres | None = None
     turn: Degrees | None = None
-    steps: int | None = Field(default=None, ge=2, le=100)
+    steps: int | None = Field(default=None, ge=1, le=100)
     lift: Annotated[float, Field(ge=0, le=60)] | None = None
     first: Literal["left", "right"] | None = None
 
@@ -318,3 +319,13 @@ def _check_words(document: YamlFile, score: Score, where: Where, with_partner: b
             if isinstance(key, HandKey) and key.shape is not None and key.shape not in shapes:
                 hint = near_misses(key.shape, shapes)
                 raise document.error((*key_at, "shape"), f"unknown hand shape {key.shape!r}{hint}")
+            if isinstance(key, HandKey) and key.palm and key.fingers and _alike(
+                    key.palm, key.fingers):
+                raise document.error((*key_at, "fingers"), "the fingers cannot point where the"
+                                     " palm faces, or away from there")
+
+
+def _alike(first: Direction, second: Direction) -> bool:
+    """Say whether two directions lie on one line."""
+    a, b = first.in_axes(LEFT), second.in_axes(LEFT)
+    return bool(np.linalg.norm(np.cross(a, b)) < 0.1 * np.linalg.norm(a) * np.linalg.norm(b))

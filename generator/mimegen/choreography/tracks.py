@@ -31,33 +31,43 @@ class TimedKey:
 class Timeline:
     """The phases as performed, repeats written out, and the whole duration in seconds.
 
-    ``rounds`` says for each phase which repetition it belongs to, 0 for the first.
+    ``clock`` says when (K,) is performed what the score has at which moments (K,): steps keep
+    the score's time, and with it that of arms that swing with them.
     """
 
     phases: tuple[Phase, ...]
     duration: float
-    rounds: tuple[int, ...]
+    clock: tuple[FloatArray, FloatArray]
+
+    def written(self, moments: FloatArray) -> FloatArray:
+        """Return which moments of the score (F,) are performed at ``moments`` (F,)."""
+        return np.interp(moments, *self.clock)
+
+    @property
+    def written_phases(self) -> tuple[Phase, ...]:
+        """The phases at the moments of the score."""
+        return tuple(
+            phase.model_copy(update={"at": float(self.written(np.array(phase.at)))})
+            for phase in self.phases
+        )
 
 
 def timeline(score: Score) -> Timeline:
     """Write out the repeats."""
     phases: list[Phase] = []
-    rounds: list[int] = []
     shift, begin = 0.0, -1.0
     for repeat in score.repeat:
         before = [p for p in score.phases if begin < p.at <= repeat.after]
         phases += [_moved(p, shift) for p in before]
-        rounds += [0] * len(before)
         body = [p for p in score.phases if repeat.after < p.at <= repeat.until]
         for turn in range(repeat.times):
             phases += [_moved(p, shift + turn * (repeat.until - repeat.after)) for p in body]
-            rounds += [turn] * len(body)
         shift += (repeat.times - 1) * (repeat.until - repeat.after)
         begin = repeat.until
     rest = [p for p in score.phases if p.at > begin]
     phases += [_moved(p, shift) for p in rest]
-    rounds += [0] * len(rest)
-    return Timeline(tuple(phases), score.duration + shift, tuple(rounds))
+    whole = np.array([0.0, score.duration + shift])
+    return Timeline(tuple(phases), score.duration + shift, (whole, whole))
 
 
 def _moved(phase: Phase, shift: float) -> Phase:

@@ -130,7 +130,7 @@ def _timed(lines: Sequence[Timeline], style: Style, noise: float,
            rng: np.random.Generator) -> list[Timeline]:
     """Stretch the whole take, and every span of it a little for itself, for all alike."""
     tempo = style.time * float(np.exp(rng.uniform(-noise, noise)))
-    moments = np.unique([*(phase.at for line in lines for phase in line.phases),
+    moments = np.unique([0.0, *(phase.at for line in lines for phase in line.phases),
                          lines[0].duration])
     written = np.diff(moments)
     spans = written * tempo * np.exp(rng.normal(0, noise / 3, len(written)))
@@ -140,7 +140,7 @@ def _timed(lines: Sequence[Timeline], style: Style, noise: float,
     again = np.r_[0.0, np.cumsum(spans)]
     return [
         Timeline(tuple(phase.model_copy(update={"at": float(np.interp(phase.at, moments, again))})
-                       for phase in line.phases), float(again[-1]), line.rounds)
+                       for phase in line.phases), float(again[-1]), (again, moments))
         for line in lines
     ]
 

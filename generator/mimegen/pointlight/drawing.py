@@ -15,6 +15,7 @@ from mimegen.stage.frames import ByteArray
 # Lines and silhouettes are drawn larger and shrunk, for smooth edges.
 OVERSAMPLING = 4
 STICK_WIDTH = 0.5  # of a dot's diameter
+LONE_DOT = 2.5  # radius of what no line reaches, such as Johansson's head, in widths of a line
 
 
 def pictures(stimulus: Stimulus) -> Iterator[ByteArray]:
@@ -67,11 +68,12 @@ def _stick(stimulus: Stimulus, places: FloatArray, person: NDArray[np.intp],
     sheet, draw = _sheet(stimulus)
     own = set(person.tolist())
     shown = np.isfinite(places).all(axis=-1)
-    for a, b in np.concatenate([stimulus.dots.limbs, stimulus.dots.trunk]):
+    lines = np.concatenate([stimulus.dots.limbs, stimulus.dots.trunk])
+    for a, b in lines:
         if int(a) in own and shown[a] and shown[b]:
             draw.line([*places[a], *places[b]], fill=ink, width=wide)
-    radius = wide / 2
-    for x, y in places[person][shown[person]]:
+    for dot in person[shown[person]]:
+        (x, y), radius = places[dot], wide / 2 if dot in lines else LONE_DOT * wide
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=ink)
     return sheet
 

@@ -63,6 +63,10 @@ class Manipulation(Strict):
         """Return other dots, for the ``world`` and ``picture`` stages."""
         raise NotImplementedError
 
+    def travel(self, roots: FloatArray) -> FloatArray:
+        """Return where the performers (F, P, 3) are afterwards, for the ``world`` stage."""
+        return roots
+
     def see(self, view: View, setting: Setting, frames: int) -> View:
         """Return another view, for the ``view`` stage."""
         raise NotImplementedError

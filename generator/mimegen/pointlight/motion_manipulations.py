@@ -65,10 +65,13 @@ class Local(Manipulation):
 
     def apply(self, dots: Dots, setting: Setting) -> Dots:
         """Return the dots without their performer's travel."""
-        travel = setting.paths(dots) - setting.paths(dots)[:1]
-        if self.remove == "horizontal":
-            travel = travel * np.array([1.0, 1.0, 0.0])
-        return dots.moved(dots.places - travel)
+        paths = setting.paths(dots)
+        return dots.moved(dots.places - paths + self.travel(paths))
+
+    def travel(self, roots: FloatArray) -> FloatArray:
+        """Return the performers where they were at first, but for what is not removed."""
+        removed = [1.0, 1.0, 0.0 if self.remove == "horizontal" else 1.0]
+        return np.asarray(roots - (roots - roots[:1]) * removed)
 
 
 class Global(Manipulation):

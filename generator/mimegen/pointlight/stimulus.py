@@ -118,17 +118,22 @@ def make_stimulus(scene: Scene, display: Display, seed: int = 0, angle_deg: floa
     if display.occlusion == "body":
         hidden = hidden_dots(dots, view, _bodies(scene, moments))
         dots = replace(dots, visible=dots.visible & ~hidden)
-    for stage in ("world", "picture"):
-        for step, setting in steps.of(stage, roots):
-            try:
-                dots = step.apply(dots, setting)
-            except ValueError as problem:
-                raise RequestError(f"manipulation {step.name}: {problem}") from problem
-        if stage == "world":
-            dots = dots.moved(view.project(dots.places))
+    for step in steps.all:
+        if step.stage == "world":
+            dots, roots = _applied(step, dots, steps.setting(step, roots)), step.travel(roots)
+    dots = dots.moved(view.project(dots.places))
+    for step, setting in steps.of("picture", roots):
+        dots = _applied(step, dots, setting)
     colors, background = _colors(display, dots, generator(seed, scene.name, "polarity"))
     return Stimulus(scene, display, angle_deg, seed, view, dots, moments, tuple(steps.all),
                     colors, background)
+
+
+def _applied(step: Manipulation, dots: Dots, setting: Setting) -> Dots:
+    try:
+        return step.apply(dots, setting)
+    except ValueError as problem:
+        raise RequestError(f"manipulation {step.name}: {problem}") from problem
 
 
 class _Steps:
@@ -140,12 +145,15 @@ class _Steps:
 
     def of(self, stage: str, roots: FloatArray) -> list[tuple[Manipulation, Setting]]:
         """Return those of a stage with their settings."""
+        return [(step, self.setting(step, roots)) for step in self.all if step.stage == stage]
+
+    def setting(self, step: Manipulation, roots: FloatArray) -> Setting:
+        """Return what a manipulation may know, and its own generator."""
+        namesakes = [other for other in self.all if other.name == step.name]
+        number = next(i for i, other in enumerate(namesakes) if other is step)
+        rng = generator(self.seed, self.scene.name, step.name, str(number))
         display = self.display
-        return [
-            (step, Setting(generator(self.seed, self.scene.name, step.name, str(number)),
-                           display.fps, display.width, display.height, roots, display.pixels))
-            for number, step in enumerate(self.all) if step.stage == stage
-        ]
+        return Setting(rng, display.fps, display.width, display.height, roots, display.pixels)
 
     def moments(self) -> FloatArray:
         """Return the moments (F,) of the source that are shown, in seconds."""

@@ -1,0 +1,406 @@
+"""What is in the picture of a point-light display."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+from mimegen.errors import RequestError
+from mimegen.motion import Motion, quaternions, standard_skeleton
+from mimegen.pointlight.discs import Canvas, disc_coverage, to_linear
+from mimegen.pointlight.dots import MASK, Dots, sampled
+from mimegen.pointlight.drawing import pictures
+from mimegen.pointlight.landmarks import dot_set, dot_sets, marker_dots
+from mimegen.pointlight.sample import sample_windows
+from mimegen.pointlight.scenes import scene_of_motions
+from mimegen.pointlight.spec import Display, FrameSample, changed, presets, read_display
+from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
+from mimegen.pointlight.view import camera_view
+from mimegen.stage.camera import Camera
+
+FPS = 60.0
+
+
+def walker(frames: int = 61, stride: float = 0.6) -> Motion:
+    """Somebody who walks towards -Y, swinging arms and legs, well enough for dots."""
+    skeleton = standard_skeleton()
+    time = np.arange(frames) / FPS
+    swing = np.zeros((frames, len(skeleton.names), 3))
+    for name, size in (("LeftUpLeg", stride), ("RightUpLeg", -stride), ("LeftArm", -stride),
+                       ("RightArm", stride), ("Spine", 0.1)):
+        swing[:, skeleton.index[name], 0] = size * np.sin(2 * np.pi * time)
+    for name in ("LeftLeg", "RightLeg"):
+        swing[:, skeleton.index[name], 0] = 0.4 * (1 - np.cos(4 * np.pi * time))
+    root = np.tile(skeleton.heads[0], (frames, 1))
+    root[:, 1] -= 1.2 * time
+    return Motion(skeleton, FPS, root, quaternions.from_rotation_vectors(swing))
+
+
+def display(**values: object) -> Display:
+    return changed(Display(name="test", description="", width=256, height=256, fps=FPS), **values)
+
+
+def scene(shown: Display, people: Sequence[Motion] | None = None) -> Scene:
+    motions = people or [walker()]
+    return scene_of_motions("walker", [(motion, None) for motion in motions], shown, {})
+
+
+def stimulus(*manipulations: str, seed: int = 0, **values: object) -> Stimulus:
+    shown = display(manipulations=manipulations, **values)
+    return make_stimulus(scene(shown), shown, seed)
+
+
+def frames_of(made: Stimulus) -> np.ndarray:
+    return np.stack([picture.copy() for picture in pictures(made)])
+
+
+@given(st.lists(st.tuples(st.floats(4, 5), st.floats(4, 5), st.floats(0.2, 3.9)), min_size=1,
+                max_size=6))
+@settings(max_examples=20, deadline=None)
+def test_a_disc_covers_exactly_its_share_of_every_pixel(discs: list[tuple[float, ...]]) -> None:
+    x, y, radius = np.array(discs).T
+    cover = disc_coverage(np.stack([x, y], axis=1), radius, 9)
+    fine = (np.arange(9 * 64) + 0.5) / 64
+    inside = ((fine - x[:, None])[:, None, :] ** 2 + (fine - y[:, None])[:, :, None] ** 2
+              < radius[:, None, None] ** 2)
+    sampled_64 = inside.reshape(-1, 9, 64, 9, 64).mean(axis=(2, 4))
+    assert np.abs(cover - sampled_64).max() < 0.02
+    assert np.abs(cover - sampled_64).mean() < 0.001
+    assert np.allclose(cover.sum(axis=(1, 2)), np.pi * radius**2)
+
+
+def test_dots_are_where_they_should_be_to_a_64th_of_a_pixel() -> None:
+    rng = np.random.default_rng(3)
+    places = rng.uniform(10, 50, (40, 1, 2))
+    canvas = Canvas(64, 64, np.zeros(3), gray=True)
+    for place, picture in zip(places[:, 0], canvas.frames(
+            places, np.full((40, 1), 9.0), np.ones((40, 1)), np.ones((1, 3))), strict=True):
+        light = to_linear(picture)
+        middle = [(light.sum(axis=axis) * (np.arange(64) + 0.5)).sum() / light.sum()
+                  for axis in (0, 1)]
+        assert np.abs(middle - place).max() < 1 / 64
+        assert light.sum() == pytest.approx(np.pi * 4.5**2, rel=2e-3)
+
+
+def test_pictures_do_not_remember_earlier_ones_and_cut_dots_at_the_edge() -> None:
+    places = np.array([[[5.0, 5.0]], [[0.0, 31.5]], [[np.nan, 3.0]], [[200.0, 3.0]]])
+    canvas = Canvas(32, 32, np.full(3, 0.2), gray=False)
+    shown = [picture.copy() for picture in canvas.frames(
+        places, np.full((4, 1), 6.0), np.ones((4, 1)), np.array([[1.0, 0.0, 0.0]]))]
+    empty = np.full((32, 32, 3), shown[2][0, 0])
+    assert (shown[2] == empty).all() and (shown[3] == empty).all()
+    changed_pixels = (shown[1] != empty).any(axis=-1)
+    assert changed_pixels[28:, :4].any() and not changed_pixels[:, 4:].any()
+    assert (shown[0][4, 4] == [255, 0, 0]).all()
+
+
+@pytest.mark.parametrize("name", ["johansson", "troje", "biomotion", "hands_and_feet"])
+def test_as_many_dots_as_the_set_has(name: str) -> None:
+    made = stimulus(dots=name, dot_diameter="3px", azimuth_deg=20.0, width=512, height=512)
+    _, count = ndimage.label(frames_of(made)[15] > 0, np.ones((3, 3)))
+    apart = made.dots.places[15, :, None, :2] - made.dots.places[15, None, :, :2]
+    touching = (np.linalg.norm(apart, axis=-1) < 6).sum() - made.dots.count
+    assert made.dots.count == len(dot_set(name).dots)
+    assert made.dots.count - touching <= count <= made.dots.count
+
+
+def test_centroids_are_the_projection_of_the_joints() -> None:
+    made = stimulus(dot_diameter="5px", azimuth_deg=90.0, dots="left_ankle,head,right_wrist")
+    motion, index = walker(), standard_skeleton().index
+    pose = motion.global_pose.positions
+    ankle = pose[:, index["LeftFoot"]]
+    # Seen from the person's left, what is behind them (+Y) is on the right.
+    flat = np.stack([ankle[:, 1] - made.view.middle[1], made.view.middle[2] - ankle[:, 2]], axis=1)
+    expected = 128 + made.view.scale * flat
+    assert np.allclose(made.dots.places[:, 0, :2], expected)
+    picture = to_linear(frames_of(made)[7])
+    labels, count = ndimage.label(picture > 0, np.ones((3, 3)))
+    centres = np.array(ndimage.center_of_mass(picture, labels, range(1, count + 1))) + 0.5
+    assert count == 3
+    nearest = np.abs(centres[:, ::-1] - expected[7]).max(axis=1).min()
+    assert nearest < 1 / 32
+
+
+def test_from_the_front_the_left_hand_is_on_the_right_and_views_agree_in_size() -> None:
+    front, left = stimulus(azimuth_deg=0.0), stimulus(azimuth_deg=90.0)
+    hand, other = front.dots.names.index("left_wrist"), front.dots.names.index("right_wrist")
+    assert (front.dots.places[:, hand, 0] > front.dots.places[:, other, 0]).all()
+    assert front.view.scale == left.view.scale
+    assert np.allclose(front.dots.places[..., 1], left.dots.places[..., 1])
+
+
+def test_dots_lie_where_the_stages_camera_sees_the_joints() -> None:
+    shown = display(manipulations=())
+    camera = Camera((3.0, -6.0, 1.4), tuple(quaternions.from_euler("xyz", [85.0, 0, 27])), 50,
+                    256, 256)
+    made = make_stimulus(scene(shown), shown, camera=camera)
+    joint = walker().global_pose.positions[:, standard_skeleton().index["LeftFoot"]]
+    ankle = made.dots.names.index("left_ankle")
+    assert np.allclose(made.dots.places[:, ankle, :2], camera.project(joint)[:, :2])
+    assert camera_view(camera, made.scene.dots).distance == pytest.approx(
+        camera.project(made.view.middle)[2])
+
+
+def test_perspective_makes_near_things_larger() -> None:
+    made = stimulus(projection="perspective", camera_distance_m=3.0, azimuth_deg=0.0)
+    flat = stimulus(projection="orthographic", azimuth_deg=0.0)
+    pair = [made.dots.names.index(name) for name in ("left_shoulder", "right_shoulder")]
+
+    def width(which: Stimulus, frame: int) -> float:
+        return float(np.diff(which.dots.places[frame, pair, 0])[0])
+
+    assert width(made, 60) / width(made, 0) == pytest.approx(
+        (3.0 + made.dots.places[0, pair[0], 2]) / (3.0 + made.dots.places[60, pair[0], 2]), rel=.01)
+    assert width(flat, 60) == pytest.approx(width(flat, 0), rel=0.05)
+
+
+def test_inversion_and_mirroring_are_exactly_flips_and_reversal_is_backwards() -> None:
+    plain = frames_of(stimulus())
+    assert (frames_of(stimulus("inverted")) == plain[:, ::-1]).all()
+    assert (frames_of(stimulus("mirrored")) == plain[:, :, ::-1]).all()
+    assert (frames_of(stimulus("reversed")) == plain[::-1]).all()
+    both = frames_of(stimulus("inverted", "reversed", "mirrored"))
+    assert (both == plain[::-1, ::-1, ::-1]).all()
+
+
+def test_speed_warp_rate_and_span() -> None:
+    plain = stimulus()
+    slow = stimulus("speed=0.5")
+    assert slow.dots.frames == 2 * plain.dots.frames - 1
+    assert np.allclose(slow.dots.places[::2], plain.dots.places)
+    quarter = stimulus("warped=2").moments
+    assert quarter[30] == pytest.approx(plain.moments[60] / 4) and len(quarter) == 61
+    few = stimulus(fps=15.0, start=0.2, duration=0.5)
+    assert few.dots.frames == 7 and few.moments[0] == 0.2
+    assert np.allclose(few.dots.places[0], plain.dots.places[12])
+
+
+@pytest.mark.parametrize("rule", ["uniform", "permuted"])
+def test_scrambling_keeps_every_dots_velocity_spectrum(rule: str) -> None:
+    plain, scrambled = stimulus().dots, stimulus(f"scrambled={rule}").dots
+
+    def spectrum(dots: Dots) -> np.ndarray:
+        return np.abs(np.fft.rfft(np.diff(dots.places[..., :2], axis=0), axis=0))
+
+    assert np.allclose(spectrum(plain), spectrum(scrambled))
+    moved = np.linalg.norm((scrambled.places - plain.places)[0, :, :2], axis=-1)
+    assert (moved > 0).all() and moved.mean() > 30
+    low, high = plain.box()
+    start = scrambled.places[0, :, :2]
+    assert (start >= low - 1e-9).all() and (start <= high + 1e-9).all()
+    assert (scrambled.places[..., :2] >= 0).all() and (scrambled.places[..., :2] <= 256).all()
+    if rule == "permuted":
+        assert np.allclose(sorted(map(tuple, start)), sorted(map(tuple, plain.places[0, :, :2])))
+
+
+def test_phase_scrambling_shifts_each_dots_own_motion_in_time() -> None:
+    plain = stimulus("local=all", azimuth_deg=90.0).dots.places
+    shifted = stimulus("local=all", "phase_scrambled", azimuth_deg=90.0).dots.places
+    folded = stimulus("local=all", "phase_scrambled=fold", azimuth_deg=90.0).dots.places
+    shifts = set()
+    for dot in range(plain.shape[1]):
+        fits = [shift for shift in range(61)
+                if np.allclose(np.roll(plain[:, dot], shift, axis=0), shifted[:, dot])]
+        assert fits
+        shifts.add(fits[0])
+    assert len(shifts) > 5
+    steps, usual = (np.linalg.norm(np.diff(places, axis=0), axis=-1) for places in (folded, plain))
+    assert (steps.max(axis=0) <= usual.max(axis=0) + 1e-6).all()
+
+
+def still(*manipulations: str) -> Dots:
+    """A figure that stands still shows when dots hop."""
+    motion = walker(40)
+    motion = Motion(motion.skeleton, FPS, motion.root_positions[:1].repeat(40, 0),
+                    motion.rotations[10:11].repeat(40, 0))
+    shown = display(manipulations=manipulations)
+    return make_stimulus(scene(shown, [motion]), shown).dots
+
+
+@pytest.mark.parametrize(("text", "count", "life"), [
+    ("limited_lifetime=4", 13, 4), ("limited_lifetime=1/count=8", 8, 1),
+    ("limited_lifetime=3/rule=joints/count=5", 5, 3),
+    ("limited_lifetime=2/count=8/synchronous=true", 8, 2),
+])
+def test_limited_lifetime_keeps_the_count_and_no_dot_outlives_its_life(
+        text: str, count: int, life: int) -> None:
+    plain, dots = still(), still(text)
+    assert dots.places.shape == (40, count, 3) and dots.visible.all()
+    hops = np.abs(np.diff(dots.places, axis=0)).max(axis=-1) > 0
+    for dot in range(count):
+        edges = np.flatnonzero(hops[:, dot])
+        assert (np.diff(edges) == life).all() and edges[0] < life and 39 - edges[-1] <= life
+    if "joints" in text:
+        apart = np.linalg.norm(dots.places[:, :, None] - plain.places[0], axis=-1)
+        assert np.allclose(apart.min(axis=2), 0)
+        assert all(len(set(row)) == count for row in apart.argmin(axis=2).tolist())
+    else:
+        a, b = (plain.places[0, ends, :2] for ends in plain.limbs.T)
+        along = np.clip(np.einsum("fdlk,lk->fdl", dots.places[:, :, None, :2] - a, b - a)
+                        / ((b - a) ** 2).sum(axis=1), 0, 1)
+        off = np.linalg.norm(a + along[..., None] * (b - a) - dots.places[:, :, None, :2], axis=-1)
+        assert off.min(axis=2).max() < 1e-6 and len(plain.limbs) == 8
+    synchronous = (hops.all(axis=1) | ~hops.any(axis=1)).all()
+    assert synchronous == ("synchronous" in text or life == 1)
+
+
+@pytest.mark.parametrize("kind", ["scrambled", "linear", "static", "flicker"])
+def test_masks_have_the_stated_density_in_every_frame(kind: str) -> None:
+    made = stimulus(f"masked/density=2/kind={kind}/area=1.2", pixels_per_degree=20.0)
+    dots = made.dots
+    mask = dots.places[:, dots.performers == MASK, :2]
+    low, high = stimulus(pixels_per_degree=20.0).dots.box()
+    middle, half = (low + high) / 2, (high - low) / 2 * 1.2
+    low, high = np.clip(middle - half, 0, 256), np.clip(middle + half, 0, 256)
+    assert ((mask >= low - 1e-9) & (mask <= high + 1e-9)).all()
+    assert mask.shape[1] / np.prod((high - low) / 20) == pytest.approx(2, abs=0.05)
+    quarters = [(mask < middle).all(axis=-1), (mask >= middle).all(axis=-1)]
+    for quarter in quarters:
+        assert quarter.mean() == pytest.approx(0.25, abs=0.12)
+    moves = np.abs(np.diff(mask, axis=0)).max() > 0
+    assert moves == (kind != "static")
+    assert len(dots.own) == 13
+
+
+def test_exaggeration_local_and_global_motion() -> None:
+    plain, same = stimulus().dots.places, stimulus("exaggerated=1").dots.places
+    assert np.allclose(plain, same)
+    rigid = stimulus("global").dots.places
+    assert np.allclose(stimulus("exaggerated=0").dots.places, rigid)
+    assert np.allclose(rigid - rigid[:, :1], (rigid - rigid[:, :1])[0])
+    assert np.linalg.norm(rigid[60, 0, :2] - rigid[0, 0, :2]) > 20
+    in_place = stimulus("local", azimuth_deg=90.0).dots
+    hips = in_place.places[:, [in_place.names.index(f"{s}_hip") for s in ("left", "right")], 0]
+    assert np.ptp(hips.mean(axis=1)) < 3
+    more = stimulus("exaggerated=2").dots.places - rigid
+    assert np.allclose(more, 2 * (plain - rigid), atol=1e-6)
+
+
+def test_turning_comes_around_and_rotation_about_any_axis_is_one() -> None:
+    whole = stimulus("turning=360", "local").dots.places
+    assert np.allclose(whole[0], stimulus("local").dots.places[0])
+    assert np.allclose(whole[60], stimulus("local").dots.places[60], atol=1e-6)
+    half = stimulus("rotated=180/axis=0;0;2").dots.places[..., 0]
+    assert np.allclose(half, stimulus("rotated=180/axis=z").dots.places[..., 0])
+    over = stimulus("rotated=180/axis=y", azimuth_deg=0.0).dots.places[..., :2]
+    assert np.allclose(over, 256 - stimulus(azimuth_deg=0.0).dots.places[..., :2])
+
+
+def test_jitter_noise_and_missing_dots() -> None:
+    plain = stimulus().dots.places
+    jitter = stimulus("jittered=4px/hold=3").dots.places - plain
+    assert jitter[..., :2].std() == pytest.approx(4, rel=0.15)
+    assert np.allclose(jitter[0], jitter[2]) and not np.allclose(jitter[2], jitter[3])
+    fixed = stimulus("displaced=0.2deg", pixels_per_degree=40.0).dots.places - plain
+    assert np.allclose(fixed, fixed[:1]) and np.abs(fixed[0, :, :2]).max() > 3
+    fewer = stimulus("without=head;left_wrist", "without/count=3").dots
+    assert fewer.count == 8 and "head" not in fewer.names
+    assert len(fewer.limbs) < 8 and (fewer.limbs < 8).all()
+
+
+def test_fading_and_size_by_depth() -> None:
+    shown = frames_of(stimulus("faded/seconds_in=0.25/seconds_out=0.25"))
+    peak = to_linear(shown.reshape(61, -1).max(axis=1))
+    assert peak[0] == 0 and peak[30] == 1 and peak[60] == 0
+    assert peak[7] == pytest.approx(7 / 15, abs=0.02)
+    sized = stimulus("depth_sized=2", azimuth_deg=90.0)
+    near, far = (sized.diameters[:, sized.dots.names.index(f"{side}_shoulder")].mean()
+                 for side in ("left", "right"))
+    assert near > 7 > far
+
+
+def test_light_contrast_polarity_and_colors() -> None:
+    for polarity, contrast in (("light", 0.5), ("dark", 1.0), ("mixed", 0.4)):
+        made = stimulus(polarity=polarity, contrast=contrast, dot_diameter="9px")
+        picture = to_linear(frames_of(made)[0])
+        back = made.background[0]
+        assert picture[0, 0] == pytest.approx(back, abs=0.01)
+        extremes = {"light": (back, 0.5), "dark": (0, 1), "mixed": (0.3, 0.7)}[polarity]
+        assert picture.min() == pytest.approx(extremes[0], abs=0.01)
+        assert picture.max() == pytest.approx(extremes[1], abs=0.01)
+    two = [walker(), walker()]
+    shown = display(color_by="performer")
+    pair = make_stimulus(scene(shown, two), shown)
+    assert pair.dots.count == 26 and not pair.gray
+    assert len(np.unique(pair.colors, axis=0)) == 2
+
+
+def test_sizes_in_degrees() -> None:
+    made = stimulus(dot_diameter="0.5deg", distance_cm=57.3, pixel_pitch_mm=0.5, dots="head",
+                    figure_height="8deg")
+    assert made.display.degree_pixels == pytest.approx(20, rel=0.001)
+    area = to_linear(frames_of(made)[0]).sum()
+    assert area == pytest.approx(np.pi * 5**2, rel=0.01)
+    height = made.scene.stature * made.view.scale
+    assert height == pytest.approx(160, rel=0.001)
+
+
+def test_the_same_request_gives_the_same_dots_and_another_seed_others() -> None:
+    words = ("scrambled", "masked=30", "jittered=2px", "limited_lifetime=3", "phase_scrambled")
+    first, second, other = (stimulus(*words, seed=seed).dots.places for seed in (4, 4, 5))
+    assert (first == second).all() and not np.allclose(first, other)
+    alone = stimulus("scrambled", seed=4).dots.places
+    assert alone[0, 0, :2].round(2).tolist() == [106.34, 51.36]
+    twice = stimulus("jittered=2px", "jittered=2px", seed=4).dots.places[..., :2]
+    assert (twice - stimulus(seed=4).dots.places[..., :2]).std() == pytest.approx(8**0.5, rel=0.1)
+
+
+@given(st.integers(1, 400), st.integers(1, 12), st.floats(0, 0.3), st.integers(0, 6))
+def test_windows_lie_within_what_trimming_leaves(frames: int, size: int, trim: float,
+                                                 retries: int) -> None:
+    sample = FrameSample(frames=size, trim=trim, retries=retries, columns=4)
+    cut = int(frames * trim)
+    if frames - 2 * cut < size:
+        with pytest.raises(RequestError, match="too few"):
+            sample_windows(sample, frames)
+        return
+    windows = sample_windows(sample, frames)
+    assert len(windows) == retries + 1
+    for window in windows:
+        assert len(window) == size and (np.diff(window) == 1).all()
+        assert window[0] >= cut and window[-1] < frames - cut
+
+
+def test_actplds_windows_to_the_letter() -> None:
+    sample = read_display("actpld").sample
+    assert sample is not None
+    windows = sample_windows(sample, 100)
+    assert [window[0] for window in windows] == [46, 38, 54, 30]
+    assert [window[-1] for window in windows] == [53, 45, 61, 37]
+
+
+def test_every_preset_and_set_can_be_read() -> None:
+    assert {"actpld", "johansson", "standard"} <= set(presets())
+    for name in presets():
+        assert read_display(name).name == name
+    for name, chosen in dot_sets().items():
+        assert chosen.name == name
+        joints = {end for line in (*chosen.limbs, *chosen.trunk) for end in line}
+        assert joints <= set(chosen.dots)
+
+
+def test_lost_markers_are_not_drawn_and_unseen_ones_are_no_dots() -> None:
+    places = np.random.default_rng(0).normal(0, 0.5, (20, 4, 3))
+    places[5:9, 1], places[:, 3] = np.nan, np.nan
+    dots = marker_dots(("a", "b", "c", "d"), places)
+    assert dots.names == ("a", "b", "c") and dots.visible[:, 1].sum() == 16
+    shown = display(dots="all_markers", dot_diameter="4px")
+    made = make_stimulus(Scene("m", dots, np.zeros((20, 1, 3)), FPS, 1.0), shown)
+    counts = [ndimage.label(picture > 0, np.ones((3, 3)))[1] for picture in frames_of(made)]
+    assert counts[6] == 2 and counts[0] == 3
+
+
+@given(st.integers(2, 9), st.lists(st.floats(0, 1), min_size=1, max_size=5))
+def test_sampling_goes_through_every_frame_and_stays_beside_gaps(count: int,
+                                                                 shares: list[float]) -> None:
+    values = np.random.default_rng(count).normal(size=(count, 2))
+    assert np.allclose(sampled(values, np.arange(count, dtype=float)), values)
+    values[count // 2, 0] = np.nan
+    at = sampled(values, np.array(shares) * (count - 1))
+    assert np.isfinite(at[:, 1]).all()
+    line = np.arange(count, dtype=float)[:, None]
+    assert np.allclose(sampled(line, np.array(shares) * (count - 1))[:, 0],
+                       np.array(shares) * (count - 1))

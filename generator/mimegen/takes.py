@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,13 @@ from mimegen.choreography.score import read_score
 from mimegen.errors import RequestError
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
+from mimegen.motion.trimming import Span
 from mimegen.paths import data_folder
-from mimegen.readers import Recording, read_motion
+from mimegen.readers import ReadOptions, Recording, Trim, read_motion
+from mimegen.readers.asf_amc import skeleton_file
+from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import placed_together
+from mimegen.readers.trimming import cut, span_of
 from mimegen.retarget import retarget_scene
 from mimegen.store import content_key, file_hash
 
@@ -34,7 +38,8 @@ class Take:
     """One performance of an action: a score with a seed, or a mocap file.
 
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``partner`` is the
-    file of a second performer who shares clock and world with the first.
+    file of a second performer who shares clock and world with the first. ``options`` say how
+    mocap files are read.
     """
 
     action: str
@@ -47,6 +52,7 @@ class Take:
     actor: str
     licence: str
     partner: Path | None = None
+    options: ReadOptions = AS_FOUND
 
     @property
     def is_score(self) -> bool:
@@ -58,7 +64,11 @@ class Take:
         """What the motion depends on, apart from code. A mocap file has no seed."""
         files = [file_hash(file) for file in self.files]
         if not self.is_score:
-            return content_key(*files)
+            skeletons = [skeleton_file(file, self.options.skeleton if file == self.file else None)
+                         for file in self.files if file.suffix.lower() == ".amc"]
+            said = [*skeletons, *([self.options.mapping] if self.options.mapping else [])]
+            return content_key(files, [file_hash(file) for file in said], self.options.stack,
+                               str(self.options.trim))
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
         return content_key(files, [file_hash(file) for file in shared], self.seed)
@@ -80,19 +90,41 @@ class Take:
         """
         if self.is_score:
             return ((perform(read_score(self.file), self.seed, fps), None),)
-        recordings = [_recorded(file) for file in self.files]
+        recordings = self.recordings
         if len(recordings) == 1:
             return ((recordings[0].motion, recordings[0].roles),)
         motions = placed_together(*recordings)
         return tuple((motion, recording.roles)
                      for motion, recording in zip(motions, recordings, strict=True))
 
+    @property
+    def recordings(self) -> tuple[Recording, ...]:
+        """What the mocap files hold; partners are trimmed alike, by what either of them needs."""
+        if self.partner is None:
+            return (_recorded(self.file, self.options),)
+        whole = replace(self.options, trim=Trim())
+        recordings = (_recorded(self.file, whole),
+                      _recorded(self.partner, replace(whole, skeleton=None)))
+        spans = [span_of(file, recording, self.options.trim)
+                 for file, recording in zip(self.files, recordings, strict=True)]
+        start = min(span.first / r.motion.fps for span, r in zip(spans, recordings, strict=True))
+        end = max(span.last / r.motion.fps for span, r in zip(spans, recordings, strict=True))
+        return tuple(cut(recording, Span(
+            round(start * recording.motion.fps),
+            min(round(end * recording.motion.fps), recording.motion.frames - 1)))
+            for recording in recordings)
+
     def reading(self) -> dict[str, Any]:
         """Return how a mocap file was understood, for the manifest; nothing for a score."""
         if self.is_score:
             return {}
-        recording = _recorded(self.file)
+        recording = self.recordings[0]
+        first, last = recording.span or (0, recording.motion.frames - 1)
         return {
+            "motion_stack": self.options.stack, "motion_trim": str(self.options.trim),
+            "motion_first_frame": first, "motion_last_frame": last,
+            "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping
+            else None,
             "motion_system": recording.system, "motion_fps": recording.motion.fps,
             "motion_unit_m": recording.unit, "motion_unit_found_by": recording.unit_source,
             "motion_up_axis": recording.up_axis, "motion_up_axis_found_by": recording.up_source,
@@ -115,7 +147,8 @@ def library_take(entry: Entry, take: str | None, seed: int) -> Take:
 
 
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,
-              misaligned: str | None, licence: str, partner: Path | None = None) -> Take:
+              misaligned: str | None, licence: str, partner: Path | None = None,
+              options: ReadOptions = AS_FOUND) -> Take:
     """Return a user's own mocap file, or two of one scene, as a take.
 
     A label that the library knows lends its backgrounds. Raises RequestError where a file holds
@@ -124,9 +157,6 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     for option, path in (("--motion", file), ("--partner", partner)):
         if path is not None and not path.is_file():
             raise RequestError(f"{path}: no such file (wanted as {option})")
-    recordings = [_recorded(path) for path in (file, partner) if path is not None]
-    if len(recordings) > 1:
-        placed_together(*recordings)
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)
@@ -136,18 +166,20 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
             known = known or catalogue.action(label).action
         except RequestError:
             continue
-    return Take(
+    take = Take(
         action=plain(labels[0]) if labels else safe_name(file.stem), name=safe_name(file.stem),
         labels=labels or (file.stem,),
         aligned=aligned or (known.aligned_background if known else None),
         misaligned=misaligned or (known.misaligned_background if known else None),
-        file=file, seed=0, actor="recorded", licence=licence, partner=partner,
+        file=file, seed=0, actor="recorded", licence=licence, partner=partner, options=options,
     )
+    take.sources(1.0)
+    return take
 
 
 @lru_cache(maxsize=4)
-def _recorded(file: Path) -> Recording:
-    return read_motion(file)
+def _recorded(file: Path, options: ReadOptions) -> Recording:
+    return read_motion(file, options)
 
 
 def safe_name(text: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from mimegen.errors import RequestError
+from mimegen.readers import ReadOptions
+from mimegen.readers.options import parse_trim
 
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
@@ -41,3 +43,35 @@ library_option = click.option(
     type=click.Path(path_type=Path), metavar="DIR",
     help="A folder of your own rigs/, mocap/, backgrounds/, render_configs/.",
 )
+
+
+def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add what can be said about a mocap file, given to the command as ``reading``.
+
+    ``trim`` is the default of --trim; None where a command has no use for it.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @wraps(command)
+        def wrapped(*args: Any, stack: str | None, mapping: Path | None, skeleton: Path | None,
+                    trim: str = "none", **kwargs: Any) -> int:
+            return command(*args, reading=ReadOptions(stack, mapping, skeleton, parse_trim(trim)),
+                           **kwargs)
+
+        for option in options:
+            wrapped = option(wrapped)
+        return wrapped
+
+    file = click.Path(path_type=Path)
+    options = [
+        click.option("--skeleton", type=file, metavar="FILE", help="The ASF file of an AMC file."),
+        click.option("--map", "mapping", type=file, metavar="FILE",
+                     help="A YAML file of 'role: bone' lines, where bones are not recognised."),
+        click.option("--stack", metavar="NAME", help="One of an FBX file's animation stacks."),
+    ]
+    if trim is not None:
+        options.append(click.option(
+            "--trim", default=trim, show_default=True, metavar="auto|none|A:B",
+            help="auto cuts T-poses and idle ends; A:B is a span in seconds, or frames as in"
+                 " 30f:400f."))
+    return decorate

@@ -6,10 +6,17 @@ from pathlib import Path
 import click
 
 from mimegen.catalogue import Catalogue
-from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
+from mimegen.commands.common import (
+    DONE,
+    SOME_FAILED,
+    for_people,
+    library_option,
+    reading_options,
+)
 from mimegen.errors import RequestError
 from mimegen.plan import Plan, make_plan
 from mimegen.progress import Reporter
+from mimegen.readers import ReadOptions
 from mimegen.render import Workers, render
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import read_config
@@ -24,7 +31,7 @@ MOST_CPU_WORKERS = 8
 @click.command("render")
 @click.option("--action", "actions", metavar="A[,B]|all", help="Actions by id, label or alias.")
 @click.option("--motion", type=click.Path(path_type=Path), metavar="FILE",
-              help="Your own motion capture (BVH or FBX) instead of an action.")
+              help="Your own motion capture (BVH, FBX, C3D, AMC) instead of an action.")
 @click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
               help="The second person's file, of the same scene as --motion.")
 @click.option("--label", "labels", multiple=True, help="What --motion shows; may be repeated.")
@@ -52,12 +59,13 @@ MOST_CPU_WORKERS = 8
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @library_option
 @for_people
+@reading_options("auto")
 def render_command(
     actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
     seed: int, out: Path, store_folder: Path | None, farm: str, workers: int | None,
-    device: str, quiet: bool, libraries: tuple[Path, ...],
+    device: str, quiet: bool, libraries: tuple[Path, ...], reading: ReadOptions,
 ) -> int:
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
     catalogue = Catalogue.with_libraries(libraries)
@@ -69,7 +77,8 @@ def render_command(
     if motion is None:
         takes = _library_takes(catalogue, actions or "", take, seed)
     else:
-        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner)]
+        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
+                           reading)]
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     chosen = choose_device(device)
     name = auto_config(chosen) if config == "auto" else config

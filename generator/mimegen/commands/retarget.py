@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mimegen.catalogue import Catalogue
-from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.commands.common import DONE, for_people, library_option, reading_options
 from mimegen.errors import RequestError
 from mimegen.readers import ReadOptions, read_motion
 from mimegen.retarget import retarget
@@ -26,21 +26,16 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
               help=f"Where the performance goes: {', '.join(MOTION_SUFFIXES)}.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
               help="Where the quality report goes, as JSON.")
-@click.option("--stack", metavar="NAME", help="An FBX file's animation stack.")
-@click.option("--map", "mapping", type=click.Path(path_type=Path), metavar="FILE",
-              help="A YAML file of roles and bones.")
-@click.option("--skeleton", type=click.Path(path_type=Path), metavar="FILE",
-              help="The ASF file of an AMC file.")
 @library_option
 @for_people
+@reading_options("none")
 def retarget_command(file: Path, character: str, out: Path | None, report: Path | None,
-                     stack: str | None, mapping: Path | None, skeleton: Path | None,
-                     libraries: tuple[Path, ...]) -> int:
+                     libraries: tuple[Path, ...], reading: ReadOptions) -> int:
     """Bring the motion of one person onto a character; measure how well."""
     if out is not None and out.suffix.lower() not in MOTION_SUFFIXES:
         raise RequestError(f"--out {out}: a motion is written as {', '.join(MOTION_SUFFIXES)}")
     member = cast_member(Catalogue.with_libraries(libraries), character)
-    recording = read_motion(file, ReadOptions(stack, mapping, skeleton))
+    recording = read_motion(file, reading)
     performance = retarget(recording.motion, member.build(), recording.roles)
     found = {
         "file": file.name, "character": member.name, "frames": recording.motion.frames,

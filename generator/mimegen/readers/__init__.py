@@ -10,12 +10,13 @@ from mimegen.readers.c3d import read_c3d
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.npz import read_npz
-from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
+from mimegen.readers.trimming import cut, span_of
 
-__all__ = ["Points", "ReadOptions", "Recording", "Roles", "find_roles", "read_motion",
+__all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "read_motion",
            "read_points"]
 
 
@@ -48,4 +49,5 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if options.stack is not None and kind not in WITH_STACKS:
         raise RequestError(f"{path}: only FBX and glTF files have animation stacks;"
                            " leave out --stack")
-    return READERS[kind](path, options)
+    recording = READERS[kind](path, options)
+    return cut(recording, span_of(path, recording, options.trim))

@@ -56,7 +56,7 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if path.suffix.lower() == ".asf":
         raise RequestError(f"{path}: holds a skeleton without motion; give the .amc file")
     rows = _rows(path)
-    asf = _skeleton_file(path, options.skeleton)
+    asf = skeleton_file(path, options.skeleton)
     body = _Asf(asf).read()
     frames, degrees, cut = _frames(path, rows, body)
     motion = _motion(body, frames, degrees)
@@ -66,7 +66,11 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     return replace(recording, system="Acclaim")
 
 
-def _skeleton_file(path: Path, given: Path | None) -> Path:
+def skeleton_file(path: Path, given: Path | None) -> Path:
+    """Return the ASF file of an AMC file: the one ``given``, or the one beside it that fits.
+
+    Raises RequestError where none, or none of several, does.
+    """
     if given is not None:
         return given
     there = {p.stem.lower(): p for p in sorted(path.parent.iterdir())
@@ -81,7 +85,7 @@ def _skeleton_file(path: Path, given: Path | None) -> Path:
     found = f"found {', '.join(sorted(p.name for p in there.values())[:4])}" if there \
         else "found none"
     raise RequestError(f"{path}: expected its skeleton beside it, {path.stem}.asf ({found});"
-                       " name it")
+                       " name it with --skeleton FILE")
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:

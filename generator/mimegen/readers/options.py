@@ -1,18 +1,64 @@
 """What a person says about a recording that its file does not say itself."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from mimegen.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Trim:
+    """Which part of a take is used: all of it, what is no T-pose or idle end, or a span.
+
+    ``first`` and ``last`` are seconds from the take's first frame, or frame numbers from 0
+    (``in_frames``), both included; None is the take's own end.
+    """
+
+    kind: Literal["none", "auto", "span"] = "none"
+    first: float | None = None
+    last: float | None = None
+    in_frames: bool = False
+
+    def __str__(self) -> str:
+        if self.kind != "span":
+            return self.kind
+        unit = "f" if self.in_frames else ""
+        return ":".join("" if end is None else f"{end:g}{unit}" for end in (self.first, self.last))
+
+
+def parse_trim(text: str) -> Trim:
+    """Return what ``auto``, ``none``, ``1.5:7``, ``:7`` (seconds) or ``30f:400f`` (frames) says.
+
+    Raises RequestError for anything else.
+    """
+    if text in ("auto", "none"):
+        return Trim("auto" if text == "auto" else "none")
+    number = r"(\d+(?:\.\d*)?|\.\d+)"
+    span = re.fullmatch(rf"(?:{number}(f?))?:(?:{number}(f?))?", text.strip())
+    if span:
+        first, first_unit, last, last_unit = span.groups()
+        units = {unit for end, unit in ((first, first_unit), (last, last_unit)) if end}
+        if len(units) == 1:
+            ends = [float(end) if end else None for end in (first, last)]
+            if None in ends or ends[0] < ends[1]:  # type: ignore[operator]
+                return Trim("span", ends[0], ends[1], units == {"f"})
+    raise RequestError(f"--trim {text}: expected auto, none, or the span to use, in seconds as"
+                       " 1.5:7 or in frames as 30f:400f; one end may be left out")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
     """How to read a file: ``stack`` names one of an FBX file's animation stacks, ``mapping`` is a
-    YAML file of roles and bones, ``skeleton`` the ASF file that belongs to an AMC file.
+    YAML file of roles and bones, ``skeleton`` the ASF file that belongs to an AMC file, ``trim``
+    says which part of the take is used.
     """
 
     stack: str | None = None
     mapping: Path | None = None
     skeleton: Path | None = None
+    trim: Trim = Trim()
 
 
 AS_FOUND = ReadOptions()

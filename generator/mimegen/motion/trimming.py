@@ -1,0 +1,134 @@
+"""Where the performance is in a take: T-poses and idle ends found, long takes split at rests."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import binary_closing, binary_opening
+
+from mimegen.motion.contacts import velocities
+from mimegen.motion.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+
+BoolArray = NDArray[np.bool_]
+
+MOVING_PARTS = ("head", "left_hand", "right_hand", "left_forearm", "right_forearm", "left_foot",
+                "right_foot", "left_shin", "right_shin", "hips")
+# Standing people sway and breathe: below this speed (m/s) of the fastest part they rest. In fast
+# takes that is more, by a share of the take's own speed.
+LEAST_SPEED, MOST_SPEED, SHARE_OF_SPEED = 0.10, 0.25, 0.06
+SMOOTHING_S = 0.08
+# Rests at the ends that are longer are cut to what leads into the movement and out of it.
+IDLE_S, LEAD_S = 0.6, 0.3
+T_POSE_S, T_POSE_BY_S, ARMS_DOWN_WITHIN_S = 0.25, 1.0, 3.0
+REST_S, LEAST_SEGMENT_S = 1.0, 1.0
+
+
+@dataclass(frozen=True)
+class Span:
+    """Frames ``first`` to ``last`` inclusive, and why the others are left out."""
+
+    first: int
+    last: int
+    reasons: tuple[str, ...] = ()
+
+
+def trim_bounds(motion: Motion, roles: Mapping[str, str]) -> Span:
+    """Return the span of a take without T-poses and idle ends.
+
+    ``motion`` is in the house's convention, ``roles`` map roles to joints. A take that holds
+    nothing but rest is kept whole.
+    """
+    still, posed = _still(motion, roles), _t_pose(motion, roles)
+    down = _arms_down(motion, roles)
+    first, at_start = _start(still, posed, down, motion.fps)
+    cut, at_end = _start(still[::-1], posed[::-1], down[::-1], motion.fps)
+    last = motion.frames - 1 - cut
+    if (last - first) / motion.fps < LEAST_SEGMENT_S / 2:
+        return Span(0, motion.frames - 1)
+    return Span(first, last, (*(f"{why} at the start" for why in at_start),
+                              *(f"{why} at the end" for why in at_end)))
+
+
+def segments(motion: Motion, roles: Mapping[str, str]) -> list[Span]:
+    """Return what lies between rests of a second or more, T-poses and idle ends cut first.
+
+    Every segment keeps a moment of the rests around it; none is shorter than a second.
+    """
+    whole = trim_bounds(motion, roles)
+    still = _still(motion, roles)
+    moving = ~_runs(still, round(REST_S * motion.fps))
+    moving[: whole.first] = moving[whole.last + 1 :] = False
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], moving, [False]]).astype(int)))
+    lead = round(LEAD_S * motion.fps)
+    spans = [Span(max(whole.first, int(start) - lead), min(whole.last, int(end) - 1 + lead))
+             for start, end in list(pairwise(edges.tolist()))[::2]
+             if (end - start) / motion.fps >= LEAST_SEGMENT_S]
+    return spans or [whole]
+
+
+def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) -> FloatArray:
+    """Return the places (F, K, 3) of those parts that there are."""
+    joints = [motion.skeleton.index[roles[part]] for part in parts if part in roles]
+    return np.asarray(motion.global_pose.positions[:, joints])
+
+
+def _still(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
+    """Say (F,) when the whole body rests."""
+    moves = velocities(_places(motion, roles, MOVING_PARTS), motion.fps, SMOOTHING_S)
+    fastest = np.linalg.norm(moves, axis=2).max(axis=1)
+    limit = np.clip(SHARE_OF_SPEED * np.percentile(fastest, 95), LEAST_SPEED, MOST_SPEED)
+    width = np.ones(max(1, round(0.1 * motion.fps)), dtype=bool)
+    return np.asarray(binary_closing(fastest < limit, width) | (fastest < limit))
+
+
+def _runs(flags: BoolArray, length: int) -> BoolArray:
+    """Keep only runs of at least ``length`` frames."""
+    width = max(1, length)
+    padded = np.pad(flags, width, constant_values=False)
+    return np.asarray(binary_opening(padded, np.ones(width, dtype=bool))[width:-width])
+
+
+def _arms(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
+    """Return the vectors (F, 2, 3) from shoulders to wrists in shares of the arms' lengths."""
+    parts = [part for part in ("upper_arm", "forearm", "hand")
+             if f"left_{part}" in roles and f"right_{part}" in roles]
+    places = np.stack([_places(motion, roles, (f"left_{part}", f"right_{part}"))
+                       for part in parts])
+    length = np.linalg.norm(np.diff(places, axis=0), axis=3).sum(axis=0)
+    return np.asarray((places[-1] - places[0]) / np.maximum(length, 1e-9)[..., None])
+
+
+def _t_pose(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
+    """Say (F,) when the person stands with straight arms held out level to both sides."""
+    arms = _arms(motion, roles)
+    shoulders = _places(motion, roles, ("left_upper_arm", "right_upper_arm"))
+    left = shoulders[:, 0] - shoulders[:, 1]
+    left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-9)
+    out = np.sum(arms * np.stack([left, -left], axis=1), axis=2)
+    return np.asarray((out > 0.85).all(axis=1) & (np.abs(arms[..., 2]) < 0.35).all(axis=1))
+
+
+def _arms_down(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
+    """Say (F,) when both arms point rather down than out."""
+    return np.asarray((_arms(motion, roles)[..., 2] < -0.7).all(axis=1))
+
+
+def _start(still: BoolArray, posed: BoolArray, down: BoolArray,
+           fps: float) -> tuple[int, list[str]]:
+    """Return the first frame of the performance, and what was before it."""
+    first, reasons = 0, []
+    held = _runs(posed, round(T_POSE_S * fps))
+    if held[: round(T_POSE_BY_S * fps) + 1].any():
+        begin = int(np.argmax(held))
+        end = begin + int(np.argmin(np.append(held[begin:], False)))
+        lowered = np.flatnonzero(down[end : end + round(ARMS_DOWN_WITHIN_S * fps)])
+        first = min(end + (int(lowered[0]) if len(lowered) else 0), len(still) - 1)
+        reasons.append(f"a T-pose of {(end - begin) / fps:.1f} s")
+    resting = int(np.argmin(np.append(still[first:], False)))
+    if resting >= IDLE_S * fps:
+        first += resting - round(LEAD_S * fps)
+        reasons.append(f"{resting / fps:.1f} s of rest")
+    return first, reasons

@@ -1,0 +1,78 @@
+"""The part of a recording that is used."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.errors import RequestError
+from mimegen.motion import quaternions
+from mimegen.motion.editing import moved, trimmed
+from mimegen.motion.trimming import Span, trim_bounds
+from mimegen.readers.options import Trim
+from mimegen.readers.recording import Recording
+
+LEAST_FRAMES = 2
+
+
+def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
+    """Return the frames of a recording that ``trim`` asks for.
+
+    Raises RequestError where they do not lie within it.
+    """
+    motion = recording.motion
+    if trim.kind == "none":
+        return Span(0, motion.frames - 1)
+    if trim.kind == "auto":
+        return trim_bounds(motion, recording.roles)
+    rate = 1.0 if trim.in_frames else motion.fps
+    first = 0 if trim.first is None else round(trim.first * rate)
+    last = motion.frames - 1 if trim.last is None else round(trim.last * rate)
+    if last > motion.frames - 1 or last - first + 1 < LEAST_FRAMES:
+        raise RequestError(
+            f"{path}: --trim {trim} lies outside of it; it holds {motion.frames} frames"
+            f" (0f:{motion.frames - 1}f), {motion.duration:.2f} s")
+    return Span(first, last)
+
+
+def cut(recording: Recording, span: Span) -> Recording:
+    """Return a recording of these frames, its new start over the origin and facing -Y.
+
+    Where the performer stood in the file is kept by ``heading`` and ``origin``.
+    """
+    whole = recording.motion
+    if (span.first, span.last) == (0, whole.frames - 1):
+        return recording
+    motion = trimmed(whole, span.first, span.last)
+    places, index = motion.global_pose.positions, motion.skeleton.index
+    start = slice(max(1, round(motion.fps / 10)))
+    left = np.zeros(3)
+    for part in ("thigh", "upper_arm"):
+        across = (places[start, index[recording.roles[f"left_{part}"]]]
+                  - places[start, index[recording.roles[f"right_{part}"]]]) * [1.0, 1.0, 0.0]
+        left += np.mean(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9),
+                        axis=0)
+    turn = float(np.degrees(np.arctan2(left[1], left[0])))
+    motion = moved(motion, np.zeros(3), -turn)
+    shift = motion.root_positions[0] * [1.0, 1.0, 0.0]
+    back = quaternions.from_rotation_vectors([0.0, 0.0, -np.radians(turn)])
+    origin = shift + quaternions.rotate(back, [*recording.origin, 0.0])
+    why = f" ({', '.join(span.reasons)})" if span.reasons else ""
+    return replace(
+        recording, motion=moved(motion, -shift, 0.0), heading=recording.heading + turn,
+        origin=(float(origin[0]), float(origin[1])), span=(span.first, span.last),
+        bridged=_within(recording, span),
+        notes=(*recording.notes, f"frames {span.first} to {span.last} of {whole.frames} are used,"
+                                 f" {span.first / whole.fps:.2f} to {span.last / whole.fps:.2f}"
+                                 f" s{why}"))
+
+
+def _within(recording: Recording, span: Span) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the bridged gaps that lie within the span, counted from its start."""
+    found = {}
+    for joint, gaps in recording.bridged.items():
+        inside = tuple((max(a, span.first) - span.first, min(b, span.last) - span.first)
+                       for a, b in gaps if a <= span.last and b >= span.first)
+        if inside:
+            found[joint] = inside
+    return found

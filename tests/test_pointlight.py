@@ -348,6 +348,18 @@ def test_the_same_request_gives_the_same_dots_and_another_seed_others() -> None:
     assert (twice - stimulus(seed=4).dots.places[..., :2]).std() == pytest.approx(8**0.5, rel=0.1)
 
 
+@pytest.mark.parametrize(("values", "hint"), [
+    ({"manipulations": ("limited_lifetime=2/rule=joints/count=13",)}, "12 dots"),
+    ({"manipulations": ("without=hed",)}, "no dot 'hed'"), ({"start": 99.0}, "end"),
+    ({"dots": "all_markers"}, "all_joints"), ({"dots": "head,nose"}, "nose"),
+    ({"occlusion": "body"}, "body"),
+])
+def test_what_does_not_fit_the_dots_is_said(values: dict[str, object], hint: str) -> None:
+    with pytest.raises(RequestError, match=hint):
+        shown = display(**values)
+        make_stimulus(scene(shown), shown)
+
+
 @given(st.integers(1, 400), st.integers(1, 12), st.floats(0, 0.3), st.integers(0, 6))
 def test_windows_lie_within_what_trimming_leaves(frames: int, size: int, trim: float,
                                                  retries: int) -> None:

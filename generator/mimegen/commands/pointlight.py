@@ -17,7 +17,8 @@ from mimegen.displays import (
 )
 from mimegen.errors import RequestError
 from mimegen.pointlight.landmarks import dot_sets
-from mimegen.pointlight.manipulations import MANIPULATIONS
+from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
+from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed, presets, read_display
 from mimegen.pointlight.stimulus import Scene, make_stimulus
 from mimegen.takes import Casting, Take, cast_member, library_take, user_take
@@ -81,6 +82,9 @@ def pointlight_command(
         add=tuple(add.split(",")) if add else None,
         manipulations=(*preset.manipulations, *manipulations),
     )
+    in_order(display.manipulations)
+    if file is None:
+        chosen_set(display)
     for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out):
         row = write_display(make_stimulus(scene, display, dots_seed), out)
         click.echo(f"{row['sample_id']}: {row['frames']} frames, {row['dot_count']} dots")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
-from mimegen.choreography.limbs import Limb, bend, unit
+from mimegen.choreography.limbs import BentLimb, Limb, bend, unit
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -18,6 +18,8 @@ HEEL_SMOOTHING_S = 0.03
 HEEL_BEHIND_ANKLE_M = 0.045
 # However the foot is turned, the knee points no further aside from the pelvis.
 HIP_TURN_DEG = 75.0
+# An ankle goes no further: under a squat the heel comes up, in a jump the toes point no more.
+RAISED_DEG, POINTED_DEG, ANKLE_ROUNDS = 42.0, 58.0, 2
 
 
 class FootGoal(NamedTuple):
@@ -42,9 +44,41 @@ def leg_rotations(
     fps: float,
 ) -> dict[str, FloatArray]:
     """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
-    limb = leg_limb(skeleton, side)
-    heel = _heel_lift(skeleton, side, hip, goal, limb.reach)
+    heel = _heel_lift(skeleton, side, hip, goal, leg_limb(skeleton, side).reach)
     heel = _unhurried(np.maximum(heel, goal.heel) + np.minimum(goal.heel, 0.0), fps)
+    in_air = np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / 0.06, 0.0, 1.0)
+    for _ in range(ANKLE_ROUNDS):
+        bent = _bent(skeleton, side, hip, pelvis, goal, heel)
+        raised = ankle_angle(skeleton, side, quaternions.from_matrices(bent.lower),
+                             _foot_rotation(goal.turn, heel))
+        beyond = np.maximum(raised - RAISED_DEG, 0.0) + in_air * np.minimum(
+            raised + POINTED_DEG, 0.0)
+        heel = heel + gaussian_filter1d(beyond, HEEL_SMOOTHING_S * fps, mode="nearest")
+    bent = _bent(skeleton, side, hip, pelvis, goal, heel)
+    foot = _foot_rotation(goal.turn, heel)
+    toe = quaternions.slerp(
+        _foot_rotation(goal.turn, np.zeros_like(heel)), foot, in_air
+    )
+    return {
+        f"{side}UpLeg": quaternions.from_matrices(bent.upper),
+        f"{side}Leg": quaternions.from_matrices(bent.lower),
+        f"{side}Foot": foot,
+        f"{side}ToeBase": toe,
+    }
+
+
+def ankle_angle(skeleton: Skeleton, side: str, shin: FloatArray, foot: FloatArray) -> FloatArray:
+    """Return how far (F,), in degrees, feet (F, 4) are raised against shins (F, 4), from rest."""
+    knee, ankle = (skeleton.heads[skeleton.index[side + name]] for name in ("Leg", "Foot"))
+    down, ahead = unit(ankle - knee), unit(_instep(skeleton, side))
+    now = np.sum(quaternions.rotate(shin, down) * quaternions.rotate(foot, ahead), axis=-1)
+    at_rest = np.arccos(np.clip(np.sum(down * ahead), -1.0, 1.0))
+    return np.asarray(np.rad2deg(np.arccos(np.clip(now, -1.0, 1.0)) - at_rest))
+
+
+def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal,
+          heel: FloatArray) -> BentLimb:
+    """Bend a leg so that its foot is where the goal has it, with the heel (F,) lifted so far."""
     foot = _foot_rotation(goal.turn, heel)
     ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
     forward = np.array([0.0, -1.0, 0.0])
@@ -57,17 +91,7 @@ def leg_rotations(
     pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
     # A thigh that points forward would hide the pole; knees then point up instead.
     pole = pole + np.array([0.0, 0.0, 0.35])
-    bent = bend(limb, hip, ankle, pole)
-    in_air = np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / 0.06, 0.0, 1.0)
-    toe = quaternions.slerp(
-        _foot_rotation(goal.turn, np.zeros_like(heel)), foot, in_air
-    )
-    return {
-        f"{side}UpLeg": quaternions.from_matrices(bent.upper),
-        f"{side}Leg": quaternions.from_matrices(bent.lower),
-        f"{side}Foot": foot,
-        f"{side}ToeBase": toe,
-    }
+    return bend(leg_limb(skeleton, side), hip, ankle, pole)
 
 
 def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:

@@ -14,15 +14,16 @@ from mimegen.choreography.arms import (
     forearm_twist,
     wrist_angle,
 )
-from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
+from mimegen.choreography.body import away_from_capsule, capsules
 from mimegen.choreography.limbs import across, unit
 from mimegen.choreography.perform import touch_errors
+from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 Kind = Literal[
-    "reach", "twist", "wrist", "speed", "contact", "feet", "floor", "balance", "frozen"
+    "reach", "twist", "wrist", "range", "speed", "contact", "feet", "floor", "balance", "frozen"
 ]
 REACH_LIMIT_CM = 2.5
 # Pronation and supination from the thumb-up middle; 85 to 90 degrees each in healthy adults
@@ -32,7 +33,10 @@ WRIST_LIMIT_DEG = 68.0
 # A boxer's elbow extends at about 1000 degrees a second (Piorkowski, Lees and Barton 2011).
 SPEED_LIMIT_DEG_S = 1500.0
 HAND_INSIDE_LIMIT_CM = 1.0
-ARM_INSIDE_LIMIT_CM = 2.5
+ARM_INSIDE_LIMIT_CM, HEAD_INSIDE_LIMIT_CM = 2.5, -0.5
+# Half the thickness of hands and forearms; hands that clasp each other, or a thin rod, overlap.
+THICK_M = {"Hand": 0.02, "ForeArm": 0.032}
+LIMBS_INSIDE_LIMIT_CM = 3.0
 PLANTED_HEIGHT_M = 0.002
 FOOT_SLIDE_LIMIT_MM = 3.0
 FLOOR_LIMIT_CM = 1.0
@@ -65,8 +69,8 @@ def lint(
     findings: list[Finding] = []
     misses = touch_errors(motions, score, seed, style)
     for number, (motion, part) in enumerate(zip(motions, score.parts(), strict=True)):
-        own = [*_reach(misses[number], motion.fps), *_joints(motion), *_contacts(motion),
-               *_feet(motion), *_ends(motion)]
+        own = [*_reach(misses[number], motion.fps), *_joints(motion), *_ranges(motion),
+               *_contacts(motion), *_feet(motion), *_ends(motion)]
         if part.balanced:
             own += _balance(motion)
         findings += [finding._replace(part=f"partner's {finding.part}") for finding in own] \
@@ -129,24 +133,53 @@ def _frame(bone: FloatArray, hinge: FloatArray) -> FloatArray:
     return np.stack([first, second, np.cross(first, second)], axis=-1)
 
 
+def _ranges(motion: Motion) -> Iterator[Finding]:
+    known = joint_ranges()
+    for (name, part), angles in joint_angles(motion).items():
+        least, most = known.ranges[name].range
+        for sign, limit in ((1, most), (-1, least)):
+            values = sign * angles
+            for found in _worst("range", f"{part} ({name})", values, sign * limit + known.slack,
+                                "degrees", motion.fps):
+                yield found._replace(value=sign * found.value, limit=limit)
+
+
 def _contacts(motion: Motion) -> Iterator[Finding]:
-    pose, index = motion.global_pose, motion.skeleton.index
-    for side, sign in SIDES.items():
-        hand = index[f"{side}Hand"]
-        palm = pose.positions[:, hand] + quaternions.rotate(
-            pose.rotations[:, hand], 0.06 * hand_axes(sign)[0]
-        )
-        knuckle = pose.positions[:, index[f"{side}HandMiddle1"]]
-        tip = pose.positions[:, index[f"{side}HandMiddle3"]]
-        elbow, wrist = (pose.positions[:, index[side + n]] for n in ("ForeArm", "Hand"))
-        for part, points, names, limit in (
-            ("hand", np.stack([wrist, palm, knuckle, tip], axis=1),
-             (*TRUNK, "neck", "skull", "face"), HAND_INSIDE_LIMIT_CM),
-            ("arm", np.stack([elbow, (elbow + wrist) / 2], axis=1), TRUNK, ARM_INSIDE_LIMIT_CM),
+    pose = motion.global_pose
+    for side in SIDES:
+        for part, names, limit in (
+            ("Hand", (*TRUNK, "neck", "skull", "face"), HAND_INSIDE_LIMIT_CM),
+            ("ForeArm", TRUNK, ARM_INSIDE_LIMIT_CM),
+            ("ForeArm", ("neck", "skull", "face"), HEAD_INSIDE_LIMIT_CM),
         ):
+            points = _along(motion, side, part)
             gaps = [away_from_capsule(capsules()[name], pose, points)[0] for name in names]
             inside = -100 * np.min(gaps, axis=(0, 2))
-            yield from _worst("contact", f"{side} {part}", inside, limit, "cm inside", motion.fps)
+            where = "hand" if part == "Hand" else "forearm"
+            against = " and head" if limit == HEAD_INSIDE_LIMIT_CM else ""
+            yield from _worst("contact", f"{side} {where}{against}", inside, limit, "cm inside",
+                              motion.fps)
+    for first, second in (("Hand", "Hand"), ("Hand", "ForeArm"), ("ForeArm", "Hand"),
+                          ("ForeArm", "ForeArm")):
+        apart = np.linalg.norm(_along(motion, "Left", first)[:, :, None]
+                               - _along(motion, "Right", second)[:, None], axis=-1)
+        inside = 100 * (THICK_M[first] + THICK_M[second] - apart.min(axis=(1, 2)))
+        yield from _worst("contact", f"Left {first} and Right {second}", inside,
+                          LIMBS_INSIDE_LIMIT_CM, "cm inside", motion.fps)
+
+
+def _along(motion: Motion, side: str, part: str) -> FloatArray:
+    """Return points (F, N, 3) along the middle of a hand (to the fingertips) or a forearm."""
+    pose, index = motion.global_pose, motion.skeleton.index
+    wrist, knuckle, tip = (
+        pose.positions[:, index[side + name]]
+        for name in ("Hand", "HandMiddle1", "HandMiddle3")
+    )
+    if part == "Hand":
+        return np.stack([wrist, (wrist + knuckle) / 2, knuckle, tip], axis=1)
+    elbow = pose.positions[:, index[f"{side}ForeArm"]]
+    shares = np.linspace(0.0, 0.85, 6)[None, :, None]
+    return np.asarray(elbow[:, None] * (1 - shares) + wrist[:, None] * shares)
 
 
 def foot_slide(motion: Motion, side: str) -> FloatArray:

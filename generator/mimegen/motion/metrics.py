@@ -49,7 +49,7 @@ def drifts(points: FloatArray, planted: NDArray[np.bool_]) -> FloatArray:
     for run in range(1, count + 1):
         path = points[runs == run, :2]
         found.append(float(np.linalg.norm(path - np.median(path, axis=0), axis=1).max()))
-    return np.array(found)
+    return np.array(found, dtype=float)
 
 
 def ground_penetration(points: FloatArray) -> float:

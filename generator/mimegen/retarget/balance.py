@@ -18,13 +18,13 @@ CUTOFF_HZ = 2.5
 class Stance:
     """How an ankle must move (F, 3) in the ``runs`` (F,) of frames about a foot's rest, 0 for none.
 
-    Over the ground the place of each run is free: only changes within it count. Heights count
-    while the foot is ``down`` (F,).
+    Over the ground the place of each run is free: only changes within it count. ``near`` (F,) is
+    how much it counts: 1 at rest, less before and after.
     """
 
     shifts: FloatArray
     runs: NDArray[np.intp]
-    down: NDArray[np.bool_]
+    near: FloatArray
 
 
 def hips_following(feet: Sequence[Stance], fps: float, staying: float) -> FloatArray:
@@ -35,35 +35,33 @@ def hips_following(feet: Sequence[Stance], fps: float, staying: float) -> FloatA
     low-pass); and it is drawn to zero by the weight ``staying``.
     """
     count = len(feet[0].runs)
-    if count < 4 or not any(foot.down.any() for foot in feet):
+    if count < 4 or not any(foot.runs.any() for foot in feet):
         return np.zeros((count, 3))
     smooth = diags([-1.0, 3.0, -3.0, 1.0], [0, 1, 2, 3], shape=(count - 3, count))
     weight = (fps / (2 * np.pi * CUTOFF_HZ)) ** 3
     known = vstack([weight * smooth, np.sqrt(staying) * identity(count)])
-    level = [(foot.shifts[:, :2], foot.runs) for foot in feet]
-    upright = [(foot.shifts[:, 2:], np.where(foot.down, 0, -1)) for foot in feet]
-    return np.concatenate([_least_squares(known, level, 1), _least_squares(known, upright, 0)],
-                          axis=1)
+    return np.concatenate([_least_squares(known, feet, slice(0, 2), True),
+                           _least_squares(known, feet, slice(2, 3), False)], axis=1)
 
 
-def _least_squares(known: csc_matrix, feet: Sequence[tuple[FloatArray, NDArray[np.intp]]],
-                   first: int) -> FloatArray:
-    """Return the shift (F, C) nearest to the feet's wishes (F, C) in runs from ``first`` on.
+def _least_squares(known: csc_matrix, feet: Sequence[Stance], axes: slice,
+                   free: bool) -> FloatArray:
+    """Return the shift (F, C) nearest to the feet's in some ``axes``.
 
-    Runs from 1 on have each a constant of their own. ``known`` (R, F) times the shift is zero.
+    Where ``free``, each run has a constant of its own. ``known`` (R, F) times the shift is zero.
     """
     count = known.shape[1]
-    frames = np.concatenate([np.flatnonzero(runs >= first) for _, runs in feet])
-    wanted = np.concatenate([wish[runs >= first] for wish, runs in feet])
-    starts = np.cumsum([0, *(runs.max(initial=0) for _, runs in feet)])
-    run = np.concatenate([runs[runs >= first] + start - 1
-                          for (_, runs), start in zip(feet, starts, strict=False)])
+    frames = np.concatenate([np.flatnonzero(foot.runs) for foot in feet])
+    weights = np.concatenate([foot.near[foot.runs > 0] for foot in feet])
+    wanted = np.concatenate([foot.shifts[foot.runs > 0, axes] for foot in feet])
+    starts = np.cumsum([0, *(foot.runs.max(initial=0) for foot in feet)])
+    run = np.concatenate([foot.runs[foot.runs > 0] + start - 1
+                          for foot, start in zip(feet, starts, strict=False)])
     rows = np.arange(len(frames))
-    ones = np.ones(len(rows))
-    picks = csc_matrix((ones, (rows, frames)), shape=(len(rows), count))
-    own = csc_matrix((-ones[run >= 0], (rows[run >= 0], run[run >= 0])),
-                     shape=(len(rows), starts[-1]))
+    picks = csc_matrix((weights, (rows, frames)), shape=(len(rows), count))
+    own = csc_matrix((-weights, (rows, run)), shape=(len(rows), starts[-1]))
     matrix = vstack([hstack([known, csc_matrix((known.shape[0], starts[-1]))]),
                      hstack([picks, own])]).tocsc()
-    goal = np.concatenate([np.zeros((known.shape[0], wanted.shape[1])), wanted])
+    matrix = matrix if free else matrix[:, :count]
+    goal = np.concatenate([np.zeros((known.shape[0], wanted.shape[1])), weights[:, None] * wanted])
     return np.asarray(splu((matrix.T @ matrix).tocsc()).solve(matrix.T @ goal)[:count])

@@ -25,13 +25,14 @@ from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
 
 UP = np.array([0.0, 0.0, 1.0])
 BLEND = 0.12
-HOLD = 0.04
+HOLD = 0.06
 # How long (s) before and after a contact the foot goes as the source's.
 REACH = 0.1
 FADE = 0.5
 LONGEST_LEG = 0.998
-# Up to here (m) feet swing at least as high as the source's; how softly (m) that sets in.
-HIGHEST_SWING, SOFT = 0.3, 0.004
+# From here (m) down to half of it feet more and more swing at least as high as the source's; how
+# softly (m) that sets in.
+HIGHEST_SWING, SOFT = 0.16, 0.004
 
 
 @dataclass
@@ -101,9 +102,9 @@ def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str)
     return source.global_pose.positions[:, joints[f"{side}_{part}"]] - [0.0, 0.0, level]
 
 
-def _ramp(flags: NDArray[np.bool_], fps: float, seconds: float = BLEND) -> FloatArray:
+def _ramp(flags: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return weights (F,) that are 1 at the flags and go smoothly to 0 around them."""
-    width = max(1, round(seconds * fps))
+    width = max(1, round(BLEND * fps))
     grown = maximum_filter1d(flags.astype(float), 2 * width + 1)
     smooth = gaussian_filter1d(grown, width / 2.0, mode="nearest")
     return np.where(flags, 1.0, np.minimum(smooth, 1.0))
@@ -132,16 +133,13 @@ def _lowest(foot: Foot) -> FloatArray:
 def _correction(foot: Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
     stance = _stance(foot, fps)
-    correction = np.concatenate([
-        _between_runs(stance.shifts[:, :2], stance.runs > 0, FADE * fps),
-        _between_runs(stance.shifts[:, 2:], stance.runs > 0, REACH * fps)], axis=1)
-    correction[:, 2] = gaussian_filter1d(correction[:, 2], HOLD / 2 * fps, mode="nearest")
-    height = foot.ankle[:, 2] + correction[:, 2]
-    ball = height + quaternions.rotate(foot.turn, foot.sole.toes)[:, 2] + foot.sole.tip[2]
+    correction = _between_runs(stance.shifts, stance.runs > 0, FADE * fps)
+    ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
     low = foot.ball_led[:, 2] - ball
-    free = 1.0 - _ramp(stance.down, fps, BLEND / 2)
-    share = np.clip(1 - foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1)
-    correction[:, 2] += free * share * (low + np.hypot(low, SOFT)) / 2
+    share = _ease(np.clip(2 - 2 * foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1))
+    lift = share * (low + np.hypot(low, SOFT)) / 2
+    height = stance.near * stance.shifts[:, 2] + (1 - stance.near) * lift
+    correction[:, 2] = gaussian_filter1d(height, HOLD / 3 * fps, mode="nearest")
     sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + _lowest(foot)), 0.0)
     correction[:, 2] += smooth_cover(sunk, fps)
     return correction
@@ -207,20 +205,21 @@ def _stance(foot: Foot, fps: float) -> Stance:
     """
     down = foot.heel_down | foot.ball_down
     if not down.any():
-        return Stance(np.zeros_like(foot.ankle), np.zeros(len(down), np.intp), down)
+        return Stance(np.zeros_like(foot.ankle), np.zeros(len(down), np.intp), np.zeros(len(down)))
     inside = np.inf * np.ones(len(down)) if down.all() else _seconds_in(down, fps)
     lock = _ease(np.clip(inside / HOLD, 0, 1))
     near = 1 - _ease(np.clip(_seconds_in(~down, fps) / REACH, 0, 1))
     nearest = distance_transform_edt(~down, return_distances=False, return_indices=True)[0]
-    on_ball = foot.ball_down[nearest].astype(float)
+    on_ball = gaussian_filter1d(foot.ball_down[nearest].astype(float), HOLD / 3 * fps,
+                                mode="nearest")
     runs, count = label(maximum_filter1d(down, 2 * round(REACH * fps) + 1))
     goal = foot.ankle.copy()
-    led = np.where(on_ball, foot.ball_led[:, 2], foot.heel_led[:, 2])
+    led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
     goal[:, 2] = (1 - lock) * np.maximum(led, 0.0) - _lowest(foot)
     for run in range(1, count + 1):
         frames = np.flatnonzero(runs == run)
         goal[frames, :2] = _path(foot, frames, lock, near, on_ball)[:, :2]
-    return Stance(goal - foot.ankle, runs, down)
+    return Stance(goal - foot.ankle, runs, near)
 
 
 def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:

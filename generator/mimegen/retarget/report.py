@@ -139,11 +139,11 @@ def planted(source: Motion, joints: Mapping[str, int], side: str) -> NDArray[np.
 def _planted_drifts(source: Motion, joints: Mapping[str, int], ours: Mapping[str, FloatArray],
                     theirs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     flat = {side: planted(source, joints, side) for side in SIDES}
-    found = {}
+    found: dict[str, FloatArray] = {}
     for name, places in (("source", ours), ("result", theirs)):
         balls = _balls(places)
-        found[name] = 1000 * np.concatenate([
-            metrics.drifts(balls[:, number], flat[side]) for number, side in enumerate(SIDES)])
+        found[name] = 1000.0 * np.concatenate([np.zeros(0), *(
+            metrics.drifts(balls[:, number], flat[side]) for number, side in enumerate(SIDES))])
     return found
 
 

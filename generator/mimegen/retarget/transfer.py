@@ -212,5 +212,15 @@ def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Map
     size = np.array([scale, scale, legs])
     path = (hips - [0.0, 0.0, level]) * size + [0.0, 0.0, ankle]
     root = path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])
-    trunk = [source[role] for role in ("hips", "left_upper_arm", "right_upper_arm", "head")]
-    return as_lively(root, places[:, trunk].mean(axis=1) * size, motion.fps)
+    return as_lively(root, _calmest(motion, source) * size, motion.fps)
+
+
+def _calmest(motion: Motion, source: Mapping[str, int]) -> FloatArray:
+    """Return the path (F, 3) of the trunk's joints together, of the calm ones more."""
+    places = motion.global_pose.positions
+    trunk = places[:, [source[role] for role in
+                       ("hips", "left_upper_arm", "right_upper_arm", "head")]]
+    if motion.frames < 4:
+        return trunk.mean(axis=1)
+    jerk = np.linalg.norm(np.diff(trunk, n=3, axis=0), axis=2).mean(axis=0)
+    return np.asarray(np.average(trunk, axis=1, weights=1 / np.maximum(jerk, 1e-9) ** 2))

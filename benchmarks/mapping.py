@@ -93,7 +93,7 @@ def main(folders: list[Path]) -> None:
     print(f"| file | {' | '.join(KINDS)} |\n|{'---|' * (len(KINDS) + 1)}")
     for file in files:
         try:
-            motion, _ = (raw_fbx if file.suffix.lower() == ".fbx" else read_bvh)(file)
+            motion = (raw_fbx if file.suffix.lower() == ".fbx" else read_bvh)(file)[0]
             roles = find_roles(motion.skeleton, motion, file.name).joints
         except RequestError as problem:
             print(f"| {file.name} | not read: {problem} |")

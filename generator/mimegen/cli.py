@@ -4,6 +4,7 @@ import click
 
 from mimegen import __version__
 from mimegen.commands.contactsheet import contactsheet_command
+from mimegen.commands.inspect import inspect_command
 from mimegen.commands.list import list_command
 from mimegen.commands.pointlight import pointlight_command
 from mimegen.commands.render import render_command
@@ -23,3 +24,4 @@ main.add_command(pointlight_command)
 main.add_command(contactsheet_command)
 main.add_command(retarget_command)
 main.add_command(score_command)
+main.add_command(inspect_command)

@@ -22,7 +22,7 @@ LEAST_SPEED, MOST_SPEED, SHARE_OF_SPEED = 0.10, 0.25, 0.06
 SMOOTHING_S = 0.08
 # Rests at the ends that are longer are cut to what leads into the movement and out of it.
 IDLE_S, LEAD_S = 0.6, 0.3
-T_POSE_S, T_POSE_BY_S, ARMS_DOWN_WITHIN_S = 0.25, 1.0, 3.0
+T_POSE_S, T_POSE_SPEED, T_POSE_BY_S, ARMS_DOWN_WITHIN_S = 0.2, 0.5, 2.0, 3.0
 REST_S, LEAST_SEGMENT_S = 1.0, 1.0
 
 
@@ -75,10 +75,15 @@ def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) ->
     return np.asarray(motion.global_pose.positions[:, joints])
 
 
+def _fastest(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
+    """Return the speed (F,) in m/s of the fastest part of the body."""
+    moves = velocities(_places(motion, roles, MOVING_PARTS), motion.fps, SMOOTHING_S)
+    return np.asarray(np.linalg.norm(moves, axis=2).max(axis=1))
+
+
 def _still(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
     """Say (F,) when the whole body rests."""
-    moves = velocities(_places(motion, roles, MOVING_PARTS), motion.fps, SMOOTHING_S)
-    fastest = np.linalg.norm(moves, axis=2).max(axis=1)
+    fastest = _fastest(motion, roles)
     limit = np.clip(SHARE_OF_SPEED * np.percentile(fastest, 95), LEAST_SPEED, MOST_SPEED)
     width = np.ones(max(1, round(0.1 * motion.fps)), dtype=bool)
     return np.asarray(binary_closing(fastest < limit, width) | (fastest < limit))
@@ -102,13 +107,14 @@ def _arms(motion: Motion, roles: Mapping[str, str]) -> FloatArray:
 
 
 def _t_pose(motion: Motion, roles: Mapping[str, str]) -> BoolArray:
-    """Say (F,) when the person stands with straight arms held out level to both sides."""
+    """Say (F,) when the person holds straight arms out level to both sides."""
     arms = _arms(motion, roles)
     shoulders = _places(motion, roles, ("left_upper_arm", "right_upper_arm"))
     left = shoulders[:, 0] - shoulders[:, 1]
     left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-9)
     out = np.sum(arms * np.stack([left, -left], axis=1), axis=2)
-    return np.asarray((out > 0.85).all(axis=1) & (np.abs(arms[..., 2]) < 0.35).all(axis=1))
+    level = (np.abs(arms[..., 2]) < 0.35).all(axis=1) & (np.abs(np.diff(arms[..., 2])[:, 0]) < 0.3)
+    return np.asarray((out > 0.85).all(axis=1) & level & (_fastest(motion, roles) < T_POSE_SPEED))
 
 
 def _arms_down(motion: Motion, roles: Mapping[str, str]) -> BoolArray:

@@ -3,6 +3,7 @@
 import re
 import struct
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,18 +30,25 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     Without ``options.stack`` the animation stack with most curves is read. Raises RequestError,
     one line, for a file that is missing, damaged, or without motion.
     """
-    motion, notes = raw_fbx(path, options.stack)
-    return in_house_convention(path, motion, "FBX", notes, options, stated_settings(path))
+    motion, notes, stacks = raw_fbx(path, options.stack)
+    kind = path.suffix.lstrip(".").upper()
+    stated = stated_settings(path) if kind == "FBX" else GLTF
+    recording = in_house_convention(path, motion, kind, notes, options, stated)
+    return replace(recording, stacks=stacks)
 
 
-def raw_fbx(path: Path, stack: str | None = None) -> tuple[Motion, tuple[str, ...]]:
-    """Return an FBX file's motion as Blender has it, in metres as stated and Z up, and notes."""
+def raw_fbx(path: Path, stack: str | None = None
+            ) -> tuple[Motion, tuple[str, ...], tuple[str, ...]]:
+    """Return an FBX file's motion as Blender has it, notes, and the names of its stacks.
+
+    The motion is in metres as the file states them, Z up.
+    """
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
                                  *([] if stack is None else [stack]))
-    return _motion(path, answer, stack)
+    return *_motion(path, answer, stack), tuple(answer.header["takes"])
 
 
 def stated_settings(path: Path) -> Stated:

@@ -9,12 +9,12 @@
 from pathlib import Path
 
 from mimegen.errors import RequestError, near_misses
+from mimegen.readers.fingers import FINGERS
 from mimegen.readers.names import SIDES
 from mimegen.yaml_file import YamlFile
 
 MOST_SPINES, MOST_NECKS = 9, 5
-FINGER_BONES = tuple(f"{finger}{number}" for finger in
-                     ("thumb", "index", "middle", "ring", "pinky") for number in (1, 2, 3))
+FINGER_BONES = tuple(f"{finger}{number}" for finger in FINGERS for number in (1, 2, 3))
 ROLES = ("hips", "chest", "head", *(f"spine{i + 1}" for i in range(MOST_SPINES)),
          *(f"neck{i + 1}" for i in range(MOST_NECKS)),
          *(f"{side}_{part}" for side in SIDES for part in

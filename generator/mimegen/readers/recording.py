@@ -14,6 +14,7 @@ class Recording:
     Z = 0, at the file's true frame rate. ``roles`` maps roles to joint names. ``unit`` is metres
     per file unit. ``heading`` (degrees about Z) and ``origin`` (metres, X and Y) say how the
     performer stood in the file before the turn and shift: partners keep their placement by them.
+    ``stacks`` are the names of an FBX file's animation stacks.
     ``span`` are the first and last of the frames read that are used, None for all of them.
     Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
     and ``bridged`` by joint in which spans of frames (first, last) it was out of sight.
@@ -31,6 +32,7 @@ class Recording:
     heading: float
     origin: tuple[float, float]
     notes: tuple[str, ...]
+    stacks: tuple[str, ...] = ()
     span: tuple[int, int] | None = None
     marker_rms_mm: Mapping[str, float] = field(default_factory=dict)
     bridged: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)

@@ -1,0 +1,103 @@
+"""``mimegen inspect``: what a mocap file holds and how it is understood."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mimegen.commands.common import DONE, for_people, reading_options
+from mimegen.inspection import inspect_file
+from mimegen.readers import ReadOptions, read_points
+from mimegen.readers.fingers import FINGERS
+from mimegen.readers.mapping import ROLES
+from mimegen.skeletonsheet import write_marker_sheet, write_skeleton_sheet
+
+TRUNK = ("hips", *(role for role in ROLES if role.startswith("spine")), "chest",
+         *(role for role in ROLES if role.startswith("neck")), "head")
+LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", "foot", "toe")
+
+
+@click.command("inspect")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--picture", type=click.Path(path_type=Path), metavar="PNG",
+              help="Draw the skeleton there, colored by role, from the front and the side.")
+@for_people
+@reading_options(None)
+def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:
+    """Show what a mocap file holds: skeleton, rate, unit, axes, which bone is which, problems."""
+    facts, recording = inspect_file(file, reading)
+    if picture is not None:
+        title = f"{facts['file']}   {facts['system']}   {facts['frames']} frames at" \
+                f" {facts['fps']:g} fps"
+        if recording is not None:
+            write_skeleton_sheet(picture, recording.motion, recording.roles, title)
+        elif facts["kind"] == "markers":
+            write_marker_sheet(picture, read_points(file), title)
+        else:
+            facts["problems"].append(f"{picture}: not drawn, its bones are not known")
+    if as_json:
+        click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+    else:
+        _show(facts)
+    return DONE
+
+
+def _show(facts: dict[str, Any]) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for name, value in _summary(facts).items():
+        console.print(f"{name:<12}{value}", markup=False)
+    if facts["mapping"]:
+        console.print(_table(facts["mapping"]))
+    if facts.get("bones_without_role"):
+        console.print("without role: " + ", ".join(facts["bones_without_role"]), markup=False)
+    for kind in ("note", "problem"):
+        for said in facts[f"{kind}s"]:
+            console.print(f"{kind}: {said}", markup=False)
+
+
+def _summary(facts: dict[str, Any]) -> dict[str, str]:
+    """Return the lines above the table."""
+    held = f"{len(facts['markers'])} markers" if facts["kind"] == "markers" else \
+        f"a skeleton of {facts['bones']} bones"
+    lines = {"file": f"{facts['file']}: {facts['format']}, {facts['system']}", "holds": held,
+             "frames": f"{facts['frames']} at {facts['fps']:g} fps, {facts['duration_s']:.2f} s"}
+    if "unit_m" in facts:
+        lines |= {"unit": f"{facts['unit_m']:.4g} m ({facts['unit_found_by']})",
+                  "up axis": f"{facts['up_axis']} ({facts['up_axis_found_by']})"}
+    if facts.get("animation_stacks"):
+        lines["stacks"] = ", ".join(facts["animation_stacks"])
+    if "trim" in facts:
+        trim, fps = facts["trim"], facts["fps"]
+        why = ", ".join(trim["reasons"]) or "no T-pose and no idle end"
+        lines["trim auto"] = f"{trim['first_frame'] / fps:.2f} to {trim['last_frame'] / fps:.2f}" \
+                             f" s ({why})"
+    return lines
+
+
+def _table(mapping: dict[str, dict[str, Any]]) -> Table:
+    """Return bones and confidences by role, both sides of the body beside each other."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("role", "bone, or left bone", "sure", "right bone", "sure"):
+        table.add_column(title, justify="right" if title == "sure" else "left")
+    for role in TRUNK:
+        if role in mapping:
+            table.add_row(role, *_cells(mapping, [role]))
+    for part in LIMBS:
+        numbered = [f"{part}{n}" for n in "123"] if part in FINGERS else [part]
+        sides = [[f"{side}_{name}" for name in numbered] for side in ("left", "right")]
+        if any(role in mapping for roles in sides for role in roles):
+            table.add_row(part.replace("_", " "), *(cell for roles in sides
+                                                    for cell in _cells(mapping, roles)))
+    return table
+
+
+def _cells(mapping: dict[str, dict[str, Any]], roles: list[str]) -> tuple[str, str]:
+    found = [mapping[role] for role in roles if role in mapping]
+    if not found:
+        return "", ""
+    sure = min(entry["confidence"] for entry in found)
+    return ", ".join(entry["bone"] for entry in found), f"{sure:.0%}"

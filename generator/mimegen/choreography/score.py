@@ -66,7 +66,8 @@ class FootKey(Key):
 class WalkKey(Key):
     """Where the performer has walked to: from the start, turned from it, in how many steps.
 
-    ``lift`` raises the feet higher than walking does; ``first`` is the foot that sets off.
+    ``lift`` raises the feet higher than walking does; ``first`` is the foot that sets off;
+    ``since`` is the moment of setting off, where that is not the line before.
     """
 
     left: Centimetres | None = None
@@ -75,6 +76,7 @@ class WalkKey(Key):
     steps: int | None = Field(default=None, ge=1, le=100)
     lift: Annotated[float, Field(ge=0, le=60)] | None = None
     first: Literal["left", "right"] | None = None
+    since: Seconds | None = None
 
 
 class ShouldersKey(Key):
@@ -280,6 +282,11 @@ def _check_times(document: YamlFile, score: Score, where: Where) -> None:
                 (*where, "phases", number, "at"),
                 f"time runs backwards: {moments[number]:g} s follows {moments[number - 1]:g} s",
             )
+    for number, phase in enumerate(score.phases):
+        if phase.walk and phase.walk.since is not None and phase.walk.since >= phase.at:
+            raise document.error((*where, "phases", number, "walk", "since"),
+                                 f"time runs backwards: {phase.walk.since:g} s is not before"
+                                 f" {phase.at:g} s")
     if score.duration < moments[-1]:
         raise document.error(
             ("duration",), f"{score.duration:g} s ends before the last phase at {moments[-1]:g} s"

@@ -71,7 +71,10 @@ def timeline(score: Score) -> Timeline:
 
 
 def _moved(phase: Phase, shift: float) -> Phase:
-    return phase.model_copy(update={"at": phase.at + shift})
+    update: dict[str, object] = {"at": phase.at + shift}
+    if phase.walk and phase.walk.since is not None:
+        update["walk"] = phase.walk.model_copy(update={"since": phase.walk.since + shift})
+    return phase.model_copy(update=update)
 
 
 def track_keys(phases: Sequence[Phase], track: str, start: KeyKind) -> list[TimedKey]:

@@ -124,7 +124,8 @@ def walks(phases: Sequence[Phase]) -> list[Walk]:
             here, moving = there, key.how == "pass"
             continue
         if not times:
-            begun = 0.0 if moving else phases[number - 1].at
+            before = phases[number - 1].at if key.since is None else key.since
+            begun = 0.0 if moving else before
             times, points = [begun], [here]
         times.append(phases[number].at)
         points.append(there)

@@ -13,7 +13,7 @@ from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.points import UNLABELLED, read_points
 from mimegen.readers.recording import Recording
 
-GOOD_FIT_MM = 15.0
+GOOD_FIT_MM, NO_BODY_MM = 15.0, 60.0
 
 
 def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -28,6 +28,10 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                            " tell where they sit; label them first, or draw the points as they are")
     found = find_marker_set(str(path), points.labels)
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
+    typical = float(np.median(list(solution.rms_mm.values())))
+    if typical > NO_BODY_MM:
+        raise RequestError(f"{path}: its markers do not move as those of one body do (they miss it"
+                           f" by {typical:.0f} mm); they are mislabelled or the file is damaged")
     recording = in_house_convention(path, solution.motion, "C3D",
                                     (*points.notes, *solution.notes, *_fit(solution)), options,
                                     Stated(points.unit, points.up_axis))

@@ -5,7 +5,6 @@ first: it is pure Python, knows all three byte orders and cannot crash. What it 
 ``ezc3d``, C++ that damaged files can crash, in a process of its own with limits.
 """
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.separate import load_answer
 
 MOST_POINTS, MOST_FRAMES, LARGEST = 5000, 10_000_000, 1e6
-SECONDS_TO_READ, BYTES_TO_READ = 60, 4 << 30
+SECONDS_TO_READ = 20
 # Parameters of the POINT group that list the labels of what is stored as points but is no place.
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
@@ -140,11 +139,12 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
     """Read with ``ezc3d`` in a process of its own; ``problem`` is what ``c3d`` said."""
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         target = Path(folder) / "points.npz"
-        command = [sys.executable, "-m", "mimegen.readers.ezc3d_file", str(path.resolve()),
-                   str(target)]
+        # By its path, so that the process starts without the rest of the package.
+        command = [sys.executable, "-P", str(Path(__file__).with_name("ezc3d_file.py")),
+                   str(path.resolve()), str(target)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ,
-                                  check=False, stdin=subprocess.DEVNULL, preexec_fn=_limited)
+                                  check=False, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             raise RequestError(f"{path}: was not read in {SECONDS_TO_READ} s; it is damaged") \
                 from None
@@ -159,7 +159,3 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
         raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
     return Trajectories(_named(header["labels"], places.shape[1]), places, float(header["fps"]),
                         header["unit"], frozenset(header["not_places"]), "ezc3d")
-
-
-def _limited() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (BYTES_TO_READ, BYTES_TO_READ))

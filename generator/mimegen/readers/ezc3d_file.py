@@ -1,10 +1,11 @@
-"""Read a C3D file with ezc3d: ``python -m mimegen.readers.ezc3d_file IN OUT``.
+"""Read a C3D file with ezc3d: ``python ezc3d_file.py IN OUT``.
 
 Runs in a process of its own, for damaged files can crash the library. OUT becomes a NumPy
 archive: ``header`` is JSON text; ``positions`` (F, M, 3) are in the file's unit and axes.
 """
 
 import json
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 import ezc3d
 import numpy as np
 
+BYTES_TO_READ = 4 << 30
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
 
 def main(source: Path, target: Path) -> None:
     """Read ``source`` and write the archive ``target``."""
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES_TO_READ, BYTES_TO_READ))
     found = ezc3d.c3d(str(source))
     group = found["parameters"]["POINT"]
     header = {

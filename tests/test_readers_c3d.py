@@ -1,0 +1,243 @@
+import time
+from pathlib import Path
+
+import ezc3d
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mimegen.errors import RequestError
+from mimegen.readers import read_motion, read_points
+from mimegen.readers import c3d_file as decoding
+
+SOLVED = {"btk_PiG_Motion3_FF": 16, "btk_c3dorg04_sub_labels": 16, "cmu_02_01": 41,
+          "ezc3d_BTS": 22, "ezc3d_Qualisys": 55, "ktk_tennis_serve": 39,
+          "ktk_tennis_serve_nan": 39, "pycgm_ROM_Sample_Static": 35}
+REFUSED = {"btk_c3dorg01_Eb015pi": "clusters", "btk_c3dorg01_Eb015vr": "clusters",
+           "btk_c3dorg02_sgi_real": "clusters", "btk_c3dorg13_golfswing": "fit no marker set",
+           "btk_c3dorg18_bad_parameter_section": "damaged", "ktk_duplicate_labels": "pelvis"}
+RAW = sorted({*SOLVED, *REFUSED} - {"btk_c3dorg18_bad_parameter_section"})
+
+
+@pytest.fixture(scope="module")
+def solved(samples):
+    return {name: read_motion(samples / "c3d" / f"{name}.c3d") for name in SOLVED}
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_samples_stand_upright_facing_front_on_the_ground(solved, name):
+    recording = solved[name]
+    motion, index = recording.motion, recording.motion.skeleton.index
+    places = {role: motion.global_pose.positions[:, index[joint]]
+              for role, joint in recording.roles.items()}
+    start = slice(0, max(1, round(motion.fps / 10)))
+    body = places["head"] - (places["left_foot"] + places["right_foot"]) / 2
+    assert np.all(body[start, 2] > 0.8 * np.linalg.norm(body[start], axis=1))
+    left = sum((places[f"left_{p}"] - places[f"right_{p}"])[start].mean(axis=0)
+               for p in ("thigh", "upper_arm"))
+    assert left[0] > 0.9 * np.linalg.norm(left)
+    assert 0.0 < np.percentile(np.minimum(places["left_foot"], places["right_foot"])[:, 2], 5) < 0.2
+    assert 1.1 < np.percentile(places["head"][:, 2], 90) < 1.9
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_knees_bend_forwards_and_elbows_too(solved, name):
+    recording = solved[name]
+    index = recording.motion.skeleton.index
+    places, turns = recording.motion.global_pose
+    for side in ("left", "right"):
+        hip, knee, ankle = (places[:, index[recording.roles[f"{side}_{p}"]]]
+                            for p in ("thigh", "shin", "foot"))
+        middle = (hip + ankle) / 2
+        pelvis = turns[:, index[recording.roles["hips"]]]
+        ahead = -np.array([2 * (pelvis[:, 1] * pelvis[:, 2] - pelvis[:, 0] * pelvis[:, 3]),
+                           1 - 2 * (pelvis[:, 1] ** 2 + pelvis[:, 3] ** 2),
+                           2 * (pelvis[:, 2] * pelvis[:, 3] + pelvis[:, 0] * pelvis[:, 1])]).T
+        bend = np.sum((knee - middle) * ahead, axis=1)
+        assert np.median(bend) > -0.01
+        assert np.percentile(bend, 1) > -0.06
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_the_body_explains_its_markers_within_fifteen_millimetres(solved, name):
+    rms = np.array(list(solved[name].marker_rms_mm.values()))
+    assert len(rms) == SOLVED[name]
+    assert np.sqrt(np.mean(rms**2)) < 10.0
+    assert rms.max() < 15.0
+
+
+@pytest.mark.parametrize(("name", "reason"), REFUSED.items())
+def test_samples_that_cannot_be_solved_are_refused_with_the_reason(samples, name, reason):
+    path = samples / "c3d" / f"{name}.c3d"
+    with pytest.raises(RequestError, match=reason) as refusal:
+        read_motion(path)
+    assert str(refusal.value).startswith(str(path))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_raw_points_are_a_person_upright(samples, name):
+    points = read_points(samples / "c3d" / f"{name}.c3d")
+    frames, markers = points.positions.shape[:2]
+    assert markers == len(points.labels) == len(set(points.labels))
+    heights = points.positions[..., 2]
+    assert -0.1 < np.nanpercentile(heights, 0.5) < 0.2
+    assert 0.8 < np.nanpercentile(heights, 99.5) < 2.4
+    assert points.fps >= 50 and frames >= 89
+
+
+@pytest.mark.parametrize(("name", "up", "unit"), [
+    ("btk_c3dorg13_golfswing", "X", 0.001), ("ezc3d_BTS", "Y", 0.001),
+    ("ezc3d_Qualisys", "Z", 0.001), ("ktk_tennis_serve", "Z", 1.0),
+])
+def test_units_and_up_axes_are_found(samples, name, up, unit):
+    points = read_points(samples / "c3d" / f"{name}.c3d")
+    assert (points.up_axis, points.unit) == (up, unit)
+
+
+def test_one_trial_in_two_byte_orders_decodes_alike(samples):
+    first, second = (read_points(samples / "c3d" / f"btk_c3dorg01_Eb015{kind}.c3d")
+                     for kind in ("pi", "vr"))
+    assert first.labels == second.labels
+    assert np.array_equal(np.isnan(first.positions), np.isnan(second.positions))
+    assert np.nanmax(np.abs(first.positions - second.positions)) < 1e-6
+
+
+def test_big_endian_files_are_read(samples):
+    points = read_points(samples / "c3d" / "btk_c3dorg02_sgi_real.c3d")
+    assert points.positions.shape == (89, 36, 3)
+    assert points.labels[:2] == ("RFT1", "RFT2")
+
+
+@pytest.mark.parametrize("name", ["btk_c3dorg01_Eb015pi", "btk_c3dorg04_sub_labels", "cmu_02_01",
+                                  "ktk_duplicate_labels"])
+def test_both_packages_give_the_same_numbers(samples, name):
+    path = samples / "c3d" / f"{name}.c3d"
+    ours, theirs = decoding._by_c3d(path), decoding._by_ezc3d(path, "")
+    assert ours.labels == theirs.labels
+    assert (ours.fps, ours.unit, theirs.reader) == (theirs.fps, theirs.unit, "ezc3d")
+    assert np.allclose(ours.positions, theirs.positions, atol=1e-3, equal_nan=True)
+
+
+def test_what_one_package_refuses_the_other_reads(samples, monkeypatch):
+    def refuse(_):
+        raise ValueError("no")
+
+    monkeypatch.setattr(decoding.c3d, "Reader", refuse)
+    assert read_points(samples / "c3d" / "cmu_02_01.c3d").positions.shape == (343, 41, 3)
+    with pytest.raises(RequestError, match="cannot be read as C3D"):
+        read_points(samples / "c3d" / "btk_c3dorg02_sgi_real.c3d")
+
+
+def test_prefixes_go_and_what_is_no_marker_is_left_out(samples):
+    points = read_points(samples / "c3d" / "btk_c3dorg04_sub_labels.c3d")
+    assert "LASI" in points.labels and not any(":" in label for label in points.labels)
+    assert not any("Angles" in label or label.startswith("PEL") for label in points.labels)
+    assert any("axes of segments" in note for note in points.notes)
+    assert any("no places" in note for note in points.notes)
+    assert any("without a label" in note for note in read_points(
+        samples / "c3d" / "pycgm_ROM_Sample_Static.c3d").notes)
+
+
+def test_split_trajectories_of_one_label_are_joined(samples):
+    path = samples / "c3d" / "ktk_duplicate_labels.c3d"
+    points, raw = read_points(path), decoding.read_trajectories(path)
+    assert len(points.labels) == 22 and len(raw.labels) == 48
+    one = points.positions[:, points.labels.index("PSRG"), 0]
+    parts = raw.positions[:, [label == "PSRG" for label in raw.labels], 0]
+    assert np.isfinite(one).sum() == np.isfinite(parts).any(axis=1).sum()
+    assert any("joined" in note for note in points.notes)
+
+
+def test_gaps_are_bridged_and_flagged(solved):
+    recording = solved["ezc3d_BTS"]
+    assert any("gaps bridged" in note for note in recording.notes)
+    spans = [span for spans in recording.bridged.values() for span in spans]
+    assert spans and all(0 <= a <= b < recording.motion.frames for a, b in spans)
+    assert not solved["cmu_02_01"].bridged
+
+
+def written(path: Path, labels, places, rate=100.0, unit="mm"):
+    file = ezc3d.c3d()
+    file["parameters"]["POINT"]["LABELS"]["value"] = labels
+    file["parameters"]["POINT"]["RATE"]["value"] = [rate]
+    file["parameters"]["POINT"]["UNITS"]["value"] = [unit]
+    data = np.ones((4, len(labels), len(places)))
+    data[:3] = places.transpose(2, 1, 0)
+    file["data"]["points"] = data
+    file.write(str(path))
+    return path
+
+
+def person(frames=20):
+    """Markers without labels: two feet that rest, and a cloud above that moves."""
+    rng = np.random.default_rng(5)
+    places = rng.uniform([-300, -200, 300], [300, 200, 1700], (12, 3))
+    places[:2] = [[-150, 0, 40], [150, 0, 40]]
+    sway = np.sin(np.arange(frames) / 5)[:, None, None] * places[None, :, 2:] / 40
+    return places + sway * np.array([1.0, 0.5, 0.0])
+
+
+def test_unlabelled_files_are_refused_but_their_points_can_be_drawn(tmp_path):
+    path = written(tmp_path / "raw.c3d", [f"*{n}" for n in range(12)], person())
+    with pytest.raises(RequestError, match="have no labels"):
+        read_motion(path)
+    assert read_points(path).positions.shape == (20, 12, 3)
+
+
+@pytest.mark.parametrize(("unit", "factor", "expected"), [
+    ("", 1.0, 0.001), ("mm", 0.001, 1.0), ("cm", 0.1, 0.01), ("in", 1 / 25.4, 0.0254)])
+def test_units_that_are_silent_or_wrong_are_found_from_the_size(tmp_path, unit, factor, expected):
+    path = written(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person() * factor, unit=unit)
+    assert read_points(path).unit == expected
+
+
+@pytest.mark.parametrize("turn", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+def test_points_stand_up_whatever_axis_was_vertical(tmp_path, turn):
+    path = written(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person()[..., turn])
+    points = read_points(path)
+    assert np.allclose(points.positions[..., 2], person()[..., 2] / 1000, atol=1e-5)
+
+
+def test_five_thousand_frames_are_read_in_under_a_second(tmp_path):
+    places = np.tile(person(20), (250, 5, 1))
+    path = written(tmp_path / "long.c3d", [f"M{n}" for n in range(60)], places)
+    read_points(path)
+    start = time.process_time()
+    points = read_points(path)
+    assert time.process_time() - start < 1.0
+    assert points.positions.shape == (5000, 60, 3)
+
+
+def test_a_truncated_file_says_so(samples, tmp_path):
+    whole = (samples / "c3d" / "cmu_02_01.c3d").read_bytes()
+    path = tmp_path / "half.c3d"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RequestError, match="truncated"):
+        read_points(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x02\x50", b"\x02\x50" + bytes(600)])
+def test_files_that_are_no_c3d_are_refused(tmp_path, content):
+    path = tmp_path / "not.c3d"
+    path.write_bytes(content)
+    with pytest.raises(RequestError) as refusal:
+        read_motion(path)
+    assert "\n" not in str(refusal.value)
+
+
+@settings(max_examples=60, deadline=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(damage=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), min_size=1,
+                       max_size=6))
+def test_damaged_headers_give_points_or_one_line(samples, tmp_path, damage):
+    data = bytearray((samples / "c3d" / "btk_c3dorg02_sgi_real.c3d").read_bytes())
+    for place, value in damage:
+        data[place] = value
+    path = tmp_path / "damaged.c3d"
+    path.write_bytes(bytes(data))
+    try:
+        assert not np.isinf(read_points(path).positions).any()
+    except RequestError as refusal:
+        assert "\n" not in str(refusal)

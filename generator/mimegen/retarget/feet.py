@@ -104,10 +104,9 @@ def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str)
 
 def _ramp(flags: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return weights (F,) that are 1 at the flags and go smoothly to 0 around them."""
-    width = max(1, round(BLEND * fps))
-    grown = maximum_filter1d(flags.astype(float), 2 * width + 1)
-    smooth = gaussian_filter1d(grown, width / 2.0, mode="nearest")
-    return np.where(flags, 1.0, np.minimum(smooth, 1.0))
+    if not flags.any():
+        return np.zeros(len(flags))
+    return 1 - _ease(np.clip(_seconds_in(~flags, fps) / BLEND, 0, 1))
 
 
 def _flat(turns: FloatArray, weights: FloatArray) -> FloatArray:

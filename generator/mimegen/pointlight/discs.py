@@ -10,7 +10,7 @@ from mimegen.stage.frames import ByteArray
 
 PHASES = 64
 """Positions and diameters are right to 1/64 of a pixel."""
-_CHUNK_PIXELS = 1 << 23
+_CHUNK_PIXELS = 1 << 22
 _LEVELS = 1 << 13
 
 
@@ -28,21 +28,25 @@ def disc_coverage(offsets: FloatArray, radii: FloatArray, side: int) -> FloatArr
 
 
 def _area_left_above(x: FloatArray, y: FloatArray, radius: FloatArray) -> FloatArray:
-    """Return the area of the part of a disc about the origin that is left of x and above y."""
+    """Return the area of the part of a disc about the origin that is left of x and above y.
+
+    Within the chord at height y the line y = const bounds the part; beyond it the whole height of
+    the disc counts if y is below the middle (y > 0), else nothing.
+    """
     x, y = np.clip(x, -radius, radius), np.clip(y, -radius, radius)
     chord = np.sqrt(radius**2 - y**2)
+    at_x, at_chord = _under_arc(x, radius), _under_arc(chord, radius)
+    left, right = x < -chord, x > chord
+    cut = y * (np.clip(x, -chord, chord) + chord)
+    cut += np.where(left, 0.0, np.where(right, 2 * at_chord, at_x + at_chord))
+    beyond = np.where(left, at_x, -at_chord) + np.where(right, at_x - at_chord, 0.0)
+    return np.asarray(cut + np.where(y > 0, 2 * beyond + np.pi / 2 * radius**2, 0.0))
 
-    def under_arc(t: FloatArray) -> FloatArray:
-        root = np.sqrt(np.maximum(radius**2 - t**2, 0.0))
-        return np.asarray((t * root + radius**2 * np.arcsin(np.clip(t / radius, -1, 1))) / 2)
 
-    within = np.clip(x, -chord, chord)
-    at_chord = under_arc(chord)
-    cut = y * (within + chord) + under_arc(within) + at_chord
-    # Beyond the chord the whole height of the disc counts, below its middle (y > 0), or nothing.
-    outside = 2 * (under_arc(np.minimum(x, -chord)) - under_arc(-radius)
-                   + under_arc(np.maximum(x, chord)) - at_chord)
-    return np.asarray(cut + np.where(y > 0, outside, 0.0))
+def _under_arc(t: FloatArray, radius: FloatArray) -> FloatArray:
+    """Return the area under the upper half circle from 0 to t."""
+    root = np.sqrt(np.maximum(radius**2 - t**2, 0.0))
+    return np.asarray((t * root + radius**2 * np.arcsin(np.clip(t / radius, -1, 1))) / 2)
 
 
 class Canvas:
@@ -67,36 +71,33 @@ class Canvas:
         later dots lie above earlier ones. A picture is good until the next one is asked for.
         """
         channels = len(self._background)
-        size = self.width * self.height
-        chunk = min(len(places), max(1, _CHUNK_PIXELS // (size * channels)))
         # One pixel more than the picture takes what falls outside.
-        light = np.empty((chunk, size + 1, channels), np.float32)
-        light[:] = self._background
+        size = self.width * self.height + 1
+        chunk = min(len(places), max(1, _CHUNK_PIXELS // (size * channels)))
+        shape = (self.height, self.width) + (() if self.gray else (3,))
+        light = np.tile(self._background, (chunk * size, 1))
         empty = self._encoded(self._background)
-        pictures = np.empty(light.shape, np.uint8)
-        pictures[:] = empty
+        pictures = np.tile(empty, (chunk * size, 1))
         colors = np.asarray(colors[:, :channels], np.float32)
         for first in range(0, len(places), chunk):
             span = slice(first, first + chunk)
             stamps = self._stamps(places[span], diameters[span], strengths[span])
-            for number, frames, pixels, cover in stamps:
-                below = light[frames, pixels]
-                light[frames, pixels] = below + cover[..., None] * (colors[number] - below)
-            for _, frames, pixels, _ in stamps:
-                pictures[frames, pixels] = self._encoded(light[frames, pixels])
-            for picture in pictures[:len(places[span])]:
-                shape = (self.height, self.width) + (() if self.gray else (3,))
+            for dot, pixels, cover in stamps:
+                below = light[pixels]
+                light[pixels] = below + cover[:, None] * (colors[dot] - below)
+            for _, pixels, _ in stamps:
+                pictures[pixels] = self._encoded(light[pixels])
+            for picture in pictures.reshape(chunk, size, channels)[:len(places[span])]:
                 yield picture[:-1].reshape(shape)
-            for _, frames, pixels, _ in stamps:
-                light[frames, pixels] = self._background
-                pictures[frames, pixels] = empty
+            for _, pixels, _ in stamps:
+                light[pixels], pictures[pixels] = self._background, empty
 
     def _encoded(self, light: NDArray[np.float32]) -> ByteArray:
         return self._bytes[(light * _LEVELS + np.float32(0.5)).astype(np.uint16)]
 
-    def _stamps(self, places: FloatArray, diameters: FloatArray, strengths: FloatArray) -> list[
-            tuple[int, NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]]:
-        """Return each dot's number, frames (N, 1, 1), pixels (N, K, K) and cover (N, K, K)."""
+    def _stamps(self, places: FloatArray, diameters: FloatArray,
+                strengths: FloatArray) -> list[tuple[int, NDArray[np.intp], NDArray[np.float32]]]:
+        """Return each dot's number, the pixels of all frames that it touches, and its cover."""
         shown = np.isfinite(places).all(axis=-1) & (strengths > 0) & (diameters > 0)
         if not shown.any():
             return []
@@ -113,16 +114,17 @@ class Canvas:
         covers = np.asarray(covers, np.float32)
         which = np.zeros(shown.shape, np.intp)
         which[shown] = patch.ravel()
-        steps = np.arange(side)
-        stamps = []
+        weak = np.asarray(strengths, np.float32)
+        size, steps, stamps = self.width * self.height, np.arange(side), []
         for dot in np.flatnonzero(shown.any(axis=0)):
             frames = np.flatnonzero(shown[:, dot])
             x = corner[frames, dot, 0][:, None, None] + steps
             y = corner[frames, dot, 1][:, None, None] + steps[:, None]
             inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
-            pixels = np.where(inside, y * self.width + x, self.width * self.height)
-            cover = covers[which[frames, dot]] * strengths[frames, dot][:, None, None]
-            stamps.append((int(dot), frames[:, None, None], pixels, np.asarray(cover, np.float32)))
+            pixels = np.where(inside, y * self.width + x, size) + frames[:, None, None] * (size + 1)
+            cover = covers[which[frames, dot]] * weak[frames, dot, None, None]
+            touched = cover > 0
+            stamps.append((int(dot), pixels[touched], cover[touched]))
         return stamps
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mimegen.characters.character import Character, Performance
+from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
@@ -24,23 +26,24 @@ FOREARM_SHARE_OF_TWIST = 0.6
 ALONE, TOGETHER = 1e-3, 0.05
 # Roles whose turns are calmed: trunks and feet are solved from few markers, and bend slowly.
 TWITCHY = ("hips", "spine", "chest", "neck", "left_foot", "right_foot", "left_toe", "right_toe")
-# How far relaxed fingers are bent at each joint, in degrees.
-RELAXED = {"thumb": (5.0, 10.0, 15.0), "index": (20.0, 25.0, 15.0), "middle": (25.0, 30.0, 20.0),
-           "ring": (30.0, 35.0, 20.0), "pinky": (30.0, 35.0, 20.0)}
 
 
 def retarget(motion: Motion, character: Character,
-             roles: Mapping[str, str] | None = None) -> Performance:
+             roles: Mapping[str, str] | None = None, *, hand_shape: str = "relaxed",
+             repair: bool = True) -> Performance:
     """Let a character perform a motion (house convention) at the motion's frame rate.
 
     ``roles`` maps roles to the motion's joint names; without it they are found by name and shape.
+    Fingers of which the motion says nothing get a ``hand_shape`` (mocap/hand_shapes.yaml). Without
+    ``repair`` contacts of feet, hands and body are left as bone directions alone make them.
     Raises RequestError where a skeleton's essential roles cannot be told.
     """
-    return retarget_scene([(motion, roles)], [character])[0]
+    return retarget_scene([(motion, roles)], [character], hand_shape=hand_shape, repair=repair)[0]
 
 
 def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
-                   characters: Sequence[Character]) -> tuple[Performance, ...]:
+                   characters: Sequence[Character], *, hand_shape: str = "relaxed",
+                   repair: bool = True) -> tuple[Performance, ...]:
     """Let several characters perform motions that share one world frame and one clock.
 
     ``sources`` are motions with their roles as in `retarget`, one for each character. Level places
@@ -57,9 +60,12 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
     scale = float(np.exp(np.mean(np.log(own))))
     staying = ALONE if len(known) == 1 else TOGETHER
-    done = [_performed(motion, roles, character, goal, scale, staying)
-            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
-    if len(done) == 1:
+    done = []
+    for (motion, roles), character, goal in zip(known, characters, goals, strict=True):
+        performance = _transferred(motion, roles, character, goal, scale, hand_shape)
+        done.append(_repaired(performance, motion, roles, goal, scale, staying)
+                    if repair else performance)
+    if len(done) == 1 or not repair:
         return tuple(done)
     people = [Person(motion, _numbered(motion.skeleton, roles), performance,
                      _numbered(performance.character.skeleton, goal), size)
@@ -72,8 +78,9 @@ def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
     return {role: skeleton.index[name] for role, name in roles.items()}
 
 
-def _performed(motion: Motion, roles: Mapping[str, str], character: Character,
-               goal_roles: Mapping[str, str], scale: float, staying: float) -> Performance:
+def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
+                 goal_roles: Mapping[str, str], scale: float, hand_shape: str) -> Performance:
+    """Return the performance that bone directions and the scaled path of the hips make."""
     target = character.skeleton
     source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
@@ -83,14 +90,21 @@ def _performed(motion: Motion, roles: Mapping[str, str], character: Character,
         aligned = _aligned(motion, roles, target, goal_roles)
         aligned |= {role: calmed(turns, motion.fps) for role, turns in aligned.items()
                     if role.startswith(TWITCHY)}
-        rotations = _transferred(aligned, target, goal)
+        rotations = _rotations(aligned, target, goal, hand_shape)
     root = _root(motion, source, target, goal, rotations, scale)
-    moved = Motion.from_global_rotations(target, motion.fps, root,
-                                         quaternions.without_flips(rotations))
-    moved = with_hands_meeting(moved, motion, source, character, goal)
+    return Performance(character, Motion.from_global_rotations(
+        target, motion.fps, root, quaternions.without_flips(rotations)))
+
+
+def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str],
+              goal_roles: Mapping[str, str], scale: float, staying: float) -> Performance:
+    """Return the performance with hands, body and feet where they touch in the source."""
+    character, moved = performance.character, performance.motion
+    joints, goal = _numbered(source.skeleton, roles), _numbered(moved.skeleton, goal_roles)
+    moved = with_hands_meeting(moved, source, joints, character, goal)
     ground = Ground(character, goal)
     moved = ground.lifted(moved)
-    feet = feet_of(moved, motion, source, character, goal, scale)
+    feet = feet_of(moved, source, joints, character, goal, scale)
     moved = on_the_ground(moved, feet, ground, staying)
     return Performance(character, ground.hands_lifted(moved))
 
@@ -134,8 +148,8 @@ def _bridged(aligned: dict[str, FloatArray], source: list[str],
     return found
 
 
-def _transferred(aligned: dict[str, FloatArray], target: Skeleton,
-                 goal: Mapping[str, int]) -> FloatArray:
+def _rotations(aligned: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, int],
+               hand_shape: str) -> FloatArray:
     """Return global rotations (F, J, 4) of all the target's joints."""
     turns = {role: turn for role, turn in aligned.items() if role in goal}
     turns |= _bridged(aligned, _line(aligned, "hips", "spine", "chest"),
@@ -145,7 +159,7 @@ def _transferred(aligned: dict[str, FloatArray], target: Skeleton,
                       _line(goal, "chest" if "chest" in goal else "hips", "neck", "head"))
     for side in SIDES:
         turns |= _forearm(turns, target, goal, side)
-    relaxed = _relaxed_fingers(target, goal, set(turns))
+    shaped = _shaped_fingers(target, goal, set(turns), hand_shape)
     rotations = np.empty((len(aligned["hips"]), len(target.names), 4))
     role_of = {joint: role for role, joint in goal.items()}
     for joint, parent in enumerate(target.parents):
@@ -155,7 +169,7 @@ def _transferred(aligned: dict[str, FloatArray], target: Skeleton,
         else:
             above = rotations[:, parent] if parent >= 0 else turns["hips"]
             rotations[:, joint] = quaternions.multiply(
-                above, relaxed.get(joint, quaternions.IDENTITY))
+                above, shaped.get(joint, quaternions.IDENTITY))
     return rotations
 
 
@@ -179,14 +193,20 @@ def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, 
     return {lower: quaternions.multiply(straight, share)}
 
 
-def _relaxed_fingers(target: Skeleton, goal: Mapping[str, int],
-                     known: set[str]) -> dict[int, FloatArray]:
+def _shaped_fingers(target: Skeleton, goal: Mapping[str, int], known: set[str],
+                    hand_shape: str) -> dict[int, FloatArray]:
     """Return local rotations (4,) that bend the fingers of which the source says nothing."""
+    shape = hand_shapes().get(hand_shape)
+    if shape is None:
+        raise RequestError(f"no hand shape {hand_shape!r}, expected one of"
+                           f" {', '.join(sorted(hand_shapes()))}")
+    bends = {"index": shape.index, "middle": shape.middle, "ring": shape.ring,
+             "pinky": shape.pinky, "thumb": (max(0.0, shape.thumb[0]) / 4, *shape.thumb[2:])}
     found = {}
     for side in SIDES:
         axes = hand_axes(target.heads, goal, side)
         for finger in FINGERS if axes else ():
-            for number, angle in enumerate(RELAXED[finger], 1):
+            for number, angle in enumerate(bends[finger], 1):
                 role = f"{side}_{finger}{number}"
                 if axes is None or role not in goal or role in known:
                     continue
@@ -221,6 +241,6 @@ def _calmest(motion: Motion, source: Mapping[str, int]) -> FloatArray:
     trunk = places[:, [source[role] for role in
                        ("hips", "left_upper_arm", "right_upper_arm", "head")]]
     if motion.frames < 4:
-        return trunk.mean(axis=1)
+        return np.asarray(trunk.mean(axis=1))
     jerk = np.linalg.norm(np.diff(trunk, n=3, axis=0), axis=2).mean(axis=0)
     return np.asarray(np.average(trunk, axis=1, weights=1 / np.maximum(jerk, 1e-9) ** 2))

@@ -7,22 +7,31 @@ from pathlib import Path
 from mimegen.choreography.action import Action, read_action
 from mimegen.errors import RequestError, near_misses
 from mimegen.paths import data_folder
+from mimegen.takefile import mocap_takes
 
 SCORE_SUFFIX = ".score.yaml"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An action of the library and the folder it lies in."""
+    """An action of the library and the folders its takes lie in, the user's own first."""
 
     action: Action
-    folder: Path
+    folders: tuple[Path, ...]
 
     @cached_property
     def takes(self) -> dict[str, Path]:
-        """The files of its takes by name, in alphabetical order; the first is the default."""
-        files = sorted(self.folder.glob(f"*{SCORE_SUFFIX}"))
-        return {file.name.removesuffix(SCORE_SUFFIX): file for file in files}
+        """The files of its takes by name, a folder's in alphabetical order; the first is default.
+
+        They are scores, take files of motion capture, and mocap files themselves.
+        """
+        found: dict[str, Path] = {}
+        for folder in self.folders:
+            scores = {file.name.removesuffix(SCORE_SUFFIX): file
+                      for file in folder.glob(f"*{SCORE_SUFFIX}")}
+            found |= {name: file for name, file in sorted((mocap_takes(folder) | scores).items())
+                      if name not in found}
+        return found
 
     def take(self, name: str | None) -> Path:
         """Return the file of the named take, or of the default.
@@ -30,7 +39,8 @@ class Entry:
         Raises RequestError, with near misses, for a name that is not there.
         """
         if not self.takes:
-            raise RequestError(f"{self.folder}: no take; put a *{SCORE_SUFFIX} file there")
+            raise RequestError(f"{self.folders[0]}: no take; put a *{SCORE_SUFFIX} or a mocap file"
+                               " there")
         if name is None:
             return next(iter(self.takes.values()))
         if name not in self.takes:
@@ -60,12 +70,21 @@ class Catalogue:
 
     @cached_property
     def actions(self) -> dict[str, Entry]:
-        """The library's actions by id, sorted."""
-        entries = {}
-        for folder in self.folders:
-            for file in sorted(folder.glob("mocap/*/action.yaml")):
-                action = read_action(file)
-                entries[action.id] = Entry(action, file.parent)
+        """The library's actions by id, sorted.
+
+        A folder without an action.yaml adds takes to an action of an earlier folder.
+        """
+        entries: dict[str, Entry] = {}
+        for place in [place for folder in self.folders for place in sorted(folder.glob("mocap/*"))
+                      if place.is_dir() and not place.name.startswith(".")]:
+            known = entries.get(place.name)
+            if (place / "action.yaml").exists():
+                entries[place.name] = Entry(read_action(place / "action.yaml"), (place,))
+            elif known:
+                entries[place.name] = Entry(known.action, (place, *known.folders))
+            elif any(place.glob(f"*{SCORE_SUFFIX}")) or mocap_takes(place):
+                raise RequestError(f"{place}: has no action.yaml, and no action is called"
+                                   f" '{place.name}'{near_misses(place.name, entries)}")
         return dict(sorted(entries.items()))
 
     @cached_property

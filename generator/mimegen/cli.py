@@ -4,6 +4,7 @@ import click
 
 from mimegen import __version__
 from mimegen.commands.contactsheet import contactsheet_command
+from mimegen.commands.import_ import import_command
 from mimegen.commands.inspect import inspect_command
 from mimegen.commands.list import list_command
 from mimegen.commands.pointlight import pointlight_command
@@ -25,3 +26,4 @@ main.add_command(contactsheet_command)
 main.add_command(retarget_command)
 main.add_command(score_command)
 main.add_command(inspect_command)
+main.add_command(import_command)

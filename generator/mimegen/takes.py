@@ -13,6 +13,7 @@ from mimegen.characters.character import Character, Performance
 from mimegen.characters.imported import import_character
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
+from mimegen.choreography.action import Action
 from mimegen.choreography.perform import perform
 from mimegen.choreography.score import read_score
 from mimegen.errors import RequestError
@@ -27,6 +28,7 @@ from mimegen.readers.partners import placed_together
 from mimegen.readers.trimming import cut, span_of
 from mimegen.retarget import retarget_scene
 from mimegen.store import content_key, file_hash
+from mimegen.takefile import TAKE_SUFFIX, options_of, read_take_file
 
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
 # A motion and, where they are known, its joints by role.
@@ -39,7 +41,7 @@ class Take:
 
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``partner`` is the
     file of a second performer who shares clock and world with the first. ``options`` say how
-    mocap files are read.
+    mocap files are read, ``source`` and ``original_name`` where an imported one came from.
     """
 
     action: str
@@ -53,6 +55,8 @@ class Take:
     licence: str
     partner: Path | None = None
     options: ReadOptions = AS_FOUND
+    source: str | None = None
+    original_name: str | None = None
 
     @property
     def is_score(self) -> bool:
@@ -121,6 +125,7 @@ class Take:
         recording = self.recordings[0]
         first, last = recording.span or (0, recording.motion.frames - 1)
         return {
+            "motion_source": self.source, "motion_original_name": self.original_name,
             "motion_stack": self.options.stack, "motion_trim": str(self.options.trim),
             "motion_first_frame": first, "motion_last_frame": last,
             "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping
@@ -133,17 +138,35 @@ class Take:
 
 
 def library_take(entry: Entry, take: str | None, seed: int) -> Take:
-    """Return a take of the library.
+    """Return a take of the library. Motion capture has no seed.
 
-    Raises RequestError, naming file and line, where its score is none.
+    Raises RequestError, naming file and line, where its score or take file is none.
     """
     action, file = entry.action, entry.take(take)
+    if not file.name.endswith(SCORE_SUFFIX):
+        return _captured(action, file)
     read_score(file)
     return Take(
         action=action.id, name=file.name.removesuffix(SCORE_SUFFIX), labels=tuple(action.labels),
         aligned=action.aligned_background, misaligned=action.misaligned_background,
         file=file, seed=seed, actor="choreography", licence=action.licence,
     )
+
+
+def _captured(action: Action, file: Path) -> Take:
+    """Return a library's take of motion capture; what its file leaves out is the action's."""
+    facts = read_take_file(file)
+    take = Take(
+        action=action.id, name=safe_name(file.name.removesuffix(TAKE_SUFFIX)
+                                         if file.name.endswith(TAKE_SUFFIX) else file.stem),
+        labels=facts.labels or tuple(action.labels),
+        aligned=facts.aligned_background or action.aligned_background,
+        misaligned=facts.misaligned_background or action.misaligned_background,
+        file=file.parent / facts.file, seed=0, actor=facts.actor, licence=facts.licence,
+        options=options_of(file, facts), source=facts.source, original_name=facts.original_name,
+    )
+    take.sources(1.0)
+    return take
 
 
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,

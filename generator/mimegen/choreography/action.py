@@ -27,7 +27,8 @@ class Action(Strict):
     """One file ``action.yaml``; its takes lie beside it.
 
     ``labels`` are the right answers, MIME's where MIME has the action; ``aliases`` are further
-    names to ask for it by; the misaligned background belongs to another action; ``hand_shapes``
+    names to ask for it by; the misaligned background belongs to another action (imported actions
+    may name none); ``hand_shapes``
     are the ones that its takes are known by; ``takes`` says where single takes differ.
     """
 
@@ -35,8 +36,8 @@ class Action(Strict):
     name: str
     labels: tuple[str, ...] = Field(min_length=1)
     aliases: tuple[str, ...] = ()
-    aligned_background: str
-    misaligned_background: str
+    aligned_background: str | None = None
+    misaligned_background: str | None = None
     semantic_group: str
     hand_shapes: tuple[str, ...] = ()
     recognised_by: str

@@ -1,0 +1,260 @@
+"""Retarget every sample file onto every body and write docs/retargeting.md.
+
+Usage: python benchmarks/retargeting.py [SAMPLES] [--out FILE] [--only TEXT]
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character, Performance
+from mimegen.characters.spec import read_character
+from mimegen.errors import RequestError
+from mimegen.motion import Motion, quaternions
+from mimegen.paths import data_folder
+from mimegen.readers import Recording, find_roles, read_motion
+from mimegen.readers.roles import ESSENTIAL
+from mimegen.retarget import retarget
+from mimegen.retarget.report import quality
+
+REPO = Path(__file__).resolve().parents[1]
+SAMPLES = REPO.parent / "shared" / "mocap-samples"
+BODIES = ("man", "woman", "spacesuit")
+SUFFIXES = {".bvh", ".fbx", ".amc", ".c3d"}
+# What is measured: name, unit, goal (at most).
+MEASURES = (
+    ("joint_direction_error_deg", "direction error (deg)", 5.0),
+    ("planted_foot_drift_mm", "planted drift (mm)", 5.0),
+    ("penetration_mm", "penetration (mm)", 5.0),
+    ("skate_excess", "skate excess", 0.01),
+    ("jerk_ratio", "jerk ratio", 1.05),
+    ("self_pct", "to itself (% height)", 0.1),
+    ("back_pct", "there and back (% height)", 0.1),
+)
+# A person's names for the essential bones, in the order of ESSENTIAL, by dialect.
+RIGHT = tuple(tuple(names.split()) for names in (
+    "root head lhumerus lradius lfemur ltibia lfoot rhumerus rradius rfemur rtibia rfoot",
+    "Hips Head LeftArm LeftForeArm LeftUpLeg LeftLeg LeftFoot RightArm RightForeArm RightUpLeg"
+    " RightLeg RightFoot",
+    "Hips Head LeftShoulder LeftElbow LeftHip LeftKnee LeftAnkle RightShoulder RightElbow RightHip"
+    " RightKnee RightAnkle",
+    "hip head lShldr lForeArm lThigh lShin lFoot rShldr rForeArm rThigh rShin rFoot",
+    "Hips Head UpperArm_L LowerArm_L UpperLeg_L LowerLeg_L Foot_L UpperArm_R LowerArm_R UpperLeg_R"
+    " LowerLeg_R Foot_R",
+))
+Method = Callable[[Recording, Character], Performance]
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("samples", nargs="?", type=Path, default=SAMPLES)
+    parser.add_argument("--out", type=Path, default=REPO / "docs" / "retargeting.md")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    bodies = {name: build_character(read_character(data_folder() / "rigs" / f"{name}.yaml"))
+              for name in BODIES}
+    rows: list[dict[str, Any]] = []
+    refused: list[tuple[str, str]] = []
+    for path in sorted(options.samples.rglob("*")):
+        if path.suffix.lower() in SUFFIXES and options.only in path.name:
+            rows.extend(_measured(path, bodies, refused))
+    options.out.write_text("\n".join(_document(rows, refused)) + "\n", encoding="utf-8")
+
+
+def _measured(path: Path, bodies: Mapping[str, Character],
+              refused: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    try:
+        recording = read_motion(path)
+    except RequestError as problem:
+        refused.append((path.name, str(problem).removeprefix(f"{path}: ")))
+        return
+    for name, body in bodies.items():
+        for method, perform in (("mimegen", _ours), ("local copy", local_copy),
+                                ("world copy", world_copy)):
+            start = time.process_time()
+            performance = perform(recording, body)
+            seconds = time.process_time() - start
+            row = {"file": path.name, "body": name, "method": method,
+                   "mapping": mapping_is_right(recording),
+                   "seconds": seconds * 10.0 / max(recording.motion.duration, 10.0),
+                   **_figures(quality(recording.motion, recording.roles, performance))}
+            if method == "mimegen":
+                row |= _round_trips(recording, body)
+            print(row["file"], name, method, *(f"{row[m]:.3f}" for m, _, _ in MEASURES
+                                               if m in row), flush=True)
+            yield row
+
+
+def _figures(report: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        "joint_direction_error_deg": report["joint_direction_error_deg"],
+        "end_effector_error_pct_height": report["end_effector_error_pct_height"],
+        "planted_foot_drift_mm": report["planted_foot_drift_mm"],
+        "penetration_mm": 10 * report["ground_penetration_cm"],
+        "skate_excess": report["skate_share"] - report["source"]["skate_share"],
+        "jerk_ratio": report["jerk_ratio"],
+    }
+
+
+def mapping_is_right(recording: Recording) -> bool:
+    """Say whether the essential roles went to the bones that a person would give them."""
+    names = tuple(recording.roles[role].rpartition(":")[2] for role in ESSENTIAL)
+    return names in RIGHT
+
+
+def bones(recording: Recording) -> Character:
+    """Return a character that is nothing but the recording's own skeleton."""
+    return Character("bones", recording.motion.skeleton, (), {}, "", "", "")
+
+
+def _round_trips(recording: Recording, body: Character) -> dict[str, float]:
+    """Measure the transfer alone: onto its own skeleton, and by way of another body back."""
+    motion = recording.motion
+    itself = retarget(motion, bones(recording), recording.roles, repair=False)
+    there = retarget(motion, body, recording.roles, repair=False)
+    roles = find_roles(body.skeleton).joints
+    back = retarget(there.motion, bones(recording), roles, repair=False)
+    return {"self_pct": _apart(recording, itself.motion),
+            "back_pct": _apart(recording, back.motion)}
+
+
+def _apart(recording: Recording, other: Motion) -> float:
+    """Return the mean distance of all joints with roles, about the hips, in % of the height."""
+    motion = recording.motion
+    index = [motion.skeleton.index[name] for role, name in recording.roles.items()
+             if not role[-1:].isdigit() or role.startswith(("spine", "neck"))]
+    hips = motion.skeleton.index[recording.roles["hips"]]
+    places = [m.global_pose.positions[:, index] - m.global_pose.positions[:, [hips]]
+              for m in (motion, other)]
+    ends = np.concatenate([motion.skeleton.heads, motion.skeleton.tails])
+    height = max(float(np.ptp(ends[:, 2])), 1.4)
+    return float(100 * np.linalg.norm(places[0] - places[1], axis=2).mean() / height)
+
+
+def _ours(recording: Recording, body: Character) -> Performance:
+    return retarget(recording.motion, body, recording.roles)
+
+
+def local_copy(recording: Recording, body: Character) -> Performance:
+    """Copy local rotations onto the body's rest pose; scale the root by the hips' height."""
+    motion, target = recording.motion, body.skeleton
+    roles = find_roles(target).joints
+    rotations = np.tile(quaternions.IDENTITY, (motion.frames, len(target.names), 1))
+    for role, name in roles.items():
+        if role in recording.roles:
+            rotations[:, target.index[name]] = motion.rotations[
+                :, motion.skeleton.index[recording.roles[role]]]
+    return Performance(body, Motion(target, motion.fps, _scaled_root(recording, body), rotations))
+
+
+def world_copy(recording: Recording, body: Character) -> Performance:
+    """Copy rotations in world space, as constraints do that are baked.
+
+    That is what retargeting add-ons evaluate: each target bone turns from its rest pose as the
+    source bone from its own (Copy Rotation, world space, on a copy of the source's bones that is
+    aligned with the target's), and Copy Location moves the scaled hips.
+    """
+    motion, target = recording.motion, body.skeleton
+    roles = {name: role for role, name in find_roles(target).joints.items()}
+    source = motion.global_pose.rotations
+    rotations = np.empty((motion.frames, len(target.names), 4))
+    for joint, name in enumerate(target.names):
+        role = roles.get(name)
+        if role in recording.roles:
+            rotations[:, joint] = source[:, motion.skeleton.index[recording.roles[role]]]
+        else:
+            rotations[:, joint] = rotations[:, target.parents[joint]]
+    root = _scaled_root(recording, body)
+    return Performance(body, Motion.from_global_rotations(target, motion.fps, root, rotations))
+
+
+def _scaled_root(recording: Recording, body: Character) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the root's path, scaled by how high the hips are over the feet at rest."""
+    heights = []
+    for skeleton, roles in ((body.skeleton, find_roles(body.skeleton).joints),
+                            (recording.motion.skeleton, recording.roles)):
+        at = {role: skeleton.heads[skeleton.index[name]] for role, name in roles.items()}
+        heights.append(np.linalg.norm(at["left_thigh"] - at["left_shin"])
+                       + np.linalg.norm(at["left_shin"] - at["left_foot"]))
+    return recording.motion.root_positions * heights[0] / heights[1]
+
+
+# The document.
+
+
+def _document(rows: list[dict[str, Any]], refused: list[tuple[str, str]]) -> Iterator[str]:
+    ours = [row for row in rows if row["method"] == "mimegen"]
+    files = sorted({row["file"] for row in ours})
+    yield HEAD.format(files=len(files), bodies=", ".join(f"`{name}`" for name in BODIES))
+    right = sum(mapped for mapped in {row["file"]: row["mapping"] for row in ours}.values())
+    yield f"Mapping right with zero edits: {right} of {len(files)} files.\n"
+    yield from _summary(rows)
+    yield "\n## Goals that are not met\n"
+    yield "| file | body | what | figure | goal | why |\n|---|---|---|---|---|---|"
+    for row in ours:
+        for name, label, goal in MEASURES:
+            if name != "back_pct" and round(row[name], 3) > goal:
+                why = REASONS.get((row["file"], name)) or GENERAL.get(name, "")
+                yield (f"| {row['file']} | {row['body']} | {label} | {row[name]:.3g} | {goal} |"
+                       f" {why} |")
+    yield "\n## Every file, on the man\n"
+    yield ("| file | mapping | " + " | ".join(label for _, label, _ in MEASURES)
+           + " | end effectors (% height) | s per 10 s |")
+    yield "|---" * (len(MEASURES) + 4) + "|"
+    for row in ours:
+        if row["body"] == BODIES[0]:
+            figures = " | ".join(f"{row[name]:.3g}" for name, _, _ in MEASURES)
+            yield (f"| {row['file']} | {'right' if row['mapping'] else 'WRONG'} | {figures} |"
+                   f" {row['end_effector_error_pct_height']:.1f} | {row['seconds']:.2f} |")
+    yield "\n## Files that are refused\n"
+    for name, reason in refused:
+        yield f"- {name}: {reason}"
+
+
+def _summary(rows: list[dict[str, Any]]) -> Iterator[str]:
+    yield "| measure | goal | mimegen: median, worst | met on | local copy | world copy |"
+    yield "|---|---|---|---|---|---|"
+    for name, label, goal in MEASURES:
+        values = {method: [row[name] for row in rows if row["method"] == method and name in row]
+                  for method in ("mimegen", "local copy", "world copy")}
+        met = sum(round(value, 3) <= goal for value in values["mimegen"])
+        others = " | ".join(_median_and_worst(values[m]) for m in ("local copy", "world copy"))
+        yield (f"| {label} | ≤ {goal} | {_median_and_worst(values['mimegen'])} |"
+               f" {met} of {len(values['mimegen'])} | {others} |")
+    seconds = [row["seconds"] for row in rows if row["method"] == "mimegen"]
+    yield (f"| seconds of one core for 10 s of motion | < 1 | {_median_and_worst(seconds)} |"
+           f" {sum(s < 1 for s in seconds)} of {len(seconds)} | | |")
+
+
+def _median_and_worst(values: list[float]) -> str:
+    return f"{np.median(values):.3g}, {max(values):.3g}" if values else "-"
+
+
+HEAD = """# Retargeting: what is measured
+
+Written by `benchmarks/retargeting.py` from {files} motion capture files that are read (BVH, FBX,
+ASF/AMC, C3D), each on {bodies}, with no setting of any kind. What each figure means is said in
+`mimegen.retarget.report.quality`; `mimegen retarget FILE --character C --report R.json` gives them
+for your own file.
+
+*Local copy* copies each bone's local rotation onto the body's rest pose and scales the root by the
+length of the legs. *World copy* is what constraint-based add-ons evaluate before a person starts to
+correct it: Copy Rotation in world space from rest to rest, Copy Location for the scaled hips, bake.
+
+*To itself* and *there and back* measure the transfer alone, without the repair of contacts (which
+moves what the source itself lets slide or sink): onto the file's own skeleton, and onto a body and
+from it back to the file's skeleton; joints about the hips.
+"""
+# Why a goal is missed, where it is known.
+GENERAL: dict[str, str] = {}
+REASONS: dict[tuple[str, str], str] = {}
+
+
+if __name__ == "__main__":
+    main()

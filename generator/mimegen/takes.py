@@ -21,13 +21,14 @@ from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
 from mimegen.motion.trimming import Span
 from mimegen.paths import data_folder
+from mimegen.pointlight import lights
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import placed_together
 from mimegen.readers.trimming import cut, span_of
 from mimegen.retarget import retarget_scene
-from mimegen.store import content_key, file_hash
+from mimegen.store import code_hash, content_key, file_hash
 from mimegen.takefile import TAKE_SUFFIX, options_of, read_take_file
 
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
@@ -212,15 +213,23 @@ def safe_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class CastMember:
-    """A character by where it comes from: a YAML file, a rigged file, or a random seed."""
+    """A character by where it comes from: a YAML file, a rigged file, or a random seed.
+
+    With ``lights`` it is seen as glowing spheres at its joints.
+    """
 
     name: str
     file: Path | None
     seed: int | None
+    lights: bool = False
 
     @cached_property
     def key(self) -> str:
         """What the character depends on, apart from code."""
+        if self.lights:
+            return content_key("lights", replace(self, lights=False).key,
+                               lights.light_set().model_dump(mode="json"),
+                               code_hash(Path(lights.__file__)))
         if self.file and self.file.suffix.lower() in RIGGED_SUFFIXES:
             # The file may draw on pictures beside it.
             return content_key(_built(self).fingerprint)
@@ -246,8 +255,12 @@ class CastMember:
 def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     """Return the character that a name, a file's path or ``random:SEED`` stands for.
 
-    Raises RequestError where there is none, or its file is no character.
+    ``lights:NAME`` is that character as glowing spheres. Raises RequestError where there is none,
+    or its file is no character.
     """
+    if name.startswith("lights:"):
+        body = cast_member(catalogue, name.removeprefix("lights:"))
+        return replace(body, name=f"{body.name}_lights", lights=True)
     if name.startswith("random:"):
         seed = name.removeprefix("random:")
         if not seed.isdigit():
@@ -288,6 +301,13 @@ class Casting:
         return tuple(performance if performance.motion.fps == fps else
                      Performance(performance.character, resampled(performance.motion, fps))
                      for performance in scene)
+
+    def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
+        """Return the performances as they are shown: some by lights, in place of bodies."""
+        return tuple(
+            Performance(lights.of_lights(performance.character), performance.motion)
+            if member.lights else performance
+            for member, performance in zip(self.members, scene, strict=True))
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

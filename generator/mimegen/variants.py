@@ -33,9 +33,9 @@ GROUPS = {
     "pointlight": POINTLIGHT,
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
-CAST = {"base": "man", "adversarial": "spacesuit"}
+CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man"}
 # Who plays the second person where nobody says; everybody else meets a double.
-PARTNERS = {"man": "woman", "woman": "man"}
+PARTNERS = {"man": "woman", "woman": "man", "lights:man": "lights:woman"}
 _DISPLAY = re.compile(r"pointlight(?P<words>(:[^@:]+)*)@(?P<angle>\d+(\.\d+)?)")
 _CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@]+)@(?P<angle>\d+(\.\d+)?)")
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from mimegen.catalogue import Catalogue
-from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.commands.common import DONE, for_people, library_option, reading_options
 from mimegen.displays import (
     WRITERS,
     cast_scene,
@@ -21,6 +21,7 @@ from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed, presets, read_display
 from mimegen.pointlight.stimulus import Scene, make_stimulus
+from mimegen.readers import ReadOptions
 from mimegen.takes import Casting, Take, cast_member, library_take, user_take
 
 
@@ -66,10 +67,12 @@ from mimegen.takes import Casting, Take, cast_member, library_take, user_take
               help="Of what is random in the display.")
 @library_option
 @for_people
+@reading_options("auto")
 def pointlight_command(
     file: Path | None, actions: str | None, take: str | None, partner: Path | None, out: Path,
     name: str, manipulations: tuple[str, ...], add: str | None, size: str | None,
-    character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...], **options: Any,
+    character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
+    reading: ReadOptions, **options: Any,
 ) -> int:
     """Show actions, or motion capture, as point-light displays."""
     if (file is None) == (actions is None):
@@ -85,7 +88,8 @@ def pointlight_command(
     in_order(display.manipulations)
     if file is None:
         chosen_set(display)
-    for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out):
+    for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out,
+                         reading):
         row = write_display(make_stimulus(scene, display, dots_seed), out)
         click.echo(f"{row['sample_id']}: {row['frames']} frames, {row['dot_count']} dots")
         if row["dots_shown_least"] == 0:
@@ -104,11 +108,11 @@ def _size(size: str | None) -> tuple[int | None, int | None]:
 
 def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: str | None,
             partner: Path | None, seed: int, character: str | None, display: Display,
-            out: Path) -> list[Scene]:
+            out: Path, reading: ReadOptions) -> list[Scene]:
     if file is not None and file.suffix.lower() == ".c3d" and _wants_markers(display):
         return [marker_scene(file, display)]
     if file is not None:
-        takes = [user_take(catalogue, file, (), None, None, "not stated", partner)]
+        takes = [user_take(catalogue, file, (), None, None, "not stated", partner, reading)]
     else:
         entries = list(catalogue.actions.values()) if actions == "all" else [
             catalogue.action(action.strip()) for action in (actions or "").split(",")]

@@ -90,7 +90,7 @@ def _casting_tasks(casting: Casting, shots: list[Shot], clips: list[Clip], store
     yield CastingReady(tuple(shots), len(missing), int(missing.sum()))
     yield from _still_tasks(clips, store, stills)
     job = ShotJob(
-        figures=tuple(Figure.of(performance) for performance in scene),
+        figures=tuple(Figure.of(performance) for performance in casting.seen(scene)),
         cameras=tuple(camera_of(fact) for fact in recorded), config=shots[0].config,
         folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
     )

@@ -113,6 +113,13 @@ def plain(shader: Shader, material: Material) -> None:
     shader.set(base_color=p["color"], roughness=p["roughness"], metallic=p["metallic"])
 
 
+def light(shader: Shader, material: Material) -> None:
+    """Glow. Parameters: color, strength."""
+    p: Parameters = material.parameters
+    shader.set(base_color=(0.0, 0.0, 0.0), roughness=1.0, specular_ior_level=0.0,
+               emission_color=p["color"], emission_strength=p["strength"])
+
+
 def picture(shader: Shader, material: Material) -> None:
     """Shade by the material's picture, mapped by uvs. Parameters: roughness, metallic."""
     p: Parameters = material.parameters
@@ -210,5 +217,5 @@ def painted(shader: Shader, material: Material) -> None:
 
 KINDS: Mapping[str, Callable[[Shader, Material], None]] = {
     "plain": plain, "image": picture, "skin": skin, "cloth": cloth, "hair": hair, "eye": eye,
-    "painted": painted,
+    "painted": painted, "light": light,
 }

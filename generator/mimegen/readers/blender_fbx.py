@@ -17,6 +17,8 @@ Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
 LARGEST_RATE = 1000.0
+# Of single bones: 20 minutes of 65 bones at 120 fps.
+MOST_POSES = 10_000_000
 
 
 def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
@@ -51,7 +53,7 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     number = {bone.name: i for i, bone in enumerate(bones)}
     scene = bpy.context.scene
     scene_fps = scene.render.fps / scene.render.fps_base
-    moments, key_fps = _moments(action, scene_fps)
+    moments, key_fps = _moments(action, scene_fps, MOST_POSES // len(bones))
     header.update(take=action.name, joints=list(number), scene_fps=scene_fps, key_fps=key_fps,
                   fps=max(key_fps, scene_fps))
     arrays: Arrays = {
@@ -76,11 +78,11 @@ def _slot(thing: Any, action: Any) -> Any:
     return next((slot for slot in action.slots if slot.identifier == name), None)
 
 
-def _moments(action: Any, scene_fps: float) -> tuple[NDArray[np.float64], float]:
+def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float64], float]:
     """Return the scene frames (F,) to sample at and the rate of the keys.
 
     Files may hold keys between the frames of their own scene rate; sparser keys are an animator's,
-    and are sampled at the scene rate.
+    and are sampled at the scene rate. Raises RuntimeError for more than ``most`` frames.
     """
     keys: list[NDArray[np.float64]] = []
     for curve in _curves(action):
@@ -96,6 +98,9 @@ def _moments(action: Any, scene_fps: float) -> tuple[NDArray[np.float64], float]
     dense = step < 0.99 and bool(np.mean(np.abs(gaps - step) < 0.05 * step) > 0.8)
     rate = _common_rate(rate) if dense else scene_fps
     count = int(np.floor((times[-1] - times[0]) / scene_fps * rate + 1e-3)) + 1
+    if count > most:
+        raise RuntimeError(f"its keys span {count} frames, more than {most}: cut it into shorter"
+                           " takes")
     return np.asarray(times[0] + np.arange(count) * scene_fps / rate, dtype=float), rate
 
 

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from mimegen.errors import RequestError
 
-SECONDS_TO_READ = 300
+# A megabyte of keys takes three seconds on a slow core.
+SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
+OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
+                           rb"|Unable to allocate|Cannot allocate memory")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +31,23 @@ class Answer:
 def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> Answer:
     """Run ``python -m MODULE PATH TARGET ARGUMENTS`` and return the archive that it writes.
 
-    Raises RequestError, one line that names the file, where Blender cannot read it or crashes.
+    Raises RequestError, one line that names the file, where Blender cannot read it, crashes, or
+    needs more time or memory than a file of its size should.
     """
-    command = [sys.executable, "-m", module, str(path.resolve()), str(target), *arguments]
+    command = [sys.executable, "-m", "mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}", module,
+               str(path.resolve()), str(target), *arguments]
+    seconds = round(SECONDS_TO_READ + SECONDS_PER_MEGABYTE * path.stat().st_size / 1e6)
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ, check=False,
+        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False,
                               stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired as problem:
         raise RequestError(
-            f"{path}: Blender did not finish reading it in {SECONDS_TO_READ} s; it may be damaged"
+            f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too"
+            " long: cut it into shorter takes"
         ) from problem
+    if done.returncode != 0 and OUT_OF_MEMORY.search(done.stderr):
+        raise RequestError(f"{path}: Blender needs more than {GIBIBYTES_TO_READ:g} GiB of memory to"
+                           " read it; it is damaged, or too large")
     if done.returncode < 0:
         raise RequestError(
             f"{path}: Blender crashed while reading it (signal {-done.returncode});"

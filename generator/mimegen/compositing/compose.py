@@ -6,9 +6,6 @@ from numpy.typing import NDArray
 from mimegen.compositing.color import ByteArray, LightArray, bytes_to_linear, linear_to_bytes
 from mimegen.stage.frames import Frame
 
-# Light from the sky and from the ground itself reaches into every shadow.
-DARKEST_SHADOW = 0.1
-
 
 class Compositor:
     """One background, ready to take many frames.
@@ -77,4 +74,4 @@ def compose(frame: Frame, backdrop_linear: LightArray) -> ByteArray:
 
 
 def _light_left(shadow: ByteArray) -> LightArray:
-    return np.maximum(1 - shadow / np.float32(255), np.float32(DARKEST_SHADOW))
+    return 1 - shadow / np.float32(255)

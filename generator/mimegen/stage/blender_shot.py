@@ -39,12 +39,12 @@ ATTRIBUTE_KINDS = {
 class _Body:
     """One character's meshes on the stage."""
 
-    def __init__(self, character: Character) -> None:
+    def __init__(self, character: Character, cell_m: float) -> None:
         materials = {name: make_material(made) for name, made in character.materials.items()}
         joints = len(character.skeleton.names)
         self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
         self._skins = [skin_matrix(mesh, joints) for mesh in character.meshes]
-        self.surface = surface_matrix(character)
+        self.surface = surface_matrix(character, cell_m)
 
     def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pose the meshes; return all their vertices (V, 3)."""
@@ -64,9 +64,13 @@ class FigureStage:
         apply_sampling(config.sampling)
         self.config = config
         self.fingerprints = [character.fingerprint for character in characters]
-        self._bodies = [_Body(character) for character in characters]
+        self._bodies = [_Body(character, config.shadow.cell_m) for character in characters]
         if config.shadow.kind == "catcher":
-            _add_catcher(config.shadow.plane_size_m)
+            _add_ground(config.shadow.plane_size_m).is_shadow_catcher = True
+        elif config.light.ground_albedo > 0:
+            ground = _add_ground(config.shadow.plane_size_m)
+            ground.data.materials.append(_matt(config.light.ground_albedo))
+            ground.visible_camera = False
         self._outline = np.empty((0, 3), np.float32)
         self._shadow: GroundShadow | None = None
 
@@ -82,7 +86,7 @@ class FigureStage:
         self._shadow = None
         if self.config.shadow.kind == "projected":
             points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
-            self._shadow = ground_shadow(points, self.config.light)
+            self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
 
     def picture(self, camera: Camera, reader: PictureReader) -> Frame:
         """Render the posed figures and their shadow as a camera sees them."""
@@ -153,13 +157,23 @@ def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
     return made
 
 
-def _add_catcher(size_m: float) -> None:
-    """Lay a plane on Z = 0 that shows nothing but the shadow on it."""
+def _add_ground(size_m: float) -> bpy.types.Object:
+    """Lay a plane on Z = 0; without a material it is matt and light gray."""
     half = size_m / 2
     plane = bpy.data.meshes.new("ground")
     plane.from_pydata(
         [(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)]
     )
     ground = bpy.data.objects.new("ground", plane)
-    ground.is_shadow_catcher = True
     bpy.context.scene.collection.objects.link(ground)
+    return ground
+
+
+def _matt(albedo: float) -> bpy.types.Material:
+    """Return a material that throws back ``albedo`` of the light evenly (Lambert)."""
+    made = bpy.data.materials.new("matt")
+    nodes = made.node_tree.nodes
+    diffuse = nodes.new("ShaderNodeBsdfDiffuse")
+    diffuse.inputs["Color"].default_value = (albedo, albedo, albedo, 1.0)
+    made.node_tree.links.new(diffuse.outputs[0], nodes["Material Output"].inputs["Surface"])
+    return made

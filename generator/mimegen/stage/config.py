@@ -57,7 +57,9 @@ class Light(Strict):
     """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation.
 
     ``rim_strength`` is a second sun opposite the first; ``ground_share`` is how much of the sky's
-    light the ground throws back at the figure from below.
+    light the ground throws back at the figure from below. With a ``ground_albedo`` there is a
+    real ground instead, which the camera does not see: it throws back sun and sky, less what the
+    figure keeps from it.
     """
 
     sun_strength: float = Field(ge=0)
@@ -67,14 +69,19 @@ class Light(Strict):
     sky_color: Vector = (1.0, 1.0, 1.0)
     ground_share: float = Field(default=0.5, ge=0, le=1)
     rim_strength: float = Field(default=0.0, ge=0)
+    ground_albedo: float = Field(default=0.0, ge=0, le=1)
 
 
 class Shadow(Strict):
-    """The figure's shadow on the ground: projected geometry, or Cycles' catcher plane."""
+    """The figure's shadow on the ground: projected geometry, or Cycles' catcher plane.
+
+    ``cell_m`` is how finely the projected one is worked out.
+    """
 
     kind: Literal["projected", "catcher"]
     strength: float = Field(default=0.6, ge=0, le=1)
     plane_size_m: float = Field(default=50.0, gt=0)
+    cell_m: float = Field(default=0.02, ge=0.002, le=0.1)
 
 
 class RenderConfig(Strict):

@@ -19,15 +19,16 @@ from mimegen.stage.config import Light
 from mimegen.stage.frames import ByteArray
 from mimegen.stage.skinning import SkinMatrix, skin_matrix
 
-CELL_M = 0.02
-# Points closer together than this count once.
-VOXEL_M = 0.0125
+# Points closer together than this share of a cell count once.
+VOXEL_CELLS = 0.625
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
 # Light from lower in the sky is left out: its shadows are long and too faint to be seen.
 LOWEST_SKY_DEG = 12.0
 SUN_BLUR_CELLS = 0.8
-SKY_BLUR_CELLS = 3.0
+SKY_BLUR_M = 0.06
+# Ground far from the camera is seen at a glance: samples of it down one pixel.
+SAMPLES_DOWN = 4
 # Ground around the sun's shadow on which the sky's is still drawn, and how far both may reach.
 SURROUNDINGS_M = 0.7
 FARTHEST_M = 8.0
@@ -38,32 +39,33 @@ FAINTEST = 1.0 / 255.0
 class GroundShadow:
     """The share of the ground's light that is missing: ``missing`` (ny, nx), 0 to 1.
 
-    The centre of cell (0, 0) lies at X Y ``corner`` metres; cells are ``CELL_M`` wide.
+    The centre of cell (0, 0) lies at X Y ``corner`` metres; cells are ``cell_m`` wide.
     """
 
     missing: NDArray[np.float32]
     corner: tuple[float, float]
+    cell_m: float
 
 
-def surface_matrix(character: Character) -> SkinMatrix:
+def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
     """Return the skin matrix (P, 4 J) of points that cover the figure densely enough for cells.
 
     No two neighbouring points are farther apart than about three quarters of a cell at rest.
     """
     joints = len(character.skeleton.names)
     parts = [
-        _barycentric_points(mesh) @ skin_matrix(mesh, joints) for mesh in character.meshes
+        _barycentric_points(mesh, cell_m) @ skin_matrix(mesh, joints) for mesh in character.meshes
     ]
     return sparse.csr_matrix(sparse.vstack(parts, format="csr"), dtype=np.float32)
 
 
-def _barycentric_points(mesh: Mesh) -> SkinMatrix:
+def _barycentric_points(mesh: Mesh, cell_m: float) -> SkinMatrix:
     """Return the matrix (P, V) of a mesh's vertices and of further points inside its triangles."""
     quads = mesh.faces[mesh.faces[:, 3] >= 0]
     triangles = np.concatenate([mesh.faces[:, :3], quads[:, [0, 2, 3]]])
     corners = mesh.vertices[triangles]
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
-    parts = np.ceil(edges / (0.75 * CELL_M)).astype(int)
+    parts = np.ceil(edges / (0.75 * cell_m)).astype(int)
     count = len(mesh.vertices)
     matrices = [sparse.identity(count, dtype=np.float32, format="csr")]
     for number in np.unique(parts[parts > 1]):
@@ -87,41 +89,44 @@ def _lattice(parts: int) -> FloatArray:
     return np.asarray(lattice[lattice.max(axis=1) < parts] / parts)
 
 
-def ground_shadow(points: NDArray[np.float32], light: Light) -> GroundShadow:
+def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> GroundShadow:
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
     sun = sun_directions(light)
     sky = sky_directions()
-    points = _thinned(points)
+    points = _thinned(points, VOXEL_CELLS * cell_m)
     heights = np.maximum(points[:, 2], 0.0)
-    corner, shape = _grid(points[:, :2], heights, sun)
-    cells = (points[:, :2] - np.array(corner, np.float32)) / np.float32(CELL_M) + np.float32(0.5)
-    heights = heights / np.float32(CELL_M)
+    corner, shape = _grid(points[:, :2], heights, sun, cell_m)
+    cells = (points[:, :2] - np.array(corner, np.float32)) / np.float32(cell_m) + np.float32(0.5)
+    heights = heights / np.float32(cell_m)
     from_sun = ndimage.gaussian_filter(_mean_cover(cells, heights, sun, shape), SUN_BLUR_CELLS)
-    from_sky = ndimage.gaussian_filter(_mean_cover(cells, heights, sky, shape), SKY_BLUR_CELLS)
+    from_sky = ndimage.gaussian_filter(_mean_cover(cells, heights, sky, shape),
+                                       SKY_BLUR_M / cell_m)
     sun_share = _sun_share(light)
-    missing = sun_share * from_sun + (1.0 - sun_share) * from_sky * _faded_rim(shape)
-    return GroundShadow(missing, corner)
+    faded = _faded_rim(shape, cell_m)
+    missing = sun_share * from_sun + (1.0 - sun_share) * from_sky * faded
+    middle = (corner[0] + cell_m / 2, corner[1] + cell_m / 2)
+    return GroundShadow(missing, middle, cell_m)
 
 
-def _faded_rim(shape: tuple[int, int]) -> NDArray[np.float32]:
+def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
     """Return weights (ny, nx) that fall smoothly from 1 to 0 at the grid's rim."""
     along_y, along_x = (
-        np.minimum(np.arange(size), np.arange(size)[::-1]) * CELL_M / SURROUNDINGS_M
+        np.minimum(np.arange(size), np.arange(size)[::-1]) * cell_m / SURROUNDINGS_M
         for size in shape
     )
     ramps = np.clip(along_y, 0, 1)[:, None] * np.clip(along_x, 0, 1)
     return np.asarray(ramps * ramps * (3.0 - 2.0 * ramps), np.float32)
 
 
-def _thinned(points: NDArray[np.float32]) -> NDArray[np.float32]:
+def _thinned(points: NDArray[np.float32], voxel_m: float) -> NDArray[np.float32]:
     """Return the centres of the voxels, aligned to the world, in which points lie."""
-    voxels = np.floor(points / np.float32(VOXEL_M)).astype(np.int64)
+    voxels = np.floor(points / np.float32(voxel_m)).astype(np.int64)
     first = voxels.min(axis=0)
     shape = tuple(voxels.max(axis=0) - first + 1)
     taken = np.zeros(shape, np.bool_)
     taken[tuple((voxels - first).T)] = True
     centres = np.stack(np.nonzero(taken), axis=-1) + first + 0.5
-    return np.asarray(centres * VOXEL_M, np.float32)
+    return np.asarray(centres * voxel_m, np.float32)
 
 
 def _sun_share(light: Light) -> float:
@@ -160,7 +165,7 @@ def sky_directions() -> FloatArray:
 
 
 def _grid(places: NDArray[np.float32], heights: NDArray[np.float32],
-          sun: FloatArray) -> tuple[tuple[float, float], tuple[int, int]]:
+          sun: FloatArray, cell_m: float) -> tuple[tuple[float, float], tuple[int, int]]:
     """Return corner and shape of the ground grid, aligned to whole cells so nothing flickers."""
     bounds = []
     for axis in range(2):
@@ -172,14 +177,18 @@ def _grid(places: NDArray[np.float32], heights: NDArray[np.float32],
             low, high = min(low, landed.min()), max(high, landed.max())
         low = max(low - SURROUNDINGS_M, middle - FARTHEST_M)
         high = min(high + SURROUNDINGS_M, middle + FARTHEST_M)
-        bounds.append((int(np.floor(low / CELL_M)), int(np.ceil(high / CELL_M))))
+        bounds.append((int(np.floor(low / cell_m)), int(np.ceil(high / cell_m))))
     (left, right), (front, back) = bounds
-    return (left * CELL_M, front * CELL_M), (back - front + 1, right - left + 1)
+    return (left * cell_m, front * cell_m), (back - front + 1, right - left + 1)
 
 
 def _mean_cover(cells: NDArray[np.float32], heights: NDArray[np.float32], directions: FloatArray,
                 shape: tuple[int, int]) -> NDArray[np.float32]:
-    """Return for every cell the share of directions in which a point lands in it."""
+    """Return for every corner between four cells the share of directions that cover it.
+
+    A point covers its whole cell, which widens shapes by half a cell; a corner counts as covered
+    where all four cells about it are, which takes that back.
+    """
     rows, columns = shape
     x, y = np.ascontiguousarray(cells.T)
     total = np.zeros(rows * columns, np.float32)
@@ -190,7 +199,8 @@ def _mean_cover(cells: NDArray[np.float32], heights: NDArray[np.float32], direct
         inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
         covered = np.zeros(rows * columns, np.bool_)
         covered[(row * columns + column)[inside]] = True
-        total += covered
+        total[:-columns - 1] += (covered[:-columns - 1] & covered[1:-columns]
+                                 & covered[columns:-1] & covered[columns + 1:])
     return total.reshape(shape) / np.float32(len(directions))
 
 
@@ -202,12 +212,14 @@ def seen_shadow(shadow: GroundShadow, camera: Camera,
     """
     left, top, right, bottom = _seen_bounds(shadow, camera, strength)
     across = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
-    down = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
+    rows = (bottom - top) * SAMPLES_DOWN
+    down = top + (np.arange(rows, dtype=np.float32)[:, None] + np.float32(0.5)) / SAMPLES_DOWN
     column, row, below = (a * across + b * down + c for a, b, c in _to_cells(shadow, camera))
     ahead = below > 1e-6
     below = np.where(ahead, below, 1.0)
     places = np.where(ahead, [row / below, column / below], -10.0)
-    seen = ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
+    samples = ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
+    seen = samples.reshape(bottom - top, SAMPLES_DOWN, right - left).mean(axis=1)
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
 
 
@@ -222,7 +234,7 @@ def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
     x, y, height = camera.position
     to_ground = np.array([
         [height, 0.0, shadow.corner[0] - x], [0.0, height, shadow.corner[1] - y],
-        [0.0, 0.0, -CELL_M],
+        [0.0, 0.0, -shadow.cell_m],
     ])
     return np.asarray(to_ground @ to_rays, np.float32)
 
@@ -233,7 +245,7 @@ def _seen_bounds(shadow: GroundShadow, camera: Camera,
     rows, columns = np.nonzero(shadow.missing * strength > FAINTEST / 2)
     if len(rows) == 0:
         return 0, 0, 0, 0
-    flat = np.stack([columns, rows, np.zeros_like(rows)], axis=-1) * CELL_M
+    flat = np.stack([columns, rows, np.zeros_like(rows)], axis=-1) * shadow.cell_m
     seen = camera.project(flat + np.array([*shadow.corner, 0.0]))
     seen = seen[seen[:, 2] > 0.1]
     if len(seen) == 0:

@@ -28,6 +28,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> d
         "background_name": clip.background_name,
         "config_name": config.name,
         "seed": shot.pop("seed"),
+        "style": shot.pop("style"),
         "fps": shot.pop("fps"),
         "frames": clip_facts.frames,
         "width": clip_facts.width,

@@ -114,8 +114,7 @@ class Clip:
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
         take, shot = self.shot.casting.take, self.shot
-        seed = [f"seed{take.seed}"] if take.is_score else []
-        return "-".join([take.action, take.name, *seed, shot.casting.name,
+        return "-".join([take.action, take.name, *take.version, shot.casting.name,
                          self.background_name if self.background_config == "named"
                          else self.background_config, f"{shot.angle:g}", shot.config.name])
 
@@ -156,9 +155,8 @@ class DisplayClip:
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
         take = self.casting.take
-        seed = [f"seed{take.seed}"] if take.is_score else []
         words = [safe_name(word) for word in ("pointlight", *(self.variant.words or ()))]
-        return "-".join([take.action, take.name, *seed, self.casting.name, "_".join(words),
+        return "-".join([take.action, take.name, *take.version, self.casting.name, "_".join(words),
                          f"{self.variant.angle:g}", self.config.name])
 
     @cached_property

@@ -14,8 +14,9 @@ from mimegen.characters.imported import import_character
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.action import Action
-from mimegen.choreography.perform import perform
+from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
+from mimegen.choreography.styles import style_named
 from mimegen.errors import RequestError
 from mimegen.motion.editing import resampled
 from mimegen.motion.motion import Motion
@@ -42,7 +43,8 @@ class Take:
 
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``partner`` is the
     file of a second performer who shares clock and world with the first. ``options`` say how
-    mocap files are read, ``source`` and ``original_name`` where an imported one came from.
+    mocap files are read, ``source`` and ``original_name`` where an imported one came from;
+    ``style`` is how a score is performed, None for the seed's own.
     """
 
     action: str
@@ -58,6 +60,7 @@ class Take:
     options: ReadOptions = AS_FOUND
     source: str | None = None
     original_name: str | None = None
+    style: str | None = None
 
     @property
     def is_score(self) -> bool:
@@ -76,17 +79,23 @@ class Take:
                                str(self.options.trim))
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
-        return content_key(files, [file_hash(file) for file in shared], self.seed)
+        return content_key(files, [file_hash(file) for file in shared], self.seed, self.style)
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The file of every performer."""
         return (self.file, self.partner) if self.partner else (self.file,)
 
-    @property
+    @cached_property
     def performers(self) -> int:
         """How many people the take shows."""
-        return len(self.files)
+        return len(read_score(self.file).parts()) if self.is_score else len(self.files)
+
+    @property
+    def version(self) -> list[str]:
+        """What tells takes of one score apart in a clip's name; nothing for mocap."""
+        words = [f"seed{self.seed}", *([self.style] if self.style else [])]
+        return words if self.is_score else []
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion in one world frame.
@@ -94,7 +103,8 @@ class Take:
         A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
         """
         if self.is_score:
-            return ((perform(read_score(self.file), self.seed, fps), None),)
+            scene = perform_scene(read_score(self.file), self.seed, fps, self.style)
+            return tuple((motion, None) for motion in scene)
         recordings = self.recordings
         if len(recordings) == 1:
             return ((recordings[0].motion, recordings[0].roles),)
@@ -138,19 +148,24 @@ class Take:
         }
 
 
-def library_take(entry: Entry, take: str | None, seed: int) -> Take:
-    """Return a take of the library. Motion capture has no seed.
+def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None) -> Take:
+    """Return a take of the library. Motion capture has no seed and no style.
 
-    Raises RequestError, naming file and line, where its score or take file is none.
+    Raises RequestError, naming file and line, where its score or take file is none, and for an
+    unknown style.
     """
     action, file = entry.action, entry.take(take)
     if not file.name.endswith(SCORE_SUFFIX):
         return _captured(action, file)
     read_score(file)
+    if style is not None:
+        style_named(style)
+    name = file.name.removesuffix(SCORE_SUFFIX)
+    action = action.of_take(name)
     return Take(
-        action=action.id, name=file.name.removesuffix(SCORE_SUFFIX), labels=tuple(action.labels),
+        action=action.id, name=name, labels=tuple(action.labels),
         aligned=action.aligned_background, misaligned=action.misaligned_background,
-        file=file, seed=seed, actor="choreography", licence=action.licence,
+        file=file, seed=seed, actor="choreography", licence=action.licence, style=style,
     )
 
 
@@ -314,7 +329,7 @@ class Casting:
         return {
             "action": self.take.action, "take": self.take.name, "actor": self.take.actor,
             "labels": list(self.take.labels), "avatar": self.members[0].name,
-            "seed": self.take.seed, "licence": self.take.licence,
+            "seed": self.take.seed, "style": self.take.style, "licence": self.take.licence,
             "motion_file": self.take.file.name, "motion_sha256": file_hash(self.take.file),
             "motion_kind": "score" if self.take.is_score else self.take.file.suffix.lstrip("."),
             **self.take.reading(),

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from mimegen.catalogue import Catalogue
+from mimegen.choreography.styles import styles
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
@@ -48,6 +49,8 @@ MOST_CPU_WORKERS = 8
 @click.option("--take", metavar="T|all", help="A take of the action; its first by default.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
               help="Another seed is another take.")
+@click.option("--style", type=click.Choice(sorted(styles())),
+              help="How choreographed takes are performed.  [default: the seed's own way]")
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Where finished frames are kept.  [default: OUT/store]")
@@ -64,8 +67,9 @@ def render_command(
     actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seed: int, out: Path, store_folder: Path | None, farm: str, workers: int | None,
-    device: str, quiet: bool, libraries: tuple[Path, ...], reading: ReadOptions,
+    seed: int, style: str | None, out: Path, store_folder: Path | None, farm: str,
+    workers: int | None, device: str, quiet: bool, libraries: tuple[Path, ...],
+    reading: ReadOptions,
 ) -> int:
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
     catalogue = Catalogue.with_libraries(libraries)
@@ -75,7 +79,7 @@ def render_command(
     if partner is not None and motion is None:
         raise RequestError("--partner needs --motion: both files are of one scene")
     if motion is None:
-        takes = _library_takes(catalogue, actions or "", take, seed)
+        takes = _library_takes(catalogue, actions or "", take, seed, style)
     else:
         takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
                            reading)]
@@ -88,12 +92,13 @@ def render_command(
                       _workers(workers, chosen), quiet)
 
 
-def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int) -> list[Take]:
+def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int,
+                   style: str | None) -> list[Take]:
     if actions.strip() == "all":
         entries = list(catalogue.actions.values())
     else:
         entries = [catalogue.action(name.strip()) for name in actions.split(",")]
-    return [library_take(entry, name, seed) for entry in entries
+    return [library_take(entry, name, seed, style) for entry in entries
             for name in (list(entry.takes) if take == "all" else [take])]
 
 

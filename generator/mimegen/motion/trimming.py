@@ -23,6 +23,7 @@ SMOOTHING_S = 0.08
 # Rests at the ends that are longer are cut to what leads into the movement and out of it.
 IDLE_S, LEAD_S = 0.6, 0.3
 T_POSE_S, T_POSE_SPEED, T_POSE_BY_S, ARMS_DOWN_WITHIN_S = 0.2, 0.5, 2.0, 3.0
+SETTLED_WITHIN_S = 1.5
 REST_S, LEAST_SEGMENT_S = 1.0, 1.0
 
 
@@ -133,6 +134,10 @@ def _start(still: BoolArray, posed: BoolArray, down: BoolArray,
         lowered = np.flatnonzero(down[end : end + round(ARMS_DOWN_WITHIN_S * fps)])
         first = min(end + (int(lowered[0]) if len(lowered) else 0), len(still) - 1)
         reasons.append(f"a T-pose of {(end - begin) / fps:.1f} s")
+        # Then people stand for a moment before they begin.
+        settled = np.flatnonzero(_runs(still, round(IDLE_S * fps))[first:])
+        if len(settled) and settled[0] < SETTLED_WITHIN_S * fps:
+            first += int(settled[0])
     resting = int(np.argmin(np.append(still[first:], False)))
     if resting >= IDLE_S * fps:
         first += resting - round(LEAD_S * fps)

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mimegen.errors import RequestError
-from mimegen.readers import read_motion, read_points
 from mimegen.readers import c3d_file as decoding
+from mimegen.readers import read_motion, read_points
 
 SOLVED = {"btk_PiG_Motion3_FF": 16, "btk_c3dorg04_sub_labels": 16, "cmu_02_01": 41,
           "ezc3d_BTS": 22, "ezc3d_Qualisys": 55, "ktk_tennis_serve": 39,

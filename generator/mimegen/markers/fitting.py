@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -83,10 +84,11 @@ def fitted(rig: Rig, seen: FloatArray, start: Pose, springs: Springs, rounds: in
 
     Markers further off than about ``outlier`` metres lose their pull (Cauchy's weight).
     """
-    parts = []
-    for first in range(0, len(seen), FRAMES_AT_ONCE):
-        span = slice(first, first + FRAMES_AT_ONCE)
-        parts.append(_fitted(rig, seen[span], start.at(span), springs.at(span), rounds, outlier))
+    spans = [slice(first, first + FRAMES_AT_ONCE) for first in range(0, len(seen), FRAMES_AT_ONCE)]
+    # Many small matrices: threads of the linear algebra only get in each other's way.
+    with threadpool_limits(1):
+        parts = [_fitted(rig, seen[span], start.at(span), springs.at(span), rounds, outlier)
+                 for span in spans]
     return Pose(np.concatenate([p.roots for p in parts]),
                 np.concatenate([p.rotations for p in parts]))
 

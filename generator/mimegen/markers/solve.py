@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
-from threadpoolctl import threadpool_limits
 
 from mimegen.errors import RequestError
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
@@ -58,10 +57,8 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     seen = positions[:, [n for n, _ in known]]
     span = _covered(file, seen)
     seen = seen[span]
-    # Many small matrices: threads of the linear algebra only get in each other's way.
-    with threadpool_limits(1):
-        skeleton, rig, pose = _calibrated(seen, landmarks)
-        pose, unseen = _all_frames(skeleton, rig, seen, pose)
+    skeleton, rig, pose = _calibrated(seen, landmarks)
+    pose, unseen = _all_frames(skeleton, rig, seen, pose)
     motion = Motion(skeleton, fps, pose.roots,
                     quaternions.without_flips(quaternions.normalise(pose.rotations)))
     misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)

@@ -22,6 +22,8 @@ from mimegen.readers.separate import load_answer
 
 MOST_POINTS, MOST_FRAMES, LARGEST = 5000, 10_000_000, 1e6
 SECONDS_TO_READ = 20
+# Intel, DEC and SGI/MIPS, as the parameter section numbers them.
+BLOCK, PROCESSORS = 512, (84, 85, 86)
 # Parameters of the POINT group that list the labels of what is stored as points but is no place.
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
@@ -47,13 +49,7 @@ def read_trajectories(path: Path) -> Trajectories:
 
     Raises RequestError, one line, for a file that is missing, no C3D, truncated or damaged.
     """
-    try:
-        with path.open("rb") as opened:
-            magic = opened.read(2)
-    except OSError as problem:
-        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
-    if magic[1:] != b"\x50":
-        raise RequestError(f"{path}: is not a C3D file, its second byte is not 0x50")
+    _check_head(path)
     try:
         return _checked(path, _by_c3d(path))
     except RequestError:
@@ -61,6 +57,22 @@ def read_trajectories(path: Path) -> Trajectories:
     # The package raises whatever its damaged input leads it to.
     except Exception as problem:
         return _checked(path, _by_ezc3d(path, f"{type(problem).__name__}: {problem}"))
+
+
+def _check_head(path: Path) -> None:
+    """Refuse what is no C3D file before any package gets to see it."""
+    try:
+        with path.open("rb") as opened:
+            head = opened.read(2)
+            opened.seek(BLOCK * (head[0] - 1) if head[:1] > b"\0" else 0)
+            parameters = opened.read(4)
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
+    if head[1:] != b"\x50":
+        raise RequestError(f"{path}: is not a C3D file, its second byte is not 0x50")
+    if len(parameters) < 4 or parameters[3] not in PROCESSORS:
+        raise RequestError(f"{path}: has no parameter section in block {head[0]}, where its header"
+                           " says; it is damaged")
 
 
 def _checked(path: Path, found: Trajectories) -> Trajectories:

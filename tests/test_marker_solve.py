@@ -1,0 +1,222 @@
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mimegen.errors import RequestError
+from mimegen.markers import centres, find_marker_set, solve
+from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
+from mimegen.markers.sets import body_landmarks, marker_sets, plain
+from mimegen.motion import Motion, quaternions, standard_skeleton
+
+PLUG_IN_GAIT = ["LFHD", "RFHD", "LBHD", "RBHD", "C7", "T10", "CLAV", "STRN", "RBAK", "LSHO", "LUPA",
+                "LELB", "LFRM", "LWRA", "LWRB", "LFIN", "RSHO", "RUPA", "RELB", "RFRM", "RWRA",
+                "RWRB", "RFIN", "LASI", "RASI", "LPSI", "RPSI", "LTHI", "LKNE", "LTIB", "LANK",
+                "LHEE", "LTOE", "RTHI", "RKNE", "RTIB", "RANK", "RHEE", "RTOE"]
+SHOGUN = ["ARIEL", "C7", "CLAV", "STRN", "T10", "MFWT", "MBWT",
+          *(side + name for side in "LR" for name in (
+              "FHD", "BHD", "FSH", "BSH", "UPA", "ELB", "IEL", "IWR", "OWR", "IHAND", "OHAND",
+              "FWT", "BWT", "THI", "KNE", "KNI", "SHN", "ANK", "HEL", "TOE", "MT1", "MT5",
+              "THM6", "IDX6", "MID6", "RNG6", "PNK6"))]
+JOINTS = ["LeftLeg", "RightLeg", "LeftFoot", "RightFoot", "LeftArm", "RightArm", "LeftForeArm",
+          "RightForeArm", "LeftHand", "RightHand", "Neck", "Hips", "LeftUpLeg", "RightUpLeg"]
+
+
+@cache
+def exercise(frames=60, size=1.0):
+    """A standard body of some size that walks on the spot and swings bent arms."""
+    skeleton = standard_skeleton().scaled(size)
+    time = np.arange(frames) / 30
+    turns = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
+
+    def turn(joint, vectors):
+        turns[:, skeleton.index[joint]] = quaternions.from_rotation_vectors(np.radians(vectors))
+
+    zero = np.zeros(frames)
+    swing = np.sin(2 * np.pi * time)
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        turn(f"{side}UpLeg", np.stack([-10 - 30 * sign * swing, zero, 6 * swing], 1))
+        turn(f"{side}Leg", np.stack([25 + 20 * sign * swing, zero, zero], 1))
+        turn(f"{side}Foot", np.stack([-10 + 10 * swing, zero, zero], 1))
+        turn(f"{side}Arm", np.stack([zero, sign * (60 + 10 * swing), -20 * swing], 1))
+        turn(f"{side}ForeArm", np.stack([10 * swing, zero, -sign * (60 + 25 * swing)], 1))
+        turn(f"{side}Hand", np.stack([zero, 10 * swing, 10 * swing], 1))
+    turn("Spine1", np.stack([5 * swing, 4 * swing, 10 * swing], 1))
+    turn("Head", np.stack([8 * swing, zero, 15 * swing], 1))
+    turn("Hips", np.stack([zero, 3 * swing, 20 * time], 1))
+    roots = skeleton.heads[0] + np.stack([0.3 * time, -0.8 * time, 0.02 * swing], 1)
+    return Motion(skeleton, 30.0, roots, turns)
+
+
+def markers(labels, motion, size=1.0):
+    """Return where a set's markers (F, M, 3) are on a motion."""
+    found = find_marker_set("synthetic", tuple(labels))
+    spots = [found.landmark(label) for label in labels]
+    joints = [motion.skeleton.index[spot.joint] for spot in spots]
+    own = size * np.array([spot.place for spot in spots]) - motion.skeleton.heads[joints]
+    places, turns = motion.global_pose
+    return places[:, joints] + quaternions.rotate(turns[:, joints], own)
+
+
+def errors_mm(solution, motion):
+    """Return the joints' mean distances from where they truly are, in mm, by name."""
+    ours, true = solution.motion, motion.global_pose.positions[solution.frames]
+    return {name: float(1000 * np.linalg.norm(
+        ours.global_pose.positions[:, ours.skeleton.index[name]]
+        - true[:, motion.skeleton.index[name]], axis=1).mean()) for name in JOINTS}
+
+
+def solved(labels, places):
+    return solve("synthetic", labels, places, 30.0, find_marker_set("synthetic", tuple(labels)))
+
+
+@pytest.mark.parametrize("labels", [PLUG_IN_GAIT, SHOGUN], ids=["plug-in gait", "shogun"])
+@pytest.mark.parametrize("size", [0.85, 1.1])
+def test_a_body_with_markers_is_found_again(labels, size):
+    motion = exercise(size=size)
+    solution = solved(labels, markers(labels, motion, size))
+    found = errors_mm(solution, motion)
+    assert max(solution.rms_mm.values()) < 12.0
+    assert np.median(list(found.values())) < 12.0
+    assert max(found.values()) < 30.0, found
+
+
+def test_bones_keep_their_length_and_both_sides_have_the_same():
+    solution = solved(PLUG_IN_GAIT, markers(PLUG_IN_GAIT, exercise()))
+    skeleton = solution.motion.skeleton
+    lengths = dict(zip(skeleton.names, np.linalg.norm(skeleton.offsets, axis=1), strict=True))
+    true = standard_skeleton()
+    for bone in ("Leg", "Foot", "ForeArm", "Hand"):
+        assert lengths[f"Left{bone}"] == pytest.approx(lengths[f"Right{bone}"], rel=1e-3)
+        wanted = np.linalg.norm(true.offsets[true.index[f"Left{bone}"]])
+        assert lengths[f"Left{bone}"] == pytest.approx(wanted, abs=0.03)
+
+
+def test_fingers_are_solved_where_they_have_markers():
+    motion = exercise()
+    assert not any("Index" in n for n in solved(PLUG_IN_GAIT, markers(
+        PLUG_IN_GAIT, motion)).motion.skeleton.names)
+    solution = solved(SHOGUN, markers(SHOGUN, motion))
+    assert {"LeftHandIndex1", "RightHandPinky3"} <= set(solution.motion.skeleton.names)
+
+
+def test_gaps_are_bridged_and_flagged():
+    motion, places = exercise(), markers(PLUG_IN_GAIT, exercise())
+    arm_markers = [PLUG_IN_GAIT.index(n) for n in ("LELB", "LFRM", "LWRA", "LWRB", "LFIN")]
+    places[30:40, arm_markers] = np.nan
+    solution = solved(PLUG_IN_GAIT, places)
+    arm = solution.motion.skeleton.index["LeftForeArm"]
+    assert solution.unseen[30:40, arm].all() and solution.unseen[:, arm].sum() == 10
+    ours = solution.motion.global_pose.positions[:, solution.motion.skeleton.index["LeftHand"]]
+    true = motion.global_pose.positions[:, motion.skeleton.index["LeftHand"]]
+    assert np.linalg.norm(ours - true, axis=1)[30:40].max() < 0.1
+    assert any("gaps bridged" in note for note in solution.notes)
+
+
+def test_one_marker_that_jumps_away_does_not_take_the_body_along():
+    places = markers(PLUG_IN_GAIT, exercise()).copy()
+    places[20:25, PLUG_IN_GAIT.index("LKNE")] += 1.0
+    found = errors_mm(solved(PLUG_IN_GAIT, places), exercise())
+    assert max(found.values()) < 30.0, found
+
+
+def test_noise_does_not_shake_the_joints():
+    places = markers(PLUG_IN_GAIT, exercise())
+    noisy = places + np.random.default_rng(3).normal(0, 0.002, places.shape)
+    found = errors_mm(solved(PLUG_IN_GAIT, noisy), exercise())
+    assert max(found.values()) < 32.0, found
+
+
+def test_ends_that_show_little_are_left_out():
+    places = markers(PLUG_IN_GAIT, exercise()).copy()
+    places[:20, :30] = np.nan
+    solution = solved(PLUG_IN_GAIT, places)
+    assert solution.frames == slice(20, 60)
+    assert any("frames 20 to 59 of 60" in note for note in solution.notes)
+
+
+@pytest.mark.parametrize(("missing", "said"), [
+    (("LASI", "RASI", "LPSI"), "1 on the pelvis"),
+    (("RTHI", "RKNE", "RTIB", "RANK"), "2 on the right leg")])
+def test_bodies_without_pelvis_or_legs_are_refused(missing, said):
+    labels = [label for label in PLUG_IN_GAIT if label not in missing]
+    with pytest.raises(RequestError, match=said):
+        solved(labels, markers(labels, exercise()))
+
+
+@pytest.mark.parametrize(("labels", "name"), [
+    (PLUG_IN_GAIT, "Vicon Plug-in Gait"),
+    (PLUG_IN_GAIT[23:], "Vicon Plug-in Gait"),
+    ([label.lower() for label in PLUG_IN_GAIT], "Vicon Plug-in Gait"),
+    (SHOGUN, "Vicon Shogun 53 body and 10 finger markers"),
+    (["r asis", "l asis", "sacrum", "r knee 1", "l knee 1", "r heel", "l heel", "r met"],
+     "BTS Helen Hayes"),
+])
+def test_sets_are_told_by_their_labels(labels, name):
+    assert find_marker_set("file", tuple(labels)).name == name
+
+
+def test_labels_of_no_set_are_refused_with_what_there_is():
+    with pytest.raises(RequestError, match=r"Channel0, .*fit no marker set.*CMU 41"):
+        find_marker_set("file", tuple(f"Channel{n}" for n in range(30)))
+
+
+def test_every_set_names_each_landmark_of_a_side_on_both_sides():
+    for one in marker_sets():
+        names = set(one.landmarks.values())
+        for name in names:
+            other = name.replace("left_", "\0").replace("right_", "left_").replace("\0", "right_")
+            assert other in names or "shoulder_blade" in name, (one.name, name)
+
+
+def test_landmarks_are_on_the_skin_near_their_bones():
+    skeleton = standard_skeleton()
+    for mark in body_landmarks().values():
+        joint = skeleton.index[mark.joint]
+        ends = skeleton.heads[joint], skeleton.tails[joint]
+        along = ends[1] - ends[0]
+        share = np.clip((mark.place - ends[0]) @ along / (along @ along), 0, 1)
+        assert np.linalg.norm(mark.place - ends[0] - share * along) < 0.17, mark.name
+
+
+def test_plain_labels_ignore_capitals_and_separators():
+    assert plain("L_IAS") == plain("l ias") == plain("LIAS") == "lias"
+
+
+def test_hips_after_harrington():
+    """Pelvic width 240 mm and depth 150 mm, level, facing -Y."""
+    places = {"left_asis": np.array([[0.12, 0.0, 1.0]]),
+              "right_asis": np.array([[-0.12, 0.0, 1.0]]),
+              "sacrum": np.array([[0.0, 0.15, 1.0]])}
+    found = centres.hip_centres(places)
+    aside, back, down = 0.33 * 0.24 + 0.0073, 0.24 * 0.15 + 0.0099, 0.30 * 0.24 + 0.0109
+    assert found["LeftUpLeg"][0] == pytest.approx([aside, back, 1.0 - down])
+    assert found["RightUpLeg"][0] == pytest.approx([-aside, back, 1.0 - down])
+
+
+@given(distance=st.floats(0.02, 0.1), angle=st.floats(0, 6.28), lift=st.floats(-0.3, 0.3))
+def test_the_chord_function_keeps_its_promises(distance, angle, lift):
+    hip, knee = np.array([[0.1, 0.0, 0.9]]), np.array([[0.15, 0.02, 0.5]])
+    lateral = np.array([[np.cos(angle), np.sin(angle), lift]])
+    joint = centres.chord(hip, knee, lateral, distance)
+    assert np.linalg.norm(joint - knee) == pytest.approx(distance)
+    assert abs(float(np.sum((joint - knee) * (joint - hip)))) < 1e-9
+    assert float(np.sum((joint - knee) * (lateral - np.sum(
+        lateral * (hip - knee), axis=1) / np.sum((hip - knee) ** 2) * (hip - knee)))) < 1e-9
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 1000))
+def test_the_fit_finds_a_pose_again(seed):
+    """A chain of three joints with three markers each, from a pose some 30 degrees away."""
+    rng = np.random.default_rng(seed)
+    rig = Rig(np.array([-1, 0, 1]), np.array([[0, 0, 0], [0, 0, 0.4], [0, 0, 0.4]]),
+              np.repeat([0, 1, 2], 3), rng.uniform(-0.2, 0.2, (9, 3)))
+    true = Pose(rng.normal(0, 0.5, (6, 3)), quaternions.normalise(rng.normal(0, 1, (6, 3, 4))))
+    near = quaternions.from_rotation_vectors(rng.normal(0, 0.3, (6, 3, 3)))
+    start = Pose(true.roots + 0.1, quaternions.multiply(near, true.rotations))
+    free = Springs(start, np.zeros((6, 3, 3)), np.zeros(6))
+    found = fitted(rig, placed(rig, true)[2], start, free, 25, 1.0)
+    assert np.abs(placed(rig, found)[2] - placed(rig, true)[2]).max() < 1e-3

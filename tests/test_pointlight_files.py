@@ -12,7 +12,7 @@ from PIL import Image
 from scipy import sparse
 
 from mimegen.catalogue import Catalogue
-from mimegen.characters.character import Performance
+from mimegen.characters.character import Performance, posed_vertices
 from mimegen.cli import main
 from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.displays import cast_scene, marker_scene
@@ -20,11 +20,15 @@ from mimegen.motion import Skeleton
 from mimegen.pointlight.body import Body, first_surface, hidden_dots, posed_body
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.drawing import pictures
+from mimegen.pointlight.landmarks import motion_dots
+from mimegen.pointlight.lights import RADIUS_M, light_set, of_lights
 from mimegen.pointlight.spec import Display, changed, read_display
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import View, view_from
+from mimegen.readers.roles import find_roles
 from mimegen.stage.skinning import joint_columns
 from mimegen.takes import Casting, cast_member, library_take
+from mimegen.variants import parse_variants
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4],
@@ -266,3 +270,22 @@ def test_displays_belong_to_the_matrix(tiny_config: Path, tmp_path: Path) -> Non
 def test_wrong_variants_get_near_misses(variant: str, hint: str, tmp_path: Path) -> None:
     done = run("render", "--action", "boxing", "--variants", variant, "--out", tmp_path)
     assert done.exit_code == 2 and hint in done.output
+
+
+def test_lights_are_spheres_that_follow_the_dots(performed: tuple[Performance, Any]) -> None:
+    body, motion = performed[0].character, performed[0].motion
+    lit = of_lights(body)
+    dots = motion_dots(motion, find_roles(body.skeleton).joints, light_set())
+    assert [mesh.name for mesh in lit.meshes] == list(dots.names)
+    for frame in (0, 20):
+        pose = (motion.global_pose.positions[frame], motion.global_pose.rotations[frame])
+        for number, mesh in enumerate(lit.meshes):
+            posed = posed_vertices(mesh, body.skeleton, *pose)
+            # The sternum's light keeps to the chest when shoulders rise.
+            near = 0.05 if mesh.name == "sternum" else 1e-6
+            assert np.abs(posed.mean(axis=0) - dots.places[frame, number]).max() < near
+            assert np.linalg.norm(posed - posed.mean(axis=0), axis=1).max() < RADIUS_M + 1e-6
+    catalogue = Catalogue.with_libraries(())
+    man, lights = cast_member(catalogue, "man"), cast_member(catalogue, "lights:man")
+    assert man.key != lights.key and lights.name == "man_lights"
+    assert parse_variants("lights+black@0", {"man"}, {"black"})[0].character == "lights"

@@ -36,14 +36,15 @@ def of_lights(body: Character) -> Character:
                 joint = skeleton.index[roles[role]]
                 joints.append(joint)
                 places.append((skeleton.tails if end else skeleton.heads)[joint])
-        meshes.append(_sphere(name, np.mean(places, axis=0), joints))
+        # Parents come first: shoulders and chest hang on the chest.
+        meshes.append(_sphere(name, np.mean(places, axis=0), min(joints)))
     material = Material("light", "light", {"color": WHITE, "strength": STRENGTH})
     return Character(f"{body.name}_lights", skeleton, tuple(meshes), {"light": material},
                      fingerprint(meshes, [material]), body.source, body.licence)
 
 
-def _sphere(name: str, middle: FloatArray, joints: list[int]) -> Mesh:
-    """Return a sphere that moves with the middle of its joints."""
+def _sphere(name: str, middle: FloatArray, joint: int) -> Mesh:
+    """Return a sphere that moves with a joint."""
     turns = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
     ups = np.linspace(-np.pi / 2, np.pi / 2, _UP)
     grid = np.stack([np.cos(ups)[:, None] * np.cos(turns), np.cos(ups)[:, None] * np.sin(turns),
@@ -52,7 +53,5 @@ def _sphere(name: str, middle: FloatArray, joints: list[int]) -> Mesh:
     here, after = start + np.arange(_AROUND), start + (np.arange(_AROUND) + 1) % _AROUND
     faces = np.stack([here, after, after + _AROUND, here + _AROUND], axis=-1).reshape(-1, 4)
     vertices = middle + RADIUS_M * grid.reshape(-1, 3)
-    shape = (len(vertices), len(joints))
-    return Mesh(name, vertices, faces.astype(np.int32),
-                np.tile(np.array(joints, np.int32), (len(vertices), 1)),
-                np.full(shape, 1 / len(joints)), "light")
+    return Mesh(name, vertices, faces.astype(np.int32), np.full((len(vertices), 1), joint, np.int32),
+                np.ones((len(vertices), 1)), "light")

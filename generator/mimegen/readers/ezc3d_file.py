@@ -13,13 +13,15 @@ from typing import Any
 import ezc3d
 import numpy as np
 
-BYTES_TO_READ = 4 << 30
+BYTES_TO_READ, SECONDS_TO_READ = 4 << 30, 20
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
 
 def main(source: Path, target: Path) -> None:
     """Read ``source`` and write the archive ``target``."""
     resource.setrlimit(resource.RLIMIT_AS, (BYTES_TO_READ, BYTES_TO_READ))
+    # It ends by itself too, should the process that waits for it be gone.
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_TO_READ, SECONDS_TO_READ))
     found = ezc3d.c3d(str(source))
     group = found["parameters"]["POINT"]
     header = {

@@ -53,5 +53,5 @@ def _sphere(name: str, middle: FloatArray, joint: int) -> Mesh:
     here, after = start + np.arange(_AROUND), start + (np.arange(_AROUND) + 1) % _AROUND
     faces = np.stack([here, after, after + _AROUND, here + _AROUND], axis=-1).reshape(-1, 4)
     vertices = middle + RADIUS_M * grid.reshape(-1, 3)
-    return Mesh(name, vertices, faces.astype(np.int32), np.full((len(vertices), 1), joint, np.int32),
-                np.ones((len(vertices), 1)), "light")
+    return Mesh(name, vertices, faces.astype(np.int32),
+                np.full((len(vertices), 1), joint, np.int32), np.ones((len(vertices), 1)), "light")

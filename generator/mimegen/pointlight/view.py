@@ -76,8 +76,9 @@ def framed_view(display: Display, dots: Dots, stature: float, angle_deg: float =
     radius = np.linalg.norm(points[:, :2] - middle[:2], axis=1)
     distance = display.camera_distance_m if display.projection == "perspective" else np.inf
     elevation = np.radians(display.elevation_deg)
-    rise = np.abs(points[:, 2] - middle[2]) * np.cos(elevation) + radius * np.sin(abs(elevation))
-    depth = radius + np.abs(points[:, 2] - middle[2])
+    above = np.abs(points[:, 2] - middle[2])
+    rise = above * np.cos(elevation) + radius * np.sin(abs(elevation))
+    depth = radius * np.cos(elevation) + above * np.sin(abs(elevation))
     nearer = np.maximum(0.1, 1 - depth / distance)
     share = 1 - 2 * display.margin
     dot = display.pixels(display.dot_diameter)

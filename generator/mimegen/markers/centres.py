@@ -128,9 +128,7 @@ def _arm(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
     acromion, lateral = places.get(f"{side}_acromion"), places.get(f"{side}_lateral_elbow")
     if acromion is None or lateral is None:
         return
-    # The head of the humerus lies below the acromion towards the elbow side of the body.
-    down = _down(places)
-    shoulder = acromion + _distance(f"{side}_acromion", f"{part}Arm", scale) * down
+    shoulder = acromion + _distance(f"{side}_acromion", f"{part}Arm", scale) * _down(places)
     centres[f"{part}Arm"] = shoulder
     medial, wrist = places.get(f"{side}_medial_elbow"), centres.get(f"{part}Hand")
     if medial is not None:

@@ -8,12 +8,12 @@ import numpy as np
 
 from mimegen.markers.centres import SIDES, joint_centres
 from mimegen.markers.fitting import Rig
-from mimegen.markers.sets import Landmark
+from mimegen.markers.sets import Landmark, body_landmarks
 from mimegen.motion import Skeleton, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
 FINGER = re.compile(r"(Left|Right)Hand(Thumb|Index|Middle|Ring|Pinky)[123]")
-TRUNK = ("Hips", "Spine", "Spine1", "Spine2", "Neck")
+TRUNK = ("Spine", "Spine1", "Spine2", "Neck")
 # Bones of the two sides, by the joints that they go to.
 PAIRED = ("Leg", "Foot", "ForeArm", "Hand")
 
@@ -99,12 +99,13 @@ def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
                 apart = centres[skeleton.names[joint]] - centres[parent]
                 if np.isfinite(apart).any():
                     found.append(_typical(apart) / standard[joint])
+        # Beyond that it is the markers that are wrong, not the body.
         if found and 0.6 * scale < np.mean(found) < 1.6 * scale:
             for side, _ in SIDES:
                 factors[skeleton.index[f"{side.capitalize()}{bone}"]] = np.mean(found)
     trunk = _trunk(centres, places, skeleton)
     if trunk is not None and 0.7 * scale < trunk < 1.4 * scale:
-        factors[[skeleton.index[name] for name in TRUNK[1:]]] = trunk
+        factors[[skeleton.index[name] for name in TRUNK]] = trunk
     return factors
 
 
@@ -115,7 +116,7 @@ def _trunk(centres: Mapping[str, FloatArray], places: Mapping[str, FloatArray],
         return None
     hips = (centres["LeftUpLeg"] + centres["RightUpLeg"]) / 2
     middle = skeleton.heads[skeleton.index["LeftUpLeg"]] * np.array([0.0, 1.0, 1.0])
-    standard = np.linalg.norm(np.array([0.0, 0.075, 1.475]) - middle)
+    standard = np.linalg.norm(body_landmarks()["c7"].place - middle)
     apart = places["c7"] - hips
     return _typical(apart) / float(standard) if np.isfinite(apart).any() else None
 

@@ -5,17 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 
 from mimegen.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.paths import data_folder
 from mimegen.yaml_file import Strict, YamlFile, read_yaml
 
-Place = Annotated[tuple[float, float, float], Field()]
+Place = tuple[float, float, float]
 LEAST_MARKERS, LEAST_SHARE = 8, 0.5
 MIDDLE = ("Hips", "Spine2", "Head")
 
@@ -93,7 +91,7 @@ def body_landmarks() -> Mapping[str, Landmark]:
 def freedom(joint: str) -> tuple[float, float, float]:
     """Return how far (radians) a joint is thought to turn about the rest pose's X, Y and Z."""
     bare = re.sub(r"^(Left|Right)", "", joint)
-    return _body().freedom.get(bare, (0.3, 0.4, 0.5))
+    return _body().freedom.get(bare, _body().freedom["fingers"])
 
 
 @cache

@@ -1,6 +1,7 @@
 """What a hand's keys ask for: where its touching point is, how it is turned, its shape."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from mimegen.choreography.limbs import across, unit
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.tracks import TimedKey, track_weights
-from mimegen.motion import Skeleton, quaternions
+from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
 # The hand turns a little after the wrist has moved, and the fingers after that.
@@ -157,13 +158,15 @@ def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatAr
     return quaternions.multiply(quaternions.from_rotation_vectors(turn), hand)
 
 
-def finger_pose(track: HandTrack, skeleton: Skeleton, moments: FloatArray) -> FloatArray:
+@cache
+def _shape_pose(name: str) -> FloatArray:
+    return finger_rotations(standard_skeleton(), hand_shapes()[name])
+
+
+def finger_pose(track: HandTrack, moments: FloatArray) -> FloatArray:
     """Return the finger joints' rotations relative to the hand (F, 15, 4)."""
     weights = np.clip(track_weights(track.keys, moments, -FINGER_LAG_S), 0.0, 1.0)
-    shapes = hand_shapes()
-    poses = np.stack([
-        finger_rotations(skeleton, shapes[key.shape or "relaxed"]) for key in track.hand_keys
-    ])
+    poses = np.stack([_shape_pose(key.shape or "relaxed") for key in track.hand_keys])
     if track.side != LEFT:
         poses = poses * np.array([1.0, 1.0, -1.0, -1.0])
     # Blended joint by joint: against the hand, the outer joints of a fist turn more than 180.

@@ -85,7 +85,7 @@ def _solved(score: Score, stage: Stage, help_m: FloatArray) -> tuple[Motion, dic
         goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton, drift)
         arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
         _put(rotations, skeleton, arm.rotations)
-        fingers = hands.finger_pose(track, skeleton, stage.moments)
+        fingers = hands.finger_pose(track, stage.moments)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
             arm.rotations[f"{side}Hand"][:, None], fingers
         )

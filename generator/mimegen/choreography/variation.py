@@ -27,6 +27,8 @@ from mimegen.motion.quaternions import FloatArray
 FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
         "head")
 FAST_SPAN_S = 0.32
+# Where MIME's angle 0 stands: mirrored takes are mirror images as seen from there.
+CAMERA_AZIMUTH_DEG = 48.5
 FAR_CM = 44.0
 # What a seed may have of a style, where nobody asks for one.
 MILDEST, FULLEST = 0.25, 0.8
@@ -74,7 +76,8 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
     mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
     if seed:
         mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
-        turn = (-score.facing if mirror else score.facing) + float(rng.uniform(-9, 9))
+        turn = 2 * CAMERA_AZIMUTH_DEG - score.facing if mirror else score.facing
+        turn += float(rng.uniform(-9, 9))
         repeats = tuple(
             repeat.model_copy(update={"times": max(1, repeat.times + int(
                 rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})

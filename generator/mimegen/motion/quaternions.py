@@ -11,12 +11,19 @@ FloatArray = NDArray[np.float64]
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 
+def cross(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the cross products of vectors (..., 3); many times faster than numpy's on few."""
+    a, b, c = first[..., 0], first[..., 1], first[..., 2]
+    x, y, z = second[..., 0], second[..., 1], second[..., 2]
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+
+
 def multiply(first: ArrayLike, second: ArrayLike) -> FloatArray:
     """Return the Hamilton product, the rotation that turns by ``second`` and then by ``first``."""
     a, b = np.asarray(first, float), np.asarray(second, float)
     aw, bw, av, bv = a[..., :1], b[..., :1], a[..., 1:], b[..., 1:]
     scalar = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    vector = aw * bv + bw * av + np.cross(av, bv)
+    vector = aw * bv + bw * av + cross(av, bv)
     return cast(FloatArray, np.concatenate([scalar, vector], axis=-1))
 
 
@@ -29,8 +36,8 @@ def conjugate(quaternions: ArrayLike) -> FloatArray:
 def rotate(quaternions: ArrayLike, vectors: ArrayLike) -> FloatArray:
     """Turn vectors (..., 3) by quaternions (..., 4); leading shapes broadcast."""
     q, v = np.asarray(quaternions, float), np.asarray(vectors, float)
-    twice = 2.0 * np.cross(q[..., 1:], v)
-    return cast(FloatArray, v + q[..., :1] * twice + np.cross(q[..., 1:], twice))
+    twice = 2.0 * cross(q[..., 1:], v)
+    return cast(FloatArray, v + q[..., :1] * twice + cross(q[..., 1:], twice))
 
 
 def normalise(quaternions: ArrayLike) -> FloatArray:

@@ -18,7 +18,7 @@ from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
 
 # Two performers look and reach for each other: how often each sees where the other has got to.
-SCENE_ROUNDS = 3
+SCENE_ROUNDS = 2
 
 
 def perform(score: Score, seed: int = 0, fps: float = 60.0, style: str | None = None) -> Motion:

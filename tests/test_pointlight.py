@@ -1,5 +1,6 @@
 """What is in the picture of a point-light display."""
 
+import contextlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,11 +15,13 @@ from mimegen.pointlight.discs import Canvas, disc_coverage, to_linear
 from mimegen.pointlight.dots import MASK, Dots, sampled
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.landmarks import dot_set, dot_sets, marker_dots
+from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation
 from mimegen.pointlight.sample import sample_windows
 from mimegen.pointlight.scenes import scene_of_motions
 from mimegen.pointlight.spec import Display, FrameSample, changed, presets, read_display
 from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
 from mimegen.pointlight.view import camera_view
+from mimegen.pointlight.words import worded_display
 from mimegen.stage.camera import Camera
 
 FPS = 60.0
@@ -358,6 +361,15 @@ def test_what_does_not_fit_the_dots_is_said(values: dict[str, object], hint: str
     with pytest.raises(RequestError, match=hint):
         shown = display(**values)
         make_stimulus(scene(shown), shown)
+
+
+@given(st.one_of(st.text(max_size=20), st.builds(
+    "{}{}{}".format, st.sampled_from(sorted(MANIPULATIONS)), st.sampled_from(["=", "/", "/count="]),
+    st.text(max_size=8))))
+def test_any_text_is_a_manipulation_or_refused(text: str) -> None:
+    for read in (read_manipulation, lambda word: worded_display([word], display())):
+        with contextlib.suppress(RequestError):
+            read(text)
 
 
 @given(st.integers(1, 400), st.integers(1, 12), st.floats(0, 0.3), st.integers(0, 6))

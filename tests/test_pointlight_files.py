@@ -130,7 +130,7 @@ def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
     row, windows = rows[0], rows[1:]
-    assert len(windows) == 4 and row["width"] == row["height"] == 128 and row["seed"] == 3
+    assert len(windows) == 4 and row["width"] == row["height"] == 128 and row["dots_seed"] == 3
     assert row["action"] == "basketball_shot" and row["dot_count"] == 15
     for window in windows:
         assert Image.open(out / window["file_name"]).size == (512, 256)

@@ -35,7 +35,7 @@ def take_scene(take: Take, display: Display) -> Scene:
     """
     facts = {
         "action": take.action, "take": take.name, "actor": take.actor, "labels": list(take.labels),
-        "avatar": None, "licence": take.licence, "motion_file": take.file.name,
+        "avatar": None, "seed": take.seed, "licence": take.licence, "motion_file": take.file.name,
         "motion_sha256": file_hash(take.file), "dots_from": "motion", **take.reading(),
     }
     if take.partner:
@@ -67,7 +67,7 @@ def marker_scene(file: Path, display: Display) -> Scene:
     points = read_points(file)
     facts = {
         "action": safe_name(file.stem), "take": safe_name(file.stem), "actor": "recorded",
-        "labels": [file.stem], "avatar": None, "motion_file": file.name,
+        "labels": [file.stem], "avatar": None, "seed": 0, "motion_file": file.name,
         "motion_sha256": file_hash(file), "dots_from": "markers",
         "motion_unit_m": points.unit, "motion_unit_found_by": points.unit_source,
         "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,

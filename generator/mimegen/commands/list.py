@@ -8,12 +8,16 @@ import click
 
 from mimegen.catalogue import Catalogue
 from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.pointlight.landmarks import dot_sets
+from mimegen.pointlight.manipulations import MANIPULATIONS
+from mimegen.pointlight.spec import presets, read_display
 from mimegen.variants import GROUPS, MIME, POINTLIGHT
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(
-    ["actions", "takes", "characters", "backgrounds", "configs", "variants"]))
+    ["actions", "takes", "characters", "backgrounds", "configs", "variants", "displays", "dots",
+     "manipulations"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @for_people
@@ -43,6 +47,15 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
     if kind == "variants":
         return [{"variant": name, "groups": [group for group, names in GROUPS.items()
                                              if name in names]} for name in (*MIME, *POINTLIGHT)]
+    if kind == "displays":
+        return [{"display": name, "description": read_display(name).description}
+                for name in presets()]
+    if kind == "dots":
+        return [{"dots": name, "description": one.description, "source": one.source}
+                for name, one in dot_sets().items()]
+    if kind == "manipulations":
+        return [{"manipulation": name, "parameters": list(one.model_fields),
+                 "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
     files = {"characters": catalogue.characters, "backgrounds": catalogue.backgrounds,
              "configs": catalogue.configs}[kind]
     return [{"name": name, "file": str(file)} for name, file in files.items()]

@@ -32,10 +32,6 @@ class Setting:
     roots: FloatArray
     pixels: Callable[[str], float]
 
-    def frames(self, seconds: float) -> int:
-        """Return a span of time in whole frames, at least one."""
-        return max(1, round(seconds * self.fps))
-
     def paths(self, dots: Dots) -> FloatArray:
         """Return the place (F, D, 3) of the performer that each dot belongs to."""
         return self.roots[:, np.maximum(dots.performers, 0)]

@@ -34,13 +34,13 @@ def read_manipulation(text: str) -> Manipulation:
         if kind.main is None:
             raise RequestError(f"manipulation {name}: has no main value; parameters are"
                                f" {', '.join(kind.model_fields) or 'none'}")
-        values[kind.main] = _value(value)
+        values[kind.main] = value_of(value)
     for part in rest:
         key, _, value = part.partition("=")
         if key not in kind.model_fields:
             raise RequestError(f"manipulation {name}: no parameter '{key}'"
                                f"{near_misses(key, kind.model_fields)}")
-        values[key] = _value(value)
+        values[key] = value_of(value)
     texts = {key for key, field in kind.model_fields.items() if field.annotation is str}
     values = {key: str(value) if key in texts else value for key, value in values.items()}
     try:
@@ -49,8 +49,18 @@ def read_manipulation(text: str) -> Manipulation:
         raise RequestError(f"manipulation {name}: {first_problem(problem)}") from problem
 
 
-def _value(text: str) -> Any:
-    return yaml.safe_load(text)
+def value_of(text: str) -> Any:
+    """Return the number, truth value or text that is written.
+
+    Raises RequestError where it is nothing of these.
+    """
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = None
+    if not isinstance(value, bool | int | float | str):
+        raise RequestError(f"point-light display: '{text}' is no value")
+    return value
 
 
 def in_order(texts: Iterable[str]) -> list[Manipulation]:

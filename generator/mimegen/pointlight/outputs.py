@@ -17,12 +17,18 @@ from mimegen.stage.frames import ByteArray
 
 MONTAGE_FRAMES = 8
 MONTAGE_COLUMNS = 4
+GIF_FPS = 50
 
 
 def write_gif(stimulus: Stimulus, target: Path) -> None:
-    """Write a GIF, whose frames last whole hundredths of a second."""
-    images = [Image.fromarray(picture) for picture in kept_frames(stimulus)]
-    ends = np.round(np.arange(1, len(images) + 1) * 100 / stimulus.display.fps).astype(int) * 10
+    """Write a GIF. Its frames last whole hundredths of a second, and at least two of them.
+
+    Viewers slow down what is faster, so of more than 50 frames a second only every nth is taken.
+    """
+    stride = int(np.ceil(stimulus.display.fps / GIF_FPS))
+    images = [Image.fromarray(picture) for picture in kept_frames(stimulus)[::stride]]
+    step = 100 * stride / stimulus.display.fps
+    ends = np.round(np.arange(1, len(images) + 1) * step).astype(int) * 10
     packed = io.BytesIO()
     images[0].save(packed, "GIF", save_all=True, append_images=images[1:], loop=0,
                    duration=np.diff(ends, prepend=0).tolist(), optimize=False)
@@ -44,18 +50,18 @@ def write_montage(stimulus: Stimulus, target: Path) -> None:
 
 def write_csv(stimulus: Stimulus, target: Path) -> None:
     """Write one line per frame and dot: pixels, degrees from the middle, depth, look."""
-    dots, display = stimulus.dots, stimulus.display
-    degrees = _degrees(stimulus)
-    lines = ["frame,time_s,dot,performer,x_px,y_px,x_deg,y_deg,depth_m,visible,diameter_px,"
-             "strength"]
-    for frame in range(dots.frames):
-        for dot, name in enumerate(dots.names):
-            x, y, depth = dots.places[frame, dot]
-            across, up = degrees[frame, dot]
-            lines.append(
-                f"{frame},{frame / display.fps:.6f},{name},{dots.performers[dot]},{x:.4f},{y:.4f},"
-                f"{across:.5f},{up:.5f},{depth:.4f},{int(dots.visible[frame, dot])},"
-                f"{stimulus.diameters[frame, dot]:.4f},{dots.strengths[frame, dot]:.4f}")
+    dots = stimulus.dots
+    frames = np.repeat(np.arange(dots.frames), dots.count)
+    numbers = np.concatenate([
+        (frames / stimulus.display.fps)[:, None], dots.places[..., :2].reshape(-1, 2),
+        _degrees(stimulus).reshape(-1, 2), dots.places[..., 2].reshape(-1, 1),
+        stimulus.diameters.reshape(-1, 1), dots.strengths.reshape(-1, 1)], axis=1)
+    columns = zip(frames, dots.names * dots.frames, np.tile(dots.performers, dots.frames),
+                  dots.visible.ravel().astype(int), np.round(numbers, 5).tolist(), strict=True)
+    lines = ["frame,dot,performer,visible,time_s,x_px,y_px,x_deg,y_deg,depth_m,diameter_px,"
+             "strength",
+             *(f"{frame},{name},{performer},{visible},{','.join(map(str, values))}"
+               for frame, name, performer, visible, values in columns)]
     _publish(target, ("\n".join(lines) + "\n").encode())
 
 

@@ -196,7 +196,7 @@ class Masked(Manipulation):
     def region(self, dots: Dots, setting: Setting) -> tuple[FloatArray, FloatArray]:
         """Return the left upper and right lower corner of the masked area, in pixels."""
         low, high = dots.box()
-        middle, half = (low + high) / 2, (high - low) / 2 * self.area
+        middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1.0) * self.area
         size = np.array([setting.width, setting.height], float)
         return np.clip(middle - half, 0, size), np.clip(middle + half, 0, size)
 

@@ -163,7 +163,7 @@ class _Steps:
                                f" ({duration:.2f} s)")
         span = duration - display.start
         if display.duration is not None:
-            span = min(span, display.duration - 1 / display.fps)
+            span = min(span, max(display.duration - 1 / display.fps, 0.0))
         count = int(np.floor(span * display.fps + 1e-6)) + 1
         moments = display.start + np.arange(count) / display.fps
         for step, setting in self.of("time", self.scene.roots):
@@ -209,6 +209,13 @@ def _colors(display: Display, dots: Dots,
         darker = rng.permutation(np.arange(dots.count) % 2 == 0)
         colors[darker] = 0.0
     return background + display.contrast * (colors - background), background
+
+
+def outside_share(stimulus: Stimulus) -> float:
+    """Return which share of the performers' visible dots lies wholly outside the picture."""
+    own = stimulus.dots.own
+    shown = stimulus.dots.visible[:, own] & (stimulus.dots.strengths[:, own] > 0)
+    return 1 - float(used_dots(stimulus)[:, own].sum() / max(int(shown.sum()), 1))
 
 
 def used_dots(stimulus: Stimulus) -> NDArray[np.bool_]:

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, get_args
 
-import yaml
-
 from mimegen.errors import RequestError, near_misses
-from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation
+from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation, value_of
 from mimegen.pointlight.spec import Display, Style, changed, presets, read_display
 
 _NOT_BY_WORD = {"name", "description", "manipulations", "sample", "add", "palette", "style"}
@@ -36,7 +34,7 @@ def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
             values["style"] = word
         elif equals and name in Display.model_fields and name not in _NOT_BY_WORD:
             text = Display.model_fields[name].annotation is str or name == "dot_diameter"
-            values[name] = value if text else yaml.safe_load(value)
+            values[name] = value if text else value_of(value)
         elif word not in named:
             known = [*MANIPULATIONS, *get_args(Style), *presets()]
             raise RequestError(f"point-light display: no manipulation, style or display '{word}'"

@@ -33,7 +33,7 @@ function places = flip_up(places)
   places(2, :, :) = -places(2, :, :);
 end
 
-% Spatial scramble (Grossman & Blake 1999; van Boxtel & Lu 2013): every dot keeps its motion,
+% Spatial scramble (Grossman et al. 2000; van Boxtel & Lu 2013): every dot keeps its motion,
 % reckoned from its place in the first frame, and begins at a place of its own.
 function places = scramble(places, starts)
   starts(3, :) = places(3, :, 1);

@@ -19,7 +19,7 @@ class Reversed(Manipulation):
     """The clip played backwards."""
 
     name, stage = "reversed", "time"
-    algorithm = "frames in reverse order (Barclay, Cutting & Kozlowski 1978)"
+    algorithm = "frames in reverse order (Pavlova et al. 2002)"
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return the same moments from last to first."""
@@ -107,7 +107,7 @@ class PhaseScrambled(Manipulation):
 
     name, stage, main = "phase_scrambled", "world", "rule"
     algorithm = ("circular shift of each dot's motion about the root by a random number of frames"
-                 " (van Boxtel & Lu 2013; Pinto & Shiffrar 1999); fold plays to and fro instead,"
+                 " (van Boxtel & Lu 2013); fold plays to and fro instead,"
                  " without a jump where the clip ends")
     rule: Literal["circular", "fold"] = "circular"
 

@@ -165,7 +165,10 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
         return np.eye(3)
     left = _nearest_axis(across, 20.0)
     up = _nearest_axis(up - left * (left @ up), 30.0)
-    left = _unit_vector(left - up * (left @ up))
+    left = left - up * (left @ up)
+    if np.linalg.norm(left) < 0.1 or np.linalg.norm(up) < 0.5:
+        return np.eye(3)
+    left = _unit_vector(left)
     return np.array([left, np.cross(up, left), up])
 
 

@@ -41,8 +41,8 @@ class Scrambled(Manipulation):
     name, stage, main = "scrambled", "picture", "rule"
     algorithm = ("uniform: start places drawn uniformly within the box of the clip's dots, as far"
                  " as the whole path stays in the picture (Grossman et al. 2000; van Boxtel & Lu"
-                 " 2013); permuted: start places exchanged among a performer's dots, which keeps the"
-                 " first frame's places")
+                 " 2013); permuted: start places exchanged among a performer's dots, which keeps"
+                 " the first frame's places")
     rule: Literal["uniform", "permuted"] = "uniform"
 
     def apply(self, dots: Dots, setting: Setting) -> Dots:

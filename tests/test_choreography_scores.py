@@ -11,7 +11,7 @@ from mimegen.choreography.action import read_action
 from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform
-from mimegen.choreography.places import parse_direction, parse_place
+from mimegen.choreography.places import LEFT, RIGHT, parse_direction, parse_place
 from mimegen.choreography.score import read_score
 from mimegen.choreography.timing import blend_weights
 from mimegen.choreography.tracks import timeline, track_keys
@@ -51,6 +51,10 @@ def written(folder: Path, text: str) -> Path:
     ("{to: chest 0 30 0}", "{to: shoulder 0 30 0}", r"line 6: flag to: 'shoulder' has two sides"),
     ("phases:\n  - {at: 0,", "phases:\n  - {at: 0.5,", r"line 6: phases at: the first phase"),
     ("shape: fist", "shape: fist, palm: in+out", r"line 7: right_hand palm: .*cancel out"),
+    ("shape: fist", "shape: fist, palm: in, fingers: 2in", r"line 7: right_hand fingers: .*cannot"),
+    ("{at: 1, right", "{at: 1, walk: {forward: 50, since: 1.5}, right",
+     r"line 7: walk since: time runs backwards: 1.5 s is not before 1 s"),
+    ("to: flag 0", "to: partner_eyes 0", r"line 7: right_hand to: unknown landmark"),
     ("phases:", "phases: [", r"not valid YAML"),
 ])
 def test_errors_name_file_line_and_key(
@@ -116,7 +120,10 @@ def test_places_are_read_as_written(offset: tuple[float, float, float]) -> None:
 
 
 def test_directions_add_up() -> None:
-    assert parse_direction("in+0.3back") == (-1, -0.3, 0)
+    assert parse_direction("in+0.3back") == (-1, -0.3, 0, 0)
+    right = parse_direction("right+0.5up")
+    assert (right.in_axes(LEFT) == right.in_axes(RIGHT)).all()
+    assert right.in_axes(RIGHT)[0] == -1
 
 
 def test_hand_shapes_close_towards_the_palm_without_hyperextension() -> None:

@@ -1,0 +1,105 @@
+"""Walking, turning, marching, kneeling: what the engine makes of a line of a score."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mimegen.choreography.anchors import SIDES
+from mimegen.choreography.hands import HandTrack, finger_pose
+from mimegen.choreography.lint import foot_slide, lint
+from mimegen.choreography.perform import perform
+from mimegen.choreography.places import LEFT, Place
+from mimegen.choreography.score import HandKey, read_score
+from mimegen.choreography.tracks import TimedKey
+from mimegen.motion import Motion, quaternions
+
+FPS = 30.0
+
+
+def performed(folder: Path, lines: str, seed: int = 0) -> Motion:
+    file = folder / "moving.score.yaml"
+    file.write_text(f"action: moving\nabout: moving\nbalanced: false\nvary: {{mirror: false}}\n"
+                    f"duration: 4\nphases:\n  - {{at: 0}}\n{lines}", encoding="utf-8")
+    score = read_score(file)
+    motion = perform(score, seed, FPS)
+    assert [str(finding) for finding in lint([motion], score, seed)] == []
+    return motion
+
+
+def landings(motion: Motion, side: str) -> int:
+    ball = motion.skeleton.index[f"{side}ToeBase"]
+    up = motion.global_pose.positions[:, ball, 2] > motion.skeleton.heads[ball, 2] + 0.02
+    return int(np.count_nonzero(up[:-1] & ~up[1:]))
+
+
+def heading(motion: Motion) -> np.ndarray:
+    ahead = quaternions.rotate(motion.rotations[:, 0], np.array([0.0, -1.0, 0.0]))
+    return np.rad2deg(np.unwrap(np.arctan2(ahead[:, 0], -ahead[:, 1])))
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_walking_arrives_and_feet_never_slide(tmp_path: Path, seed: int) -> None:
+    motion = performed(tmp_path, "  - {at: 3.4, walk: {forward: 200, steps: 5}}\n", seed)
+    way = motion.root_positions[-1] - motion.root_positions[0]
+    assert np.linalg.norm(way[:2]) == pytest.approx(2.0, abs=0.06)
+    assert landings(motion, "Left") + landings(motion, "Right") == 5
+    for side in SIDES:
+        assert foot_slide(motion, side).max() < 0.003
+        heel = motion.skeleton.index[f"{side}Foot"]
+        assert motion.global_pose.positions[:, heel, 2].min() > 0.06
+
+
+def test_arms_swing_against_the_legs(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 3.8, walk: {forward: 220, steps: 6}}\n")
+    places, index = motion.global_pose.positions[..., 1], motion.skeleton.index
+    hands = places[:, index["LeftHand"]] - places[:, index["RightHand"]]
+    feet = places[:, index["RightFoot"]] - places[:, index["LeftFoot"]]
+    assert np.corrcoef(hands, feet)[0, 1] > 0.7
+
+
+def test_a_turn_on_the_spot_is_whole(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 3.8, walk: {turn: 360}}\n")
+    turned = heading(motion)
+    assert turned[-1] - turned[0] == pytest.approx(360, abs=4)
+    assert np.linalg.norm(motion.root_positions[:, :2] - motion.root_positions[0, :2],
+                          axis=1).max() < 0.12
+
+
+def test_marching_lifts_the_knees_and_shifts_the_weight(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 4, walk: {steps: 8, lift: 22}}\n")
+    places, index = motion.global_pose.positions, motion.skeleton.index
+    for side in SIDES:
+        knee = places[:, index[f"{side}Leg"], 2]
+        assert knee.max() > knee[0] + 0.12
+        assert landings(motion, side) == 4
+    lifted = places[:, index["LeftToeBase"], 2] - places[:, index["RightToeBase"], 2]
+    assert np.corrcoef(lifted, -motion.root_positions[:, 0])[0, 1] > 0.5
+
+
+def test_take_begins_and_ends_in_mid_walk(tmp_path: Path) -> None:
+    file = tmp_path / "moving.score.yaml"
+    file.write_text("action: moving\nabout: moving\nbalanced: false\nduration: 3\nphases:\n"
+                    "  - {at: 0, walk: {forward: -80, how: pass}}\n"
+                    "  - {at: 3, walk: {forward: 80, steps: 6, how: pass}}\n", encoding="utf-8")
+    motion = perform(read_score(file), 0, FPS)
+    speed = np.linalg.norm(np.diff(motion.root_positions[:, :2], axis=0), axis=1) * FPS
+    assert speed[0] > 0.3 and speed[-2] > 0.3
+
+
+def test_the_trunk_goes_along_where_an_arm_is_too_short(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 1.5, right_hand: {to: floor 17 58 120, touch: wrist,"
+                       " loose: true}}\n  - {at: 3, gaze: {to: floor 0 200 0}}\n")
+    hand = motion.global_pose.positions[:, motion.skeleton.index["RightHand"]]
+    assert np.linalg.norm(hand[60] - [-0.17, -0.58, 1.20]) < 0.03
+
+
+def test_fingers_open_from_a_fist_without_going_round() -> None:
+    place = Place("hip", (0.0, 0.0, 0.0))
+    keys = [TimedKey(0.0, HandKey(to=place, shape="fist"), 1),
+            TimedKey(1.0, HandKey(to=place, shape="flat"), 2)]
+    pose = finger_pose(HandTrack(keys, LEFT), np.linspace(0, 1.1, 34))
+    steps = quaternions.multiply(quaternions.conjugate(pose[:-1]), pose[1:])
+    angles = np.rad2deg(np.linalg.norm(quaternions.to_rotation_vectors(steps), axis=-1))
+    assert angles.sum(axis=0).max() < 275
+    assert angles.max() < 25

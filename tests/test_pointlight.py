@@ -345,6 +345,9 @@ def test_the_same_request_gives_the_same_dots_and_another_seed_others() -> None:
     words = ("scrambled", "masked=30", "jittered=2px", "limited_lifetime=3", "phase_scrambled")
     first, second, other = (stimulus(*words, seed=seed).dots.places for seed in (4, 4, 5))
     assert (first == second).all() and not np.allclose(first, other)
+    names = {made.name for made in (stimulus(), stimulus("inverted"), stimulus(seed=4),
+                                    stimulus(polarity="dark"), stimulus(azimuth_deg=1.0))}
+    assert len(names) == 5 and stimulus().name in names
     alone = stimulus("scrambled", seed=4).dots.places
     assert alone[0, 0, :2].round(2).tolist() == [106.34, 51.36]
     twice = stimulus("jittered=2px", "jittered=2px", seed=4).dots.places[..., :2]

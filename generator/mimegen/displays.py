@@ -106,16 +106,20 @@ def write_display(stimulus: Stimulus, target: Path) -> dict[str, Any]:
     A folder gets everything: see ``write_folder``. Returns the row. Raises RequestError where the
     ending is unknown or the place cannot be written.
     """
+    check_target(target)
     if not target.suffix:
         return write_folder(stimulus, target)
-    writer = WRITERS.get(target.suffix.lower())
-    if writer is None:
-        raise RequestError(f"{target}: a display is written to {', '.join(WRITERS)} or to a"
-                           " folder (a name without an ending)")
-    writer(stimulus, target)
+    WRITERS[target.suffix.lower()](stimulus, target)
     row = _row(stimulus, stimulus.name, target, target.name)
     publish(target.with_suffix(".json"), json.dumps(row, indent=1, ensure_ascii=False) + "\n")
     return row
+
+
+def check_target(target: Path) -> None:
+    """Raise RequestError for a file whose ending is that of no display."""
+    if target.suffix and target.suffix.lower() not in WRITERS:
+        raise RequestError(f"{target}: a display is written to {', '.join(WRITERS)} or to a"
+                           " folder (a name without an ending)")
 
 
 def write_folder(stimulus: Stimulus, out: Path) -> dict[str, Any]:

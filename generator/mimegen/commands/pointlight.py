@@ -10,6 +10,7 @@ from mimegen.commands.common import DONE, for_people, library_option, reading_op
 from mimegen.displays import (
     WRITERS,
     cast_scene,
+    check_target,
     marker_scene,
     source_fps,
     take_scene,
@@ -85,6 +86,7 @@ def pointlight_command(
         add=tuple(add.split(",")) if add else None,
         manipulations=(*preset.manipulations, *manipulations),
     )
+    check_target(out)
     in_order(display.manipulations)
     if file is None:
         chosen_set(display)

@@ -1,5 +1,6 @@
 """A display of a scene, carried out: dots in the picture and everything that is known of them."""
 
+import hashlib
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -65,11 +66,15 @@ class Stimulus:
 
     @property
     def name(self) -> str:
-        """What sets the display apart from others, fit for file names."""
+        """What sets the display apart from others, fit for file names.
+
+        It ends in six digits of a hash over everything that was said of the display.
+        """
         words = [self.display.style, *self.display.manipulations]
         plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
-        return "-".join(filter(None, [self.scene.name, self.display.name, plain,
-                                      f"{self.angle_deg:g}"]))
+        said = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from")))
+        digest = hashlib.sha256(said.encode()).hexdigest()[:6]
+        return "-".join(filter(None, [self.scene.name, self.display.name, plain, digest]))
 
     @property
     def dot_diameter(self) -> float:

@@ -1,14 +1,15 @@
 import numpy as np
 import pytest
-from scipy.ndimage import binary_erosion, label
 
 from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, metrics, quaternions, standard_skeleton
 from mimegen.motion.editing import trimmed
 from mimegen.readers import find_roles, read_motion
 from mimegen.retarget import retarget
 from mimegen.retarget.limbs import reach
-from mimegen.retarget.stance import sole, source_contacts
+from mimegen.retarget.report import quality
+from mimegen.retarget.stance import sole
 from test_readers import NAMES
 
 STANDARD = standard_skeleton()
@@ -37,10 +38,10 @@ def squashed(legs, arms):
     return Skeleton(STANDARD.names, STANDARD.parents, heads - ground, tails - ground)
 
 
-def fleshy(head=0.1):
+def fleshy():
     """The standard skeleton with a box of flesh around every joint."""
     corners = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
-    sizes = [head if name == "Head" else 0.02 for name in STANDARD.names]
+    sizes = [0.1 if name == "Head" else 0.02 for name in STANDARD.names]
     places = [STANDARD.heads[i] + ([0, -0.03, 0.1] if name == "Head" else 0) + corners * sizes[i]
               for i, name in enumerate(STANDARD.names)]
     owners = np.repeat(np.arange(len(places)), 27)[:, None].astype(np.int32)
@@ -76,45 +77,32 @@ def places_by_role(motion, roles):
             for role, joint in roles.items()}
 
 
+# Where a goal is missed on the bare standard body: the figure, and why (docs/retargeting.md).
+LESS_DIRECT: dict[str, float] = {}
+LESS_SMOOTH = {"dme_xia_strutting_01_000": 1.6, "bvhpython_test_freebvh": 1.25,
+               "pybvh_bvh_test1": 1.15, "bandai2_run_active_001": 1.1}
+MORE_SKATING = {"avatarlab_boxing": 0.17, "optitrack_milad": 0.05}
+
+
 def test_limbs_point_the_same_way(take):
     name, roles, motion, performance = take
-    ours = places_by_role(motion, roles)
-    theirs = places_by_role(performance.motion, find_roles(STANDARD).joints)
-    errors = {pair: metrics.direction_errors(ours[pair[1]] - ours[pair[0]],
-                                             theirs[pair[1]] - theirs[pair[0]]) for pair in BONES}
-    # The narrow-shouldered boxer's fists meet, which broader shoulders must bend for.
-    limit = 18.0 if name == "bandai1_punch_normal_001" else 13.0
-    assert max(np.median(error) for error in errors.values()) < limit
-    assert np.mean([error.mean() for error in errors.values()]) < 6.5
+    error = quality(motion, roles, performance)["joint_direction_error_deg"]
+    assert error <= LESS_DIRECT.get(name, 5.0)
 
 
 def test_nothing_sinks_and_planted_feet_stay(take):
     name, roles, motion, performance = take
     points = soles(performance)
-    assert metrics.ground_penetration(points.reshape(len(points), -1, 3)) < 0.5
-    joints = {role: motion.skeleton.index[joint] for role, joint in roles.items()}
-    # Within the soft edges of a contact, and for feet that the source itself drags, feet move.
-    edge = np.ones(2 * round(0.06 * motion.fps) + 1)
-    drifts = [0.0]
-    for number, side in enumerate(("left", "right")):
-        heel, ball = source_contacts(motion, joints, side)
-        runs, count = label(binary_erosion(heel & ball, edge))
-        for run in range(1, count + 1):
-            path = points[runs == run, number, 1, :2]
-            drifts.append(float(np.linalg.norm(np.ptp(path, axis=0))))
-    assert np.median(drifts) < 0.005
-    assert max(drifts) < (0.03 if name.startswith(("assimp", "bandai1")) else 0.01)
+    assert metrics.ground_penetration(points.reshape(len(points), -1, 3)) < 0.1
+    report = quality(motion, roles, performance)
+    assert report["planted_foot_drift_mm"] < 5.0
+    excess = report["skate_share"] - report["source"]["skate_share"]
+    assert excess <= MORE_SKATING.get(name, 0.012)
 
 
 def test_motion_stays_as_smooth_as_the_source(take):
     name, roles, motion, performance = take
-    body = ["hips", "head", "left_hand", "right_hand", "left_foot", "right_foot"]
-    ours = places_by_role(motion, roles)
-    theirs = places_by_role(performance.motion, find_roles(STANDARD).joints)
-    ratio = (metrics.mean_jerk(np.stack([theirs[r] for r in body], 1), motion.fps)
-             / metrics.mean_jerk(np.stack([ours[r] for r in body], 1), motion.fps))
-    # In the Xia take the pelvis twitches by a degree, which moves nothing in its own skeleton.
-    assert ratio < (2.5 if name.startswith("dme_xia") else 1.25)
+    assert quality(motion, roles, performance)["jerk_ratio"] <= LESS_SMOOTH.get(name, 1.05)
 
 
 def test_knees_and_elbows_bend_the_right_way(take):
@@ -200,12 +188,15 @@ def test_hands_that_meet_meet_on_other_arms(arms):
     assert apart(done.global_pose.positions) == pytest.approx(before, abs=0.01)
 
 
-def test_missing_fingers_relax_and_missing_toes_follow(samples):
+def test_missing_fingers_get_a_hand_shape(samples):
     recording = read_motion(samples / "bvh" / "pybvh_bvh_test2.bvh")
-    done = retarget(recording.motion, character(), recording.roles).motion
-    finger = done.rotations[:, STANDARD.index["LeftHandMiddle1"]]
-    angle = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(finger), axis=1))
-    assert np.allclose(angle, 25.0)
+    for shape, bend in (("relaxed", 26.0), ("fist", 86.0)):
+        done = retarget(recording.motion, character(), recording.roles, hand_shape=shape).motion
+        finger = done.rotations[:, STANDARD.index["LeftHandMiddle1"]]
+        angle = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(finger), axis=1))
+        assert np.allclose(angle, bend)
+    with pytest.raises(RequestError, match="no hand shape 'fists', expected one of"):
+        retarget(recording.motion, character(), recording.roles, hand_shape="fists")
 
 
 def test_another_rest_pose_changes_nothing():
@@ -265,20 +256,3 @@ def test_a_body_that_lies_down_lies_on_the_ground_and_hands_on_it():
     low = retarget(Motion(STANDARD, 30.0, root, rotations), fleshy())
     hips = low.motion.root_positions[:, 2]
     assert lowest_flesh(low) > -0.05 and np.all(hips < 0.25)
-
-
-def test_hands_keep_off_a_helmet():
-    index = STANDARD.index
-    vectors = np.zeros((10, len(STANDARD.names), 3))
-    vectors[:, index["LeftArm"]] = [0.0, 0.0, -1.2]
-    vectors[:, index["LeftForeArm"]] = [0.0, -2.3, 0.0]
-    motion = Motion(STANDARD, 30.0, np.tile(STANDARD.heads[0], (10, 1)),
-                    quaternions.from_rotation_vectors(vectors))
-
-    def from_face(done):
-        positions = done.global_pose.positions[0]
-        middle = positions[index["Head"]] + [0, -0.03, 0.1]
-        return np.linalg.norm(positions[index["LeftHand"]] - middle)
-    bare, helmet = (from_face(retarget(motion, fleshy(head)).motion) for head in (0.1, 0.2))
-    assert bare == pytest.approx(from_face(motion), abs=0.005) and bare < 0.25
-    assert helmet > bare + 0.02

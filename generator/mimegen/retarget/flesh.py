@@ -32,6 +32,8 @@ TYPICAL = {
 HEAD_AXIS = ((0.0, -0.022, 0.055), (0.0, -0.015, 0.125))
 LEG_SHARE_OF_HEIGHT = 0.491
 ALONG, AROUND = 16, 24
+# In each cell of that grid the surface is the mean of what is this near (m) to the outermost.
+OUTER = 0.02
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Tube:
-    """Distances (ALONG, AROUND) in metres of the surface from the axis, by place and direction."""
+    """Distances (ALONG, AROUND) in metres of the surface from the axis, by place and direction.
+
+    An ``open`` tube, as the forearm's, has no surface beyond its end.
+    """
 
     radii: FloatArray
+    open: bool = False
 
     def radius(self, along: FloatArray, way: FloatArray) -> FloatArray:
         """Return the distances (F, P) of the surface from the axis."""
@@ -75,6 +81,8 @@ class Tube:
         away = away - along[..., None] * (axes.end - axes.start)[:, None]
         way = unit(np.einsum("fpx,fkx->fpk", away, frame))
         off = np.linalg.norm(away, axis=-1) - self.radius(along, way)
+        if self.open:
+            off = off + np.where(along >= 1.0, np.inf, 0.0)
         return Place(along, way, off)
 
     def point(self, place: Place, axes: Axes) -> tuple[FloatArray, FloatArray]:
@@ -131,7 +139,8 @@ def typical_tubes(size: float) -> dict[str, Tube]:
         wide, front, back = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
                                        profile)[:, None] for profile in profiles)
         deep = np.where(ahead, front, back)
-        tube = Tube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep))
+        tube = Tube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep),
+                    name == "forearm")
         for key in (name,) if name in ("trunk", "head") else (f"left_{name}", f"right_{name}"):
             found[key] = tube
     return found
@@ -172,17 +181,22 @@ def _belongs(parts: FloatArray, name: str) -> FloatArray:
 
 
 def _measured(points: FloatArray, axes: Axes, tube: Tube) -> Tube:
-    """Return a tube through the outermost of points (V, 3); a typical one where there are few."""
+    """Return a tube through the outer points of (V, 3); a typical one where there are few."""
     place = Tube(np.zeros((ALONG, AROUND))).found(points[None], axes)
     along = np.round(place.along[0] * (ALONG - 1)).astype(int)
     turn = np.arctan2(place.way[0, :, 1], place.way[0, :, 0]) / (2 * np.pi) * AROUND
     around = np.round(turn).astype(int) % AROUND
     radii = np.zeros((ALONG, AROUND))
     np.maximum.at(radii, (along, around), place.off[0])
+    outer = place.off[0] > radii[along, around] - OUTER
+    cell = along[outer] * AROUND + around[outer]
+    counts = np.bincount(cell, minlength=radii.size)
+    sums = np.bincount(cell, place.off[0, outer], minlength=radii.size)
+    radii = (sums / np.maximum(counts, 1)).reshape(radii.shape)
     if np.count_nonzero(radii) < 0.2 * radii.size:
         return tube
     wrapped = np.tile(radii, (1, 3))
     nearest = distance_transform_edt(wrapped == 0, return_distances=False, return_indices=True)
     filled = wrapped[tuple(nearest)]
     smooth = gaussian_filter(filled, (0.7, 0.7), mode="nearest")
-    return Tube(smooth[:, AROUND : 2 * AROUND])
+    return Tube(smooth[:, AROUND : 2 * AROUND], tube.open)

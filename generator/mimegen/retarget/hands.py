@@ -28,13 +28,15 @@ from mimegen.retarget.surface import Skin, outer_vertices
 TOUCH, FREE = 0.008, 0.045
 # From here on it no longer keeps its place along the surface.
 HELD = 0.025
-# Hanging hands pass the thighs closely and mean nothing by it.
-FREE_OF_THIGH = 0.025
+# Hanging hands pass the thighs closely and mean nothing by it; hands that near each other do.
+FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
 # What holds a hand where the rotations alone put it.
 REST_WEIGHT = 0.03
 # How thick (m) half a bare hand is, at the typical stature.
-HALF_A_HAND = 0.014
+HALF_A_HAND = 0.019
 PUSHES = 3
+# Which of a hand's points are finger tips, and how deep (m) they may press.
+TIPS, GIVES = slice(3, 5), 0.01
 SETTLING = 0.03
 ARM = ("upper_arm", "forearm", "hand")
 
@@ -74,7 +76,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
         return motion
     theirs = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
-    ours = source_body(source, source_joints, motion, theirs.hands, joints, scale)
+    ours = source_body(source, source_joints, motion, character, joints, scale)
     shifts = np.zeros_like(theirs.hands.wrists)
     weights = np.zeros(shifts.shape[:2])
     for number, side in enumerate(SIDES):
@@ -83,7 +85,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     shifts = _balance(near, weights, apart, shifts)
     shifts = gaussian_filter1d(shifts, SETTLING * motion.fps, axis=0, mode="nearest")
     for _ in range(PUSHES):
-        shifts = shifts + _out_of_the_body(theirs, shifts, motion.fps)
+        shifts = shifts + _out_of_the_body(ours, theirs, shifts, scale, motion.fps)
     goals = theirs.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
@@ -98,17 +100,22 @@ def has_arms(joints: Mapping[str, int]) -> bool:
 def target_body(motion: Motion, character: Character, joints: Mapping[str, int]) -> Body:
     """Return a character's body in a motion."""
     pose = motion.global_pose
-    points = np.stack([_hand_points(character, joints, side).posed(motion) for side in SIDES],
-                      axis=1)
-    hands = Hands(pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]], points)
     size = stature(character.skeleton, joints)
     axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints, size)
-    return Body(hands, axes, measured_tubes(character, joints))
+    return Body(_hands(motion, character, joints), axes, measured_tubes(character, joints))
 
 
-def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, hands: Hands,
+def _hands(motion: Motion, character: Character, joints: Mapping[str, int],
+           half: float | None = None) -> Hands:
+    points = np.stack([_hand_points(character, joints, side, half).posed(motion)
+                       for side in SIDES], axis=1)
+    return Hands(motion.global_pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]], points)
+
+
+def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, character: Character,
                 goal: Mapping[str, int], scale: float) -> Body:
-    """Return the source's body: bare flesh about its bones, the target's hands at its size."""
+    """Return the source's body: bare flesh about its bones, the character's hands at its size."""
+    hands = _hands(motion, character, goal, HALF_A_HAND * stature(character.skeleton, goal))
     wrists = source.global_pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]]
     points = wrists[:, :, None] + (hands.points - hands.wrists[:, :, None]) / scale
     size = stature(source.skeleton, joints)
@@ -117,8 +124,12 @@ def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, hands
     return Body(Hands(wrists, points), axes, typical_tubes(size))
 
 
-def _hand_points(character: Character, joints: Mapping[str, int], side: str) -> Skin:
-    """Return palm, back, knuckle and finger tips of a hand; the wrist's tail where it has none."""
+def _hand_points(character: Character, joints: Mapping[str, int], side: str,
+                 half: float | None) -> Skin:
+    """Return palm, back, knuckle and finger tips of a hand; the wrist's tail where it has none.
+
+    ``half`` (m) is how thick half the hand is; None: as thick as the character's.
+    """
     skeleton = character.skeleton
     wrist = joints[f"{side}_hand"]
     axes = hand_axes(skeleton.heads, joints, side)
@@ -127,7 +138,8 @@ def _hand_points(character: Character, joints: Mapping[str, int], side: str) -> 
         return Skin(np.repeat(points, 5, axis=0), np.array(follow * 5)[:, None], np.ones((5, 1)))
     knuckle = skeleton.heads[joints[f"{side}_middle1"]]
     middle = skeleton.heads[wrist] + 0.7 * (knuckle - skeleton.heads[wrist])
-    half = _half_a_hand(character, wrist, middle, axes[1])
+    if half is None:
+        half = _half_a_hand(character, wrist, middle, axes[1])
     tips = [joints[f"{side}_{finger}3"] for finger in ("index", "thumb")
             if f"{side}_{finger}3" in joints] or [wrist, wrist]
     points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
@@ -142,7 +154,8 @@ def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
     depth = away @ -back
     beside = np.linalg.norm(away + depth[:, None] * back, axis=1)
     near = depth[(beside < 0.02) & (depth > 0)]
-    return float(np.median(near)) if len(near) > 3 else HALF_A_HAND
+    bare = HALF_A_HAND * np.linalg.norm(middle - character.skeleton.heads[wrist]) / 0.073
+    return float(np.median(near)) if len(near) > 3 else float(bare)
 
 
 def nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
@@ -169,7 +182,7 @@ def to_the_body(ours: Body, theirs: Body, number: int, side: str,
         if name == "trunk":
             # Below the hip joints a hand is no longer at it.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
-        off = np.maximum(place.off, 0.0) * scale
+        off = np.clip(place.off, 0.0, FREE) * scale
         goal, way = theirs.tubes[name].point(Place(place.along, place.way, off),
                                              theirs.axes[name])
         shift = goal - theirs.hands.points[:, number]
@@ -191,7 +204,7 @@ def _apart(ours: Body, theirs: Body, scale: float) -> tuple[FloatArray, FloatArr
     ours_apart, theirs_apart = (_between_palms(body.hands) for body in (ours, theirs))
     near = np.linalg.norm(ours.hands.points[:, 0, :, None] - ours.hands.points[:, 1, None],
                           axis=-1).min(axis=(1, 2))
-    return ours_apart * scale - theirs_apart, nearness(near)
+    return ours_apart * scale - theirs_apart, nearness(near, FREE_OF_HAND)
 
 
 def _between_palms(hands: Hands) -> FloatArray:
@@ -211,8 +224,12 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     return np.asarray(np.linalg.solve(matrix, right_side))
 
 
-def _out_of_the_body(body: Body, shifts: FloatArray, fps: float) -> FloatArray:
-    """Return what moves hands (F, 2, 3) that are shifted so out of the flesh they are in."""
+def _out_of_the_body(ours: Body, body: Body, shifts: FloatArray, scale: float,
+                     fps: float) -> FloatArray:
+    """Return what moves hands (F, 2, 3) that are shifted so out of the flesh they are in.
+
+    Finger tips may be as deep as the source's, and a little deeper: fingers and flesh give.
+    """
     hands = body.hands.moved(shifts)
     found = np.zeros_like(shifts)
     for number, side in enumerate(SIDES):
@@ -220,6 +237,8 @@ def _out_of_the_body(body: Body, shifts: FloatArray, fps: float) -> FloatArray:
         for name in _flesh_for(side, body.tubes):
             place = body.tubes[name].found(hands.points[:, number], body.axes[name])
             _, way = body.tubes[name].point(place, body.axes[name])
+            before = ours.tubes[name].found(ours.hands.points[:, number, TIPS], ours.axes[name])
+            place.off[:, TIPS] += GIVES + scale * np.maximum(-before.off, 0.0)
             worst = np.argmin(place.off, axis=1)[:, None]
             depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]
             out = np.take_along_axis(way, worst[..., None], axis=1)[:, 0]

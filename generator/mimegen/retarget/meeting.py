@@ -24,7 +24,7 @@ from mimegen.retarget.hands import (
 )
 
 # People reach for each other from afar: within this distance (m) hands begin to go for a hand.
-REACHING = 0.3
+REACHING = 0.5
 # Hands nearer to each other than this (m), whose distance changes slower than this (m/s) for this
 # long (s), hold each other.
 SHORT, HOLDING_SPEED, HOLDING = 0.25, 0.15, 0.25
@@ -48,8 +48,8 @@ class Person:
         """Return the source's and the character's body."""
         motion = self.performance.motion
         theirs = target_body(motion, self.performance.character, self.joints)
-        return source_body(self.source, self.source_joints, motion, theirs.hands, self.joints,
-                           self.scale), theirs
+        return source_body(self.source, self.source_joints, motion, self.performance.character,
+                           self.joints, self.scale), theirs
 
     def reaching(self, shifts: FloatArray) -> "Person":
         """Return the person with wrists moved by ``shifts`` (F, 2, 3)."""
@@ -93,7 +93,8 @@ def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
         ours, theirs = (replace(body, hands=mine.hands) for mine, body in zip(one, other,
                                                                               strict=True))
         body, weight = to_the_body(ours, theirs, number, "", scale)
-        total, weights = weight[:, None] * body, weight[:, None]
+        most = weight[:, None]
+        total, weights = most**4 * body, most**4
         for against in range(len(SIDES)):
             gap = _gap(one[0], other[0], number, against)
             short = _stopping_short(gap, fps)
@@ -101,9 +102,11 @@ def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
             apart *= (np.maximum(gap - short, 0.0) / np.maximum(gap, 1e-6))[:, None]
             near = nearness(gap - short, REACHING)[:, None]
             # Each goes half the way.
-            total = total + near * (apart - _apart(one[1], other[1], number, against)) / 2
-            weights = weights + near
-        shifts[:, number] = total / np.maximum(weights, 1.0)
+            half = (apart - _apart(one[1], other[1], number, against)) / 2
+            total, weights = total + near**4 * half, weights + near**4
+            most = np.maximum(most, near)
+        # The nearest decides.
+        shifts[:, number] = most * total / np.maximum(weights, 1e-9)
     return shifts
 
 

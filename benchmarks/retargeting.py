@@ -204,8 +204,8 @@ def _document(rows: list[dict[str, Any]], refused: list[tuple[str, str]]) -> Ite
         for name, label, goal in MEASURES:
             if name != "back_pct" and round(row[name], 2 if goal > 0.05 else 3) > goal:
                 why = REASONS.get((row["file"], name)) or GENERAL.get(name, "")
-                yield (f"| {row['file']} | {row['body']} | {label} | {_figure(row[name])} | {goal} |"
-                       f" {why} |")
+                yield (f"| {row['file']} | {row['body']} | {label} | {_figure(row[name])} |"
+                       f" {goal} | {why} |")
     yield "\n## Every file, on the man\n"
     yield ("| file | mapping | " + " | ".join(label for _, label, _ in MEASURES)
            + " | end effectors (% height) | s per 10 s |")
@@ -259,8 +259,8 @@ Both are measured on the man.
 *To itself* and *there and back* measure the transfer alone, without the repair of contacts (which
 moves what the source itself lets slide or sink): onto the file's own skeleton, and onto a body and
 from it back to the file's skeleton; joints about the hips. Back again loses what the body cannot
-hold: trunks with more joints than its own, twitches of the pelvis, and zero poses that no person can
-take, which are understood in sources but not in characters.
+hold: trunks with more joints than its own, twitches of the pelvis, and zero poses that no person
+can take, which are understood in sources but not in characters.
 """
 # Why a goal is missed, by file where it is known, else by measure.
 GENERAL = {

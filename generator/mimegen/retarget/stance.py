@@ -13,6 +13,9 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.surface import Skin, outer_vertices, outermost
 
+# What goes faster over the ground (m/s) does not stand on it.
+RESTING_SPEED = 0.25
+
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
                     side: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -33,7 +36,7 @@ def _resting(source: Motion, joints: Mapping[str, int], part: str,
              side: str) -> NDArray[np.bool_]:
     level = standing_height(source, joints, part)
     points = source.global_pose.positions[:, [joints[f"{side}_{part}"]]]
-    return resting(points, source.fps, level)[:, 0]
+    return resting(points, source.fps, level, speed=RESTING_SPEED)[:, 0]
 
 
 @dataclass(frozen=True)

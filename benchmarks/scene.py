@@ -56,9 +56,12 @@ def library_of_pictures(folder: Path, action: str) -> Path:
     return folder
 
 
-def config_with(name: str, fps: float, target: Path) -> Path:
-    """Write a render config of the library at another frame rate."""
+def config_with(name: str, fps: float, target: Path, width: int | None = None,
+                height: int | None = None, samples: int | None = None) -> Path:
+    """Write a render config of the library at another frame rate, and maybe size and samples."""
     content = read_config(Catalogue.with_libraries([]).file("config", name))
     values = content.model_dump(mode="json") | {"fps": fps}
+    values |= {"width": width or content.width, "height": height or content.height}
+    values["sampling"]["samples"] = samples or content.sampling.samples
     target.write_text(yaml.safe_dump(values))
     return target

@@ -1,5 +1,7 @@
 """Motion from FBX files: rate, length, uprightness, and what is refused."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 import conftest
 from mimegen.errors import RequestError
-from mimegen.readers import ReadOptions, read_motion
+from mimegen.readers import ReadOptions, read_motion, separate
 from mimegen.readers.fbx import read_fbx
 
 SAMPLES = conftest.SAMPLES / "fbx"
@@ -76,3 +78,58 @@ def test_truncated(share: float, expected: str, tmp_path: Path) -> None:
 def test_a_file_without_motion() -> None:
     with pytest.raises(RequestError, match="has a skeleton but no motion"):
         read_motion(SAMPLES / "ufbx_maya_human_ik_7400_ascii.fbx")
+
+
+@pytest.fixture(scope="module")
+def stacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("fbx") / "stacked.fbx"
+    script = Path(__file__).with_name("stacked_fbx.py")
+    done = subprocess.run([sys.executable, script, target], capture_output=True, text=True)
+    assert target.is_file(), done.stderr
+    return target
+
+
+def test_animation_stacks_by_name(stacked: Path) -> None:
+    found = read_motion(stacked, ReadOptions(stack="Person|nod"))
+    assert found.motion.frames == 20 and found.stacks == ("Person|bow", "Person|nod")
+    assert found.roles["left_forearm"] == "Actor:LeftForeArm"
+    turns = np.ptp(found.motion.rotations, axis=0).max(axis=1)
+    moving = {found.motion.skeleton.names[j] for j in np.flatnonzero(turns > 0.01)}
+    assert moving == {"Actor:Head"}
+    with pytest.raises(RequestError, match=r"no animation stack 'jump'; there is: Person\|bow,"
+                                           r" Person\|nod"):
+        read_motion(stacked, ReadOptions(stack="jump"))
+
+
+def test_a_file_of_another_size_or_unit() -> None:
+    """A girl of 1.39 m stays one; a figure twelve times too big does not."""
+    girl = read_motion(SAMPLES / "mixamo_girl_dance.fbx")
+    assert girl.unit == 0.01 and "1.39 m" in girl.unit_source
+    giant = read_motion(SAMPLES / "naeem_idle.fbx")
+    assert "states centimetres, a body of 21.16 m" in giant.unit_source
+
+
+def test_limits_are_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 0.2)
+    with pytest.raises(RequestError, match=r"punch\.fbx: Blender needs more than 0\.2 G") as caught:
+        read_motion(SAMPLES / "mixamo_ybot_punch.fbx")
+    assert "\n" not in str(caught.value)
+    monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 6.0)
+    monkeypatch.setattr(separate, "SECONDS_TO_READ", 0.05)
+    monkeypatch.setattr(separate, "SECONDS_PER_MEGABYTE", 1.0)
+    with pytest.raises(RequestError, match=r"did not finish reading it in 0 s"):
+        read_motion(SAMPLES / "mixamo_ybot_punch.fbx")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_bytes_give_a_motion_or_one_line(seed: int, tmp_path: Path) -> None:
+    chance = np.random.default_rng(seed)
+    content = bytearray((SAMPLES / "mixamo_ybot_punch.fbx").read_bytes())
+    for at in chance.integers(len(content) if seed % 2 else 4000, size=12):
+        content[int(at)] = int(chance.integers(256))
+    path = tmp_path / "damaged.fbx"
+    path.write_bytes(content)
+    try:
+        assert np.isfinite(read_motion(path).motion.global_pose.positions).all()
+    except RequestError as problem:
+        assert "damaged.fbx" in str(problem) and "\n" not in str(problem)

@@ -25,7 +25,8 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     """Import a file and return the pose of its most animated armature at the rate of its keys.
 
     The header has ``takes`` (names of the file's animation stacks), ``take`` (the one sampled, or
-    None), ``fps``, ``scene_fps``, ``key_fps`` and ``joints``. Raises RuntimeError where Blender
+    None), ``fps``, ``scene_fps``, ``key_fps``, ``joints``, and ``left_out``: other armatures that
+    it moves. Raises RuntimeError where Blender
     cannot read the file.
     """
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -49,6 +50,7 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
         if slot is not None:
             thing.animation_data.action = action
             thing.animation_data.action_slot = slot
+    header["left_out"] = [a.name for a in armatures if a is not armature and _slot(a, action)]
     bones = list(armature.data.bones)
     number = {bone.name: i for i, bone in enumerate(bones)}
     scene = bpy.context.scene

@@ -100,6 +100,9 @@ def _motion(path: Path, answer: Answer, take: str | None) -> tuple[Motion, tuple
     if stretch > STRETCH_TO_MENTION:
         notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are held at their"
                      " usual length")
+    if header["left_out"]:
+        notes.append(f"{', '.join(header['left_out'][:4])} moves too and is left out; save one"
+                     " person per file to use it")
     others = [name for name in header["takes"] if name != header["take"]]
     if others:
         notes.append(f"animation stack {header['take']!r} is read; there are also"

@@ -17,7 +17,7 @@ from mimegen.errors import RequestError
 # A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
-                           rb"|Unable to allocate|Cannot allocate memory")
+                           rb"|Unable to allocate|[Cc]annot (allocate memory|map zero-fill)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ from mimegen.retarget import retarget_scene
 from mimegen.store import code_hash, content_key, file_hash
 from mimegen.takefile import TAKE_SUFFIX, options_of, read_take_file
 
+RELAXED = "relaxed"
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
 # A motion and, where they are known, its joints by role.
 Source = tuple[Motion, Mapping[str, str] | None]
@@ -44,7 +45,8 @@ class Take:
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``partner`` is the
     file of a second performer who shares clock and world with the first. ``options`` say how
     mocap files are read, ``source`` and ``original_name`` where an imported one came from;
-    ``style`` is how a score is performed, None for the seed's own.
+    ``style`` is how a score is performed, None for the seed's own; ``hand_shape`` is that of
+    fingers of which mocap says nothing.
     """
 
     action: str
@@ -61,6 +63,7 @@ class Take:
     source: str | None = None
     original_name: str | None = None
     style: str | None = None
+    hand_shape: str = RELAXED
 
     @property
     def is_score(self) -> bool:
@@ -76,7 +79,7 @@ class Take:
                          for file in self.files if file.suffix.lower() == ".amc"]
             said = [*skeletons, *([self.options.mapping] if self.options.mapping else [])]
             return content_key(files, [file_hash(file) for file in said], self.options.stack,
-                               str(self.options.trim))
+                               str(self.options.trim), self.hand_shape)
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
         return content_key(files, [file_hash(file) for file in shared], self.seed, self.style)
@@ -190,8 +193,8 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
               options: ReadOptions = AS_FOUND) -> Take:
     """Return a user's own mocap file, or two of one scene, as a take.
 
-    A label that the library knows lends its backgrounds. Raises RequestError where a file holds
-    no motion of one person.
+    A label that the library knows lends its backgrounds, and its hand shape where it has but one.
+    Raises RequestError where a file holds no motion of one person.
     """
     for option, path in (("--motion", file), ("--partner", partner)):
         if path is not None and not path.is_file():
@@ -211,6 +214,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         aligned=aligned or (known.aligned_background if known else None),
         misaligned=misaligned or (known.misaligned_background if known else None),
         file=file, seed=0, actor="recorded", licence=licence, partner=partner, options=options,
+        hand_shape=known.hand_shapes[0] if known and len(known.hand_shapes) == 1 else RELAXED,
     )
     take.sources(1.0)
     return take
@@ -310,7 +314,8 @@ class Casting:
         """Build the characters and bring the motions onto them, at ``fps``."""
         characters = [_built(member) for member in self.members]
         try:
-            scene = retarget_scene(self.take.sources(fps), characters)
+            scene = retarget_scene(self.take.sources(fps), characters,
+                                   hand_shape=self.take.hand_shape)
         except RequestError as problem:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
         return tuple(performance if performance.motion.fps == fps else

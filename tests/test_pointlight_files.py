@@ -226,6 +226,9 @@ def test_raw_markers_and_two_performers_from_real_files(samples: Path, tmp_path:
                samples / "bvh" / "cmu_19_01.bvh", "--color-by", "performer", "--fps", 30,
                "--out", tmp_path / "two.npz")
     assert done.exit_code == 0, done.output
+    refused = run("pointlight", file, "--dots", "all_markers", "--trim", "1:2",
+                  "--out", tmp_path / "x.csv")
+    assert refused.exit_code == 2 and "--start" in refused.output
     arrays = np.load(tmp_path / "two.npz")
     assert arrays["metres"].shape[1] == 26 and set(arrays["performers"]) == {0, 1}
     hands = [list(arrays["names"]).index(f"{person}:right_wrist") for person in (1, 2)]

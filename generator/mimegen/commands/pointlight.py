@@ -1,5 +1,6 @@
 """``mimegen pointlight``: an action, a take or a mocap file as moving dots."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed, presets, read_display
 from mimegen.pointlight.stimulus import Scene, make_stimulus
-from mimegen.readers import ReadOptions
+from mimegen.readers import ReadOptions, Trim
 from mimegen.takes import Casting, Take, cast_member, library_take, user_take
 
 
@@ -86,6 +87,9 @@ def pointlight_command(
         add=tuple(add.split(",")) if add else None,
         manipulations=(*preset.manipulations, *manipulations),
     )
+    if display.sample is not None and reading.trim.kind == "auto":
+        # The sample cuts its share off the whole take.
+        reading = replace(reading, trim=Trim())
     check_target(out)
     in_order(display.manipulations)
     if file is None:
@@ -113,6 +117,8 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
             partner: Path | None, seed: int, character: str | None, display: Display,
             out: Path, reading: ReadOptions) -> list[Scene]:
     if file is not None and file.suffix.lower() == ".c3d" and _wants_markers(display):
+        if reading.trim.kind == "span":
+            raise RequestError("--trim is for motions; raw markers take --start and --duration")
         return [marker_scene(file, display)]
     if file is not None:
         takes = [user_take(catalogue, file, (), None, None, "not stated", partner, reading)]

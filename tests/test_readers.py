@@ -262,6 +262,28 @@ def test_corrupted_bytes_give_a_motion_or_one_line(real_bytes, tmp_path, data):
         assert np.isfinite(motion.global_pose.positions).all()
 
 
+@given(st.data())
+@settings(max_examples=100, deadline=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_odd_numbers_give_a_motion_or_one_line(tmp_path, data):
+    """Bones without length, on one line, huge or tiny: the file is whole, the body is not."""
+    odd = st.sampled_from(["0", "-0", "1e-30", "999999", "-999999", "90", "1e-7", "-42"])
+    words = re.split(r"(OFFSET \S+ \S+ \S+)", HIERARCHY)
+    for at in data.draw(st.lists(st.integers(0, len(words) // 2 - 1), max_size=16)):
+        words[2 * at + 1] = "OFFSET " + " ".join(data.draw(odd) for _ in "xyz")
+    values = row().split()
+    for at in data.draw(st.lists(st.integers(0, CHANNELS - 1), max_size=8)):
+        values[at] = data.draw(odd)
+    path = tmp_path / "odd.bvh"
+    path.write_text(person([row(), " ".join(values), row()], hierarchy="".join(words)))
+    try:
+        motion = read_motion(path).motion
+    except RequestError as problem:
+        assert "\n" not in str(problem)
+    else:
+        assert np.isfinite(motion.global_pose.positions).all()
+
+
 NAMINGS = {
     "mixamorig4:": ["Hips", "Spine", "Neck", "Head", "LeftArm", "LeftForeArm", "LeftHand",
                     "LeftUpLeg", "LeftLeg", "LeftFoot"],

@@ -36,6 +36,10 @@ class Style(Strict):
             narrow=self.narrow * share,
         )
 
+    def sized(self, share: float) -> "Style":
+        """Return the style with so much of its change of sizes, for scores that allow less."""
+        return self.model_copy(update={"size": self.size**share, "angles": self.angles**share})
+
 
 class _Styles(Strict):
     styles: dict[str, Style]

@@ -18,6 +18,7 @@ from mimegen.choreography.score import (
     Score,
     ShouldersKey,
     Turned,
+    Variety,
 )
 from mimegen.choreography.styles import Style, style_named, styles
 from mimegen.choreography.tracks import Timeline, timeline
@@ -32,6 +33,7 @@ CAMERA_AZIMUTH_DEG = 48.5
 FAR_CM = 44.0
 # What a seed may have of a style, where nobody asks for one.
 MILDEST, FULLEST = 0.25, 0.8
+USUAL_AMPLITUDE = Variety().amplitude
 
 
 class Variant(NamedTuple):
@@ -72,7 +74,8 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
     if seed == 0 and style is None:
         return tuple(Variant(timeline(part), False, score.facing) for part in parts)
     rng = np.random.default_rng([seed, zlib.crc32(score.name.encode())])
-    own = style_named(style) if style else _drawn_style(rng)
+    own = (style_named(style) if style else _drawn_style(rng)).sized(
+        min(1.0, score.vary.amplitude / USUAL_AMPLITUDE))
     mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
     if seed:
         mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
@@ -137,9 +140,13 @@ def _timed(lines: Sequence[Timeline], style: Style, noise: float,
                          lines[0].duration])
     written = np.diff(moments)
     spans = written * tempo * np.exp(rng.normal(0, noise / 3, len(written)))
-    # Fast spans are written at a person's full speed: no seed is faster, larger movements slower.
+    # Fast spans that end in a stop or an impact are written at a person's full speed: no seed is
+    # faster, larger movements slower.
     least = written * max(1.0, style.size, style.angles)
-    spans = np.where(written < FAST_SPAN_S, np.maximum(spans, least), spans)
+    ends = {phase.at for line in lines for phase in line.phases
+            if any(key.how != "pass" for _, key in phase.moves())}
+    fast = (written < FAST_SPAN_S) & np.isin(moments[1:], list(ends))
+    spans = np.where(fast, np.maximum(spans, least), spans)
     again = np.r_[0.0, np.cumsum(spans)]
     return [
         Timeline(tuple(phase.model_copy(update={"at": float(np.interp(phase.at, moments, again))})

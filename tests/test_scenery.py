@@ -28,7 +28,8 @@ from mimegen.stage.scenery_layout import (
 )
 from mimegen.stage.scenery_shapes import mesh_of
 
-SETS = ("basketball_court", "beach", "boxing_gym", "car_showroom", "concert_hall", "living_room")
+SETS = sorted(path.stem for path in (data_folder() / "backgrounds").glob("*.yaml")
+              if "set" in yaml.safe_load(path.read_text()))
 MINIMAL = {
     "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},
     "sun": {"strength": 1},

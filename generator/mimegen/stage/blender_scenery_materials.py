@@ -116,6 +116,9 @@ def make_material(name: str, material: Material) -> bpy.types.Material:
         nodes.put(shader.inputs["Normal"], bump.outputs[0])
     if material.pattern == "shore":
         _wet(nodes, shader)
+    if material.pattern == "net":
+        nodes.put(shader.inputs["Alpha"], nodes.math("MULTIPLY", _cords(nodes, material),
+                                                     material.opacity))
     return made
 
 
@@ -257,8 +260,19 @@ def _wet(nodes: Nodes, shader: bpy.types.Node) -> None:
     nodes.put(shader.inputs["Roughness"], nodes.math("ADD", 0.12, nodes.math("MULTIPLY", dry, 0.8)))
 
 
+def _cords(nodes: Nodes, material: Material) -> bpy.types.NodeSocket:
+    """Return 1 on a net's cords and 0 between them; ``gap`` is the cords' share of a mesh."""
+    split = nodes.add("SeparateXYZ", Vector=nodes.surface())
+    cords = [
+        nodes.math("LESS_THAN", nodes.math("FRACT", nodes.math(
+            "DIVIDE", split.outputs[axis], size)), material.gap)
+        for axis, size in zip("XY", material.size, strict=True)
+    ]
+    return nodes.math("MAXIMUM", *cords)
+
+
 PATTERNS: dict[str, Callable[[Nodes, Material], Pattern]] = {
     "plain": _plain, "wood": _wood, "planks": _planks, "tiles": _tiles, "bricks": _bricks,
     "cloth": _cloth, "speckle": _speckle, "sand": _sand, "stripes": _stripes,
-    "painting": _painting, "outdoors": _outdoors, "shore": _shore,
+    "painting": _painting, "outdoors": _outdoors, "shore": _shore, "net": _plain,
 }

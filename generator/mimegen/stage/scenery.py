@@ -22,14 +22,14 @@ class Material(Strict):
 
     ``size`` is the pattern's size in metres (plank length and width, tile, stripe, grain);
     ``gap`` the share of a plank or tile that is joint. ``shore`` draws sand, surf and sea by the
-    distance to the waterline of an ``island``.
+    distance to the waterline of an ``island``; ``net`` only the cords of a mesh of ``size``.
     """
 
     color: Color
     second: Color | None = None
     pattern: Literal[
         "plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand", "stripes",
-        "painting", "outdoors", "shore",
+        "painting", "outdoors", "shore", "net",
     ] = "plain"
     size: tuple[Positive, Positive] = (1.0, 1.0)
     gap: float = Field(default=0.02, ge=0, le=0.5)
@@ -178,6 +178,15 @@ class Frond(Solid):
     leaflets: int = Field(default=24, ge=1, le=100)
 
 
+class Foliage(Solid):
+    """A bush or a tree's crown: ``leaves`` of ``leaf`` metres on a lumpy ball around its place."""
+
+    kind: Literal["foliage"]
+    radius: Positive
+    leaf: Positive = 0.15
+    leaves: int = Field(default=500, ge=1, le=5000)
+
+
 class Island(Solid):
     """The ground of a beach out to the horizon: land within a smooth outline, sea around it."""
 
@@ -194,8 +203,8 @@ class Group(Placed):
 
 
 Object = Annotated[
-    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Loft | Frond | Island
-    | Group,
+    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Loft | Frond | Foliage
+    | Island | Group,
     Field(discriminator="kind"),
 ]
 

@@ -14,6 +14,7 @@ from mimegen.stage.scenery import (
     Curtain,
     Cylinder,
     Extrude,
+    Foliage,
     Frond,
     Island,
     Lathe,
@@ -244,6 +245,28 @@ def _(shape: Frond) -> Mesh:
     vertices.extend(np.concatenate([spine - edge, spine + edge]))
     faces.extend((first + n, first + n + 1, first + n + 26, first + n + 25) for n in range(24))
     return Mesh(np.array(vertices), tuple(faces))
+
+
+@mesh_of.register
+def _(shape: Foliage) -> Mesh:
+    chance = np.random.default_rng(shape.leaves)
+    out = chance.normal(size=(shape.leaves, 3))
+    out /= np.linalg.norm(out, axis=1, keepdims=True)
+    lumps = 0.86 + 0.12 * np.sin(5 * out @ chance.normal(size=(3, 4))).mean(axis=1)
+    middle = shape.radius * (lumps + chance.uniform(-0.08, 0.08, shape.leaves))[:, None] * out
+    facing = out + chance.normal(scale=0.6, size=out.shape)
+    along = np.cross(facing, chance.normal(size=out.shape))
+    along *= 0.5 * shape.leaf / np.linalg.norm(along, axis=1, keepdims=True)
+    across = np.cross(facing, along) / np.linalg.norm(facing, axis=1, keepdims=True) * 0.6
+    leaves = middle[:, None] + np.stack([along, across, -along, -across], axis=1)
+    # A ball within keeps the light from shining through.
+    rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
+    profile = 0.76 * shape.radius * np.stack([np.cos(rise), np.sin(rise)], axis=-1)
+    inside = _turned(profile, capped=False)
+    first = len(inside.vertices)
+    quads = first + np.arange(4 * shape.leaves).reshape(-1, 4)
+    return Mesh(np.concatenate([inside.vertices, leaves.reshape(-1, 3)]),
+                (*inside.faces, *(tuple(quad) for quad in quads.tolist())))
 
 
 @mesh_of.register

@@ -24,11 +24,12 @@ from mimegen.retarget.smoothing import as_lively, smooth_cover
 from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
 
 UP = np.array([0.0, 0.0, 1.0])
-BLEND = 0.12
-HOLD = 0.06
-# How long (s) before and after a contact the foot goes as the source's.
-REACH = 0.1
-FADE = 0.5
+# How long (s) soles level out before a contact, and how long the hold sets in within it.
+BLEND, HOLD = 0.12, 0.06
+# How long (s) before and after a contact the foot goes as the source's, and how long it takes at
+# most to go back to where bone directions alone put it.
+REACH, FADE = 0.1, 0.5
+# How much of its length a planted leg may need before the hips sink for it.
 LONGEST_LEG = 0.998
 # From here (m) down to half of it feet more and more swing at least as high as the source's; how
 # softly (m) that sets in.
@@ -92,8 +93,8 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
     led = [np.array([scale, scale, legs]) * _above_rest(source, source_joints, side, part)
            for part in parts]
     return Foot(thigh, shin, foot, toe, sole(character, joints, side), heel, ball,
-                 turns[:, foot], turns[:, foot if toe is None else toe],
-                 as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
+                turns[:, foot], turns[:, foot if toe is None else toe],
+                as_lively(motion.global_pose.positions[:, foot], led[0], motion.fps), *led)
 
 
 def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:

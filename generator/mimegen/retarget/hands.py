@@ -34,9 +34,11 @@ FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
 REST_WEIGHT = 0.03
 # How thick (m) half a bare hand is, at the typical stature.
 HALF_A_HAND = 0.019
+# How often hands are pushed out of flesh, each time from the deepest.
 PUSHES = 3
 # Which of a hand's points are finger tips, and how deep (m) they may press.
 TIPS, GIVES = slice(3, 5), 0.01
+# The standard deviation (s) of the low-pass of hands' shifts.
 SETTLING = 0.03
 ARM = ("upper_arm", "forearm", "hand")
 

@@ -28,7 +28,7 @@ class ScriptedWorker:
     def __init__(self, device: str, threads: int) -> None:
         type(self).started += 1
         self.connection, self._theirs = Pipe()
-        self._theirs.send(Ready("cpu", "5.0.1"))
+        self._theirs.send(Ready("cpu", 1, "5.0.1"))
         self.worn = False
 
     def submit(self, job: SetJob) -> None:
@@ -72,7 +72,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         jobs = [SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
                        tmp_path / f"{number}.png") for number in range(tasks)]
         todo = [Task(job, f"task {number}") for number, job in enumerate(jobs)]
-        return [event for event in local.run_tasks(todo, workers, "cpu", 0) if event is not None]
+        return [event for event in local.run_tasks(todo, ["cpu"] * workers, 0) if event is not None]
 
     return run_script
 
@@ -127,9 +127,27 @@ def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[local.Ev
     monkeypatch.setattr(local, "StageWorker", DeadWorker)
     todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
                         Path("absent.png")), "task")]
-    failures = [event for event in local.run_tasks(todo, 1, "cpu", 0)
+    failures = [event for event in local.run_tasks(todo, ["cpu"], 0)
                 if isinstance(event, local.TaskFailed)]
     assert [event.why for event in failures] == ["task: the Blender process died"]
+
+
+def test_a_lost_worker_is_replaced_on_its_own_gpu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[str] = []
+
+    class Noted(ScriptedWorker):
+        def __init__(self, device: str, threads: int) -> None:
+            started.append(device)
+            super().__init__(device, threads)
+
+    monkeypatch.setattr(local, "StageWorker", Noted)
+    Noted.script = iter([crash, crash, succeed, succeed])
+    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
+                        tmp_path / f"{number}.png"), "task") for number in range(2)]
+    list(local.run_tasks(todo, ["cuda:0", "cuda:1"], 0))
+    assert started == ["cuda:0", "cuda:1"] * 2
 
 
 def test_a_blender_that_cannot_load_is_one_clear_line(
@@ -148,4 +166,4 @@ def test_a_blender_that_cannot_load_is_one_clear_line(
     with pytest.raises(RequestError, match=r"libSM\.so\.6"):
         list(local.run_tasks([Task(SetJob(cast(Scenery, None), cast(Camera, None),
                                           cast(RenderConfig, None), Path("absent.png")), "task")],
-                             2, "cpu", 0))
+                             ["cpu", "cpu"], 0))

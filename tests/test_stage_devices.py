@@ -10,7 +10,7 @@ import pytest
 
 from mimegen.errors import RequestError
 from mimegen.stage.auto import auto_config
-from mimegen.stage.devices import DEVICE_KINDS, best_device
+from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
 
 
 def blender_with(*kinds: str) -> MagicMock:
@@ -24,13 +24,13 @@ def blender_with(*kinds: str) -> MagicMock:
 
 @pytest.fixture
 def use_device(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def on(bpy: MagicMock, wanted: str, threads: int = 0) -> str:
+    def on(bpy: MagicMock, wanted: str, threads: int = 0) -> Device:
         monkeypatch.setitem(sys.modules, "bpy", bpy)
         spec = importlib.util.find_spec("mimegen.stage.blender_render")
         assert spec is not None and spec.loader is not None
         blender_render = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(blender_render)
-        return str(blender_render.use_device(wanted, threads))
+        return blender_render.use_device(wanted, threads)
 
     return on
 
@@ -38,7 +38,7 @@ def use_device(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("best", range(len(DEVICE_KINDS)))
 def test_auto_takes_the_best_there_is(use_device: Any, best: int) -> None:
     bpy = blender_with("CPU", *(kind.upper() for kind in reversed(DEVICE_KINDS[best:-1])))
-    assert use_device(bpy, "auto") == DEVICE_KINDS[best]
+    assert use_device(bpy, "auto") == Device(DEVICE_KINDS[best], 1)
     preferences = bpy.context.preferences.addons["cycles"].preferences
     used = {device.type for device in preferences.devices if device.use}
     assert used == {DEVICE_KINDS[best].upper()}
@@ -47,9 +47,9 @@ def test_auto_takes_the_best_there_is(use_device: Any, best: int) -> None:
 
 def test_a_wanted_device_overrides(use_device: Any) -> None:
     bpy = blender_with("CPU", "OPTIX", "CUDA")
-    assert use_device(bpy, "CUDA") == "cuda"
+    assert use_device(bpy, "CUDA") == Device("cuda", 1)
     assert bpy.context.preferences.addons["cycles"].preferences.compute_device_type == "CUDA"
-    assert use_device(bpy, "cpu", 3) == "cpu"
+    assert use_device(bpy, "cpu", 3) == Device("cpu", 1)
     assert bpy.context.scene.render.threads == 3
 
 
@@ -60,7 +60,22 @@ def test_an_absent_device_is_refused_with_what_there_is(use_device: Any, wanted:
 
 
 def test_a_bare_machine_has_its_cpu() -> None:
-    assert best_device({}, "auto") == "cpu"
+    assert best_device({}, "auto") == ("cpu", [0])
+
+
+def test_one_of_several_gpus_can_be_meant(use_device: Any) -> None:
+    bpy = blender_with("CUDA", "CPU", "CUDA", "OPTIX")
+    assert use_device(bpy, "cuda:1") == Device("cuda", 1)
+    used = [device.use for device in bpy.context.preferences.addons["cycles"].preferences.devices]
+    assert used == [False, False, True, False]
+    assert use_device(bpy, "cuda") == Device("cuda", 2)
+    with pytest.raises(RequestError, match=r"cuda:2.*cuda:0, cuda:1"):
+        use_device(bpy, "cuda:2")
+
+
+def test_workers_are_dealt_out_to_gpus_evenly() -> None:
+    assert Device("optix", 2).seats(4) == ("optix:0", "optix:1", "optix:0", "optix:1")
+    assert Device("cpu", 1).seats(2) == ("cpu", "cpu")
 
 
 def test_the_config_follows_the_device() -> None:

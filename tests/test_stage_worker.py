@@ -19,6 +19,7 @@ from mimegen.errors import RequestError
 from mimegen.paths import data_folder
 from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.devices import Device
 from mimegen.stage.frames import Frame, read_frame
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import Figure, FrameDone, JobDone, JobFailed, Ready, ShotJob, frame_name
@@ -218,7 +219,7 @@ def test_a_crash_ends_the_connection(tmp_path: Path) -> None:
 def test_an_absent_device_is_refused() -> None:
     with pytest.raises(RequestError, match="metal"):
         choose_device("metal")
-    assert choose_device("cpu") == "cpu"
+    assert choose_device("cpu") == Device("cpu", 1)
 
 
 def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:

@@ -26,10 +26,9 @@ BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measu
 
 @dataclass(frozen=True)
 class Workers:
-    """How many Blender processes work, on what, with how many threads each (0: all cores)."""
+    """What each Blender process renders on, and with how many threads (0: all cores)."""
 
-    count: int
-    device: str
+    devices: tuple[str, ...]
     threads: int
 
 
@@ -58,7 +57,8 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     """
     prepare_folders(plan, store, out)
     if plan.clips:
-        reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {workers.device}")
+        devices = ", ".join(sorted(set(workers.devices)))
+        reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {devices}")
     if plan.displays:
         reporter.say(f"{len(plan.displays)} point-light clips")
     for reason in plan.left_out:
@@ -124,11 +124,14 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
         )
 
 
+def _no_events() -> Generator[Event | None, None, None]:
+    """Yield nothing: point-light clips alone need no Blender."""
+    yield from ()
+
+
 def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
     tasks = shot_tasks(plan, run.waiting, run.store)
-    events: Generator[Event | None, None, None] = (event for event in ())
-    if run.waiting:
-        events = run_tasks(tasks, workers.count, workers.device, workers.threads)
+    events = run_tasks(tasks, workers.devices, workers.threads) if run.waiting else _no_events()
     run.reporter.expect(0, len({clip.shot.key for clip in run.waiting}))
     with ThreadPoolExecutor(max_workers=1) as pool, closing(events):
         try:

@@ -21,6 +21,7 @@ from mimegen.readers import ReadOptions
 from mimegen.render import Workers, render
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import read_config
+from mimegen.stage.devices import Device
 from mimegen.store import Store
 from mimegen.takes import Take, library_take, user_take
 from mimegen.variants import GROUPS, MIME, parse_variants
@@ -56,9 +57,10 @@ MOST_CPU_WORKERS = 8
               help="Where finished frames are kept.  [default: OUT/store]")
 @click.option("--farm", default="local", show_default=True, type=click.Choice(["local"]))
 @click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Blender processes.  [default: one per core, at most 8; one on a GPU]")
+              help="Blender processes.  [default: one per core, at most 8; on GPUs one each]")
+@click.option("--workers-per-gpu", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--device", default="auto", show_default=True, metavar="NAME",
-              help="optix, cuda, hip, oneapi, metal or cpu.")
+              help="optix, cuda, hip, oneapi, metal or cpu; cuda:1 is the second of its kind.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @library_option
 @for_people
@@ -68,7 +70,8 @@ def render_command(
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
     seed: int, style: str | None, out: Path, store_folder: Path | None, farm: str,
-    workers: int | None, device: str, quiet: bool, libraries: tuple[Path, ...],
+    workers: int | None, workers_per_gpu: int, device: str, quiet: bool,
+    libraries: tuple[Path, ...],
     reading: ReadOptions,
 ) -> int:
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
@@ -85,11 +88,11 @@ def render_command(
                            reading)]
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     chosen = choose_device(device)
-    name = auto_config(chosen) if config == "auto" else config
+    name = auto_config(chosen.kind) if config == "auto" else config
     plan = make_plan(catalogue, takes, cells, read_config(catalogue.file("config", name)),
-                     chosen, character, partner_character)
+                     chosen.kind, character, partner_character)
     return _carry_out(plan, out, Store(store_folder or out / "store"),
-                      _workers(workers, chosen), quiet)
+                      _workers(workers, workers_per_gpu, chosen), quiet)
 
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int,
@@ -102,13 +105,13 @@ def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: i
             for name in (list(entry.takes) if take == "all" else [take])]
 
 
-def _workers(count: int | None, device: str) -> Workers:
-    """Return one worker on a GPU, and on a CPU one per core, which keeps every core busy."""
+def _workers(count: int | None, per_gpu: int, device: Device) -> Workers:
+    """Return one worker on each GPU, and on a CPU one per core, which keeps every core busy."""
     cores = os.cpu_count() or 1
-    if device != "cpu":
-        return Workers(count or 1, device, 0)
+    if device.kind != "cpu":
+        return Workers(device.seats(count or device.count * per_gpu), 0)
     count = count or min(cores, MOST_CPU_WORKERS)
-    return Workers(count, device, max(1, cores // count))
+    return Workers(device.seats(count), max(1, cores // count))
 
 
 def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:

@@ -1,6 +1,7 @@
 """This machine's workers: kept warm, kept busy, replaced when they crash or wear out."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
@@ -32,17 +33,18 @@ Event = Ready | FrameDone | TaskDone | TaskFailed | CastingReady | CastingFailed
 
 @dataclass(eq=False)
 class _Seat:
-    """A worker, whether its Blender has started, and the task it is at."""
+    """A worker, what it renders on, whether its Blender has started, and the task it is at."""
 
+    device: str
     worker: StageWorker
     ready: bool = False
     task: Task | None = None
     attempt: int = 0
 
 
-def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int, device: str,
+def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], devices: Sequence[str],
               threads: int) -> Generator[Event | None, None, None]:
-    """Do the tasks on ``workers`` Blender processes and yield what happens; None when idle.
+    """Do the tasks, a Blender process on each device, and yield what happens; None when idle.
 
     A task that fails, or takes its worker down, is tried once more on what is left of it. Raises
     RequestError where Blender cannot start or the disk is full. Blender starts while the first
@@ -50,11 +52,11 @@ def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int
     """
     pending = iter(tasks)
     again: list[tuple[Task, int]] = []
-    seats = [_Seat(StageWorker(device, threads)) for _ in range(workers)]
+    seats = [_Seat(device, StageWorker(device, threads)) for device in devices]
     exhausted = False
     try:
         while True:
-            while not exhausted and not again and _wants_work(seats, workers):
+            while not exhausted and not again and _wants_work(seats, devices):
                 task = next(pending, None)
                 if task is None:
                     exhausted = True
@@ -62,7 +64,7 @@ def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int
                     again.append((task, 1))
                 else:
                     yield task
-            while again and (seat := _free_seat(seats, workers, device, threads)):
+            while again and (seat := _free_seat(seats, devices, threads)):
                 seat.task, seat.attempt = again.pop(0)
                 seat.worker.submit(seat.task.job)
             if exhausted and not again and not any(seat.task for seat in seats):
@@ -73,19 +75,21 @@ def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], workers: int
             seat.worker.kill()
 
 
-def _wants_work(seats: list[_Seat], workers: int) -> bool:
-    return len(seats) < workers or any(seat.task is None for seat in seats)
+def _wants_work(seats: list[_Seat], devices: Sequence[str]) -> bool:
+    return len(seats) < len(devices) or any(seat.task is None for seat in seats)
 
 
-def _free_seat(seats: list[_Seat], workers: int, device: str, threads: int) -> _Seat | None:
+def _free_seat(seats: list[_Seat], devices: Sequence[str], threads: int) -> _Seat | None:
     for seat in seats:
         if seat.task is None:
             if seat.worker.worn:
                 seat.worker.close()
-                seat.worker, seat.ready = StageWorker(device, threads), False
+                seat.worker, seat.ready = StageWorker(seat.device, threads), False
             return seat
-    if len(seats) < workers:
-        seats.append(_Seat(StageWorker(device, threads)))
+    if len(seats) < len(devices):
+        free = Counter(devices) - Counter(seat.device for seat in seats)
+        device = next(free.elements())
+        seats.append(_Seat(device, StageWorker(device, threads)))
         return seats[-1]
     return None
 

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 from mimegen.errors import RequestError
+from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobFailed
 from mimegen.stage.worker import StageWorker
 
 
-def choose_device(wanted: str = "auto") -> str:
+def choose_device(wanted: str = "auto") -> Device:
     """Return the kind of device (optix, cuda, hip, oneapi, metal or cpu) to render on.
 
     A short-lived Blender process looks what there is, unless ``auto`` is wanted on a Linux without
@@ -17,7 +18,7 @@ def choose_device(wanted: str = "auto") -> str:
     Raises RequestError where Blender does not start or the wanted kind is not on this machine.
     """
     if wanted.lower() == "cpu" or (wanted.lower() == "auto" and not _may_have_gpu()):
-        return "cpu"
+        return Device("cpu", 1)
     worker = StageWorker(wanted)
     try:
         answer = worker.connection.recv()
@@ -29,7 +30,7 @@ def choose_device(wanted: str = "auto") -> str:
         worker.kill()
     if isinstance(answer, JobFailed):
         raise RequestError(answer.message)
-    return str(answer.device)
+    return Device(answer.device, answer.count)
 
 
 def _may_have_gpu() -> bool:

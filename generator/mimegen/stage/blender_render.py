@@ -7,30 +7,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.stage.config import Sampling
-from mimegen.stage.devices import DEVICE_KINDS, best_device
+from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
 
 Region = tuple[int, int, int, int]
 """Left, top, right and bottom pixels of a part of the picture, ends exclusive."""
 
 
-def use_device(wanted: str, threads: int = 0) -> str:
-    """Make Cycles render on the wanted kind of device and return which it is.
+def use_device(wanted: str, threads: int = 0) -> Device:
+    """Make Cycles render on what is wanted; return its kind and how many of it are in use.
 
-    ``threads`` is the number of CPU threads, 0 for all.
+    ``wanted`` is as in ``best_device``; ``threads`` is the number of CPU threads, 0 for all.
 
     Raises RequestError where the device is not on this machine.
     """
     preferences = bpy.context.preferences.addons["cycles"].preferences
-    kind = best_device(found_devices(), wanted)
+    kind, numbers = best_device(found_devices(), wanted)
     preferences.compute_device_type = "NONE" if kind == "cpu" else kind.upper()
+    of_kind = [device for device in preferences.devices if device.type == kind.upper()]
     for device in preferences.devices:
-        device.use = device.type == kind.upper()
+        device.use = False
+    for number in numbers:
+        of_kind[number].use = True
     scene = bpy.context.scene
     scene.cycles.device = "CPU" if kind == "cpu" else "GPU"
     scene.render.threads_mode = "FIXED" if threads else "AUTO"
     if threads:
         scene.render.threads = threads
-    return kind
+    return Device(kind, len(numbers))
 
 
 def found_devices() -> dict[str, list[str]]:

@@ -33,7 +33,7 @@ def serve(connection: Connection, device: str, threads: int, scratch: Path) -> N
     # Without the person's own start-up file, which could change pixels.
     bpy.ops.wm.read_factory_settings(use_empty=True)
     chosen = use_device(device, threads)
-    connection.send(Ready(chosen, bpy.app.version_string))
+    connection.send(Ready(chosen.kind, chosen.count, bpy.app.version_string))
     reader = PictureReader(scratch)
     stage: FigureStage | None = None
     while True:

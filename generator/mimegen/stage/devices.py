@@ -1,6 +1,7 @@
 """Which device Cycles renders on: the choice itself, without Blender."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mimegen.errors import RequestError
 
@@ -8,19 +9,33 @@ DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", "cpu")
 """Best first."""
 
 
-def best_device(found: Mapping[str, list[str]], wanted: str) -> str:
-    """Return the kind of device to render on.
+@dataclass(frozen=True)
+class Device:
+    """A kind of device to render on, and how many of it this machine has (1 for the CPU)."""
+
+    kind: str
+    count: int
+
+    def seats(self, workers: int) -> tuple[str, ...]:
+        """Return what each of so many workers renders on: GPUs are dealt out by their numbers."""
+        if self.kind == "cpu":
+            return ("cpu",) * workers
+        return tuple(f"{self.kind}:{number % self.count}" for number in range(workers))
+
+
+def best_device(found: Mapping[str, list[str]], wanted: str) -> tuple[str, list[int]]:
+    """Return the kind of device to render on and the numbers of those that are meant.
 
     ``found`` holds the names of the devices of each kind on this machine; a CPU is always there.
-    ``wanted`` is ``auto`` or a kind in any case.
+    ``wanted`` is ``auto``, a kind in any case (all of its devices), or one of them: ``cuda:1``.
 
-    Raises RequestError where the wanted kind does not exist or is not on this machine.
+    Raises RequestError where what is wanted does not exist or is not on this machine.
     """
     there = [kind for kind in DEVICE_KINDS if kind == "cpu" or found.get(kind)]
-    if wanted.lower() == "auto":
-        return there[0]
-    if wanted.lower() in there:
-        return wanted.lower()
-    raise RequestError(
-        f"--device {wanted}: not on this machine (there is: {', '.join(['auto', *there])})"
-    )
+    kind, _, number = (there[0] if wanted.lower() == "auto" else wanted.lower()).partition(":")
+    count = 1 if kind == "cpu" else len(found.get(kind, []))
+    numbers = [str(each) for each in range(count)]
+    if kind not in there or (number and number not in numbers):
+        names = ["auto", *there, *(f"{kind}:{each}" for each in numbers if kind in there)]
+        raise RequestError(f"--device {wanted}: not on this machine (there is: {', '.join(names)})")
+    return kind, [int(number)] if number else list(range(count))

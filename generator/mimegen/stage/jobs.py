@@ -65,9 +65,10 @@ def frame_name(frame: int) -> str:
 
 @dataclass(frozen=True)
 class Ready:
-    """Blender has started; ``device`` is what it renders on."""
+    """Blender has started; ``device`` is the kind that it renders on, ``count`` how many of it."""
 
     device: str
+    count: int
     blender_version: str
 
 

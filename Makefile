@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: setup demo test check clean
+.PHONY: setup demo test check bench clean
 
 setup: $(VENV)/.ready
 
@@ -24,6 +24,13 @@ test: setup
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# The paper's pipeline beside ours, errors, scaling, throughput: some 40 minutes on two quiet cores.
+bench: setup
+	$(BIN)/python benchmarks/matrix.py --write
+	$(BIN)/python benchmarks/quality.py --write
+	$(BIN)/python benchmarks/scaling.py --write
+	$(BIN)/python benchmarks/throughput.py --write
 
 clean:
 	rm -rf $(VENV) demo out .pytest_cache .mypy_cache .ruff_cache

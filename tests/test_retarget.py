@@ -77,17 +77,15 @@ def places_by_role(motion, roles):
             for role, joint in roles.items()}
 
 
-# Where a goal is missed on the bare standard body: the figure, and why (docs/retargeting.md).
-LESS_DIRECT: dict[str, float] = {}
-LESS_SMOOTH = {"dme_xia_strutting_01_000": 1.6, "bvhpython_test_freebvh": 1.25,
-               "pybvh_bvh_test1": 1.15, "bandai2_run_active_001": 1.1}
-MORE_SKATING = {"avatarlab_boxing": 0.17, "optitrack_milad": 0.05}
+# Where a goal is missed, a little above the figure; docs/retargeting.md says why.
+LESS_SMOOTH = {"dme_xia_strutting_01_000": 1.35}
+MORE_SKATING = {"avatarlab_boxing": 0.15, "bandai2_run_active_001": 0.012}
 
 
 def test_limbs_point_the_same_way(take):
-    name, roles, motion, performance = take
+    _, roles, motion, performance = take
     error = quality(motion, roles, performance)["joint_direction_error_deg"]
-    assert error <= LESS_DIRECT.get(name, 5.0)
+    assert error <= 5.0
 
 
 def test_nothing_sinks_and_planted_feet_stay(take):
@@ -97,7 +95,7 @@ def test_nothing_sinks_and_planted_feet_stay(take):
     report = quality(motion, roles, performance)
     assert report["planted_foot_drift_mm"] < 5.0
     excess = report["skate_share"] - report["source"]["skate_share"]
-    assert excess <= MORE_SKATING.get(name, 0.012)
+    assert excess <= MORE_SKATING.get(name, 0.01)
 
 
 def test_motion_stays_as_smooth_as_the_source(take):

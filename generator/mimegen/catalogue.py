@@ -1,6 +1,6 @@
 """What rigs/, mocap/, backgrounds/ and render_configs/ offer, with a user's own folders on top."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,10 +14,14 @@ SCORE_SUFFIX = ".score.yaml"
 
 @dataclass(frozen=True)
 class Entry:
-    """An action of the library and the folders its takes lie in, the user's own first."""
+    """An action of the library and the folders its takes lie in, the user's own first.
+
+    ``asked`` is the take whose own alias the action was asked for by, if it was.
+    """
 
     action: Action
     folders: tuple[Path, ...]
+    asked: str | None = None
 
     @cached_property
     def takes(self) -> dict[str, Path]:
@@ -34,13 +38,14 @@ class Entry:
         return found
 
     def take(self, name: str | None) -> Path:
-        """Return the file of the named take, or of the default.
+        """Return the file of the named take, or of the one asked for, or of the default.
 
         Raises RequestError, with near misses, for a name that is not there.
         """
         if not self.takes:
             raise RequestError(f"{self.folders[0]}: no take; put a *{SCORE_SUFFIX} or a mocap file"
                                " there")
+        name = name or self.asked
         if name is None:
             return next(iter(self.takes.values()))
         if name not in self.takes:
@@ -110,21 +115,32 @@ class Catalogue:
     def action(self, name: str) -> Entry:
         """Return the action with this id, label or alias, however it is spaced or capitalised.
 
-        Raises RequestError, with near misses, where there is none.
+        A single take's alias asks for that take. Raises RequestError, with near misses, where
+        there is none.
         """
         names = self._action_names
         if plain(name) not in names:
             raise RequestError(f"no action '{name}'{near_misses(plain(name), names)}")
-        return self.actions[names[plain(name)]]
+        action, take = names[plain(name)]
+        return replace(self.actions[action], asked=take)
 
     @cached_property
-    def _action_names(self) -> dict[str, str]:
-        """Ids by every name an action answers to; ids win over aliases, aliases over labels."""
-        names: dict[str, str] = {}
-        for pick in (lambda a: [a.id], lambda a: a.aliases, lambda a: a.labels):
-            for entry in self.actions.values():
-                for name in pick(entry.action):
-                    names.setdefault(plain(name), entry.action.id)
+    def _action_names(self) -> dict[str, tuple[str, str | None]]:
+        """Ids, and takes of their own aliases, by every name an action answers to.
+
+        Ids win over aliases, aliases of actions over those of takes, and all over labels.
+        """
+        known = [entry.action for entry in self.actions.values()]
+        pairs = [
+            *((action.id, action.id, None) for action in known),
+            *((alias, action.id, None) for action in known for alias in action.aliases),
+            *((alias, action.id, take) for action in known
+              for take, facts in action.takes.items() for alias in facts.aliases),
+            *((label, action.id, None) for action in known for label in action.labels),
+        ]
+        names: dict[str, tuple[str, str | None]] = {}
+        for name, action, take in pairs:
+            names.setdefault(plain(name), (action, take))
         return names
 
     def file(self, kind: str, name: str) -> Path:

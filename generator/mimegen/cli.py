@@ -11,6 +11,7 @@ from mimegen.commands.pointlight import pointlight_command
 from mimegen.commands.render import render_command
 from mimegen.commands.retarget import retarget_command
 from mimegen.commands.score import score_command
+from mimegen.commands.take import take_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,5 +26,6 @@ main.add_command(pointlight_command)
 main.add_command(contactsheet_command)
 main.add_command(retarget_command)
 main.add_command(score_command)
+main.add_command(take_command)
 main.add_command(inspect_command)
 main.add_command(import_command)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mimegen.catalogue import Catalogue
+from mimegen.choreography.action import TakeFacts
 from mimegen.commands.common import DONE, for_people, library_option
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -42,7 +43,8 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
                  "misaligned_background": entry.action.misaligned_background}
                 for entry in catalogue.actions.values()]
     if kind == "takes":
-        return [{"take": take, "action": entry.action.id, "file": file.name}
+        return [{"take": take, "action": entry.action.id, "file": file.name,
+                 "aliases": list(entry.action.takes.get(take, TakeFacts()).aliases)}
                 for entry in catalogue.actions.values() for take, file in entry.takes.items()]
     if kind == "variants":
         return [{"variant": name, "groups": [group for group, names in GROUPS.items()

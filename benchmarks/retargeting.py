@@ -247,14 +247,14 @@ HEAD = """# Retargeting: what is measured
 
 Written by `benchmarks/retargeting.py` from {files} motion capture files that are read (BVH, FBX,
 ASF/AMC, C3D), each on {bodies}, with no setting of any kind. What
-each figure means is said in
-`mimegen.retarget.report.quality`; `mimegen retarget FILE --character C --report R.json` gives them
+each figure means is said in `mimegen.retarget.report.quality`; `mimegen retarget FILE --character C --report R.json` gives them
 for your own file.
 
 *Local copy* copies each bone's local rotation onto the body's rest pose and scales the root by the
 length of the legs. *World copy* is what constraint-based add-ons evaluate before a person starts to
 correct it: Copy Rotation in world space from rest to rest, Copy Location for the scaled hips, bake.
-Both are measured on the man.
+It is computed here and was checked against Blender 5.0's own constraints on one file: the same
+within 0.06 degrees. Both are measured on the man; no add-on itself was run.
 
 *To itself* and *there and back* measure the transfer alone, without the repair of contacts (which
 moves what the source itself lets slide or sink): onto the file's own skeleton, and onto a body and

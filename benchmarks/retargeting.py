@@ -246,9 +246,9 @@ def _figure(value: float) -> str:
 HEAD = """# Retargeting: what is measured
 
 Written by `benchmarks/retargeting.py` from {files} motion capture files that are read (BVH, FBX,
-ASF/AMC, C3D), each on {bodies}, with no setting of any kind. What
-each figure means is said in `mimegen.retarget.report.quality`; `mimegen retarget FILE --character C --report R.json` gives them
-for your own file.
+ASF/AMC, C3D), each on {bodies}, with no setting of any kind. What each
+figure means is said in `mimegen.retarget.report.quality`;
+`mimegen retarget FILE --character C --report R.json` gives them for your own file.
 
 *Local copy* copies each bone's local rotation onto the body's rest pose and scales the root by the
 length of the legs. *World copy* is what constraint-based add-ons evaluate before a person starts to

@@ -116,7 +116,7 @@ def solve_arm(
     shoulder = _Shoulder(place, chest, sign, limb, pose)
     hand, wrist, swivel = _settled(shoulder, goal, fps)
     bent = bend(limb, place, _within_reach(place, wrist, limb), _pole(shoulder, wrist, swivel))
-    lower = quaternions.from_matrices(bent.lower)
+    lower = quaternions.from_frames(bent.lower)
     hand = within_wrist(lower, hand, fps)
     twist = FOREARM_SHARE_OF_TWIST * forearm_twist(lower, hand)
     twisted = quaternions.multiply(lower, supination(twist, sign * unit(limb.lower)))
@@ -124,7 +124,7 @@ def solve_arm(
     return Arm(
         {
             f"{side}Shoulder": collar,
-            f"{side}Arm": quaternions.from_matrices(bent.upper),
+            f"{side}Arm": quaternions.from_frames(bent.upper),
             f"{side}ForeArm": twisted,
             f"{side}Hand": hand,
         },
@@ -138,14 +138,14 @@ def _settled(
     """Let hand, wrist and elbow settle on each other; each depends on the other two."""
     elbow_hint = quaternions.rotate(shoulder.chest, goal.elbow)
     straight = bend(shoulder.limb, shoulder.place, goal.point, elbow_hint)
-    relaxed = relaxed_hand(quaternions.from_matrices(straight.lower))
+    relaxed = relaxed_hand(quaternions.from_frames(straight.lower))
     hand = goal.orient(relaxed)
     for _ in range(3):
         wrist = _clear_of_body(shoulder, hand, goal)
         swivel = _swivels(shoulder, wrist, hand, goal.elbow, fps)
         near = _within_reach(shoulder.place, wrist, shoulder.limb)
         bent = bend(shoulder.limb, shoulder.place, near, _pole(shoulder, wrist, swivel))
-        lower = quaternions.from_matrices(bent.lower)
+        lower = quaternions.from_frames(bent.lower)
         relaxed = relaxed_hand(lower)
         hand = within_wrist(lower, goal.orient(relaxed), fps)
     return hand, _clear_of_body(shoulder, hand, goal), swivel
@@ -171,7 +171,7 @@ def _clear_of_body(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal) -> Floa
 def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatArray:
     """Return where the elbow points (..., 3); swivel 0 is how a relaxed arm has it.
 
-    ``wrist`` is (F, 3) and ``swivel`` (F,) or (F, N), in radians.
+    ``wrist`` is (F, 3) and ``swivel`` (F,), in radians.
     """
     side = shoulder.side
     usual_arm = unit(in_body_axes(np.array([0.25, 0.85, -0.35]), side))
@@ -181,9 +181,7 @@ def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatAr
     )
     swing = quaternions.multiply(shoulder.chest, quaternions.between(usual_arm, aim))
     first = quaternions.rotate(swing, usual_elbow)
-    second = np.cross(quaternions.rotate(swing, usual_arm), first)
-    if swivel.ndim == 2:
-        first, second = first[:, None], second[:, None]
+    second = quaternions.cross(quaternions.rotate(swing, usual_arm), first)
     return np.asarray(np.cos(swivel)[..., None] * first + np.sin(swivel)[..., None] * second)
 
 
@@ -222,29 +220,31 @@ def _swivel_costs(
     shoulder: _Shoulder, wrist: FloatArray, hand: FloatArray, hint: FloatArray
 ) -> FloatArray:
     """Return the costs (F, N) of the candidates: hint, twist, wrist, elbow's place, contact."""
-    swivels = np.broadcast_to(SWIVELS, (len(wrist), len(SWIVELS)))
-    pole = _pole(shoulder, wrist, swivels)
-    near = _within_reach(shoulder.place, wrist, shoulder.limb)[:, None]
-    place = shoulder.place[:, None]
-    bent = bend(shoulder.limb, place, near, pole)
+    # One bent arm for each frame; all the others are that one, turned about its axis.
+    first = _pole(shoulder, wrist, np.zeros(len(wrist)))
+    near = _within_reach(shoulder.place, wrist, shoulder.limb)
+    bent = bend(shoulder.limb, shoulder.place, near, first)
+    place, near, hands = shoulder.place[:, None], near[:, None], hand[:, None]
     axis = unit(near - place)
+    turns = quaternions.from_rotation_vectors(SWIVELS[:, None] * axis)
+    pole = quaternions.rotate(turns, first[:, None])
+    middle = place + quaternions.rotate(turns, bent.middle[:, None] - place)
+    lower = quaternions.multiply(turns, quaternions.from_frames(bent.lower)[:, None])
     wanted = quaternions.rotate(shoulder.chest, hint)[:, None]
     aside = wanted - np.sum(wanted * axis, axis=-1, keepdims=True) * axis
     cost = 1.5 * (np.linalg.norm(aside, axis=-1) - np.sum(aside * pole, axis=-1))
-    lower = quaternions.from_matrices(bent.lower)
-    hands = np.broadcast_to(hand[:, None], lower.shape)
     twist = np.abs(_wrapped(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
     wrist_bend = wrist_angle(lower, hands, shoulder.side)
     cost += (twist / 80) ** 2 + 4 * np.maximum(twist / 80 - 1, 0)
     cost += (wrist_bend / 45) ** 2 + 4 * np.maximum(wrist_bend / 60 - 1, 0)
     local = quaternions.rotate(
-        quaternions.conjugate(shoulder.chest)[:, None], unit(bent.middle - place)
+        quaternions.conjugate(shoulder.chest)[:, None], unit(middle - place)
     )
     behind = np.maximum(local[..., 1] - 0.45, 0.0)
     inward = np.maximum(-local[..., 0] * shoulder.side - 0.35, 0.0)
     cost += 20 * behind**2 + 20 * inward**2
     for share in (0.0, 0.5):
-        points = bent.middle + share * (near - bent.middle)
+        points = middle + share * (near - middle)
         for name in TRUNK:
             gap, _ = away_from_capsule(capsules()[name], shoulder.pose, points)
             cost += 3 * (np.maximum(LIMB_RADIUS_M - gap, 0.0) / 0.03) ** 2

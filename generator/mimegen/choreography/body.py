@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from mimegen.choreography.limbs import lengths
 from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.motion import GlobalPose
@@ -126,15 +127,15 @@ def away_from_capsule(
     ``points`` are (F, 3) or (F, N, 3) in metres; distances are negative inside.
     """
     joint = Frames(pose.positions[:, capsule.joint], pose.rotations[:, capsule.joint])
-    start, end = joint.place(capsule.start), joint.place(capsule.end)
+    start = joint.place(capsule.start)
+    line = quaternions.rotate(joint.rotations, capsule.end - capsule.start)
     if points.ndim == 3:
-        start, end = start[:, None], end[:, None]
-    line = end - start
-    length = np.sum(line * line, axis=-1, keepdims=True)
-    share = np.clip(np.sum((points - start) * line, axis=-1, keepdims=True) / length, 0, 1)
-    away = points - (start + share * line)
-    distance = np.linalg.norm(away, axis=-1, keepdims=True)
-    return distance[..., 0] - capsule.radius, away / np.maximum(distance, 1e-9)
+        start, line = start[:, None], line[:, None]
+    length = np.sum((capsule.end - capsule.start) ** 2)
+    share = np.einsum("...i,...i->...", points - start, line) / length
+    away = points - (start + np.clip(share, 0, 1)[..., None] * line)
+    distance = lengths(away)
+    return distance - capsule.radius, away / np.maximum(distance, 1e-9)[..., None]
 
 
 def hand_axes(side: float) -> tuple[FloatArray, FloatArray, FloatArray]:

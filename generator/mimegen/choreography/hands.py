@@ -47,14 +47,14 @@ def touching_points(track: HandTrack, resolve: Resolve, moments: FloatArray,
                     unit_m: float) -> FloatArray:
     """Return where the touching point shall be (F, 3); ``resolve`` gives landmarks' frames."""
     weights = track_weights(track.keys, moments)
-    points = [_place(key, track.side, resolve, unit_m) for key in track.hand_keys]
-    return np.asarray(np.einsum("fk,kfc->fc", weights, np.stack(points)))
+    places = [key.to for key in track.hand_keys if key.to]
+    points = {place: _point(place, track.side, resolve, unit_m) for place in dict.fromkeys(places)}
+    return np.asarray(np.einsum("fk,kfc->fc", weights, np.stack([points[p] for p in places])))
 
 
-def _place(key: HandKey, side: float, resolve: Resolve, unit_m: float) -> FloatArray:
-    assert key.to is not None
-    offset = in_body_axes(np.array(key.to.offset) * unit_m, side)
-    return resolve(key.to.anchor, side).place(offset)
+def _point(place: Place, side: float, resolve: Resolve, unit_m: float) -> FloatArray:
+    offset = in_body_axes(np.array(place.offset) * unit_m, side)
+    return resolve(place.anchor, side).place(offset)
 
 
 def hangs(key: HandKey) -> bool:
@@ -86,11 +86,22 @@ def arm_goal(
     )
 
 
+class _Ask(NamedTuple):
+    """How a key wants the hand turned: directions in the frame of a landmark."""
+
+    anchor: str
+    palm: Direction | None
+    fingers: Direction | None
+    bar: Direction | None
+    straight: bool
+
+
 def _orienting(
     track: HandTrack, resolve: Resolve, moments: FloatArray, points: FloatArray
 ) -> Callable[[FloatArray], FloatArray]:
     weights = track_weights(track.keys, moments, -HAND_LAG_S)
-    frames = [resolve(key.to.anchor, track.side).rotations for key in track.hand_keys if key.to]
+    asks = [_Ask(key.to.anchor, key.palm, key.fingers, key.bar, key.straight)
+            for key in track.hand_keys if key.to]
     freedom = weights @ np.array([_freedom(key) for key in track.hand_keys])
     step = moments[1] - moments[0] if len(moments) > 1 else 1.0
     speed = gaussian_filter1d(
@@ -99,11 +110,9 @@ def _orienting(
     )
 
     def orient(relaxed: FloatArray) -> FloatArray:
-        wanted = [
-            _asked(key, track.side, frame, relaxed)
-            for key, frame in zip(track.hand_keys, frames, strict=True)
-        ]
-        mixed = _mixed(np.stack(wanted, axis=1), weights)
+        wanted = {ask: _asked(ask, track.side, resolve(ask.anchor, track.side).rotations, relaxed)
+                  for ask in dict.fromkeys(asks)}
+        mixed = _mixed(np.stack([wanted[ask] for ask in asks], axis=1), weights)
         return _trailing(mixed, speed, track.side, np.clip(freedom, 0, 1))
 
     return orient
@@ -116,22 +125,22 @@ def _freedom(key: HandKey) -> float:
     return 1.0 if key.palm is None and key.fingers is None and key.bar is None else 0.25
 
 
-def _asked(key: HandKey, side: float, frame: FloatArray, relaxed: FloatArray) -> FloatArray:
-    """Return the rotations (F, 4) that one key asks for, given those of a relaxed hand."""
+def _asked(ask: _Ask, side: float, frame: FloatArray, relaxed: FloatArray) -> FloatArray:
+    """Return the rotations (F, 4) that are asked for, given those of a relaxed hand."""
     along, out_of_palm, _ = hand_axes(side)
-    if key.palm is not None and (key.straight or key.fingers is not None):
-        palm = quaternions.rotate(frame, unit(key.palm.in_axes(side)))
-        if key.fingers is None:
+    if ask.palm is not None and (ask.straight or ask.fingers is not None):
+        palm = quaternions.rotate(frame, unit(ask.palm.in_axes(side)))
+        if ask.fingers is None:
             fingers = quaternions.rotate(relaxed, along)
             palm = across(palm, fingers)
         else:
-            fingers = quaternions.rotate(frame, unit(key.fingers.in_axes(side)))
+            fingers = quaternions.rotate(frame, unit(ask.fingers.in_axes(side)))
             fingers = across(fingers, palm)
-        rest = np.stack([along, out_of_palm, np.cross(along, out_of_palm)], axis=-1)
-        now = np.stack([fingers, palm, np.cross(fingers, palm)], axis=-1)
-        return quaternions.from_matrices(now @ rest.T)
+        rest = np.stack([along, out_of_palm, quaternions.cross(along, out_of_palm)], axis=-1)
+        now = np.stack([fingers, palm, quaternions.cross(fingers, palm)], axis=-1)
+        return quaternions.from_frames(now @ rest.T)
     for direction, axis in (
-        (key.bar, bar_axis(side)), (key.palm, out_of_palm), (key.fingers, along)
+        (ask.bar, bar_axis(side)), (ask.palm, out_of_palm), (ask.fingers, along)
     ):
         if direction is not None:
             wanted = quaternions.rotate(frame, unit(direction.in_axes(side)))
@@ -152,7 +161,7 @@ def _mixed(rotations: FloatArray, weights: FloatArray) -> FloatArray:
 def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatArray) -> FloatArray:
     """Let a free hand (F, 4) trail behind the wrist's velocity (F, 3) in metres a second."""
     along = quaternions.rotate(hand, hand_axes(side)[0])
-    turn = np.cross(along, -speed) * DRAG_RAD_PER_M_S * freedom[:, None]
+    turn = quaternions.cross(along, -speed) * DRAG_RAD_PER_M_S * freedom[:, None]
     size = np.linalg.norm(turn, axis=-1, keepdims=True)
     turn = turn * DRAG_LIMIT_RAD * np.tanh(size / DRAG_LIMIT_RAD) / np.maximum(size, 1e-9)
     return quaternions.multiply(quaternions.from_rotation_vectors(turn), hand)

@@ -49,7 +49,7 @@ def leg_rotations(
     in_air = np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / 0.06, 0.0, 1.0)
     for _ in range(ANKLE_ROUNDS):
         bent = _bent(skeleton, side, hip, pelvis, goal, heel)
-        raised = ankle_angle(skeleton, side, quaternions.from_matrices(bent.lower),
+        raised = ankle_angle(skeleton, side, quaternions.from_frames(bent.lower),
                              _foot_rotation(goal.turn, heel))
         beyond = np.maximum(raised - RAISED_DEG, 0.0) + in_air * np.minimum(
             raised + POINTED_DEG, 0.0)
@@ -60,8 +60,8 @@ def leg_rotations(
         _foot_rotation(goal.turn, np.zeros_like(heel)), foot, in_air
     )
     return {
-        f"{side}UpLeg": quaternions.from_matrices(bent.upper),
-        f"{side}Leg": quaternions.from_matrices(bent.lower),
+        f"{side}UpLeg": quaternions.from_frames(bent.upper),
+        f"{side}Leg": quaternions.from_frames(bent.lower),
         f"{side}Foot": foot,
         f"{side}ToeBase": toe,
     }
@@ -123,11 +123,13 @@ def _heel_lift(
     skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, reach: float
 ) -> FloatArray:
     """Return the least heel lift (F,) in degrees at which the leg reaches."""
-    candidates = np.repeat(HEEL_ANGLES[None], len(hip), axis=0)
-    turns = np.repeat(goal.turn[:, None], len(HEEL_ANGLES), axis=1)
-    feet = _foot_rotation(turns, candidates)
-    ankles = goal.ball[:, None] - quaternions.rotate(feet, _instep(skeleton, side))
-    distance = np.linalg.norm(ankles - hip[:, None], axis=-1)
+    # Seen in the foot's own plane, candidates are the same for all frames.
+    lifts = np.zeros((len(HEEL_ANGLES), 3))
+    lifts[:, 1] = HEEL_ANGLES
+    ankles = quaternions.rotate(quaternions.from_euler("ZXY", lifts), _instep(skeleton, side))
+    turn = _foot_rotation(-goal.turn, np.zeros_like(goal.turn))
+    ball = quaternions.rotate(turn, goal.ball - hip)
+    distance = np.linalg.norm(ball[:, None] - ankles, axis=-1)
     limit = reach * STRAIGHTEST
     fits = distance <= limit
     first = np.where(fits.any(axis=1), np.argmax(fits, axis=1), np.argmin(distance, axis=1))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.quaternions import FloatArray, cross
 
 
 class Limb(NamedTuple):
@@ -28,11 +28,14 @@ class BentLimb(NamedTuple):
     middle: FloatArray
 
 
+def lengths(vectors: FloatArray) -> FloatArray:
+    """Return how long vectors (..., 3) are; faster than numpy's norm on few."""
+    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
+
+
 def unit(vectors: FloatArray) -> FloatArray:
     """Return the vectors (..., 3) at length 1."""
-    return np.asarray(
-        vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
-    )
+    return np.asarray(vectors / np.maximum(lengths(vectors)[..., None], 1e-12))
 
 
 def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
@@ -40,10 +43,12 @@ def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
 
     Any perpendicular does where vectors and axes lie on one line.
     """
-    part = vectors - np.sum(vectors * axes, axis=-1, keepdims=True) * axes
-    other = np.stack([-axes[..., 1] - axes[..., 2], axes[..., 0], axes[..., 0]], axis=-1)
-    lost = np.linalg.norm(part, axis=-1, keepdims=True) < 1e-6
-    return unit(np.where(lost, other + np.array([0.0, 1e-9, -1e-9]), part))
+    part = vectors - np.einsum("...i,...i->...", vectors, axes)[..., None] * axes
+    size = lengths(part)[..., None]
+    if (size < 1e-6).any():
+        other = np.stack([-axes[..., 1] - axes[..., 2], axes[..., 0], axes[..., 0]], axis=-1)
+        part = np.where(size < 1e-6, other + np.array([0.0, 1e-9, -1e-9]), part)
+    return unit(part)
 
 
 def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> BentLimb:
@@ -60,7 +65,7 @@ def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> Be
     aside = np.sqrt(np.maximum(a * a - along * along, 0.0))
     pole = across(pole, axis)
     middle = along * axis + aside * pole
-    hinge = np.cross(pole, axis)
+    hinge = cross(pole, axis)
     rest_hinge = np.cross(limb.pole, unit(limb.upper + limb.lower))
     upper = _turn(limb.upper, rest_hinge, middle, hinge)
     lower = _turn(limb.lower, rest_hinge, distance * axis - middle, hinge)
@@ -77,7 +82,7 @@ def _turn(rest: FloatArray, rest_hinge: FloatArray, bone: FloatArray,
 def _basis(bone: FloatArray, hinge: FloatArray) -> FloatArray:
     first = unit(bone)
     second = across(hinge, first)
-    return np.stack([first, second, np.cross(first, second)], axis=-1)
+    return np.stack([first, second, cross(first, second)], axis=-1)
 
 
 def eased_reach(distance: FloatArray, reach: float, share: float = 0.035) -> FloatArray:

@@ -119,10 +119,10 @@ def untwisted_forearm(motion: Motion, side: str) -> FloatArray:
     )
     upper = pose.rotations[:, skeleton.index[f"{side}Arm"]]
     limb = arm_limb(skeleton, side)
-    hinge = np.cross(limb.pole, unit(limb.upper + limb.lower))
+    hinge = quaternions.cross(limb.pole, unit(limb.upper + limb.lower))
     hinge_now = across(quaternions.rotate(upper, hinge), unit(elbow - shoulder))
     before = _frame(limb.lower, hinge)
-    return quaternions.from_matrices(
+    return quaternions.from_frames(
         _frame(wrist - elbow, hinge_now) @ np.swapaxes(before, -1, -2)
     )
 
@@ -130,7 +130,7 @@ def untwisted_forearm(motion: Motion, side: str) -> FloatArray:
 def _frame(bone: FloatArray, hinge: FloatArray) -> FloatArray:
     first = unit(bone)
     second = across(hinge, first)
-    return np.stack([first, second, np.cross(first, second)], axis=-1)
+    return np.stack([first, second, quaternions.cross(first, second)], axis=-1)
 
 
 def _ranges(motion: Motion) -> Iterator[Finding]:

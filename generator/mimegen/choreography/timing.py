@@ -42,6 +42,10 @@ def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> Fl
     if begin == end == "pass" and len(times) == 2:
         share = (moments - times[0]) / (times[1] - times[0])
         return np.stack([1 - share, share], axis=1)
+    if len(times) == 2 and begin != "pass" and end == "stop":
+        share = (moments - times[0]) / (times[1] - times[0])
+        arrived = share**3 * (10 - share * (15 - 6 * share))
+        return np.stack([1 - arrived, arrived], axis=1)
     still = np.zeros(len(times))
     start: list[tuple[int, FloatArray]] = [(1, still), (2, still)]
     finish = list(start)

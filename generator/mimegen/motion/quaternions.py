@@ -13,18 +13,30 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 def cross(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the cross products of vectors (..., 3); many times faster than numpy's on few."""
-    a, b, c = first[..., 0], first[..., 1], first[..., 2]
-    x, y, z = second[..., 0], second[..., 1], second[..., 2]
-    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+    ax, ay, az = first[..., 0], first[..., 1], first[..., 2]
+    bx, by, bz = second[..., 0], second[..., 1], second[..., 2]
+    return _joined(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
+
+
+def _joined(*components: FloatArray) -> FloatArray:
+    """Return components of one shape as vectors; faster than np.stack on few."""
+    whole = np.empty((*components[0].shape, len(components)))
+    for number, component in enumerate(components):
+        whole[..., number] = component
+    return whole
 
 
 def multiply(first: ArrayLike, second: ArrayLike) -> FloatArray:
     """Return the Hamilton product, the rotation that turns by ``second`` and then by ``first``."""
     a, b = np.asarray(first, float), np.asarray(second, float)
-    aw, bw, av, bv = a[..., :1], b[..., :1], a[..., 1:], b[..., 1:]
-    scalar = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    vector = aw * bv + bw * av + cross(av, bv)
-    return cast(FloatArray, np.concatenate([scalar, vector], axis=-1))
+    aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    return _joined(
+        aw * bw - (ax * bx + ay * by + az * bz),
+        aw * bx + bw * ax + (ay * bz - az * by),
+        aw * by + bw * ay + (az * bx - ax * bz),
+        aw * bz + bw * az + (ax * by - ay * bx),
+    )
 
 
 def conjugate(quaternions: ArrayLike) -> FloatArray:
@@ -36,8 +48,14 @@ def conjugate(quaternions: ArrayLike) -> FloatArray:
 def rotate(quaternions: ArrayLike, vectors: ArrayLike) -> FloatArray:
     """Turn vectors (..., 3) by quaternions (..., 4); leading shapes broadcast."""
     q, v = np.asarray(quaternions, float), np.asarray(vectors, float)
-    twice = 2.0 * cross(q[..., 1:], v)
-    return cast(FloatArray, v + q[..., :1] * twice + cross(q[..., 1:], twice))
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    vx, vy, vz = v[..., 0], v[..., 1], v[..., 2]
+    tx, ty, tz = 2.0 * (y * vz - z * vy), 2.0 * (z * vx - x * vz), 2.0 * (x * vy - y * vx)
+    return _joined(
+        vx + w * tx + (y * tz - z * ty),
+        vy + w * ty + (z * tx - x * tz),
+        vz + w * tz + (x * ty - y * tx),
+    )
 
 
 def normalise(quaternions: ArrayLike) -> FloatArray:
@@ -55,10 +73,11 @@ def between(start: ArrayLike, end: ArrayLike) -> FloatArray:
     a = a / np.linalg.norm(a, axis=-1, keepdims=True)
     b = b / np.linalg.norm(b, axis=-1, keepdims=True)
     scalar = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
-    axis = np.cross(a, b)
-    least = np.eye(3)[np.argmin(np.abs(a), axis=-1)]
+    axis = cross(a, b)
     opposite = scalar < 1e-9
-    axis = np.where(opposite, np.cross(a, least), axis)
+    if opposite.any():
+        least = np.eye(3)[np.argmin(np.abs(a), axis=-1)]
+        axis = np.where(opposite, cross(a, least), axis)
     return normalise(np.concatenate([np.where(opposite, 0.0, scalar), axis], axis=-1))
 
 
@@ -92,9 +111,14 @@ def to_rotation_vectors(quaternions: ArrayLike) -> FloatArray:
 
 def from_euler(order: str, degrees: ArrayLike) -> FloatArray:
     """Return quaternions of Euler angles (..., 3); ``order`` as in scipy ("ZXY": intrinsic)."""
-    angles = np.asarray(degrees, float)
-    flat = Rotation.from_euler(order, angles.reshape(-1, angles.shape[-1]), degrees=True)
-    return np.asarray(flat.as_quat(scalar_first=True)).reshape(*angles.shape[:-1], 4)
+    halves = np.deg2rad(np.asarray(degrees, float)) / 2
+    whole = IDENTITY
+    for number, axis in enumerate(order):
+        turn = np.zeros((*halves.shape[:-1], 4))
+        turn[..., 0] = np.cos(halves[..., number])
+        turn[..., 1 + "xyz".index(axis.lower())] = np.sin(halves[..., number])
+        whole = multiply(whole, turn) if axis.isupper() else multiply(turn, whole)
+    return whole
 
 
 def to_matrices(quaternions: ArrayLike) -> FloatArray:
@@ -105,10 +129,32 @@ def to_matrices(quaternions: ArrayLike) -> FloatArray:
 
 
 def from_matrices(matrices: ArrayLike) -> FloatArray:
-    """Return quaternions (..., 4) of rotation matrices (..., 3, 3)."""
+    """Return quaternions (..., 4) of matrices (..., 3, 3) that are about rotations."""
     m = np.asarray(matrices, float)
     q = Rotation.from_matrix(m.reshape(-1, 3, 3)).as_quat(scalar_first=True)
     return np.asarray(q).reshape(*m.shape[:-2], 4)
+
+
+def from_frames(matrices: FloatArray) -> FloatArray:
+    """Return quaternions (..., 4) of matrices (..., 3, 3) that are surely rotations.
+
+    Many times faster on few than ``from_matrices`` (Shepperd 1978).
+    """
+    xx, yy, zz = matrices[..., 0, 0], matrices[..., 1, 1], matrices[..., 2, 2]
+    wx = matrices[..., 2, 1] - matrices[..., 1, 2]
+    wy = matrices[..., 0, 2] - matrices[..., 2, 0]
+    wz = matrices[..., 1, 0] - matrices[..., 0, 1]
+    xy = matrices[..., 1, 0] + matrices[..., 0, 1]
+    xz = matrices[..., 2, 0] + matrices[..., 0, 2]
+    yz = matrices[..., 2, 1] + matrices[..., 1, 2]
+    # Each row is a multiple of the quaternion; the one with the largest part on the diagonal is
+    # the most accurate.
+    rows = _joined(
+        1 + xx + yy + zz, wx, wy, wz, wx, 1 + xx - yy - zz, xy, xz,
+        wy, xy, 1 - xx + yy - zz, yz, wz, xz, yz, 1 - xx - yy + zz,
+    ).reshape(*xx.shape, 4, 4)
+    best = np.argmax(np.diagonal(rows, axis1=-2, axis2=-1), axis=-1)
+    return normalise(np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :])
 
 
 def without_flips(quaternions: ArrayLike) -> FloatArray:

@@ -35,8 +35,8 @@ from mimegen.takes import Casting, Take, cast_member, library_take, user_take
               help="The second person's file, of the same scene.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
               help=f"{' '.join(WRITERS)}, or a folder that gets all of them and every frame.")
-@click.option("--display", "name", default="standard", show_default=True, metavar="NAME|FILE",
-              help=f"A preset: {', '.join(presets())}.")
+@click.option("--display", "--preset", "name", default="standard", show_default=True,
+              metavar="NAME|FILE", help=f"A preset: {', '.join(presets())}.")
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
               metavar="NAME[=VALUE][/KEY=VALUE]",
               help=f"May be repeated, in order: {', '.join(MANIPULATIONS)}.")
@@ -121,7 +121,7 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
             raise RequestError("--trim is for motions; raw markers take --start and --duration")
         return [marker_scene(file, display)]
     if file is not None:
-        takes = [user_take(catalogue, file, (), None, None, "not stated", partner, reading)]
+        takes = [_user_take(catalogue, file, partner, reading)]
     else:
         entries = list(catalogue.actions.values()) if actions == "all" else [
             catalogue.action(action.strip()) for action in (actions or "").split(",")]
@@ -129,6 +129,17 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
     if len(takes) > 1 and out.suffix:
         raise RequestError(f"--out {out}: several actions want a folder")
     return [_scene(catalogue, one, character, display) for one in takes]
+
+
+def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,
+               reading: ReadOptions) -> Take:
+    try:
+        return user_take(catalogue, file, (), None, None, "not stated", partner, reading)
+    except RequestError as problem:
+        if file.suffix.lower() != ".c3d":
+            raise
+        raise RequestError(f"{problem}; --dots all_markers shows its markers as they are"
+                           ) from problem
 
 
 def _wants_markers(display: Display) -> bool:

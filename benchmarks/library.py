@@ -1,0 +1,165 @@
+"""Show every take of the library, and hold it against captured motion: writes docs/library.md.
+
+Usage: python benchmarks/library.py [SAMPLES] [--parts takes pictures naturalness] [--only TEXT]
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from captured import SAMPLES, on_man
+from costs import put_into
+from mimegen.catalogue import Catalogue, Entry
+from mimegen.characters.character import Character
+from mimegen.choreography.lint import lint
+from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.score import read_score
+from mimegen.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.preview import Sheet, scene_sheet
+from mimegen.takes import Take, library_take
+from naturalness import naturalness_section
+from recognition import Recognition, Viewers, read_recognition, share
+
+REPO = Path(__file__).resolve().parents[1]
+DOCUMENT = REPO / "docs" / "library.md"
+PICTURES = REPO / "docs" / "library"
+RECOGNITION = REPO / "docs" / "recognition.yaml"
+FPS = 30.0
+MOMENTS = 5
+STRIP = Sheet(tile=(110, 150), columns=MOMENTS)
+QUALITY = 80
+# Who goes further than this (m) is shown on the spot, or would be tiny.
+TRAVEL = 0.8
+TOLD_BY = ("Head", "Hips", "LeftHand", "RightHand", "LeftForeArm", "RightForeArm", "LeftFoot",
+           "RightFoot", "LeftLeg", "RightLeg")
+PARTS = ("takes", "pictures", "naturalness")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A take of the library, and the name of its picture."""
+
+    entry: Entry
+    name: str
+
+    @property
+    def path(self) -> str:
+        """The action and the take, as docs/recognition.yaml names it."""
+        return f"{self.entry.action.id}/{self.name}"
+
+    @property
+    def picture(self) -> str:
+        """The picture's name: the action's for its default take."""
+        first = next(iter(self.entry.takes)) == self.name
+        action = self.entry.action.id
+        return f"{action}.jpg" if first else f"{action}_{self.name}.jpg"
+
+    @property
+    def take(self) -> Take:
+        """The take as its score is written."""
+        return library_take(self.entry, self.name, 0)
+
+
+def main() -> None:
+    """Measure, draw and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("samples", nargs="?", type=Path, default=SAMPLES)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--only", default="", help="draw only pictures of takes with this text")
+    options = parser.parse_args()
+    catalogue = Catalogue.with_libraries(())
+    takes = [Shown(entry, name) for entry in catalogue.actions.values() for name in entry.takes]
+    viewers = read_recognition(RECOGNITION, [one.path for one in takes])
+    if "pictures" in options.parts:
+        _draw(catalogue, [one for one in takes if options.only in one.path])
+    if "takes" in options.parts:
+        put_into(DOCUMENT, "recognition", "\n".join(_recognition(takes, viewers)))
+        put_into(DOCUMENT, "takes", "\n".join(_table(takes, viewers)))
+    if "naturalness" in options.parts:
+        put_into(DOCUMENT, "naturalness",
+                 "\n".join(naturalness_section(catalogue, options.samples)))
+
+
+def _recognition(takes: list[Shown], viewers: Viewers) -> Iterator[str]:
+    known = list(viewers.takes.values())
+    free = [one.free for one in known if one.free]
+    choice = [one.choice for one in known if one.choice]
+    yield (f"{len(takes)} takes of {len({one.entry.action.id for one in takes})} actions."
+           f" Named freely: {share(free)}. By choice among four: {share(choice)}.")
+    if viewers.about:
+        yield f"\n{viewers.about.strip()}"
+
+
+def _table(takes: list[Shown], viewers: Viewers) -> Iterator[str]:
+    yield ("| take | moments | labels | group | seconds | lines | lint | free | choice |"
+           " viewers' remarks |\n|---|---|---|---|---|---|---|---|---|---|")
+    for one in takes:
+        said = viewers.takes.get(one.path, Recognition())
+        score = read_score(one.take.file)
+        scene = perform_scene(score, 0, FPS)
+        findings = lint(scene, score, 0)
+        lines = len(one.take.file.read_text(encoding="utf-8").splitlines())
+        print(one.path, *findings, flush=True)
+        yield (f"| {one.path} | ![{one.path}](library/{one.picture}) |"
+               f" {', '.join(one.take.labels)} | {one.entry.action.semantic_group} |"
+               f" {scene[0].duration:.1f} | {lines} | {len(findings) or ''} |"
+               f" {_answers(said.free)} | {_answers(said.choice)} |"
+               f" {' '.join(said.remarks.replace('|', '/').split())} |")
+
+
+def _answers(answers: tuple[int, int] | None) -> str:
+    return f"{answers[0]} of {answers[1]}" if answers else ""
+
+
+def _draw(catalogue: Catalogue, takes: list[Shown]) -> None:
+    """Write a strip of telling moments for each take."""
+    PICTURES.mkdir(exist_ok=True)
+    for one in takes:
+        scene = on_man(catalogue, one.take, FPS)
+        motions = [performance.motion for performance in scene]
+        figures: list[tuple[Character, Motion]] = [
+            (performance.character, motion)
+            for performance, motion in zip(scene, told(motions, MOMENTS), strict=True)]
+        target = PICTURES / one.picture
+        part = target.with_name(f".{target.name}.part")
+        picture: Image.Image = scene_sheet(figures, MOMENTS, STRIP)
+        picture.save(part, "jpeg", quality=QUALITY, optimize=True)
+        part.replace(target)
+        print(target.name, flush=True)
+
+
+def told(motions: list[Motion], count: int) -> list[Motion]:
+    """Return the ``count`` moments of a scene that differ most, in their order.
+
+    The first is the farthest from the mean pose; each next one is the farthest from those before
+    (Gonzalez, "Clustering to minimize the maximum intercluster distance", 1985).
+    """
+    poses = np.concatenate([_pose(motion) for motion in motions], axis=1)
+    chosen = [int(np.argmax(np.linalg.norm(poses - poses.mean(axis=0), axis=1)))]
+    nearest = np.full(len(poses), np.inf)
+    while len(chosen) < min(count, len(poses)):
+        nearest = np.minimum(nearest, np.linalg.norm(poses - poses[chosen[-1]], axis=1))
+        chosen.append(int(np.argmax(nearest)))
+    frames = np.sort(chosen)
+    middle = np.mean([motion.root_positions[frames, :2] for motion in motions], axis=0)
+    travels = np.ptp(middle, axis=0).max() > TRAVEL
+    shift = np.pad(middle, ((0, 0), (0, 1))) * travels
+    return [Motion(motion.skeleton, motion.fps, motion.root_positions[frames] - shift,
+                   motion.rotations[frames]) for motion in motions]
+
+
+def _pose(motion: Motion) -> FloatArray:
+    """Return where telling parts are about the hips, and how high these are: (F, D)."""
+    places = motion.global_pose.positions
+    hips = places[:, :1] * [1.0, 1.0, 0.0]
+    joints = [motion.skeleton.index[name] for name in TOLD_BY]
+    return np.asarray((places[:, joints] - hips).reshape(len(places), -1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.score import read_score
+from mimegen.errors import RequestError
+from mimegen.motion import Motion
+from mimegen.paths import data_folder
+
+REPO = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPO / "benchmarks"))
+
+from library import told  # noqa: E402
+from recognition import read_recognition, share  # noqa: E402
+
+KNOWN = ("boxing/boxing", "driving/driving")
+
+
+def written(folder, text):
+    path = folder / "recognition.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_recognition_is_read(tmp_path):
+    path = written(tmp_path, "about: five strangers\ntakes:\n"
+                             "  boxing/boxing: {free: [4, 5], choice: [5, 5], remarks: stiff}\n"
+                             "  driving/driving: {choice: [2, 2]}\n")
+    viewers = read_recognition(path, KNOWN)
+    assert viewers.takes["boxing/boxing"].free == (4, 5)
+    assert viewers.takes["driving/driving"].free is None
+    assert viewers.takes["boxing/boxing"].remarks == "stiff"
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("takes:\n  boxng/boxing: {free: [1, 2]}\n", "line 2: .*no such take.*boxing/boxing"),
+    ("takes:\n  boxing/boxing: {fre: [1, 2]}\n", "line 2: .*unknown key.*free"),
+    ("takes:\n  boxing/boxing:\n    free: [3, 2]\n", r"line 3: .*expected \[right, asked\]"),
+    ("takes:\n  boxing/boxing: {free: [0, 0]}\n", r"expected \[right, asked\]"),
+    ("takes:\n  boxing/boxing: {choice: yes}\n", "line 2: "),
+    ("takes: [1\n", "not valid YAML"),
+])
+def test_recognition_errors_name_the_line(tmp_path, text, wanted):
+    path = written(tmp_path, text)
+    with pytest.raises(RequestError, match=wanted) as problem:
+        read_recognition(path, KNOWN)
+    assert str(problem.value).startswith(str(path))
+    assert "\n" not in str(problem.value)
+
+
+def test_the_projects_own_recognition_names_takes_that_exist():
+    known = [f"{file.parent.name}/{file.name.removesuffix('.score.yaml')}"
+             for file in data_folder().glob("mocap/*/*.score.yaml")]
+    read_recognition(REPO / "docs" / "recognition.yaml", known)
+
+
+def test_shares_add_up():
+    assert share([(4, 5), (5, 5)]) == "9 of 10 (90.0 %)"
+    assert share([]) == "not asked"
+
+
+def test_telling_moments_are_in_order_and_differ():
+    score = read_score(data_folder() / "mocap" / "boxing" / "boxing.score.yaml")
+    motion = perform_scene(score, 0, 15.0)[0]
+    moments, = told([motion], 5)
+    assert moments.frames == 5
+    poses = moments.global_pose.positions
+    apart = np.linalg.norm(poses[:, None] - poses[None], axis=-1).max(axis=-1)
+    assert apart[np.triu_indices(5, 1)].min() > 0.15
+
+
+def test_who_travels_is_shown_on_the_spot():
+    score = read_score(data_folder() / "mocap" / "boxing" / "boxing.score.yaml")
+    motion = perform_scene(score, 0, 15.0)[0]
+    away = motion.root_positions + np.linspace(0, 3, motion.frames)[:, None] * [1, 0, 0]
+    moments, = told([Motion(motion.skeleton, motion.fps, away, motion.rotations)], 4)
+    assert np.ptp(moments.root_positions[:, :2], axis=0).max() < 1e-9
+    assert np.all(moments.root_positions[:, 2] > 0.5)

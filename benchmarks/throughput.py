@@ -27,7 +27,7 @@ FRAMES, SIZE = 120, (1280, 720)
 def figure_frames() -> list[Frame]:
     """Return frames of a moving, shaded, soft-edged figure with a shadow."""
     rows, columns = np.mgrid[:600, :260]
-    inside = np.clip(2.0 - np.hypot((columns - 130) / 65, (rows - 300) / 150), 0, 1)
+    inside = np.clip(60 - 60 * np.hypot((columns - 130) / 120, (rows - 300) / 290), 0, 1)
     noise = np.random.default_rng(0).normal(0, 3, (600, 260, 3))
     color = 90 + 90 * np.sin(rows / 40)[..., None] * [0.3, 0.6, 1.0] + noise
     figure = np.concatenate([color, 255 * inside[..., None]], axis=-1).clip(0, 255)

@@ -18,6 +18,11 @@ class Compositor:
         self._linear = np.ascontiguousarray(backdrop_linear, dtype=np.float32)
         self._bytes = linear_to_bytes(self._linear)
 
+    @property
+    def empty(self) -> ByteArray:
+        """The background alone (H, W, 3), sRGB bytes."""
+        return self._bytes
+
     def compose(self, frame: Frame) -> ByteArray:
         """Return the finished picture (H, W, 3), sRGB bytes.
 

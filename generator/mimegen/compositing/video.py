@@ -17,6 +17,7 @@ import imageio_ffmpeg
 
 from mimegen.compositing.color import LightArray
 from mimegen.compositing.compose import Compositor
+from mimegen.compositing.planes import Planes, changed_box
 from mimegen.errors import RequestError
 from mimegen.stage.frames import ByteArray, read_frame
 
@@ -54,9 +55,11 @@ def write_clip(
     and RequestError, with ffmpeg's last line, where the clip cannot be written.
     """
     compositor = Compositor(backdrop_linear)
-    pictures = (compositor.compose(read_frame(path)) for path in frame_paths)
+    planes = Planes(compositor.empty)
+    frames = (read_frame(path) for path in frame_paths)
+    pictures = (planes.show(compositor.compose(frame), changed_box(frame)) for frame in frames)
     height, width = backdrop_linear.shape[:2]
-    return write_pictures(pictures, (width, height), fps, target, threads)
+    return _write(pictures, (width, height), fps, target, threads, "yuv420p")
 
 
 def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,
@@ -66,8 +69,12 @@ def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: fl
     ``size`` is width and height. A picture need only be good until the next is asked for.
     Raises ValueError where there is no picture, and RequestError as ``write_clip``.
     """
+    return _write(pictures, size, fps, target, threads, "gray" if gray else "rgb24")
+
+
+def _write(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,
+           threads: int, pixels: str) -> ClipFacts:
     (width, height), frames = size, 0
-    pixels = "gray" if gray else "rgb24"
     with _published(target) as part, \
             _encoder(part, width, height, fps, threads, target, pixels) as pipe:
         for picture in pictures:
@@ -109,7 +116,7 @@ def _said_of(target: Path) -> Iterator[None]:
 @contextmanager
 def _encoder(
     part: Path, width: int, height: int, fps: float, threads: int, target: Path,
-    pixels: str = "rgb24",
+    pixels: str,
 ) -> Iterator[IO[bytes]]:
     """Lend the pipe that takes pictures as raw bytes; the file is whole at the end."""
     with tempfile.TemporaryFile() as log:
@@ -146,13 +153,15 @@ def _cause(status: int, log: IO[bytes]) -> str:
 def _command(part: Path, width: int, height: int, fps: float, threads: int,
              pixels: str) -> list[str]:
     rate = Fraction(fps).limit_denominator(1001)
-    convert = "scale=out_color_matrix=bt709:out_range=tv:flags=accurate_rnd+full_chroma_int"
+    convert = "scale=out_color_matrix=bt709:out_range=tv:flags=accurate_rnd+full_chroma_int,"
     tags = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709"
+    sited = ["-chroma_sample_location", "center"] if pixels == "yuv420p" else []
     return [
         imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-y",
         "-f", "rawvideo", "-pix_fmt", pixels, "-s", f"{width}x{height}",
         "-r", f"{rate.numerator}/{rate.denominator}", "-i", "pipe:0",
-        "-vf", f"{convert},format=yuv420p,{tags}", "-c:v", "libx264", "-preset", PRESET,
+        "-vf", f"{'' if pixels == 'yuv420p' else convert}format=yuv420p,{tags}", *sited,
+        "-c:v", "libx264", "-preset", PRESET,
         "-crf", str(CRF), "-threads", str(threads), "-filter_threads", "1",
         "-movflags", "+faststart", "-map_metadata", "-1",
         "-fflags", "+bitexact", "-flags:v", "+bitexact", "-f", "mp4", str(part),

@@ -220,6 +220,16 @@ def test_solids_are_closed_and_face_outwards(shape):
     assert all(edges.get((end, start)) == 1 for start, end in edges)
 
 
+def test_a_crowns_leaves_are_as_many_and_as_large_as_said_all_around_its_ball():
+    mesh = mesh_of(TypeAdapter(Object).validate_python(
+        {"kind": "foliage", "radius": 2, "leaf": 0.3, "leaves": 200, "material": "red"}))
+    leaves = mesh.vertices[np.array(mesh.faces[-200:])]
+    away = np.linalg.norm(leaves.mean(axis=1), axis=1)
+    assert 1.2 < away.min() < away.max() < 2.2
+    np.testing.assert_allclose(np.linalg.norm(leaves[:, 0] - leaves[:, 2], axis=1), 0.3)
+    assert np.abs((leaves.mean(axis=1) / away[:, None]).mean(axis=0)).max() < 0.2
+
+
 def test_copies_step_turn_and_take_materials_in_turn():
     made = Scenery.model_validate({**MINIMAL, "performer_at": [1, 0], "turn_deg": 90,
                                    "materials": {"red": {"color": "#ff0000"},

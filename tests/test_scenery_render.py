@@ -29,6 +29,8 @@ sampling: &sampling
 set_sampling: *sampling
 """)
 BALL = {"kind": "sphere", "radius": 0.5, "at": [-3, 3, 0.5], "material": "red"}
+NET = {"kind": "box", "size": [6, 0.004, 3], "at": [-2, 2, 0], "turn": [0, 0, 45],
+       "material": "net"}
 WHITE = {**MINIMAL["materials"], "white": {"color": "#ffffff"}}
 
 
@@ -51,9 +53,14 @@ def stills(tmp_path_factory) -> dict[str, tuple[Path, Camera]]:
     beach, court = scenery("beach"), scenery("basketball_court")
     plain = Scenery.model_validate({
         **MINIMAL, "materials": WHITE, "floors": [{"material": "white"}], "objects": [BALL]})
+    cords = {"color": "#ffffff", "pattern": "net", "size": [0.04, 0.04], "gap": 0.3}
+    netted = Scenery.model_validate({
+        **MINIMAL, "materials": {**WHITE, "net": cords}, "floors": [{"material": "white"}],
+        "objects": [BALL, NET]})
     wanted = {
         "beach": (beach, framed(0, elevation=4)), "again": (beach, framed(0, elevation=4)),
         "court": (court, framed(0)), "behind": (plain, framed(0)), "before": (plain, framed(180)),
+        "netted": (netted, framed(0)),
     }
     jobs = [SetJob(made, camera, config, folder / f"{name}.png")
             for name, (made, camera) in wanted.items()]
@@ -101,3 +108,12 @@ def test_a_thing_behind_the_performer_is_seen_and_one_before_is_not(stills):
 
     assert redness("behind") > 0.005
     assert redness("before") == 0
+
+
+def test_a_net_is_seen_through(stills):
+    def redness(name: str) -> float:
+        pixels = picture(stills[name][0])
+        return float((pixels[..., 0] - pixels[..., 1]).clip(0).sum())
+
+    # 0.7 x 0.7 of a mesh is open.
+    assert 0.3 < redness("netted") / redness("behind") < 0.8

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mimegen.choreography.action import read_action
 from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
 from mimegen.choreography.lint import lint
-from mimegen.choreography.perform import perform
+from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import LEFT, RIGHT, parse_direction, parse_place
 from mimegen.choreography.score import read_score
 from mimegen.choreography.timing import blend_weights
@@ -150,6 +150,58 @@ def test_lint_finds_what_is_wrong() -> None:
     frozen = Motion(motion.skeleton, motion.fps, motion.root_positions[:1].repeat(90, axis=0),
                     motion.rotations[:1].repeat(90, axis=0))
     assert "frozen" in {finding.kind for finding in lint([frozen], score)}
+
+
+HELD = """\
+action: waving
+about: something held
+duration: 2.1
+props:
+  thing: {about: what is held, %s}
+phases:
+  - at: 0
+    thing: {to: chest 0 35 -10}
+    hands: {to: thing %s, touch: palm, bar: in, shape: grip, how: pass}
+  - {at: 2, %s}
+"""
+
+
+@pytest.mark.parametrize(("form", "place", "moved", "wrong"), [
+    ("form: rod, along: left, length: 90", "22 0 0", "thing: {to: chest 0 30 5}", []),
+    ("form: rod, along: left, length: 30", "22 0 0", "thing: {to: chest 0 30 5}",
+     ["hands apart on the thing"]),
+    ("form: rod, along: left, length: 90", "22 0 0", "thing: {tilt: 5}, left_hand: {bar: up}", []),
+    ("form: ring, radius: 22", "22 0 0", "thing: {tilt: 20}", []),
+    ("form: ring, radius: 22", "22 0 0", "hands: {to: thing 0 0 22}",
+     ["Left hand on the thing", "Right hand on the thing"]),
+    ("form: ring, radius: 14", "22 0 0", "thing: {tilt: 20}",
+     ["Left hand on the thing", "Right hand on the thing"]),
+    ("upright: 40", "5 0 0", "thing: {tilt: 30}", []),
+    ("upright: 40", "5 0 0", "thing: {lean: 120}", ["thing tipped"]),
+])
+def test_hands_are_held_to_the_form_of_things(
+    tmp_path: Path, form: str, place: str, moved: str, wrong: list[str]
+) -> None:
+    score = read_score(written(tmp_path, HELD % (form, place, moved)))
+    found = [finding.part for finding in lint(perform_scene(score, 0, 20.0), score)
+             if finding.kind == "form"]
+    assert found == wrong
+
+
+def test_a_rod_lies_along_the_grip(tmp_path: Path) -> None:
+    text = HELD % ("form: rod, along: left, length: 90", "22 0 0", "thing: {turn: 15}")
+    score = read_score(written(tmp_path, text))
+    motion = perform(score, 0, 20.0)
+    assert "Left grip along the thing" not in {found.part for found in lint([motion], score)}
+    bent = motion.rotations.copy()
+    bent[:, motion.skeleton.index["LeftHand"]] = quaternions.from_euler("XYZ", [0, 0, 60])
+    broken = Motion(motion.skeleton, motion.fps, motion.root_positions, bent)
+    assert "Left grip along the thing" in {found.part for found in lint([broken], score)}
+
+
+def test_a_form_needs_its_size(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"line 5: props thing: .*a rod has a length"):
+        read_score(written(tmp_path, HELD % ("form: rod", "5 0 0", "thing: {tilt: 1}")))
 
 
 def test_an_action_in_the_wrong_folder_is_refused(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_quaternion_algebra_is_scipys(seed):
     assert same_turn(quaternions.from_rotation_vectors(first.as_rotvec()), a)
     assert np.allclose(quaternions.to_matrices(a), first.as_matrix())
     assert same_turn(quaternions.from_matrices(first.as_matrix()), a)
+    assert same_turn(quaternions.from_frames(first.as_matrix()), a)
 
 
 @given(seeds)

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter1d
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
-from mimegen.choreography.limbs import Limb, across, bend, eased_reach, unit
+from mimegen.choreography.limbs import Limb, across, bend, eased_reach, lengths, unit
 from mimegen.choreography.places import LEFT, in_body_axes
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.motion import GlobalPose
@@ -25,6 +25,8 @@ EXTENDED = 0.985
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
+# An elbow whose hint turns this fast, in radians a second, is in haste, at twice that wholly.
+HASTE_FROM = 3.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
 LIMB_RADIUS_M, KNUCKLE_RADIUS_M = 0.035, 0.01
 # Hands at rest lie along this axis, on either side.
@@ -196,8 +198,18 @@ def _swivels(
                      GlobalPose(shoulder.pose.positions[chosen], shoulder.pose.rotations[chosen]))
     cost = _swivel_costs(part, wrist[chosen], hand[chosen], hint[chosen])
     path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
-    path = gaussian_filter1d(path, 1.6, mode="nearest")
-    return np.interp(np.arange(frames), chosen, path)
+    calm, quick = (gaussian_filter1d(path, samples, mode="nearest") for samples in (1.6, 0.6))
+    haste = _haste(hint[chosen], step / fps)
+    return np.interp(np.arange(frames), chosen, calm + haste * (quick - calm))
+
+
+def _haste(hint: FloatArray, seconds: float) -> FloatArray:
+    """Return the share (F,) of haste with which an elbow is told to go elsewhere, as in a flap."""
+    if len(hint) < 2:
+        return np.zeros(len(hint))
+    rate = lengths(np.gradient(unit(hint), seconds, axis=0))
+    wide = maximum_filter1d(np.clip((rate - HASTE_FROM) / HASTE_FROM, 0.0, 1.0), 5, mode="nearest")
+    return np.asarray(gaussian_filter1d(wide, 1.6, mode="nearest"))
 
 
 def _cheapest_path(cost: FloatArray, seconds: float) -> NDArray[np.intp]:

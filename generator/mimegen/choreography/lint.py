@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from mimegen.choreography.anchors import SIDES
+from mimegen.choreography.anchors import SIDES, Anchors
 from mimegen.choreography.arms import (
     NEUTRAL_TWIST_DEG,
     TRUNK,
@@ -15,17 +15,21 @@ from mimegen.choreography.arms import (
     wrist_angle,
 )
 from mimegen.choreography.body import away_from_capsule, capsules
+from mimegen.choreography.forms import off_form
 from mimegen.choreography.limbs import across, unit
-from mimegen.choreography.perform import touch_errors
+from mimegen.choreography.perform import finished_anchors, touch_errors
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 Kind = Literal[
-    "reach", "twist", "wrist", "range", "speed", "contact", "feet", "floor", "balance", "frozen"
+    "reach", "twist", "wrist", "range", "speed", "contact", "feet", "floor", "balance", "frozen",
+    "form",
 ]
 REACH_LIMIT_CM = 2.5
+# How far hands may be off the rod, ring or cup they are hung on, and how askew on a rod.
+FORM_LIMITS = {"cm": 2.5, "degrees": 35.0}
 # Pronation and supination from the thumb-up middle; 85 to 90 degrees each in healthy adults
 # (Boone and Azen 1979), and a few more from the shoulder that this skeleton has not got.
 TWIST_LIMIT_DEG = 96.0
@@ -41,7 +45,8 @@ PLANTED_HEIGHT_M = 0.002
 FOOT_SLIDE_LIMIT_MM = 3.0
 FLOOR_LIMIT_CM = 1.0
 BALANCE_LIMIT_CM, BALANCE_TIME_S = 5.0, 0.4
-FROZEN_SPEED_DEG_S, FROZEN_TIME_S = 0.5, 0.3
+# Who stands quietly sways by some 1 cm/s; where no joint goes faster a viewer sees a still picture.
+FROZEN_SPEED_CM_S, FROZEN_TIME_S = 5.0, 0.3
 # Shares of the body's mass (de Leva 1996), by the joint that the segment hangs on; sides alike.
 MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 0.027,
           "ForeArm": 0.016, "Hand": 0.006, "UpLeg": 0.142, "Leg": 0.043, "Foot": 0.014}
@@ -67,10 +72,13 @@ def lint(
 ) -> list[Finding]:
     """Return what is wrong with motions that ``perform_scene`` made; nothing if clean."""
     findings: list[Finding] = []
-    misses = touch_errors(motions, score, seed, style)
-    for number, (motion, part) in enumerate(zip(motions, score.parts(), strict=True)):
-        own = [*_reach(misses[number], motion.fps), *_joints(motion), *_ranges(motion),
-               *_contacts(motion), *_feet(motion), *_ends(motion)]
+    exact = seed == 0 and style is None
+    scene = finished_anchors(motions, score, seed, style)
+    for number, (motion, part, anchors) in enumerate(zip(motions, score.parts(), scene,
+                                                         strict=True)):
+        own = [*_reach(touch_errors(anchors, exact), motion.fps), *_forms(anchors),
+               *_joints(motion), *_ranges(motion), *_contacts(motion), *_feet(motion),
+               *_ends(motion)]
         if part.balanced:
             own += _balance(motion)
         findings += [finding._replace(part=f"partner's {finding.part}") for finding in own] \
@@ -89,6 +97,12 @@ def _worst(
 def _reach(misses: dict[str, FloatArray], fps: float) -> Iterator[Finding]:
     for side, metres in misses.items():
         yield from _worst("reach", f"{side} hand", 100 * metres, REACH_LIMIT_CM, "cm", fps)
+
+
+def _forms(anchors: Anchors) -> Iterator[Finding]:
+    for off in off_form(anchors):
+        yield from _worst("form", off.part, off.values, FORM_LIMITS[off.unit], off.unit,
+                          anchors.stage.fps)
 
 
 def _joints(motion: Motion) -> Iterator[Finding]:
@@ -207,14 +221,13 @@ def _ends(motion: Motion) -> Iterator[Finding]:
     frames = round(FROZEN_TIME_S * motion.fps)
     if motion.frames <= 2 * frames:
         return
-    for part, span in (("beginning", slice(0, frames)), ("end", slice(-frames, None))):
-        rotations = motion.rotations[span]
-        turns = quaternions.multiply(quaternions.conjugate(rotations[:-1]), rotations[1:])
-        angles = np.rad2deg(np.linalg.norm(quaternions.to_rotation_vectors(turns), axis=-1))
-        speed = float(angles.max(axis=1).mean() * motion.fps)
-        if speed < FROZEN_SPEED_DEG_S:
+    places = motion.global_pose.positions
+    for part, span in (("beginning", slice(0, frames + 1)), ("end", slice(-frames - 1, None))):
+        moved = np.linalg.norm(np.diff(places[span], axis=0), axis=-1)
+        speed = float(100 * motion.fps * moved.mean(axis=0).max())
+        if speed < FROZEN_SPEED_CM_S:
             time = 0.0 if part == "beginning" else motion.duration
-            yield Finding("frozen", part, time, speed, FROZEN_SPEED_DEG_S, "degrees/s")
+            yield Finding("frozen", part, time, speed, FROZEN_SPEED_CM_S, "cm/s")
 
 
 def mass_centre(motion: Motion) -> FloatArray:

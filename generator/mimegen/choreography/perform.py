@@ -59,27 +59,33 @@ def perform_scene(
                  for own, motion in enumerate(motions))
 
 
-def touch_errors(
+def finished_anchors(
     motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
-) -> tuple[dict[str, FloatArray], ...]:
-    """Return by performer and side how far (F,), in metres, hands are from what they touch.
+) -> tuple[Anchors, ...]:
+    """Return what each performer's motion is placed on, in that performer's own world.
 
     The landmarks are those of the finished motions, which ``perform_scene`` made of the same
-    score, seed and style. Places in free space count for the score as written only.
+    score, seed and style.
     """
     variants, parts = vary(score, seed, style), score.parts()
     moments = np.arange(motions[0].frames) / motions[0].fps
     bare = [_placed_back(_as_solved(motion, variants[0]), *_spot(score, own))
             for own, motion in enumerate(motions)]
-    exact = seed == 0 and style is None
     found = []
     for own, (motion, part) in enumerate(zip(bare, parts, strict=True)):
         partner = _seen_by(score, own, bare[1 - own]).global_pose if len(bare) == 2 else None
         stage = Stage(motion.skeleton, variants[own].line, moments, motion.fps,
                       small_movements(part.name, seed, moments), partner)
-        anchors = Anchors(part, stage, motion.global_pose)
-        found.append({side: _misses(anchors, side, exact) for side in SIDES})
+        found.append(Anchors(part, stage, motion.global_pose))
     return tuple(found)
+
+
+def touch_errors(anchors: Anchors, exact: bool) -> dict[str, FloatArray]:
+    """Return by side how far (F,), in metres, hands are from what they touch.
+
+    Places in free space count only where ``exact``: for the score as it is written.
+    """
+    return {side: _misses(anchors, side, exact) for side in SIDES}
 
 
 def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, PrivateAttr
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names, partner_landmarks
 from mimegen.choreography.hand_shapes import hand_shapes
@@ -53,6 +53,36 @@ class PropKey(Turned):
     """An invisible thing: its place, and how it is turned in the frame of what it is placed on."""
 
     to: PlaceField | None = None
+
+
+class Prop(Strict):
+    """An imagined thing: what it is and, where lint shall hold hands to it, its form.
+
+    A ``rod`` runs through its frame ``along`` a direction, ``length`` centimetres at most between
+    two hands; a ``ring`` of some ``radius`` lies about its frame, facing forward. What may spill
+    stays ``upright`` within so many degrees.
+    """
+
+    about: str
+    form: Literal["rod", "ring"] | None = None
+    along: DirectionField = Direction(0, 0, 1)
+    length: Annotated[float, Field(gt=0, le=1000)] | None = None
+    radius: Annotated[float, Field(gt=0, le=500)] | None = None
+    upright: Annotated[float, Field(gt=0, le=180)] | None = None
+
+    @model_validator(mode="after")
+    def _check_size(self) -> "Prop":
+        size = {"rod": self.length, "ring": self.radius}
+        if self.form is not None and size[self.form] is None:
+            raise ValueError(f"a {self.form} has a {'length' if self.form == 'rod' else 'radius'}")
+        return self
+
+
+def _prop(said: Any) -> Any:
+    return {"about": said} if isinstance(said, str) else said
+
+
+PropField = Annotated[Prop, BeforeValidator(_prop)]
 
 
 class FootKey(Key):
@@ -170,7 +200,7 @@ class Partner(Strict):
     about: str
     stands: Stands = Stands()
     balanced: bool = True
-    props: dict[str, str] = Field(default_factory=dict)
+    props: dict[str, PropField] = Field(default_factory=dict)
     phases: tuple[Phase, ...] = Field(min_length=1)
 
 
@@ -187,7 +217,7 @@ class Score(Strict):
     duration: float = Field(gt=0.2, le=600)
     facing: Degrees = 0.0
     balanced: bool = True
-    props: dict[str, str] = Field(default_factory=dict)
+    props: dict[str, PropField] = Field(default_factory=dict)
     vary: Variety = Variety()
     repeat: tuple[Repeat, ...] = ()
     phases: tuple[Phase, ...] = Field(min_length=1)
@@ -268,7 +298,7 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
 
 def _field_names() -> set[str]:
     kinds = (WalkKey, PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat,
-             Variety, Partner, Stands)
+             Variety, Partner, Stands, Prop)
     return {name for kind in kinds for name in kind.model_fields}
 
 

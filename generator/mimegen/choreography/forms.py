@@ -1,0 +1,112 @@
+"""Imagined things keep their form: hands hung on them stay on a rod, on a ring, on a cup."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.choreography.anchors import SIDES, Anchors
+from mimegen.choreography.body import bar_axis, hand_point
+from mimegen.choreography.hands import HandTrack
+from mimegen.choreography.limbs import lengths, unit
+from mimegen.choreography.places import LEFT, Direction, in_body_axes
+from mimegen.choreography.score import HandKey, Prop
+from mimegen.choreography.tracks import track_weights
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# A hand counts as on a rod where its key is so near to it, and from so much of its way.
+ON_ROD_CM, ON_SHARE = 7.0, 0.98
+# A key whose bar is so nearly along a rod grips the rod.
+ALONG_COSINE = 0.8
+
+
+class Off(NamedTuple):
+    """How far (F,) a hand, or a thing itself, is off the form: degrees, or centimetres."""
+
+    part: str
+    values: FloatArray
+    unit: str
+
+
+def off_form(anchors: Anchors) -> Iterator[Off]:
+    """Go over what each imagined thing's form asks for, and how far the motion is off it."""
+    for name, prop in anchors.score.props.items():
+        on: dict[str, tuple[FloatArray, NDArray[np.bool_]]] = {}
+        for side in SIDES:
+            track = anchors.hand_track(side)
+            hung = np.array([_hung(key, name, prop, track.side) for key in track.hand_keys])
+            now = track_weights(track.keys, anchors.stage.moments) @ hung > ON_SHARE
+            if now.any():
+                on[side] = _touching(anchors, name, side, track), now
+                yield from _of_hand(anchors, name, side, *on[side])
+        if prop.length is not None and len(on) == 2:
+            (left, left_now), (right, right_now) = on.values()
+            over = (lengths(left - right) - prop.length) * (left_now & right_now)
+            yield Off(f"hands apart on the {name}", over, "cm")
+        if prop.upright is not None and on:
+            up = anchors.resolve(name, LEFT).rotations
+            tipped = _degrees(quaternions.rotate(up, np.array([0.0, 0.0, 1.0]))[:, 2])
+            held = np.any([now for _, now in on.values()], axis=0)
+            yield Off(f"{name} tipped", held * (tipped - prop.upright), "degrees")
+
+
+def _hung(key: HandKey, name: str, prop: Prop, side: float) -> bool:
+    """Say whether a key hangs its hand on the thing, and not only somewhere about it."""
+    if key.to is None or key.to.anchor != name or (prop.form is None and prop.upright is None):
+        return False
+    place = in_body_axes(np.array(key.to.offset), side)
+    return prop.form != "rod" or float(_beside(place, _along(prop))) < ON_ROD_CM
+
+
+def _touching(anchors: Anchors, name: str, side: str, track: HandTrack) -> FloatArray:
+    """Return a hand's touching point in the thing's frame (F, 3), in centimetres."""
+    pose, stage, frame = anchors.pose, anchors.stage, anchors.resolve(name, LEFT)
+    touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
+    touch = track_weights(track.keys, stage.moments) @ touches
+    hand = stage.skeleton.index[f"{side}Hand"]
+    point = pose.positions[:, hand] + quaternions.rotate(pose.rotations[:, hand], touch)
+    back = quaternions.conjugate(frame.rotations)
+    return quaternions.rotate(back, point - frame.positions) / stage.unit
+
+
+def _of_hand(anchors: Anchors, name: str, side: str, point: FloatArray,
+             now: NDArray[np.bool_]) -> Iterator[Off]:
+    prop, part = anchors.score.props[name], f"{side} hand on the {name}"
+    if prop.form == "ring" and prop.radius is not None:
+        rim = np.hypot(point[:, 0], point[:, 2]) - prop.radius
+        yield Off(part, now * np.hypot(rim, point[:, 1]), "cm")
+    if prop.form == "rod":
+        keys = [key for key in anchors.hand_track(side).hand_keys
+                if key.to and key.to.anchor == name]
+        meant = max(float(_beside(in_body_axes(np.array(key.to.offset), SIDES[side]),
+                                  _along(prop))) for key in keys
+                    if key.to and _hung(key, name, prop, SIDES[side]))
+        yield Off(part, now * np.maximum(_beside(point, _along(prop)) - meant, 0.0), "cm")
+        if all(key.bar and abs(unit(key.bar.in_axes(SIDES[side])) @ _along(prop)) > ALONG_COSINE
+               for key in keys):
+            yield Off(f"{side} grip along the {name}", now * _askew(anchors, name, side), "degrees")
+
+
+def _askew(anchors: Anchors, name: str, side: str) -> FloatArray:
+    """Return the angle (F,) in degrees between the rod in a hand and where the thing has it."""
+    hand = anchors.pose.rotations[:, anchors.stage.skeleton.index[f"{side}Hand"]]
+    held = quaternions.rotate(hand, bar_axis(SIDES[side]))
+    axis = _along(anchors.score.props[name])
+    rod = quaternions.rotate(anchors.resolve(name, LEFT).rotations, axis)
+    return _degrees(np.abs(np.sum(held * rod, axis=-1)))
+
+
+def _degrees(cosines: FloatArray) -> FloatArray:
+    return np.asarray(np.rad2deg(np.arccos(np.clip(cosines, -1.0, 1.0))))
+
+
+def _along(prop: Prop) -> FloatArray:
+    along: Direction = prop.along
+    return unit(along.in_axes(LEFT))
+
+
+def _beside(points: FloatArray, axis: FloatArray) -> FloatArray:
+    """Return how far points (..., 3) are from the line through the origin along ``axis``."""
+    return lengths(points - np.sum(points * axis, axis=-1, keepdims=True) * axis)

@@ -28,8 +28,6 @@ from mimegen.stage.scenery_layout import (
 )
 from mimegen.stage.scenery_shapes import mesh_of
 
-SETS = sorted(path.stem for path in (data_folder() / "backgrounds").glob("*.yaml")
-              if "set" in yaml.safe_load(path.read_text()))
 MINIMAL = {
     "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},
     "sun": {"strength": 1},
@@ -37,8 +35,13 @@ MINIMAL = {
 }
 
 
+@functools.cache
 def background(name: str) -> dict:
     return yaml.safe_load((data_folder() / "backgrounds" / f"{name}.yaml").read_text())
+
+
+BACKGROUNDS = sorted(path.stem for path in (data_folder() / "backgrounds").glob("*.yaml"))
+SETS = [name for name in BACKGROUNDS if "set" in background(name)]
 
 
 @functools.cache
@@ -79,9 +82,9 @@ def vertices(shape: Solid) -> np.ndarray:
 
 
 def test_every_background_says_what_it_is():
-    for path in sorted((data_folder() / "backgrounds").glob("*.yaml")):
-        data = yaml.safe_load(path.read_text())
-        assert data["name"] == path.stem
+    for name in BACKGROUNDS:
+        data = background(name)
+        assert data["name"] == name
         assert {"description", "licence", "author", "source"} <= set(data)
 
 

@@ -1,13 +1,18 @@
 """Damage real motion files and see what the readers do with them.
 
-``python benchmarks/fuzz_readers.py FILE... --mutations 10000 [--points] [--seed N]`` mutates the
-files at random and reads each result in a worker process with limits. A reader may read a file
-or refuse it with one line; anything else (a traceback, a crash, a hang, a warning, poses that are
-not numbers) is reported with the damaged file kept, and makes the exit status 1.
+``python benchmarks/fuzz_readers.py FILE... --mutations 10000 [--values] [--points] [--seed N]``
+mutates the files at random and reads each result in a worker process with limits. A reader may
+read a file or refuse it with one line; anything else (a traceback, a crash, a hang, a warning,
+poses that are not numbers) is reported with the damaged file kept, and makes the exit status 1.
+
+Files that Blender imports (FBX, GLB) are imported in the worker itself, many in a row, where
+``read_motion`` starts a process for each. So Blender may crash or hang there: the worker is
+started anew, and ``read_motion`` has to make one line of the same file.
 """
 
 import argparse
 import multiprocessing
+import os
 import re
 import resource
 import shutil
@@ -23,20 +28,59 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.errors import RequestError
-from mimegen.readers import c3d_file, read_motion, read_points
+from mimegen.readers import c3d_file, fbx, read_motion, read_points
+from mimegen.readers.separate import GIBIBYTES_TO_READ, Answer
 
 SECONDS, MEMORY = 60.0, 6 << 30
-TEXT = (".bvh", ".amc", ".asf")
+IN_BLENDER = (".fbx", ".glb")
+# Blender keeps some memory of every file that it has imported.
+IMPORTS_PER_WORKER = 500
+NUMBER, NAME = re.compile(rb"[-+.\d]+(?:[eE][-+]?\d+)?"), re.compile(rb"[A-Za-z_:][\w:.]*")
+KEYWORDS = {b"HIERARCHY", b"ROOT", b"JOINT", b"End", b"Site", b"OFFSET", b"CHANNELS", b"MOTION",
+            b"Frames:", b"Frame", b"Time:"}
 WORDS = [b"nan", b"inf", b"-1", b"0", b"1e400", b"99999999999999999999", b"x", b"", b"-", b"{",
          b"}", b":", b"#", b"\0", b"\xff\xfe", b"rx", b"root", b"1 2 3", b"Xrotation"]
 COMPANIONS = (".asf", ".amc")
 
 
-def mutated(data: bytes, text: bool, rng: np.random.Generator) -> bytes:
-    """Return the file with one to four random damages."""
+def mutated(data: bytes, text: bool, values: bool, rng: np.random.Generator) -> bytes:
+    """Return the file with one to four random damages, or with 1 to 40 other ``values``."""
+    if values:
+        return _with_other_words(data, rng) if text else _with_other_values(data, rng)
     for _ in range(int(rng.integers(1, 5))):
         data = _mutated_once(data, text, rng)
     return data
+
+
+def _with_other_words(data: bytes, rng: np.random.Generator) -> bytes:
+    """Return a text file with numbers and names replaced by others, every line as it was."""
+    found = [word for word in re.finditer(rb"\S+", data) if word[0] not in KEYWORDS]
+    head = [word for word in found if word.start() < 6000]
+    names = sorted({word[0] for word in found if NAME.fullmatch(word[0])} | {b"Hips", b"x"})
+    for _ in range(int(rng.integers(1, 41))):
+        among = head if rng.random() < 0.5 else found
+        word = among[int(rng.integers(len(among)))]
+        if NUMBER.fullmatch(word[0]):
+            new = b"%.*g" % (int(rng.integers(1, 9)), rng.normal() * 10.0 ** rng.integers(-6, 9))
+        else:
+            new = names[int(rng.integers(len(names)))]
+        # As long as what it replaces, so that the places of other words stay true.
+        size = len(word[0])
+        data = data[: word.start()] + new[:size].ljust(size) + data[word.end() :]
+    return data
+
+
+def _with_other_values(data: bytes, rng: np.random.Generator) -> bytes:
+    """Return a binary file with words of two or four bytes replaced by other numbers."""
+    changed = bytearray(data)
+    for _ in range(int(rng.integers(1, 41))):
+        reach = min(len(data), 6000) if rng.random() < 0.5 else len(data)
+        at = int(rng.integers(max(reach // 2 - 2, 1))) * 2
+        number = float(rng.normal() * 10.0 ** rng.integers(-6, 9))
+        new = (np.array(number, "<f4").tobytes() if rng.random() < 0.5
+               else np.array(int(rng.integers(-(2**15), 2**15)), "<i2").tobytes())
+        changed[at : at + len(new)] = new
+    return bytes(changed[: len(data)])
 
 
 def _mutated_once(data: bytes, text: bool, rng: np.random.Generator) -> bytes:
@@ -69,14 +113,34 @@ def _mutated_once(data: bytes, text: bool, rng: np.random.Generator) -> bytes:
     return data[:at] + data[other : other + length] + data[at + length :]
 
 
-def work(pipe: Connection, points: bool, alone: bool) -> None:
+def work(pipe: Connection, points: bool, alone: bool, blender: bool) -> None:
     """Read files that come through the pipe and answer with what became of each."""
     if alone:
         c3d_file._by_ezc3d = _refused
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if blender:
+        most = int(GIBIBYTES_TO_READ * 2**30)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        _import_here()
+    else:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("error", RuntimeWarning)
     while (path := pipe.recv()) is not None:
         pipe.send(_outcome(path, points))
+
+
+def _import_here() -> None:
+    """Let Blender import in this process, silently, in place of one process for each file."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    from mimegen.readers import blender_fbx
+
+    def read(_: str, path: Path, __: Path, *arguments: str) -> Answer:
+        try:
+            return Answer(*blender_fbx.sample_motion(path, *(arguments or [None])))
+        # What ends the process of read_motion with a last line that becomes the reason.
+        except Exception as problem:
+            raise RequestError(f"{path}: {' '.join(str(problem).split())}") from problem
+
+    fbx.read_in_blender = read
 
 
 def _refused(path: Path, problem: str) -> c3d_file.Trajectories:
@@ -102,12 +166,13 @@ def _outcome(path: Path, points: bool) -> tuple[str, str]:
 class Worker:
     """A process that reads; it is started anew when it crashes or hangs."""
 
-    def __init__(self, points: bool, alone: bool) -> None:
-        self.how = points, alone
+    def __init__(self, points: bool, alone: bool, blender: bool) -> None:
+        self.how = points, alone, blender
         self.start()
 
     def start(self) -> None:
         """Start the process."""
+        self.done = 0
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs, *self.how), daemon=True)
@@ -116,6 +181,10 @@ class Worker:
 
     def read(self, path: Path) -> tuple[str, str]:
         """Return what became of a file, and the line or traceback that tells."""
+        if self.how[2] and self.done == IMPORTS_PER_WORKER:
+            self.stop()
+            self.start()
+        self.done += 1
         try:
             self.pipe.send(path)
             if self.pipe.poll(SECONDS):
@@ -135,11 +204,12 @@ class Worker:
         self.process.join(10)
 
 
-def fuzz(file: Path, count: int, how: tuple[bool, bool], seed: int, keep: Path) -> Counter[str]:
-    """Mutate one file ``count`` times; damaged files that are not handled well go to ``keep``."""
-    rng = np.random.default_rng([seed, len(file.name), *file.name.encode()])
+def fuzz(file: Path, options: argparse.Namespace, count: int) -> Counter[str]:
+    """Mutate one file ``count`` times; damaged files that are not handled well are kept."""
+    rng = np.random.default_rng([options.seed, len(file.name), *file.name.encode()])
     data, found = file.read_bytes(), Counter[str]()
-    worker = Worker(*how)
+    blender = file.suffix.lower() in IN_BLENDER
+    worker = Worker(options.points, options.alone, blender)
     with tempfile.TemporaryDirectory() as folder:
         for other in file.parent.iterdir():
             if other.suffix.lower() in COMPANIONS and file.suffix.lower() in COMPANIONS:
@@ -148,11 +218,17 @@ def fuzz(file: Path, count: int, how: tuple[bool, bool], seed: int, keep: Path) 
         read = target if file.suffix.lower() != ".asf" else _motion_of(target)
         for number in range(count):
             target.unlink(missing_ok=True)
-            target.write_bytes(mutated(data, file.suffix.lower() in TEXT, rng))
+            target.write_bytes(mutated(data, b"\0" not in data, options.values, rng))
             outcome, said = worker.read(read)
+            if blender and outcome in ("CRASH", "HANG"):
+                found[f"Blender: {outcome.lower()}"] += 1
+                outcome, said = _outcome(read, points=False)
+                print(f"Blender: {said}", flush=True)
             found[outcome] += 1
+            if number % 500 == 499:
+                print(f"{file.name}: {number + 1} done, {dict(found)}", flush=True)
             if outcome.isupper():
-                kept = keep / f"{outcome.split()[0].lower()}-{number}-{file.name}"
+                kept = options.keep / f"{outcome.split()[0].lower()}-{number}-{file.name}"
                 shutil.copy(target, kept)
                 print(f"{outcome}: {kept}\n{said}", flush=True)
     worker.stop()
@@ -170,6 +246,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--mutations", type=int, default=1000, help="in all, shared by the files")
+    parser.add_argument("--values", action="store_true",
+                        help="replace numbers and names only, and keep the layout")
     parser.add_argument("--points", action="store_true", help="read markers only, solve nothing")
     parser.add_argument("--alone", action="store_true",
                         help="try one package for C3D only: asking ezc3d too takes most time")
@@ -181,7 +259,7 @@ def main() -> int:
     for file in options.files:
         start = time.time()
         count = -(-options.mutations // len(options.files))
-        found = fuzz(file, count, (options.points, options.alone), options.seed, options.keep)
+        found = fuzz(file, options, count)
         total += found
         print(f"{file.name}: {dict(found)} in {time.time() - start:.0f} s", flush=True)
     print(f"all: {dict(total)}")

@@ -67,7 +67,8 @@ def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> Non
     assert take.name == "mine_1" and "boxing" in take.labels and take.aligned == "boxing_gym"
     assert take_of(tmp_path, "boxing", "boxing").is_score
     listed = json.loads(run("list", "takes", "--library", tmp_path, "--json").stdout)
-    assert {"take": "mine_1", "action": "boxing", "file": "mine_1.take.yaml"} in listed
+    assert ("mine_1", "boxing", "mine_1.take.yaml") in [
+        (row["take"], row["action"], row["file"]) for row in listed]
 
 
 def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
@@ -143,6 +144,8 @@ def test_a_changed_or_missing_file_is_refused(jump: Path, tmp_path: Path) -> Non
     (("--action", "x", "--segment", "--trim", "1:2"), "leave out --trim"),
     (("--action", "x", "--trim", "9:99"), "lies outside"),
     (("--action", "x", "--stack", "Take"), "leave out --stack"),
+    (("--action", "x", "--label", " "), "--label is empty"),
+    (("--action", "x", "--library", __file__), "test_import.py: is a file"),
 ])
 def test_requests_that_are_wrong(jump: Path, tmp_path: Path, arguments: tuple[str, ...],
                                  message: str) -> None:

@@ -94,6 +94,33 @@ def test_what_is_no_mocap_file_is_one_line(tmp_path: Path) -> None:
     assert "notes.txt: expected a motion file" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_skeleton_without_animation_still_shows_its_bones(samples: Path) -> None:
+    done = inspected(samples / "fbx" / "ufbx_maya_human_ik_7400_ascii.fbx", "--json")
+    facts = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert (facts["bones"], facts["frames"], facts["animation_stacks"]) == (62, 0, [])
+    assert "Character1_LeftForeArm" in facts["bones_without_role"]
+    assert "no motion; export it with its animation" in facts["problems"][0]
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--map", "roles.yaml"), "roles.yaml: line 2: left_forarm: is no role (did you mean left_for"),
+    (("--map", "none.yaml"), "none.yaml"),
+    (("--stack", "Take"), "leave out --stack"),
+    (("--skeleton", "x.asf"), "leave out --skeleton"),
+    (("--picture", "sheet.txt"), "written as .png"),
+])
+def test_what_is_said_wrongly_is_one_line(samples: Path, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch,
+                                          arguments: tuple[str, ...], message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("roles.yaml").write_text("hips: hip\nleft_forarm: lForeArm\n")
+    done = inspected(samples / "bvh" / "avatarlab_boxing.bvh", *arguments)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert message in done.stderr and done.stderr.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["roles.yaml"]
+
+
 def test_every_role_has_a_color() -> None:
     assert {part_of(role) for role in ("hips", "neck1", "head", "left_toe", "right_hand",
                                        "left_index1", "right_thigh", None)} <= set(COLORS)

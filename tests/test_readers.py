@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mimegen.errors import RequestError
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
-from mimegen.readers import find_roles, read_motion
+from mimegen.readers import READERS, ReadOptions, find_roles, read_motion
 from mimegen.readers.bvh import read_bvh
 
 NAMES = [
@@ -213,14 +213,37 @@ def test_damaged_files_get_one_clear_line(written, text, message):
     assert "take.bvh" in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_missing_unreadable_and_foreign_files(tmp_path):
-    with pytest.raises(RequestError, match="cannot be read: No such file"):
-        read_motion(tmp_path / "none.bvh")
-    (tmp_path / "folder.bvh").mkdir()
-    with pytest.raises(RequestError, match="cannot be read: Is a directory"):
-        read_motion(tmp_path / "folder.bvh")
-    with pytest.raises(RequestError, match=r"\.bvh"):
+@pytest.mark.parametrize("ending", READERS)
+def test_missing_files_folders_and_empty_files(tmp_path, ending):
+    path = tmp_path / f"take{ending}"
+    with pytest.raises(RequestError, match=rf"take\{ending}: there is no such file"):
+        read_motion(path)
+    path.touch()
+    with pytest.raises(RequestError, match=rf"take\{ending}: is empty"):
+        read_motion(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(RequestError, match=rf"take\{ending}: is a folder"):
+        read_motion(path)
+
+
+def test_links_are_followed(written, tmp_path):
+    link = tmp_path / "link.bvh"
+    link.symlink_to(tmp_path / "moved.bvh")
+    with pytest.raises(RequestError, match=r"link\.bvh: links to nothing"):
+        read_motion(link)
+    written(person()).rename(tmp_path / "moved.bvh")
+    assert read_motion(link).motion.frames == 3
+
+
+def test_foreign_files_and_options_of_other_kinds(written, tmp_path):
+    (tmp_path / "take.xyz").write_text("hello")
+    with pytest.raises(RequestError, match=r"ends in \.bvh"):
         read_motion(tmp_path / "take.xyz")
+    for options, wrong in ((ReadOptions(stack="Take"), "--stack"),
+                           (ReadOptions(skeleton=tmp_path / "x.asf"), "--skeleton")):
+        with pytest.raises(RequestError, match=rf"take\.bvh: only .* leave out {wrong}"):
+            read_motion(written(person()), options)
 
 
 @pytest.fixture(scope="session")

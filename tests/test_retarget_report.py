@@ -97,12 +97,28 @@ def test_the_command_writes_motion_and_report(samples: Path, tmp_path: Path) -> 
     assert again.roles["left_hand"] == "LeftHand"
 
 
+def test_partners_are_written_as_two_files(samples: Path, tmp_path: Path) -> None:
+    one, two = (samples / "bvh" / f"cmu_{number}_01.bvh" for number in (18, 19))
+    out, facts = tmp_path / "shake.npz", tmp_path / "report.json"
+    done = run(one, "--partner", two, "--character", "man", "--partner-character", "woman",
+               "--trim", "1:1.5", "--out", out, "--report", facts)
+    assert done.exit_code == 0, done.output
+    found = json.loads(facts.read_text())
+    assert (found["character"], found["partner"]["character"]) == ("man", "woman")
+    assert found["frames"] == found["partner"]["frames"] == 61
+    pair = [read_motion(file).motion for file in (out, tmp_path / "shake_partner.npz")]
+    apart = np.linalg.norm((pair[0].root_positions - pair[1].root_positions)[:, :2], axis=1)
+    assert ((apart > 0.5) & (apart < 3.0)).all()
+
+
 def test_wrong_requests_write_nothing(samples: Path, tmp_path: Path) -> None:
     file = samples / "bvh" / "pybvh_bvh_test2.bvh"
     for arguments, problem in (
         ((file, "--character", "man", "--out", tmp_path / "x.txt"), "a motion is written as .bvh"),
         ((file, "--character", "nobody", "--out", tmp_path / "x.bvh"), "nobody"),
         ((tmp_path / "none.bvh", "--character", "man"), "none.bvh"),
+        ((file, "--character", "man", "--partner-character", "man"), "needs --partner"),
+        ((file, "--character", "man", "--out", tmp_path), "a motion is written as .bvh"),
     ):
         done = run(*arguments)
         assert done.exit_code == 2

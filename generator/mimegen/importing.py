@@ -55,6 +55,10 @@ def import_take(request: ImportRequest) -> Imported:
     Nothing is changed where that fails. Raises RequestError where the file holds no motion of one
     person, the request contradicts the library, or a take of the name is there already.
     """
+    if request.library.exists() and not request.library.is_dir():
+        raise RequestError(f"{request.library}: is a file; --library wants a folder")
+    if not all(label.strip() for label in request.labels):
+        raise RequestError("--label is empty; say what the take shows")
     if request.file.suffix.lower() in OUTSIDE_FILES:
         raise RequestError(f"{request.file}: needs other files beside it; export it as .glb")
     recording = read_motion(request.file, replace(request.reading, trim=Trim()))
@@ -92,8 +96,8 @@ def _action(catalogue: Catalogue, request: ImportRequest) -> tuple[Action, bool]
     except RequestError:
         name = re.sub(r"[^a-z0-9_]+", "", plain(request.action))
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise RequestError(f"--action {request.action}: expected a name of letters and digits that"
-                           " starts with a letter")
+        raise RequestError(f"--action {request.action}: expected a name of letters (a to z) and"
+                           " digits that starts with a letter")
     return Action(
         id=name, name=request.action, labels=request.labels or (request.action,),
         aligned_background=request.aligned, misaligned_background=request.misaligned,

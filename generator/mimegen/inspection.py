@@ -10,15 +10,24 @@ import numpy as np
 from mimegen.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.trimming import segments, trim_bounds
-from mimegen.readers import Points, ReadOptions, Recording, Trim, read_motion, read_points
+from mimegen.readers import (
+    WITH_STACKS,
+    Points,
+    ReadOptions,
+    Recording,
+    Trim,
+    read_motion,
+    read_points,
+)
 from mimegen.readers.bvh import read_bvh
-from mimegen.readers.fbx import raw_fbx
+from mimegen.readers.fbx import Outline, outline_fbx
 from mimegen.readers.house import body_height
 from mimegen.readers.names import system_of
 from mimegen.readers.roles import ESSENTIAL
 
 # Roles less sure than this, and markers further off, are worth a second look.
 SURE, GOOD_FIT_MM = 0.75, 15.0
+OUTLINED = (".c3d", ".bvh", *WITH_STACKS)
 
 
 def inspect_file(path: Path, options: ReadOptions) -> tuple[dict[str, Any], Recording | None]:
@@ -30,7 +39,7 @@ def inspect_file(path: Path, options: ReadOptions) -> tuple[dict[str, Any], Reco
         recording = read_motion(path, replace(options, trim=Trim()))
     except RequestError as problem:
         return _outline(path, options, problem) | {"problems": [str(problem)]}, None
-    facts = _frames(path, recording.format, recording.system, recording.motion) | {
+    facts = _frames(path, recording.format, recording.system, _of_motion(recording.motion)) | {
         "unit_m": recording.unit, "unit_found_by": recording.unit_source,
         "up_axis": recording.up_axis, "up_axis_found_by": recording.up_source,
         "height_m": round(body_height(recording.motion, recording.roles), 3),
@@ -49,10 +58,14 @@ def inspect_file(path: Path, options: ReadOptions) -> tuple[dict[str, Any], Reco
     return facts | {"notes": list(recording.notes), "problems": _problems(recording)}, recording
 
 
-def _frames(path: Path, kind: str, system: str, motion: Motion) -> dict[str, Any]:
+def _of_motion(motion: Motion) -> Outline:
+    return Outline(motion.skeleton.names, motion.frames, motion.fps)
+
+
+def _frames(path: Path, kind: str, system: str, held: Outline) -> dict[str, Any]:
     return {"file": path.name, "format": kind, "system": system, "kind": "skeleton",
-            "bones": len(motion.skeleton.names), "frames": motion.frames,
-            "fps": round(motion.fps, 4), "duration_s": round(motion.duration, 3)}
+            "bones": len(held.bones), "frames": held.frames, "fps": round(held.fps, 4),
+            "duration_s": round(max(held.frames - 1, 0) / held.fps, 3)}
 
 
 def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
@@ -80,20 +93,22 @@ def _problems(recording: Recording) -> list[str]:
 def _outline(path: Path, options: ReadOptions, problem: RequestError) -> dict[str, Any]:
     """Return what can be said of a file whose motion cannot be used.
 
-    Raises ``problem`` where that is nothing.
+    Raises ``problem`` where that is nothing, and where what was said of the file may be wrong.
     """
     kind = path.suffix.lower()
+    wrong_stack = options.stack is not None and kind not in WITH_STACKS
+    if options.mapping or options.skeleton or wrong_stack or kind not in OUTLINED:
+        raise problem
     try:
         if kind == ".c3d":
             return _of_points(path, read_points(path))
-        if kind not in (".bvh", ".fbx"):
-            raise problem
-        motion = read_bvh(path)[0] if kind == ".bvh" else raw_fbx(path, options.stack)[0]
+        held = _of_motion(read_bvh(path)[0]) if kind == ".bvh" else \
+            outline_fbx(path, options.stack)
     except RequestError:
         raise problem from None
-    names = motion.skeleton.names
-    return _frames(path, kind[1:].upper(), system_of(names), motion) | {
-        "mapping": {}, "bones_without_role": list(names), "notes": []}
+    return _frames(path, kind[1:].upper(), system_of(held.bones), held) | {
+        "animation_stacks": list(held.stacks), "mapping": {},
+        "bones_without_role": list(held.bones), "notes": []}
 
 
 def _of_points(path: Path, points: Points) -> dict[str, Any]:

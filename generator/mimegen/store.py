@@ -47,6 +47,9 @@ def publish(path: Path, content: str | bytes) -> None:
     try:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
         beside.replace(path)
+    except OSError as problem:
+        problem.filename, problem.filename2 = str(path), None
+        raise
     finally:
         beside.unlink(missing_ok=True)
 

@@ -196,9 +196,6 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     A label that the library knows lends its backgrounds, and its hand shape where it has but one.
     Raises RequestError where a file holds no motion of one person.
     """
-    for option, path in (("--motion", file), ("--partner", partner)):
-        if path is not None and not path.is_file():
-            raise RequestError(f"{path}: no such file (wanted as {option})")
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mimegen.commands.common import DONE, for_people, reading_options
+from mimegen.errors import RequestError
 from mimegen.inspection import inspect_file
 from mimegen.readers import ReadOptions, read_points
 from mimegen.readers.fingers import FINGERS
@@ -29,6 +30,8 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", 
 @reading_options(None)
 def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:
     """Show what a mocap file holds: skeleton, rate, unit, axes, which bone is which, problems."""
+    if picture is not None and picture.suffix.lower() != ".png":
+        raise RequestError(f"--picture {picture}: pictures are written as .png")
     facts, recording = inspect_file(file, reading)
     if picture is not None:
         title = f"{facts['file']}   {facts['system']}   {facts['frames']} frames at" \
@@ -64,7 +67,8 @@ def _summary(facts: dict[str, Any]) -> dict[str, str]:
     held = f"{len(facts['markers'])} markers" if facts["kind"] == "markers" else \
         f"a skeleton of {facts['bones']} bones"
     lines = {"file": f"{facts['file']}: {facts['format']}, {facts['system']}", "holds": held,
-             "frames": f"{facts['frames']} at {facts['fps']:g} fps, {facts['duration_s']:.2f} s"}
+             "frames": f"{facts['frames'] or 'none'} at {facts['fps']:g} fps,"
+                       f" {facts['duration_s']:.2f} s"}
     if "unit_m" in facts:
         lines |= {"unit": f"{facts['unit_m']:.4g} m ({facts['unit_found_by']})",
                   "up axis": f"{facts['up_axis']} ({facts['up_axis_found_by']})"}

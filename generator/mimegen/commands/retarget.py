@@ -8,13 +8,15 @@ from typing import Any
 import click
 
 from mimegen.catalogue import Catalogue
+from mimegen.characters.character import Performance
 from mimegen.commands.common import DONE, for_people, library_option, reading_options
 from mimegen.errors import RequestError
-from mimegen.readers import ReadOptions, read_motion
-from mimegen.retarget import retarget
+from mimegen.motion import Motion
+from mimegen.readers import ReadOptions, Recording
+from mimegen.retarget import retarget_scene
 from mimegen.retarget.report import FIELDS, quality
 from mimegen.store import publish
-from mimegen.takes import cast_member
+from mimegen.takes import CastMember, cast_member, user_take
 from mimegen.writers import MOTION_SUFFIXES, write_motion
 
 
@@ -22,34 +24,56 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--character", required=True, metavar="NAME|FILE|random:SEED",
               help="Who performs the motion.")
+@click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
+              help="The second person's file, of the same scene.")
+@click.option("--partner-character", metavar="NAME|FILE|random:SEED",
+              help="Who performs --partner.  [default: as --character]")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
-              help=f"Where the performance goes: {', '.join(MOTION_SUFFIXES)}.")
+              help=f"Where the performance goes: {', '.join(MOTION_SUFFIXES)}; the partner's"
+                   " goes to NAME_partner beside it.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
               help="Where the quality report goes, as JSON.")
 @library_option
 @for_people
 @reading_options("none")
-def retarget_command(file: Path, character: str, out: Path | None, report: Path | None,
+def retarget_command(file: Path, character: str, partner: Path | None,
+                     partner_character: str | None, out: Path | None, report: Path | None,
                      libraries: tuple[Path, ...], reading: ReadOptions) -> int:
-    """Bring the motion of one person onto a character; measure how well."""
+    """Bring the motion of one person, or of two of one scene, onto characters; measure how well."""
+    if partner_character is not None and partner is None:
+        raise RequestError("--partner-character needs --partner FILE")
     if out is not None and out.suffix.lower() not in MOTION_SUFFIXES:
         raise RequestError(f"--out {out}: a motion is written as {', '.join(MOTION_SUFFIXES)}")
-    member = cast_member(Catalogue.with_libraries(libraries), character)
-    recording = read_motion(file, reading)
-    performance = retarget(recording.motion, member.build(), recording.roles)
-    found = {
-        "file": file.name, "character": member.name, "frames": recording.motion.frames,
-        "fps": recording.motion.fps, **quality(recording.motion, recording.roles, performance),
-        "mapping": dict(recording.roles), "confidence": dict(recording.confidence),
+    catalogue = Catalogue.with_libraries(libraries)
+    names = [character, partner_character or character] if partner else [character]
+    members = [cast_member(catalogue, name) for name in names]
+    take = user_take(catalogue, file, (), None, None, "not stated", partner, reading)
+    sources = [(motion, roles or {}) for motion, roles in take.sources(0.0)]
+    scene = retarget_scene(sources, [member.build() for member in members])
+    facts = [_facts(*known) for known in
+             zip(take.files, take.recordings, members, sources, scene, strict=True)]
+    if out is not None:
+        for target, performance in zip((out, out.with_stem(f"{out.stem}_partner")), scene,
+                                       strict=False):
+            write_motion(target, performance.motion, performance.character)
+    if report is not None:
+        found = facts[0] | ({"partner": facts[1]} if partner else {})
+        publish(report, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    for fact in facts:
+        _show(fact)
+    return DONE
+
+
+def _facts(file: Path, recording: Recording, member: CastMember,
+           source: tuple[Motion, Mapping[str, str]], performance: Performance) -> dict[str, Any]:
+    """Return the quality of a performance, and how its file was understood."""
+    motion, roles = source
+    return {
+        "file": file.name, "character": member.name, "frames": motion.frames,
+        "fps": motion.fps, **quality(motion, roles, performance),
+        "mapping": dict(roles), "confidence": dict(recording.confidence),
         "notes": list(recording.notes),
     }
-    if out is not None:
-        write_motion(out, performance.motion, performance.character)
-    if report is not None:
-        report.parent.mkdir(parents=True, exist_ok=True)
-        publish(report, (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode())
-    _show(found)
-    return DONE
 
 
 def _show(found: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from mimegen.readers.asf_amc import read_asf_amc
 from mimegen.readers.bvh import read_bvh
 from mimegen.readers.c3d import read_c3d
 from mimegen.readers.fbx import read_fbx
+from mimegen.readers.files import check_file
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.npz import read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
@@ -43,11 +44,15 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
     Raises RequestError, one line, for a file that is missing, of another kind, or damaged.
     """
+    check_file(path)
     kind = path.suffix.lower()
     if kind not in READERS:
         raise RequestError(f"{path}: expected a motion file that ends in {', '.join(READERS)}")
     if options.stack is not None and kind not in WITH_STACKS:
         raise RequestError(f"{path}: only FBX and glTF files have animation stacks;"
                            " leave out --stack")
+    if options.skeleton is not None and kind != ".amc":
+        raise RequestError(f"{path}: only AMC files have a skeleton in another file;"
+                           " leave out --skeleton")
     recording = READERS[kind](path, options)
     return cut(recording, span_of(path, recording, options.trim))

@@ -25,9 +25,8 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     """Import a file and return the pose of its most animated armature at the rate of its keys.
 
     The header has ``takes`` (names of the file's animation stacks), ``take`` (the one sampled, or
-    None), ``fps``, ``scene_fps``, ``key_fps``, ``joints``, and ``left_out``: other armatures that
-    it moves. Raises RuntimeError where Blender
-    cannot read the file.
+    None), ``fps``, ``scene_fps``, ``joints``, and ``left_out``: other armatures that it moves.
+    Raises RuntimeError where Blender cannot read the file.
     """
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
@@ -38,7 +37,10 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
         bpy.data.objects.remove(mesh)
     armatures = [o for o in bpy.data.objects if o.type == "ARMATURE" and o.data.bones]
     takes = [action for action in bpy.data.actions if _curves(action)]
-    header: Header = {"takes": [action.name for action in takes], "take": None, "joints": []}
+    scene = bpy.context.scene
+    scene_fps = scene.render.fps / scene.render.fps_base
+    header: Header = {"takes": [action.name for action in takes], "take": None, "joints": [],
+                      "fps": scene_fps}
     chosen = [action for action in takes if take in (None, action.name)]
     if not armatures or not chosen:
         header["joints"] = [bone.name for a in armatures for bone in a.data.bones]
@@ -53,11 +55,8 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     header["left_out"] = [a.name for a in armatures if a is not armature and _slot(a, action)]
     bones = list(armature.data.bones)
     number = {bone.name: i for i, bone in enumerate(bones)}
-    scene = bpy.context.scene
-    scene_fps = scene.render.fps / scene.render.fps_base
-    moments, key_fps = _moments(action, scene_fps, MOST_POSES // len(bones))
-    header.update(take=action.name, joints=list(number), scene_fps=scene_fps, key_fps=key_fps,
-                  fps=max(key_fps, scene_fps))
+    moments, fps = _moments(action, scene_fps, MOST_POSES // len(bones))
+    header.update(take=action.name, joints=list(number), scene_fps=scene_fps, fps=fps)
     arrays: Arrays = {
         "parents": np.array([number[b.parent.name] if b.parent else -1 for b in bones]),
         "pose": _sampled(armature, list(number), moments),

@@ -3,7 +3,7 @@
 import re
 import struct
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,16 @@ IntArray = NDArray[np.intp]
 STRETCH_TO_MENTION = 0.02
 # The glTF 2.0 specification, 3.4: metres, Y up.
 GLTF = Stated(1.0, "Y")
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The bones of all skeletons in a file, and the length of the stack with most curves."""
+
+    bones: tuple[str, ...]
+    frames: int
+    fps: float
+    stacks: tuple[str, ...] = ()
 
 
 def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -43,12 +53,33 @@ def raw_fbx(path: Path, stack: str | None = None
 
     The motion is in metres as the file states them, Z up.
     """
-    if not path.is_file():
-        raise RequestError(f"{path}: there is no such file")
+    answer = _answer(path, stack)
+    return *_motion(path, answer, stack), tuple(answer.header["takes"])
+
+
+def outline_fbx(path: Path, stack: str | None = None) -> Outline:
+    """Return what an FBX file holds, also where it is not the motion of one person."""
+    answer = _answer(path, stack)
+    _check_stack(path, answer, stack)
+    header = answer.header
+    frames = len(answer.arrays["pose"]) if header["take"] is not None else 0
+    return Outline(tuple(header["joints"]), frames, header["fps"], tuple(header["takes"]))
+
+
+def _answer(path: Path, stack: str | None) -> Answer:
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
                                  *([] if stack is None else [stack]))
-    return *_motion(path, answer, stack), tuple(answer.header["takes"])
+    if not answer.header["joints"]:
+        raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")
+    return answer
+
+
+def _check_stack(path: Path, answer: Answer, stack: str | None) -> None:
+    stacks = answer.header["takes"]
+    if stack is not None and stack not in stacks:
+        raise RequestError(f"{path}: holds no animation stack {stack!r}; there is:"
+                           f" {', '.join(stacks) or 'none'}")
 
 
 def stated_settings(path: Path) -> Stated:
@@ -80,14 +111,10 @@ def _setting(content: bytes, name: bytes) -> float | None:
         return None
 
 
-def _motion(path: Path, answer: Answer, take: str | None) -> tuple[Motion, tuple[str, ...]]:
+def _motion(path: Path, answer: Answer, stack: str | None) -> tuple[Motion, tuple[str, ...]]:
     """Return the motion in the file's units, Z up as Blender has it."""
     header = answer.header
-    if not header["joints"]:
-        raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")
-    if take is not None and take not in header["takes"]:
-        raise RequestError(f"{path}: holds no animation stack {take!r}; there is:"
-                           f" {', '.join(header['takes']) or 'none'}")
+    _check_stack(path, answer, stack)
     if header["take"] is None:
         raise RequestError(f"{path}: has a skeleton but no motion; export it with its animation")
     names, parents, rest, pose, notes = _largest_tree(answer)

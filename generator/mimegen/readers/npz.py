@@ -29,11 +29,11 @@ def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
     Raises RequestError, one line, for an archive that holds something else.
     """
+    if not zipfile.is_zipfile(path):
+        raise RequestError(f"{path}: is no NumPy archive, expected a motion that mimegen wrote")
     try:
         with np.load(path, allow_pickle=False) as packed:
             found = {name: packed[name] for name in SHAPES if name in packed.files}
-    except FileNotFoundError as problem:
-        raise RequestError(f"{path}: there is no such file") from problem
     except DAMAGED as problem:
         raise RequestError(f"{path}: is no NumPy archive of a motion"
                            f" ({str(problem).splitlines()[0] if str(problem) else 'damaged'})"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mimegen.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import Trajectories, read_trajectories
+from mimegen.readers.files import check_file
 
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # The largest side of the box around one person's markers, in metres, and what is usual.
@@ -47,6 +48,7 @@ def read_points(path: Path) -> Points:
     forces, calculated axes and (where there are labels) unlabelled points are left out.
     Raises RequestError, one line, for a file that is missing, damaged or without markers.
     """
+    check_file(path)
     found = read_trajectories(path)
     labels = _without_prefix(found.labels)
     keep, notes = _markers(found, labels)

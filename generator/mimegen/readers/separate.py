@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from mimegen.errors import RequestError
 
-# A megabyte of keys takes three seconds on a slow core.
+# Of processor time. A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
+# How much longer that may take on a machine that is busy with other things.
+PATIENCE = 10
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
-                           rb"|Unable to allocate|[Cc]annot (allocate memory|map zero-fill)")
+                           rb"|failed to map segment|Unable to allocate|[Cc]annot (allocate memory|map zero-fill)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +37,19 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
     Raises RequestError, one line that names the file, where Blender cannot read it, crashes, or
     needs more time or memory than a file of its size should.
     """
-    command = [sys.executable, "-m", "mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}", module,
-               str(path.resolve()), str(target), *arguments]
     seconds = round(SECONDS_TO_READ + SECONDS_PER_MEGABYTE * path.stat().st_size / 1e6)
+    command = [sys.executable, "-m", "mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}",
+               str(seconds), module, str(path.resolve()), str(target), *arguments]
+    unfinished = RequestError(
+        f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too long:"
+        " cut it into shorter takes")
     try:
-        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False,
-                              stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE * seconds,
+                              check=False, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired as problem:
-        raise RequestError(
-            f"{path}: Blender did not finish reading it in {seconds} s; it is damaged, or too"
-            " long: cut it into shorter takes"
-        ) from problem
+        raise unfinished from problem
+    if done.returncode == -signal.SIGXCPU:
+        raise unfinished
     if done.returncode != 0 and OUT_OF_MEMORY.search(done.stderr):
         raise RequestError(f"{path}: Blender needs more than {GIBIBYTES_TO_READ:g} GiB of memory to"
                            " read it; it is damaged, or too large")

@@ -34,7 +34,7 @@ TRIED = [path for path in SCORES if path.name.removesuffix(".score.yaml") in {
 SCENES = [path for path in SCORES if path.parent.name in {
     "shake_hands", "high_five", "conversation", "come_closer", "stop", "pull_by_elbow"}]
 SEEDS = range(3)
-LINT_FPS = 12.0
+FPS, LINT_FPS, COARSE_FPS = 30.0, 12.0, 5.0
 
 
 @cache
@@ -44,7 +44,7 @@ def score_of(path: Path) -> Score:
 
 @cache
 def take(path: Path, seed: int = 0) -> Motion:
-    return perform(score_of(path), seed, 60.0)
+    return perform(score_of(path), seed, FPS)
 
 
 def named(name: str) -> Path:
@@ -76,7 +76,7 @@ def test_actions_are_described(path: Path) -> None:
 
 @tried_scores
 def test_same_seed_same_bytes(path: Path) -> None:
-    again = perform(read_score(path), 3, 60.0)
+    again = perform(read_score(path), 3, FPS)
     first = take(path, 3)
     assert again.rotations.tobytes() == first.rotations.tobytes()
     assert again.root_positions.tobytes() == first.root_positions.tobytes()
@@ -100,6 +100,17 @@ def test_seeds_are_plainly_different_takes(path: Path) -> None:
 def test_lint_is_clean(path: Path) -> None:
     score = score_of(path)
     assert [str(finding) for finding in lint(perform_scene(score, 0, LINT_FPS), score)] == []
+
+
+@pytest.mark.parametrize(("number", "path"), [*enumerate(SCORES)], ids=map(names, SCORES))
+def test_every_score_has_other_takes_and_the_same_ones_again(number: int, path: Path) -> None:
+    score, ways = score_of(path), [None, *sorted(styles())]
+    asked = (1 + number % 7, ways[number % len(ways)])
+    written, other, again = (
+        [motion.rotations.tobytes() for motion in perform_scene(score, seed, COARSE_FPS, style)]
+        for seed, style in ((0, None), asked, asked))
+    assert other == again
+    assert other != written
 
 
 @tried_scores
@@ -200,8 +211,8 @@ def test_rotations_are_finite_and_whole(path: Path) -> None:
 
 @tried_scores
 def test_frame_rate_changes_sampling_not_motion(path: Path) -> None:
-    slow = perform(score_of(path), 0, 30.0).global_pose.positions
-    fast = take(path).global_pose.positions[::2]
+    slow = take(path).global_pose.positions
+    fast = perform(score_of(path), 0, 2 * FPS).global_pose.positions[::2]
     apart = np.linalg.norm(slow - fast[: len(slow)], axis=-1)
     assert np.percentile(apart, 99) < 0.03
 

@@ -114,11 +114,14 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
     height = np.zeros(len(moments))
     for number in range(1, len(keys)):
         span = np.linalg.norm((places[number] - places[number - 1])[:2])
-        if span < 1.0 or max(places[number, 2], places[number - 1, 2]) > 0.5:
+        low, high = sorted((places[number - 1, 2], places[number, 2]))
+        if span < 1.0 or low > 0.5:
             continue
+        # Where the score lifts the foot itself, only so much that it does not drag at its ends.
+        rise = 3.0 + 0.12 * span if high <= 0.5 else 0.05 * span
         begin, end = keys[number - 1].time, keys[number].time
         share = np.clip((moments - begin) / (end - begin), 0.0, 1.0)
-        height += (3.0 + 0.12 * span) * 16 * share**2 * (1 - share) ** 2
+        height += rise * 16 * share**2 * (1 - share) ** 2
     return height
 
 

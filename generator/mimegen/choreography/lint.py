@@ -46,7 +46,7 @@ FOOT_SLIDE_LIMIT_MM = 3.0
 FLOOR_LIMIT_CM = 1.0
 BALANCE_LIMIT_CM, BALANCE_TIME_S = 5.0, 0.4
 # Who stands quietly sways by some 1 cm/s; where no joint goes faster a viewer sees a still picture.
-FROZEN_SPEED_CM_S, FROZEN_TIME_S = 5.0, 0.3
+FROZEN_SPEED_CM_S, FROZEN_TIME_S = 4.0, 0.3
 # Shares of the body's mass (de Leva 1996), by the joint that the segment hangs on; sides alike.
 MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 0.027,
           "ForeArm": 0.016, "Hand": 0.006, "UpLeg": 0.142, "Leg": 0.043, "Foot": 0.014}

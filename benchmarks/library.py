@@ -18,6 +18,7 @@ from mimegen.characters.character import Character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
+from mimegen.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.preview import Sheet, scene_sheet
@@ -35,8 +36,9 @@ STRIP = Sheet(tile=(110, 150), columns=MOMENTS)
 QUALITY = 80
 # Who goes further than this (m) is shown on the spot, or would be tiny.
 TRAVEL = 0.8
-TOLD_BY = ("Head", "Hips", "LeftHand", "RightHand", "LeftForeArm", "RightForeArm", "LeftFoot",
-           "RightFoot", "LeftLeg", "RightLeg")
+# What tells an action, and how much: hands most.
+TOLD_BY = {"Head": 1.0, "Hips": 1.0, "LeftHand": 2.0, "RightHand": 2.0, "LeftForeArm": 1.0,
+           "RightForeArm": 1.0, "LeftFoot": 0.7, "RightFoot": 0.7}
 PARTS = ("takes", "pictures", "naturalness")
 
 
@@ -100,16 +102,24 @@ def _table(takes: list[Shown], viewers: Viewers) -> Iterator[str]:
            " viewers' remarks |\n|---|---|---|---|---|---|---|---|---|---|")
     for one in takes:
         said = viewers.takes.get(one.path, Recognition())
-        score = read_score(one.take.file)
-        scene = perform_scene(score, 0, FPS)
-        findings = lint(scene, score, 0)
         lines = len(one.take.file.read_text(encoding="utf-8").splitlines())
-        print(one.path, *findings, flush=True)
+        seconds, findings = _linted(one)
+        print(one.path, seconds, findings, flush=True)
         yield (f"| {one.path} | ![{one.path}](library/{one.picture}) |"
                f" {', '.join(one.take.labels)} | {one.entry.action.semantic_group} |"
-               f" {scene[0].duration:.1f} | {lines} | {len(findings) or ''} |"
-               f" {_answers(said.free)} | {_answers(said.choice)} |"
+               f" {seconds} | {lines} | {findings} | {_answers(said.free)} |"
+               f" {_answers(said.choice)} |"
                f" {' '.join(said.remarks.replace('|', '/').split())} |")
+
+
+def _linted(one: Shown) -> tuple[str, str]:
+    """Return how long a take lasts and how much lint finds, or that it cannot be performed."""
+    score = read_score(one.take.file)
+    try:
+        scene = perform_scene(score, 0, FPS)
+    except RequestError:
+        return "", "fails"
+    return f"{scene[0].duration:.1f}", str(len(lint(scene, score, 0)) or "")
 
 
 def _answers(answers: tuple[int, int] | None) -> str:
@@ -120,7 +130,11 @@ def _draw(catalogue: Catalogue, takes: list[Shown]) -> None:
     """Write a strip of telling moments for each take."""
     PICTURES.mkdir(exist_ok=True)
     for one in takes:
-        scene = on_man(catalogue, one.take, FPS)
+        try:
+            scene = on_man(catalogue, one.take, FPS)
+        except RequestError as problem:
+            print(problem, flush=True)
+            continue
         motions = [performance.motion for performance in scene]
         figures: list[tuple[Character, Motion]] = [
             (performance.character, motion)
@@ -154,11 +168,12 @@ def told(motions: list[Motion], count: int) -> list[Motion]:
 
 
 def _pose(motion: Motion) -> FloatArray:
-    """Return where telling parts are about the hips, and how high these are: (F, D)."""
+    """Return where telling parts are about the hips' place on the floor, weighted: (F, D)."""
     places = motion.global_pose.positions
     hips = places[:, :1] * [1.0, 1.0, 0.0]
     joints = [motion.skeleton.index[name] for name in TOLD_BY]
-    return np.asarray((places[:, joints] - hips).reshape(len(places), -1))
+    told_by = (places[:, joints] - hips) * np.array(list(TOLD_BY.values()))[:, None]
+    return np.asarray(told_by.reshape(len(places), -1))
 
 
 if __name__ == "__main__":

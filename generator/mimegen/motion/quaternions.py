@@ -64,6 +64,12 @@ def normalise(quaternions: ArrayLike) -> FloatArray:
     return cast(FloatArray, q / np.linalg.norm(q, axis=-1, keepdims=True))
 
 
+def unit(vectors: ArrayLike) -> FloatArray:
+    """Return vectors (..., 3) at unit length; those without length stay without."""
+    v = np.asarray(vectors, float)
+    return cast(FloatArray, v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12))
+
+
 def between(start: ArrayLike, end: ArrayLike) -> FloatArray:
     """Return the smallest rotations that turn vectors ``start`` (..., 3) to point along ``end``.
 

@@ -28,13 +28,7 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     None), ``fps``, ``scene_fps``, ``joints``, and ``left_out``: other armatures that it moves.
     Raises RuntimeError where Blender cannot read the file.
     """
-    bpy.ops.wm.read_factory_settings(use_empty=True)
-    if path.suffix.lower() == ".fbx":
-        bpy.ops.wm.fbx_import(filepath=str(path))
-    else:
-        bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
-    for mesh in [o for o in bpy.data.objects if o.type == "MESH"]:
-        bpy.data.objects.remove(mesh)
+    _import(path)
     armatures = [o for o in bpy.data.objects if o.type == "ARMATURE" and o.data.bones]
     takes = [action for action in bpy.data.actions if _curves(action)]
     scene = bpy.context.scene
@@ -63,6 +57,17 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
         "rest": np.array([armature.matrix_world @ bone.matrix_local for bone in bones]),
     }
     return header, arrays
+
+
+def _import(path: Path) -> None:
+    """Fill an empty scene with what a file holds, but for its meshes."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if path.suffix.lower() == ".fbx":
+        bpy.ops.wm.fbx_import(filepath=str(path))
+    else:
+        bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
+    for mesh in [o for o in bpy.data.objects if o.type == "MESH"]:
+        bpy.data.objects.remove(mesh)
 
 
 def _curves(action: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d, grey_opening
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
-from mimegen.motion.editing import trimmed
+from mimegen.motion.editing import moved, trimmed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES, system_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
@@ -56,7 +56,8 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     up, up_name, up_source = _up_axis(motion, roles, rest_turn)
     motion = _turned(motion, scale, rest_turn, _upright(up))
     motion, twisted = _with_pelvis_under_shoulders(motion, roles)
-    motion, heading = _facing(motion, roles)
+    heading = heading_deg(motion, roles.joints)
+    motion = moved(motion, np.zeros(3), -heading)
     motion, origin = _on_the_ground(motion, roles)
     motion, floating = _held_down(motion)
     unit = scale * (stated.unit if stated else 1.0)
@@ -133,13 +134,9 @@ def _unit_name(unit: float) -> str:
                 f"units of {unit:g} m")
 
 
-def _unit_vector(vector: FloatArray) -> FloatArray:
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-12))
-
-
 def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
     """Return the signed coordinate axis within ``limit`` degrees, or the vector itself."""
-    vector = _unit_vector(vector)
+    vector = quaternions.unit(vector)
     axis = np.zeros(3)
     largest = int(np.argmax(np.abs(vector)))
     axis[largest] = np.sign(vector[largest])
@@ -159,7 +156,7 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
                   if r in heads and np.linalg.norm(heads[r] - hips) > least), np.zeros(3))
     whole = heads["head"] - (heads["left_thigh"] + heads["right_thigh"]) / 2
     # A bent zero pose says nothing beyond the pelvis itself.
-    up = whole if _unit_vector(whole) @ _unit_vector(trunk) > 0.8 else trunk
+    up = whole if quaternions.unit(whole) @ quaternions.unit(trunk) > 0.8 else trunk
     across = heads["left_thigh"] - heads["right_thigh"]
     if np.linalg.norm(np.cross(up, across)) <= 1e-3 * np.linalg.norm(whole) ** 2:
         return np.eye(3)
@@ -168,7 +165,7 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
     left = left - up * (left @ up)
     if np.linalg.norm(left) < 0.1 or np.linalg.norm(up) < 0.5:
         return np.eye(3)
-    left = _unit_vector(left)
+    left = quaternions.unit(left)
     return np.array([left, np.cross(up, left), up])
 
 
@@ -180,8 +177,7 @@ def _up_axis(motion: Motion, roles: Roles,
     feet = (places[:, index[roles.joints["left_foot"]]]
             + places[:, index[roles.joints["right_foot"]]]) / 2
     body = places[:, index[roles.joints["head"]]] - feet
-    body /= np.maximum(np.linalg.norm(body, axis=1, keepdims=True), 1e-12)
-    typical = np.median(body, axis=0)
+    typical = np.median(quaternions.unit(body), axis=0)
     up, source = _nearest_axis(typical, 50.0), "the head is above the feet"
     if up @ typical < 0.7:
         up, source = _nearest_axis(rest_turn[2], 30.0), "the rest pose stands along it"
@@ -214,17 +210,25 @@ def _turned(motion: Motion, unit: float, rest: FloatArray, world: FloatArray) ->
                                         quaternions.without_flips(rotations))
 
 
-def _across(motion: Motion, roles: Roles, part: str) -> FloatArray:
+def _across(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
     """Return the level unit vectors (F, 3) from the right to the left of a pair of joints."""
-    left, right = (motion.skeleton.index[roles.joints[f"{side}_{part}"]] for side in SIDES)
+    left, right = (motion.skeleton.index[roles[f"{side}_{part}"]] for side in SIDES)
     places = motion.global_pose.positions
-    across = (places[:, left] - places[:, right]) * np.array([1.0, 1.0, 0.0])
-    return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9))
+    return quaternions.unit((places[:, left] - places[:, right]) * np.array([1.0, 1.0, 0.0]))
+
+
+def heading_deg(motion: Motion, roles: Mapping[str, str]) -> float:
+    """Return how far about Z hips and shoulders are turned from facing -Y in the first 0.1 s."""
+    span = slice(max(1, round(motion.fps / 10)))
+    left = sum((_across(motion, roles, part)[span].mean(axis=0) for part in ("thigh", "upper_arm")),
+               np.zeros(3))
+    flat = np.linalg.norm(left[:2]) > 1e-6
+    return float(np.degrees(np.arctan2(left[1], left[0]))) if flat else 0.0
 
 
 def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:
     """Turn a pelvis back whose heading has drifted further than any spine can twist."""
-    hips, shoulders = _across(motion, roles, "thigh"), _across(motion, roles, "upper_arm")
+    hips, shoulders = (_across(motion, roles.joints, part) for part in ("thigh", "upper_arm"))
     angles = np.arctan2(np.cross(hips, shoulders)[:, 2], np.sum(hips * shoulders, axis=1))
     if np.median(np.abs(angles)) < np.radians(LARGEST_TWIST):
         return motion, ()
@@ -236,19 +240,6 @@ def _with_pelvis_under_shoulders(motion: Motion, roles: Roles) -> tuple[Motion, 
            " shoulders: its heading has drifted and is taken from theirs"
     return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
                                         quaternions.without_flips(turns)), (note,)
-
-
-def _facing(motion: Motion, roles: Roles) -> tuple[Motion, float]:
-    """Turn the take about Z so that hips and shoulders face -Y in its first tenth of a second."""
-    span = slice(max(1, round(motion.fps / 10)))
-    left = sum((_across(motion, roles, part)[span].mean(axis=0) for part in ("thigh", "upper_arm")),
-               np.zeros(3))
-    heading = float(np.arctan2(left[1], left[0])) if np.linalg.norm(left[:2]) > 1e-6 else 0.0
-    turn = quaternions.from_rotation_vectors([0.0, 0.0, -heading])
-    rotations = motion.rotations.copy()
-    rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
-    turned = quaternions.rotate(turn, motion.root_positions)
-    return Motion(motion.skeleton, motion.fps, turned, rotations), float(np.degrees(heading))
 
 
 def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, float]]:
@@ -265,9 +256,7 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
             levels.append(level - share * tall)
     ground = float(np.mean(levels))
     start = motion.root_positions[0] * np.array([1.0, 1.0, 0.0]) + [0.0, 0.0, ground]
-    moved = motion.root_positions - start
-    return (Motion(motion.skeleton, motion.fps, moved, motion.rotations),
-            (float(start[0]), float(start[1])))
+    return moved(motion, -start, 0.0), (float(start[0]), float(start[1]))
 
 
 def _held_down(motion: Motion) -> tuple[Motion, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Run a module within limits: ``python -m mimegen.readers.limited GIB SECONDS MODULE ARGUMENTS``."""
+"""Run a module within limits: ``python -m mimegen.readers.limited GIB SECONDS MODULE ...``."""
 
 import resource
 import runpy

@@ -20,7 +20,8 @@ SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
 # How much longer that may take on a machine that is busy with other things.
 PATIENCE = 10
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
-                           rb"|failed to map segment|Unable to allocate|[Cc]annot (allocate memory|map zero-fill)")
+                           rb"|Unable to allocate|failed to map segment"
+                           rb"|[Cc]annot (allocate memory|map zero-fill)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,7 +171,7 @@ def roles_by_shape(body: Body) -> dict[str, tuple[str, float]]:
     found = {"hips": (best.hips, sure), "head": (best.head, sure)}
     left, certainty = _left(body, best)
     shoulders = body.way(best.arms.limbs[1].upper, best.arms.limbs[0].upper)
-    along = float(np.sum(_unit(shoulders) * left, axis=1).mean())
+    along = float(np.sum(quaternions.unit(shoulders) * left, axis=1).mean())
     untwisted = 2 * (abs(along) - LEAST_ALONG) / (1 - LEAST_ALONG)
     confidence = sure * float(np.clip(2 * certainty, 0.0, 1.0) * np.clip(untwisted, 0.0, 1.0))
     legs = body.way(best.legs.limbs[1].upper, best.legs.limbs[0].upper)
@@ -264,7 +264,7 @@ def _people(body: Body) -> list[Person]:
         hips = next(joint for joint in above_legs if joint in above_arms)
         height = legs.length / LEGS
         trunk = _middle(body, arms) - _middle(body, legs)
-        head, cost = _head(body, arms, _unit(trunk), height, {*above_legs, *above_arms})
+        head, cost = _head(body, arms, quaternions.unit(trunk), height, {*above_legs, *above_arms})
         if head is None or hips == arms.joint:
             continue
         for pair, ratio in ((legs, "shin to thigh"), (arms, "forearm to upper arm")):
@@ -304,25 +304,21 @@ def _head(body: Body, arms: Pair, up: FloatArray, height: float,
     return best
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
-
-
 def _left(body: Body, person: Person) -> tuple[FloatArray, float]:
     """Return the person's left (K, 3) and how certain it is, 0 to 1.
 
     Feet point forward, knees bend forward, elbows backward, and hands are rather in front.
     """
-    up = _unit(_middle(body, person.arms) - _middle(body, person.legs))
+    up = quaternions.unit(_middle(body, person.arms) - _middle(body, person.legs))
     first, second = person.legs.limbs
     left = body.way(second.upper, first.upper)
-    left = _unit(left - up * np.sum(left * up, axis=1, keepdims=True))
+    left = quaternions.unit(left - up * np.sum(left * up, axis=1, keepdims=True))
     forward = np.cross(left, up)
     votes, weights = np.zeros(len(up)), 0.0
     for limb in person.legs.limbs:
         foot = body.way(limb.end, limb.line[-1])
         if limb.line[-1] != limb.end:
-            votes += np.sum(_unit(foot) * forward, axis=1)
+            votes += np.sum(quaternions.unit(foot) * forward, axis=1)
             weights += 1.0
         votes += _bent(body, limb, forward, person.legs.length)
         weights += 1.0

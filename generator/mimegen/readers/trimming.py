@@ -9,6 +9,7 @@ from mimegen.errors import RequestError
 from mimegen.motion import quaternions
 from mimegen.motion.editing import moved, trimmed
 from mimegen.motion.trimming import Span, trim_bounds
+from mimegen.readers.house import heading_deg
 from mimegen.readers.options import Trim
 from mimegen.readers.recording import Recording
 
@@ -44,15 +45,7 @@ def cut(recording: Recording, span: Span) -> Recording:
     if (span.first, span.last) == (0, whole.frames - 1):
         return recording
     motion = trimmed(whole, span.first, span.last)
-    places, index = motion.global_pose.positions, motion.skeleton.index
-    start = slice(max(1, round(motion.fps / 10)))
-    left = np.zeros(3)
-    for part in ("thigh", "upper_arm"):
-        across = (places[start, index[recording.roles[f"left_{part}"]]]
-                  - places[start, index[recording.roles[f"right_{part}"]]]) * [1.0, 1.0, 0.0]
-        left += np.mean(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9),
-                        axis=0)
-    turn = float(np.degrees(np.arctan2(left[1], left[0])))
+    turn = heading_deg(motion, recording.roles)
     motion = moved(motion, np.zeros(3), -turn)
     shift = motion.root_positions[0] * [1.0, 1.0, 0.0]
     back = quaternions.from_rotation_vectors([0.0, 0.0, -np.radians(turn)])

@@ -50,6 +50,12 @@ class Seen:
         return naturalness.speeds(self.hands, FPS)
 
     @property
+    def part_speeds(self) -> FloatArray:
+        """The speeds (F, 4) of both hands about the hips, of head and pelvis, in m/s."""
+        return np.concatenate([self.hand_speeds, naturalness.speeds(self.of("Head", "Hips"), FPS)],
+                              axis=1)
+
+    @property
     def centre(self) -> FloatArray:
         """The centre of mass (F, 2) over the middle of the feet, in metres.
 
@@ -96,6 +102,12 @@ def _ratio_of_speed(one: Seen) -> float:
     return float(speed.std() / max(speed.mean(), 1e-9))
 
 
+def _slow_together(one: Seen) -> float:
+    """Return when (%) all parts are below a tenth of their own fast (95th percentile) speed."""
+    speed = one.part_speeds
+    return 100 * naturalness.still_share(speed / np.percentile(speed, 95, axis=0), 0.1)
+
+
 def _spread(path: FloatArray) -> float:
     """Return how far (m) a path (F, 2) goes along its longest axis, extreme 5 % left out."""
     axis = np.linalg.svd(path - path.mean(axis=0), full_matrices=False)[2][0]
@@ -128,6 +140,9 @@ MEASURES: tuple[tuple[str, Callable[[Seen], float], int], ...] = (
     ("range of the head's turn (°)", lambda one: _range(one, "head turned"), 0),
     ("left and right hand's speed, correlation", lambda one: naturalness.correlation(
         one.hand_speeds[:, 0], one.hand_speeds[:, 1]), 2),
+    ("speeds of hands, head, pelvis, mean correlation", lambda one: naturalness.togetherness(
+        one.part_speeds), 2),
+    ("all four slow together (% of the time)", _slow_together, 1),
     ("centre of mass over the feet: path (cm/s)", lambda one: 100 * float(
         naturalness.speeds(one.centre, FPS).mean()), 1),
     ("... amplitude (cm)", lambda one: 100 * _spread(one.centre), 1),

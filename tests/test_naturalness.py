@@ -109,3 +109,11 @@ def test_what_does_not_move_has_no_smoothness():
     assert np.isnan(naturalness.log_dimensionless_jerk(rest, 60.0))
     assert np.isnan(naturalness.spectral_arc_length(np.zeros(50), 60.0))
     assert naturalness.sway_frequency(rest, 60.0) == 0.0
+
+
+def test_parts_that_lag_are_less_together():
+    speed = naturalness.speeds(reach(fps=60.0), 60.0)
+    same = np.stack([speed, 2 * speed, speed], axis=1)
+    lagging = np.stack([speed, np.roll(speed, 10), np.roll(speed, 20)], axis=1)
+    assert naturalness.togetherness(same) == pytest.approx(1.0)
+    assert naturalness.togetherness(lagging) < 0.8

@@ -170,3 +170,14 @@ def _power(signal: FloatArray, fps: float) -> tuple[FloatArray, FloatArray]:
 def still_share(speed: FloatArray, limit: float) -> float:
     """Return the share of frames in which all of the speeds (F, K) are below ``limit`` m/s."""
     return float(np.mean((speed < limit).all(axis=1)))
+
+
+def togetherness(speed: FloatArray) -> float:
+    """Return how alike parts' speeds (F, K) rise and fall: their mean correlation, pair by pair.
+
+    Parts of people lead and lag one another, the trunk the arm and the arm the hand (Putnam,
+    "Sequential motions of body segments in striking and throwing skills", 1993).
+    """
+    first, second = np.triu_indices(speed.shape[1], 1)
+    return float(np.mean([correlation(speed[:, a], speed[:, b])
+                          for a, b in zip(first, second, strict=True)]))

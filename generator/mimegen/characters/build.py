@@ -7,6 +7,7 @@ import numpy as np
 
 from mimegen.characters.body import make_body
 from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.helpers import following_helpers, with_helpers
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
 from mimegen.characters.piece import Piece, lifted, under, without_hidden
@@ -27,11 +28,13 @@ def build_character(spec: CharacterSpec) -> Character:
     for garment in spec.outfit:
         pieces = with_layer(pieces, dress(garment, body))
     lift = max(piece.lift for piece in pieces)
-    meshes = tuple(lifted(mesh, lift) for piece in pieces for mesh in piece.meshes)
     materials = {material.name: material for piece in pieces for material in piece.materials}
     rise = np.array([0.0, 0.0, lift])
     bare = body.skeleton
-    skeleton = Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise)
+    skeleton = with_helpers(
+        Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise))
+    meshes = tuple(following_helpers(lifted(mesh, lift), skeleton)
+                   for piece in pieces for mesh in piece.meshes)
     return Character(
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),
         SOURCE, "CC0-1.0",

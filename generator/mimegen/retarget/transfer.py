@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mimegen.characters.character import Character, Performance
+from mimegen.characters.helpers import HELPERS, helped_joint, with_helpers_turned
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -66,12 +67,16 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
         done.append(_repaired(performance, motion, roles, goal, scale, staying)
                     if repair else performance)
     if len(done) == 1 or not repair:
-        return tuple(done)
+        return tuple(map(_with_helpers_turned, done))
     people = [Person(motion, _numbered(motion.skeleton, roles), performance,
                      _numbered(performance.character.skeleton, goal), size)
               for (motion, roles), performance, goal, size
               in zip(known, done, goals, own, strict=True)]
-    return tuple(person.performance for person in meeting(people, scale))
+    return tuple(_with_helpers_turned(person.performance) for person in meeting(people, scale))
+
+
+def _with_helpers_turned(performance: Performance) -> Performance:
+    return Performance(performance.character, with_helpers_turned(performance.motion))
 
 
 def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
@@ -84,7 +89,7 @@ def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
     target = character.skeleton
     source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
-        order = [motion.skeleton.index[name] for name in target.names]
+        order = [motion.skeleton.index[helped_joint(name)] for name in target.names]
         rotations = motion.global_pose.rotations[:, order]
     else:
         aligned = _aligned(motion, roles, target, goal_roles)
@@ -92,8 +97,8 @@ def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
                     if role.startswith(TWITCHY)}
         rotations = _rotations(aligned, target, goal, hand_shape)
     root = _root(motion, source, target, goal, rotations, scale)
-    return Performance(character, Motion.from_global_rotations(
-        target, motion.fps, root, quaternions.without_flips(rotations)))
+    return _with_helpers_turned(Performance(character, Motion.from_global_rotations(
+        target, motion.fps, root, quaternions.without_flips(rotations))))
 
 
 def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str],
@@ -111,11 +116,12 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
 
 def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
     """Say whether rotations can be copied: the same joints, at rest in the same pose."""
-    if not set(target.names) <= set(source.names):
+    names = [name for name in target.names if name not in HELPERS]
+    if not set(names) <= set(source.names):
         return False
-    order = [source.index[name] for name in target.names]
+    order, own = ([skeleton.index[name] for name in names] for skeleton in (source, target))
     ours = unit(source.tails[order] - source.heads[order])
-    theirs = unit(target.tails - target.heads)
+    theirs = unit(target.tails[own] - target.heads[own])
     return bool(np.median(np.sum(ours * theirs, axis=1)) > np.cos(np.radians(12.0)))
 
 

@@ -1,0 +1,186 @@
+"""Helper joints: turned part of the way, so that flesh keeps its volume."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+
+from mimegen.characters.body import make_body
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.characters.helpers import (
+    HELPERS,
+    following_helpers,
+    with_helpers,
+    with_helpers_turned,
+)
+from mimegen.characters.spec import read_character
+from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
+from mimegen.paths import data_folder
+from mimegen.readers.roles import find_roles
+from mimegen.retarget import retarget
+
+MAN = read_character(data_folder() / "rigs" / "man.yaml")
+PLAIN = standard_skeleton()
+
+
+def turned(skeleton: Skeleton, turns: dict[str, list[float]]) -> Motion:
+    """One frame with rotation vectors, in degrees, at some joints."""
+    rotations = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
+    for name, vector in turns.items():
+        rotations[0, skeleton.index[name]] = quaternions.from_rotation_vectors(
+            np.radians(vector))
+    return with_helpers_turned(Motion(skeleton, 24.0, skeleton.heads[:1].copy(), rotations))
+
+
+@pytest.fixture(scope="module")
+def man() -> Character:
+    return build_character(MAN)
+
+
+@pytest.fixture(scope="module")
+def naked() -> tuple[Character, Character]:
+    """The man's skin without helpers and with them."""
+    body = make_body(MAN.phenotype)
+    mesh = Mesh("skin", body.vertices, body.faces["body"], body.joints, body.weights, "skin")
+    plain = Character("plain", body.skeleton, (mesh,), {}, "", "", "")
+    helped = with_helpers(body.skeleton)
+    return plain, replace(plain, skeleton=helped, meshes=(following_helpers(mesh, helped),))
+
+
+def posed(character: Character, turns: dict[str, list[float]]) -> np.ndarray:
+    pose = turned(character.skeleton, turns).global_pose
+    return posed_vertices(character.meshes[0], character.skeleton, pose.positions[0],
+                          pose.rotations[0])
+
+
+@given(st.tuples(*[st.floats(-60, 60)] * 3))
+@settings(max_examples=25, deadline=None)
+def test_half_joints_have_turned_half_way(vector: tuple[float, float, float]) -> None:
+    skeleton = with_helpers(PLAIN)
+    pose = turned(skeleton, {"LeftArm": [0.0, *vector[1:]]}).global_pose
+    above, half, below = (pose.rotations[0, skeleton.index[name]]
+                          for name in ("LeftShoulder", "LeftArmHalf", "LeftArm"))
+    expected = quaternions.slerp(above, below, np.array(0.5))
+    assert abs(half @ expected) == pytest.approx(1.0, abs=1e-3)
+    np.testing.assert_allclose(pose.positions[0, skeleton.index["LeftArmHalf"]],
+                               pose.positions[0, skeleton.index["LeftArm"]], atol=1e-9)
+
+
+def test_the_twist_of_the_forearm_is_spread_evenly() -> None:
+    skeleton = with_helpers(PLAIN)
+    pose = turned(skeleton, {"LeftForeArm": [90.0, 0, 0], "LeftHand": [60.0, 0, 0]}).global_pose
+    line = ("LeftArm", "LeftForeArmHalf", "LeftForeArmTwist", "LeftForeArm", "LeftHandTwist",
+            "LeftHandHalf", "LeftHand")
+    angles = [np.degrees(quaternions.to_rotation_vectors(
+        pose.rotations[0, skeleton.index[name]])[0]) for name in line]
+    np.testing.assert_allclose(angles, [0, 30, 60, 90, 110, 130, 150], atol=2.0)
+
+
+def test_helpers_never_flip() -> None:
+    skeleton = with_helpers(PLAIN)
+    frames = 361
+    rotations = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
+    vectors = np.radians(np.linspace(0, 360, frames))[:, None] * [1.0, 0.0, 0.0]
+    for name in ("LeftArm", "LeftForeArm", "LeftHand"):
+        rotations[:, skeleton.index[name]] = quaternions.from_rotation_vectors(vectors)
+    root = np.tile(skeleton.heads[0], (frames, 1))
+    pose = with_helpers_turned(Motion(skeleton, 24.0, root, rotations)).global_pose
+    helpers = [skeleton.index[name] for name in HELPERS if name.startswith("Left")]
+    steps = quaternions.multiply(quaternions.conjugate(pose.rotations[:-1, helpers]),
+                                 pose.rotations[1:, helpers])
+    assert np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(steps), axis=-1)).max() < 12
+
+
+def test_weights_sum_to_one_and_helpers_have_flesh(man: Character) -> None:
+    for mesh in man.meshes:
+        np.testing.assert_allclose(mesh.weights.sum(axis=1), 1.0, atol=1e-9)
+        assert mesh.weights.min() >= 0
+    skin = next(mesh for mesh in man.meshes if mesh.name == "skin")
+    for name in ("LeftForeArmHalf", "LeftForeArmTwist", "RightHandTwist", "RightHandHalf"):
+        assert np.any((skin.joints == man.skeleton.index[name]) & (skin.weights > 0.5)), name
+
+
+def test_the_rest_pose_stays(naked: tuple[Character, Character]) -> None:
+    for character in naked:
+        np.testing.assert_allclose(posed(character, {}), character.meshes[0].vertices, atol=1e-9)
+
+
+def test_a_twisted_forearm_keeps_its_thickness(naked: tuple[Character, Character]) -> None:
+    plain, helped = naked
+    thick = [thinnest(character, {"LeftForeArm": [90.0, 0, 0], "LeftHand": [60.0, 0, 0]})
+             for character in (plain, helped)]
+    assert thick[0] < 0.85, "linear blend skinning alone thins it"
+    assert thick[1] > 0.88
+
+
+def thinnest(character: Character, turns: dict[str, list[float]]) -> float:
+    """The least area of the left forearm's cross-sections, as a share of theirs at rest."""
+    mesh, skeleton = character.meshes[0], character.skeleton
+    elbow, wrist = (skeleton.heads[skeleton.index[f"Left{name}"], 0]
+                    for name in ("ForeArm", "Hand"))
+    areas = [[section(vertices, mesh.faces, elbow + share * (wrist - elbow))
+              for share in np.linspace(-0.1, 0.97, 15)]
+             for vertices in (mesh.vertices, posed(character, turns))]
+    return float(np.min(np.array(areas[1]) / areas[0]))
+
+
+def section(vertices: np.ndarray, faces: np.ndarray, x: float) -> float:
+    """The area of the hull of a mesh's cut across X, in square metres."""
+    ahead = vertices[:, 0] - x
+    cuts = []
+    for corner in range(4):
+        a, b = faces[:, corner], faces[:, (corner + 1) % 4]
+        crossing = (ahead[a] > 0) != (ahead[b] > 0)
+        a, b = a[crossing], b[crossing]
+        share = (ahead[a] / (ahead[a] - ahead[b]))[:, None]
+        cuts.append(vertices[a] * (1 - share) + vertices[b] * share)
+    return float(ConvexHull(np.concatenate(cuts)[:, 1:]).volume)
+
+
+@pytest.mark.parametrize("turns", [
+    {"LeftArm": [0, 72.0, 0]}, {"LeftArm": [0, 0, -100.0]},
+], ids=["arm down", "arm across the chest"])
+def test_bending_loses_less_volume(
+    naked: tuple[Character, Character], turns: dict[str, list[float]]
+) -> None:
+    rest, plain, helped = (
+        volume(vertices, naked[0].meshes[0].faces) for vertices in
+        (naked[0].meshes[0].vertices, posed(naked[0], turns), posed(naked[1], turns)))
+    assert abs(helped - rest) < 0.85 * abs(plain - rest)
+
+
+def test_a_bent_elbow_is_not_drawn_in(naked: tuple[Character, Character]) -> None:
+    rest, elbow = naked[0].meshes[0].vertices, naked[0].skeleton.heads[
+        naked[0].skeleton.index["LeftForeArm"]]
+    away = np.linalg.norm(rest - elbow, axis=1)
+    behind = (away < 0.07) & (rest[:, 1] > elbow[1] + 0.02)
+    kept = [np.mean(np.linalg.norm(posed(character, {"LeftForeArm": [0, 0, -130.0]}) - elbow,
+                                   axis=1)[behind] / away[behind]) for character in naked]
+    assert kept[0] < 0.9
+    assert kept[1] > 0.9
+
+
+def volume(vertices: np.ndarray, faces: np.ndarray) -> float:
+    a, b, c, d = (vertices[faces[:, i]] for i in range(4))
+    return float(sum(np.einsum("fa,fa->", p, np.cross(q, r)) / 6 for p, q, r in
+                     ((a, b, c), (a, c, d))))
+
+
+def test_helpers_are_taken_for_no_role(man: Character) -> None:
+    roles = find_roles(man.skeleton).joints
+    assert not set(roles.values()) & set(HELPERS)
+    assert roles["left_forearm"] == "LeftForeArm"
+
+
+def test_performances_have_their_helpers_turned(man: Character) -> None:
+    motion = turned(PLAIN, {"LeftArm": [0, 0, -80.0], "LeftForeArm": [50.0, 0, 0]})
+    done = retarget(motion, man).motion
+    again = with_helpers_turned(done)
+    np.testing.assert_allclose(done.rotations, again.rotations, atol=1e-12)
+    half = quaternions.to_rotation_vectors(
+        done.rotations[0, done.skeleton.index["LeftArmHalf"]])
+    assert np.degrees(np.linalg.norm(half)) == pytest.approx(40.0, abs=3.0)

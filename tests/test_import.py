@@ -155,6 +155,22 @@ def test_requests_that_are_wrong(jump: Path, tmp_path: Path, arguments: tuple[st
     assert not library.exists()
 
 
+def test_gltf_with_its_numbers_in_another_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "dance.gltf"
+    file.write_text(json.dumps({"buffers": [{"uri": "the%20dance.bin"}, {"uri": "data:,x"}]}))
+    (tmp_path / "the dance.bin").write_bytes(b"1")
+    done = imported(file, tmp_path / "mine", "dancing")
+    assert done.exit_code == 2
+    assert "dance.gltf: its motion lies in the dance.bin beside it; export it as .glb" \
+        in done.stderr
+    assert not (tmp_path / "mine").exists()
+    keys = set()
+    for content in (b"1", b"2"):
+        (tmp_path / "the dance.bin").write_bytes(content)
+        keys.add(Take("dancing", "dance", ("dancing",), None, None, file, 0, "recorded", "").key)
+    assert len(keys) == 2
+
+
 def test_takes_without_an_action_are_pointed_out(jump: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mocap" / "boxin"
     folder.mkdir(parents=True)

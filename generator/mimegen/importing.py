@@ -15,11 +15,10 @@ from mimegen.errors import RequestError
 from mimegen.motion.trimming import Span, segments
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
+from mimegen.readers.files import buffers_beside, check_file
 from mimegen.readers.trimming import span_of
 from mimegen.store import file_hash
 from mimegen.takefile import TAKE_SUFFIX, TakeFile
-
-OUTSIDE_FILES = (".gltf",)
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,10 @@ def import_take(request: ImportRequest) -> Imported:
         raise RequestError(f"{request.library}: is a file; --library wants a folder")
     if not all(label.strip() for label in request.labels):
         raise RequestError("--label is empty; say what the take shows")
-    if request.file.suffix.lower() in OUTSIDE_FILES:
-        raise RequestError(f"{request.file}: needs other files beside it; export it as .glb")
+    check_file(request.file)
+    for buffer in buffers_beside(request.file):
+        raise RequestError(f"{request.file}: its motion lies in {buffer.name} beside it; export it"
+                           " as .glb, which holds all")
     recording = read_motion(request.file, replace(request.reading, trim=Trim()))
     catalogue = Catalogue.with_libraries((request.library,) if request.library.is_dir() else ())
     action, is_new = _action(catalogue, request)

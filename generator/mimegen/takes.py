@@ -25,6 +25,7 @@ from mimegen.paths import data_folder
 from mimegen.pointlight import lights
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
+from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import placed_together
 from mimegen.readers.trimming import cut, span_of
@@ -77,7 +78,8 @@ class Take:
         if not self.is_score:
             skeletons = [skeleton_file(file, self.options.skeleton if file == self.file else None)
                          for file in self.files if file.suffix.lower() == ".amc"]
-            said = [*skeletons, *([self.options.mapping] if self.options.mapping else [])]
+            buffers = [buffer for file in self.files for buffer in buffers_beside(file)]
+            said = [*skeletons, *buffers, *filter(None, [self.options.mapping])]
             return content_key(files, [file_hash(file) for file in said], self.options.stack,
                                str(self.options.trim), self.hand_shape)
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),

@@ -1,6 +1,8 @@
 """What must be true of a file before any reader opens it."""
 
+import json
 from pathlib import Path
+from urllib.parse import unquote
 
 from mimegen.errors import RequestError
 
@@ -14,3 +16,16 @@ def check_file(path: Path) -> None:
                            else f"{path}: there is no such file")
     if path.stat().st_size == 0:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
+
+
+def buffers_beside(path: Path) -> tuple[Path, ...]:
+    """Return the files beside a .gltf file that hold its numbers; none for any other kind."""
+    if path.suffix.lower() != ".gltf":
+        return ()
+    try:
+        buffers = json.loads(path.read_bytes())["buffers"]
+        names = [str(buffer["uri"]) for buffer in buffers if "uri" in buffer]
+    # Damaged files are the reader's to refuse.
+    except (ValueError, KeyError, TypeError):
+        return ()
+    return tuple(path.parent / unquote(name) for name in names if not name.startswith("data:"))

@@ -22,6 +22,8 @@ WRIST_LIMIT_DEG = 66.0
 WRIST_SMOOTHING_S = 0.02
 # No arm is stretched further than this share of its length.
 EXTENDED = 0.985
+# Nor folded to less than this one: an elbow bent by about 155 degrees.
+FOLDED = 0.2
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
@@ -156,7 +158,12 @@ def _settled(
 def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArray:
     line = wrist - place
     distance = np.linalg.norm(line, axis=-1)
-    return np.asarray(place + unit(line) * eased_reach(distance, limb.reach)[..., None])
+    eased = eased_reach(distance, limb.reach)
+    # Nor does an elbow bend further than people's: near hands are eased away in the same way.
+    soft = limb.reach * FOLDED * 0.15
+    under = np.maximum(limb.reach * FOLDED + soft - distance, 0.0)
+    eased = np.where(under > 0, limb.reach * FOLDED + soft * np.exp(-under / soft), eased)
+    return np.asarray(place + unit(line) * eased[..., None])
 
 
 def _clear_of_body(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal) -> FloatArray:

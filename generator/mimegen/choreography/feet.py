@@ -118,7 +118,7 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
         if span < 1.0 or low > 0.5:
             continue
         # Where the score lifts the foot itself, only so much that it does not drag at its ends.
-        rise = 3.0 + 0.12 * span if high <= 0.5 else 0.05 * span
+        rise = 3.0 + 0.12 * span if high <= 0.5 else min(0.05 * span, 2.0)
         begin, end = keys[number - 1].time, keys[number].time
         share = np.clip((moments - begin) / (end - begin), 0.0, 1.0)
         height += rise * 16 * share**2 * (1 - share) ** 2

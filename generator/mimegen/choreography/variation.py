@@ -30,7 +30,8 @@ FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip"
 FAST_SPAN_S = 0.32
 # Where MIME's angle 0 stands: mirrored takes are mirror images as seen from there.
 CAMERA_AZIMUTH_DEG = 48.5
-FAR_CM = 44.0
+# What is this far out as it is written is near the end of people's range.
+FAR_CM, FAR_DEG = 44.0, 45.0
 # What a seed may have of a style, where nobody asks for one.
 MILDEST, FULLEST = 0.25, 0.8
 USUAL_AMPLITUDE = Variety().amplitude
@@ -171,7 +172,7 @@ def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> 
     if isinstance(key, Turned) and not isinstance(key, PropKey):
         for name in ("turn", "lean", "tilt"):
             if (value := getattr(key, name)) is not None:
-                update[name] = value * manner.angles * style.angles
+                update[name] = _sized_turn(value, manner.angles * style.angles)
     if "lean" in update and track == "chest":
         update["lean"] += manner.lean + style.lean
     if "lean" in update and track == "head":
@@ -186,6 +187,12 @@ def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> 
     if isinstance(key, HandKey | PropKey) and key.to is not None and key.to.anchor in FREE:
         update["to"] = _free_place(track, key, key.to, manner, rng)
     return key.model_copy(update=update)
+
+
+def _sized_turn(degrees: float, factor: float) -> float:
+    """Make a turn larger or smaller; the farther it goes as written, the less it is enlarged."""
+    room = max(0.0, 1 - abs(degrees) / FAR_DEG)
+    return degrees * (1 + (factor - 1) * (room if factor > 1 else 1.0))
 
 
 def _foot_place(track: str, place: Place, manner: _Manner) -> Place:

@@ -121,7 +121,7 @@ def test_limits_are_stated(monkeypatch: pytest.MonkeyPatch) -> None:
         read_motion(SAMPLES / "mixamo_ybot_punch.fbx")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_damaged_bytes_give_a_motion_or_one_line(seed: int, tmp_path: Path) -> None:
     chance = np.random.default_rng(seed)
     content = bytearray((SAMPLES / "mixamo_ybot_punch.fbx").read_bytes())

@@ -103,13 +103,12 @@ def test_lint_is_clean(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "path"), [*enumerate(SCORES)], ids=map(names, SCORES))
-def test_every_score_has_other_takes_and_the_same_ones_again(number: int, path: Path) -> None:
+def test_every_score_has_other_takes(number: int, path: Path) -> None:
     score, ways = score_of(path), [None, *sorted(styles())]
     asked = (1 + number % 7, ways[number % len(ways)])
-    written, other, again = (
+    written, other = (
         [motion.rotations.tobytes() for motion in perform_scene(score, seed, COARSE_FPS, style)]
-        for seed, style in ((0, None), asked, asked))
-    assert other == again
+        for seed, style in ((0, None), asked))
     assert other != written
 
 

@@ -23,7 +23,9 @@ def performed(folder: Path, lines: str, seed: int = 0) -> Motion:
                     f"duration: 4\nphases:\n  - {{at: 0}}\n{lines}", encoding="utf-8")
     score = read_score(file)
     motion = perform(score, seed, FPS)
-    assert [str(finding) for finding in lint([motion], score, seed)] == []
+    # Whoever has arrived may stand still here.
+    assert [str(finding) for finding in lint([motion], score, seed)
+            if finding.kind != "frozen"] == []
     return motion
 
 

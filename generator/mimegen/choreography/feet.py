@@ -114,7 +114,7 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
     height = np.zeros(len(moments))
     for number in range(1, len(keys)):
         span = np.linalg.norm((places[number] - places[number - 1])[:2])
-        low, high = sorted((places[number - 1, 2], places[number, 2]))
+        low, high = sorted(float(up) for up in places[number - 1 : number + 1, 2])
         if span < 1.0 or low > 0.5:
             continue
         # Where the score lifts the foot itself, only so much that it does not drag at its ends.

@@ -113,7 +113,7 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
     """Return how high (F,), in cm, the foot is lifted on its way between two places."""
     height = np.zeros(len(moments))
     for number in range(1, len(keys)):
-        span = np.linalg.norm((places[number] - places[number - 1])[:2])
+        span = float(np.linalg.norm((places[number] - places[number - 1])[:2]))
         low, high = sorted(float(up) for up in places[number - 1 : number + 1, 2])
         if span < 1.0 or low > 0.5:
             continue

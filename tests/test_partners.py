@@ -1,5 +1,6 @@
 """Two files of one scene come together where they were recorded."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,10 +8,12 @@ import numpy as np
 import pytest
 
 from conftest import SAMPLES
+from mimegen.catalogue import Catalogue
 from mimegen.errors import RequestError
 from mimegen.motion.editing import moved, resampled
 from mimegen.readers import read_motion
 from mimegen.readers.partners import LINE_DEG, placed_together
+from mimegen.takes import user_take
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="no ../shared/mocap-samples here")
 ONE, TWO = SAMPLES / "bvh" / "cmu_18_01.bvh", SAMPLES / "bvh" / "cmu_19_01.bvh"
@@ -66,3 +69,17 @@ def test_moving_there_and_back_changes_nothing() -> None:
     back = moved(moved(there, np.zeros(3), -70.0), -shift, 0.0)
     assert np.allclose(back.root_positions, motion.root_positions)
     assert np.allclose(back.global_pose.rotations, motion.global_pose.rotations, atol=1e-9)
+
+
+def test_clips_of_files_with_one_name_are_told_apart(tmp_path: Path) -> None:
+    catalogue = Catalogue.with_libraries(())
+    takes = []
+    for folder, source in (("monday", ONE), ("tuesday", TWO)):
+        file = tmp_path / folder / "walk.bvh"
+        file.parent.mkdir()
+        shutil.copy(source, file)
+        takes.append(user_take(catalogue, file, ("walking",), None, None, "CC0"))
+    takes.append(user_take(catalogue, tmp_path / "monday" / "walk.bvh", ("walking",), None, None,
+                           "CC0", partner=tmp_path / "tuesday" / "walk.bvh"))
+    assert len({tuple(take.version) for take in takes}) == 3
+    assert len({(take.action, take.name) for take in takes}) == 1

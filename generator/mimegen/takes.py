@@ -98,9 +98,13 @@ class Take:
 
     @property
     def version(self) -> list[str]:
-        """What tells takes of one score apart in a clip's name; nothing for mocap."""
-        words = [f"seed{self.seed}", *([self.style] if self.style else [])]
-        return words if self.is_score else []
+        """What tells takes of one name apart in a clip's name.
+
+        Of a score seed and style; of mocap, what files and how much of them is used, in short.
+        """
+        if not self.is_score:
+            return [self.key[:6]]
+        return [f"seed{self.seed}", *([self.style] if self.style else [])]
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion in one world frame.

@@ -146,7 +146,9 @@ def test_a_crash_of_blender_is_survived(tiny_config: Path, tmp_path: Path) -> No
 def test_ctrl_c_stops_cleanly(tiny_config: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run = subprocess.Popen(main_job(tiny_config, out), stderr=subprocess.PIPE, text=True,
-                           start_new_session=True)
+                           start_new_session=True,
+                           # Whoever runs tests in the background passes on that it is ignored.
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     while not frames_of(out) and run.poll() is None:
         time.sleep(0.02)
     workers = blender_processes(run.pid)

@@ -53,11 +53,11 @@ class Manipulation(Strict):
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
         """Return other moments (N,), in seconds, for the ``time`` stage."""
-        raise NotImplementedError
+        return moments
 
     def apply(self, dots: Dots, setting: Setting) -> Dots:
         """Return other dots, for the ``world`` and ``picture`` stages."""
-        raise NotImplementedError
+        return dots
 
     def travel(self, roots: FloatArray) -> FloatArray:
         """Return where the performers (F, P, 3) are afterwards, for the ``world`` stage."""
@@ -65,7 +65,7 @@ class Manipulation(Strict):
 
     def see(self, view: View, setting: Setting, frames: int) -> View:
         """Return another view, for the ``view`` stage."""
-        raise NotImplementedError
+        return view
 
     def facts(self) -> dict[str, Any]:
         """Return what the manifest says of it."""

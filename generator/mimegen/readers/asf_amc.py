@@ -15,6 +15,7 @@ import numpy as np
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.files import text_of
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
@@ -90,13 +91,7 @@ def skeleton_file(path: Path, given: Path | None) -> Path:
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """Return the numbers and words of a text file's lines that are no comments."""
-    try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
-    if b"\0" in data:
-        raise RequestError(f"{path}: holds binary data, expected the text of Acclaim motion")
-    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = text_of(path, "the text of Acclaim motion")
     lines = [(n, line.split("#")[0].split()) for n, line in enumerate(text.split("\n"), start=1)]
     return [(n, words) for n, words in lines if words]
 

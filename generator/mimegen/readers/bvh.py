@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.files import text_of
 
 LARGEST, MOST_JOINTS = 1e6, 1000
 COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
@@ -37,13 +38,7 @@ def read_bvh(path: Path) -> tuple[Motion, tuple[str, ...]]:
     Raises RequestError with file, line and what was expected for anything that is not a whole BVH
     file of one skeleton with at least two frames.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
-    if b"\0" in data:
-        raise RequestError(f"{path}: holds binary data, expected the text of a BVH file")
-    lines = data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    lines = text_of(path, "the text of a BVH file")
     rows = lines.split("\n")
     if not lines.strip():
         raise RequestError(f"{path}: is empty, expected a BVH file")

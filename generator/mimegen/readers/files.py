@@ -18,6 +18,20 @@ def check_file(path: Path) -> None:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
 
 
+def text_of(path: Path, expected: str) -> str:
+    """Return a text file's content with plain line ends.
+
+    Raises RequestError where it cannot be read or holds binary data; ``expected`` says what for.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
+    if b"\0" in data:
+        raise RequestError(f"{path}: holds binary data, expected {expected}")
+    return data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
 def buffers_beside(path: Path) -> tuple[Path, ...]:
     """Return the files beside a .gltf file that hold its numbers; none for any other kind."""
     if path.suffix.lower() != ".gltf":

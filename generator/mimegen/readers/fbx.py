@@ -97,8 +97,9 @@ def stated_settings(path: Path) -> Stated:
 def _setting(content: bytes, name: bytes) -> float | None:
     """Return a number among an FBX file's properties, binary or text."""
     if content.startswith(b"Kaydara FBX Binary"):
-        text = rb"S.{4}[^\0]{0,40}"
-        found = re.search(rb"S" + struct.pack("<I", len(name)) + name + 3 * text
+        # Files before 7000 have two texts between a property's name and value, later ones three.
+        found = re.search(rb"S" + struct.pack("<I", len(name)) + name
+                          + rb"(?:S.{4}[^\0]{0,40}){2,3}"
                           + rb"(?:D(.{8})|I(.{4}))", content, re.DOTALL)
         if not found:
             return None

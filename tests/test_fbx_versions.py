@@ -1,0 +1,45 @@
+"""FBX of other ages and forms: written by fbx_files.py, read back as the same motion."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fbx_files import fbx_file
+from mimegen.motion import Motion, quaternions, standard_skeleton
+from mimegen.readers import read_motion
+
+FRAMES, FPS = 20, 30.0
+
+
+@pytest.fixture(scope="module")
+def bowing() -> Motion:
+    """Someone who bows, lifts the left arm and walks off."""
+    skeleton, time = standard_skeleton(), np.linspace(0.0, 1.0, FRAMES)
+    rotations = np.tile(quaternions.IDENTITY, (FRAMES, len(skeleton.names), 1))
+    for joint, turn in (("Spine", [0.7, 0.0, 0.0]), ("LeftArm", [0.2, -1.1, 0.5]),
+                        ("LeftForeArm", [0.0, 0.0, 1.2]), ("RightArm", [0.0, 1.2, 0.0])):
+        rotations[:, skeleton.index[joint]] = quaternions.from_rotation_vectors(
+            time[:, None] * turn)
+    roots = skeleton.heads[0] + time[:, None] * [0.2, -0.5, 0.0]
+    return Motion(skeleton, FPS, roots, rotations)
+
+
+@pytest.mark.parametrize(("version", "binary", "unit"), [
+    (6100, False, 1.0), (6100, True, 2.54), (7300, False, 2.54), (7700, False, 1.0),
+    (7100, True, 1.0),
+])
+def test_every_age_and_form_gives_the_same_motion(bowing: Motion, tmp_path: Path, version: int,
+                                                  binary: bool, unit: float) -> None:
+    path = tmp_path / "bow.fbx"
+    path.write_bytes(fbx_file(bowing, version, binary, unit))
+    found = read_motion(path)
+    assert (found.motion.frames, found.motion.fps, found.stacks) == (FRAMES, FPS, ("Take 001",))
+    assert found.unit == pytest.approx(0.01 * unit) and found.up_axis == "Y"
+    names = found.motion.skeleton.names
+    assert set(names) == set(bowing.skeleton.names)
+    order = [found.motion.skeleton.index[name] for name in bowing.skeleton.names]
+    away = found.motion.global_pose.positions[:, order] - bowing.global_pose.positions
+    # The reader puts the start over the origin and the soles on the ground.
+    assert np.abs(away - away[0, 0]).max() < 1e-4
+    assert np.abs(away[0, 0] + bowing.root_positions[0] * [1, 1, 0])[:2].max() < 1e-4

@@ -37,6 +37,13 @@ def run_mimegen(action: str, variants: str, frames: int, config: str, out: Path,
             "compose, encode": clips}
 
 
+def warm(action: str, config: str, out: Path, library: Path, device: str) -> None:
+    """Make two frames both ways, so that no later run pays for a GPU's kernels being compiled."""
+    out.mkdir()
+    run_mimegen(action, "base+blank@0", 2, config, out, library, device)
+    run_reference(action, "base+blank@0", 2, out, library, device)
+
+
 def table(reference: dict[str, Cost], ours: dict[str, Cost], written: tuple[float, float]) -> str:
     """Return the comparison as a table of text."""
     lines = ["| | stage | CPU s | wall s | peak MB | written MB |", "|---|---|---:|---:|---:|---:|"]
@@ -71,6 +78,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="mimegen-bench-") as folder:
         out = Path(folder)
         library = library_of_pictures(out / "library", given.action)
+        if given.device != "cpu":
+            warm(given.action, given.config, out / "warm", library, given.device)
         (out / "ours").mkdir()
         ours = run_mimegen(given.action, given.variants, given.frames, given.config,
                            out / "ours", library, given.device)

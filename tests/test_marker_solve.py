@@ -115,6 +115,24 @@ def test_gaps_are_bridged_and_flagged():
     assert any("gaps bridged" in note for note in solution.notes)
 
 
+@pytest.mark.parametrize(("missing", "joint", "said"), [
+    (("LKNE",), "LeftLeg", "left knee"), (("RANK",), "RightFoot", "right ankle"),
+    (("RELB",), "RightForeArm", "right elbow"), (("LWRA", "LWRB"), "LeftHand", "left wrist")])
+def test_a_joint_that_no_marker_shows_is_inferred_and_said(missing, joint, said):
+    places = markers(PLUG_IN_GAIT, exercise()).copy()
+    places[1:, [PLUG_IN_GAIT.index(label) for label in missing]] = np.nan
+    solution = solved(PLUG_IN_GAIT, places)
+    assert solution.inferred == (joint,)
+    assert any(note.startswith(f"no marker shows the {said}: inferred") for note in solution.notes)
+    assert errors_mm(solution, exercise())[joint] < 25.0
+
+
+def test_nothing_is_inferred_where_markers_show_all():
+    assert solved(PLUG_IN_GAIT, markers(PLUG_IN_GAIT, exercise())).inferred == ()
+    legs = PLUG_IN_GAIT[23:]
+    assert solved(legs, markers(legs, exercise())).inferred == ()
+
+
 def test_one_marker_that_jumps_away_does_not_take_the_body_along():
     places = markers(PLUG_IN_GAIT, exercise()).copy()
     places[20:25, PLUG_IN_GAIT.index("LKNE")] += 1.0
@@ -217,7 +235,7 @@ def test_the_fit_finds_a_pose_again(seed):
     true = Pose(rng.normal(0, 0.5, (6, 3)), quaternions.normalise(rng.normal(0, 1, (6, 3, 4))))
     near = quaternions.from_rotation_vectors(rng.normal(0, 0.3, (6, 3, 3)))
     start = Pose(true.roots + 0.1, quaternions.multiply(near, true.rotations))
-    free = Springs(start, np.zeros((6, 3, 3)), np.zeros(6))
+    free = Springs(start, np.zeros((6, 3, 3)), np.zeros(6), np.zeros((3, 3)))
     found = fitted(rig, placed(rig, true)[2], start, free, 25, 1.0)
     assert np.abs(placed(rig, found)[2] - placed(rig, true)[2]).max() < 1e-3
 

@@ -54,7 +54,8 @@ def inspect_file(path: Path, options: ReadOptions) -> tuple[dict[str, Any], Reco
         facts |= {"kind": "markers", "markers": list(recording.marker_rms_mm),
                   "marker_set": recording.system,
                   "marker_rms_mm": {label: round(rms, 1) for label, rms
-                                    in recording.marker_rms_mm.items()}}
+                                    in recording.marker_rms_mm.items()},
+                  "inferred_joints": list(recording.inferred)}
     return facts | {"notes": list(recording.notes), "problems": _problems(recording)}, recording
 
 
@@ -79,7 +80,9 @@ def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _problems(recording: Recording) -> list[str]:
-    doubts = [role for role in ESSENTIAL if recording.confidence[role] < SURE]
+    # The bones that markers move are our own: only where they are may be in doubt.
+    doubts = [role for role in ESSENTIAL if recording.confidence[role] < SURE
+              and not recording.marker_rms_mm]
     found = [f"{recording.roles[role]!r} is only {recording.confidence[role]:.0%} sure to be the"
              f" {role.replace('_', ' ')}; see the picture, and say --map if it is not"
              for role in doubts]

@@ -17,6 +17,8 @@ from mimegen.motion.quaternions import FloatArray
 IntArray = NDArray[np.intp]
 
 MARKER_SIGMA = 0.01
+# The pull (1/rad) back from where a joint does not bend.
+STOP_PULL = 10.0
 LARGEST_TURN = 0.7
 FRAMES_AT_ONCE = 128
 
@@ -51,16 +53,23 @@ class Pose:
 class Springs:
     """What joints are drawn to: a pose, and the pull (F, J, 3) in 1/rad about each joint's axes.
 
-    ``root_pull`` (F,) in 1/m draws the root to its place.
+    ``root_pull`` (F,) in 1/m draws the root to its place. ``stops`` (J, 3) are 1 where a joint does
+    not turn below the pose about an axis, else 0.
     """
 
     pose: Pose
     pull: FloatArray
     root_pull: FloatArray
+    stops: FloatArray
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Springs":
         """Return the springs of some frames."""
-        return Springs(self.pose.at(frames), self.pull[frames], self.root_pull[frames])
+        return Springs(self.pose.at(frames), self.pull[frames], self.root_pull[frames],
+                       self.stops)
+
+    def pull_at(self, strain: FloatArray) -> FloatArray:
+        """Return the pull (F, J, 3) at a strain (F, J, 3) in rad."""
+        return np.where(self.stops * strain < 0, np.maximum(self.pull, STOP_PULL), self.pull)
 
 
 def placed(rig: Rig, pose: Pose) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -141,7 +150,7 @@ def _state(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs, outlier: fl
     strain = quaternions.to_rotation_vectors(quaternions.multiply(
         quaternions.conjugate(springs.pose.rotations), pose.rotations))
     cost = np.sum(np.log1p(square / outlier**2), axis=1) * (outlier / MARKER_SIGMA) ** 2 \
-        + np.sum((springs.pull * strain) ** 2, axis=(1, 2)) \
+        + np.sum((springs.pull_at(strain) * strain) ** 2, axis=(1, 2)) \
         + springs.root_pull**2 * np.sum((pose.roots - springs.pose.roots) ** 2, axis=1)
     return _State(pose, places, turns, markers, misses, weights, strain, cost)
 
@@ -191,7 +200,7 @@ def _add_springs(rig: Rig, state: _State, springs: Springs, matrix: FloatArray,
     above = np.concatenate([np.broadcast_to(np.eye(3), (len(goal), 1, 3, 3)),
                             state.turns[:, rig.parents[1:]]], axis=1)
     axes = above @ goal
-    square = springs.pull**2
+    square = springs.pull_at(state.strain) ** 2
     blocks = (axes * square[..., None, :]) @ axes.swapaxes(-1, -2)
     pulls = -(axes @ (square * state.strain)[..., None])[..., 0]
     for joint in range(len(rig.parents)):

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from mimegen.errors import RequestError
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
+from mimegen.markers.hidden import as_on_the_other_side, hidden_joints, plain_name, stops
 from mimegen.markers.rig import body_scale, plain_skeleton, to_size
 from mimegen.markers.sets import Landmark, MarkerSet, freedom
 from mimegen.markers.start import first_pose, neutral
@@ -22,6 +23,8 @@ COARSE_OUTLIER, OUTLIER = 1.0, 0.06
 LEAST_SEEN, WHOLE_SHARE = 0.5, 0.75
 # A joint counts as seen while this share of the markers that show it is.
 SEEN_SHARE = 0.5
+# A marker seen in less than this share of the frames shows nothing.
+NEVER_SEEN = 0.02
 BRIDGE_SIGMA, BRIDGE_SIGMA_M = 0.15, 0.05
 # A marker further off than this (metres) says that the fit of its frame has gone astray.
 ASTRAY = 0.08
@@ -32,7 +35,8 @@ class Solution:
     """A motion in the markers' own world, and how well it explains them.
 
     ``rms_mm`` is by label; ``unseen`` (F, J) says which joints were bridged in which frames;
-    ``frames`` is the span of the take that the motion covers.
+    ``frames`` is the span of the take that the motion covers; ``inferred`` are joints of limbs that
+    no marker shows.
     """
 
     motion: Motion
@@ -40,6 +44,7 @@ class Solution:
     rms_mm: Mapping[str, float]
     unseen: NDArray[np.bool_]
     frames: slice
+    inferred: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -51,22 +56,24 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     """
     known = [(n, mark) for n, label in enumerate(labels)
              if (mark := marker_set.landmark(label)) is not None]
-    names = tuple(labels[n] for n, _ in known)
-    landmarks = [mark for _, mark in known]
-    _check(file, marker_set, landmarks)
     seen = positions[:, [n for n, _ in known]]
     span = _covered(file, seen)
-    seen = seen[span]
-    skeleton, rig, pose = _calibrated(seen, landmarks)
-    pose, unseen = _all_frames(skeleton, rig, seen, pose)
+    shown = np.isfinite(seen[span, :, 0]).mean(axis=0) > NEVER_SEEN
+    seen = seen[span][:, shown]
+    names = tuple(labels[n] for (n, _), there in zip(known, shown, strict=True) if there)
+    landmarks = [mark for (_, mark), there in zip(known, shown, strict=True) if there]
+    _check(file, marker_set, landmarks)
+    hidden = hidden_joints(landmarks)
+    skeleton, rig, pose = _calibrated(seen, landmarks, hidden)
+    pose, unseen = _all_frames(rig, seen, pose, _springs(skeleton, len(seen), hidden))
     motion = Motion(skeleton, fps, pose.roots,
                     quaternions.without_flips(quaternions.normalise(pose.rotations)))
     misses = np.linalg.norm(placed(rig, pose)[2] - seen, axis=-1)
     rms = {name: float(1000 * np.sqrt(np.nanmean(misses[:, n] ** 2)))
-           for n, name in enumerate(names) if np.isfinite(misses[:, n]).any()}
-    left = [label for label in labels if label not in names]
-    notes = _notes(len(positions), span, seen, left, skeleton, landmarks)
-    return Solution(motion, names, rms, unseen, span, notes)
+           for n, name in enumerate(names)}
+    left = [label for label in labels if marker_set.landmark(label) is None]
+    notes = (*_notes(len(positions), span, seen, left, landmarks), *_inferred(hidden))
+    return Solution(motion, names, rms, unseen, span, hidden, notes)
 
 
 def _check(file: str, marker_set: MarkerSet, landmarks: Sequence[Landmark]) -> None:
@@ -91,7 +98,8 @@ def _covered(file: str, seen: FloatArray) -> slice:
     return slice(int(enough[0]), int(enough[-1]) + 1)
 
 
-def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark]) -> tuple[Skeleton, Rig, Pose]:
+def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark],
+                hidden: Sequence[str]) -> tuple[Skeleton, Rig, Pose]:
     """Return the performer's skeleton and rig, and poses of all frames to start from.
 
     Poses given the markers' places on the bones, and those places given poses, turn and turn
@@ -107,19 +115,21 @@ def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark]) -> tuple[Skelet
     places: dict[str, FloatArray] = {mark.name: sample[:, n] for n, mark in enumerate(landmarks)}
     skeleton, rig = to_size(skeleton, places, landmarks, scale)
     pose = first_pose(skeleton, rig, landmarks, sample)
-    springs = _springs(skeleton, len(sample))
+    springs = _springs(skeleton, len(sample), hidden)
     usual = rig.markers
     pose = _head_up(skeleton, fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER))
     for turn in range(4):
         rig = _with_markers(rig, usual, landmarks, sample, pose)
+        rig = replace(rig, markers=as_on_the_other_side(rig, landmarks, hidden))
         pose = fitted(rig, sample, pose, springs, 4, OUTLIER if turn else 3 * OUTLIER)
     return skeleton, rig, _between(pose, picked, np.arange(len(seen)))
 
 
-def _springs(skeleton: Skeleton, frames: int) -> Springs:
+def _springs(skeleton: Skeleton, frames: int, hidden: Sequence[str]) -> Springs:
     pull = 1.0 / np.array([freedom(name) for name in skeleton.names])
     pull[0] = 0.0
-    return Springs(neutral(skeleton, frames), np.tile(pull, (frames, 1, 1)), np.zeros(frames))
+    return Springs(neutral(skeleton, frames), np.tile(pull, (frames, 1, 1)), np.zeros(frames),
+                   stops(skeleton, hidden))
 
 
 def _with_markers(rig: Rig, usual: FloatArray, landmarks: Sequence[Landmark], seen: FloatArray,
@@ -161,10 +171,9 @@ def _between(pose: Pose, known: NDArray[np.intp], wanted: NDArray[np.intp]) -> P
     return Pose(roots, np.stack(turns, axis=1))
 
 
-def _all_frames(skeleton: Skeleton, rig: Rig, seen: FloatArray,
-                pose: Pose) -> tuple[Pose, NDArray[np.bool_]]:
+def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
+                springs: Springs) -> tuple[Pose, NDArray[np.bool_]]:
     """Return the poses of all frames, gaps bridged, and which joints (F, J) were bridged."""
-    springs = _springs(skeleton, len(seen))
     pose = fitted(rig, seen, pose, springs, 4, OUTLIER)
     pose = _found_again(rig, seen, pose, springs)
     unseen = _unseen(rig, seen)
@@ -186,7 +195,7 @@ def _all_frames(skeleton: Skeleton, rig: Rig, seen: FloatArray,
             roots[gaps], root_pull[gaps] = bridge.roots[gaps], 1.0 / BRIDGE_SIGMA_M
     kept = ~unseen[..., None]
     goal = np.where(kept, springs.pose.rotations, goal)
-    tied = Springs(Pose(roots, goal), pull, root_pull).at(touched)
+    tied = Springs(Pose(roots, goal), pull, root_pull, np.zeros_like(springs.stops)).at(touched)
     start = Pose(np.where(unseen[:, :1], roots, pose.roots),
                  np.where(kept, pose.rotations, goal)).at(touched)
     mended = fitted(rig, seen[touched], start, tied, 6, 3 * OUTLIER)
@@ -227,7 +236,15 @@ def _unseen(rig: Rig, seen: FloatArray) -> NDArray[np.bool_]:
     return unseen
 
 
-def _notes(total: int, span: slice, seen: FloatArray, left: Sequence[str], skeleton: Skeleton,
+def _inferred(hidden: Sequence[str]) -> tuple[str, ...]:
+    """Say which joints no marker shows; whoever uses the motion should know."""
+    if not hidden:
+        return ()
+    return (f"no marker shows the {', the '.join(map(plain_name, hidden))}: inferred"
+            " from the other markers, some centimetres off",)
+
+
+def _notes(total: int, span: slice, seen: FloatArray, left: Sequence[str],
            landmarks: Sequence[Landmark]) -> tuple[str, ...]:
     notes = []
     if span.stop - span.start < total:

@@ -6,13 +6,14 @@ import numpy as np
 from scipy.interpolate import interp1d
 
 from mimegen.markers.fitting import Pose, Rig, placed
+from mimegen.markers.hidden import SHOWN_BY
 from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 HANGING_DEG, BENT_DEG = 72.0, 15.0
-LIMBS = (("UpLeg", ("lateral_knee", "medial_knee")), ("Leg", ("lateral_ankle", "medial_ankle")),
-         ("Arm", ("lateral_elbow", "medial_elbow")), ("ForeArm", ("radial_wrist", "ulnar_wrist")))
+# Upper before lower: the bone that turns, and the joint at its end.
+LIMBS = (("UpLeg", "Leg"), ("Leg", "Foot"), ("Arm", "ForeArm"), ("ForeArm", "Hand"))
 
 
 def neutral(skeleton: Skeleton, frames: int) -> Pose:
@@ -43,14 +44,15 @@ def first_pose(skeleton: Skeleton, rig: Rig, landmarks: Sequence[Landmark],
                 quaternions.rotate(turns["Hips"], skeleton.heads[0]) + shift)
     _spread(pose, index, turns["Hips"], turns["Spine2"], ("Spine", "Spine1", "Spine2"))
     _spread(pose, index, turns["Spine2"], turns["Head"], ("Neck", "Head"))
-    for part, names in LIMBS:
+    for part, end in LIMBS:
         for side in ("left", "right"):
-            members = [n for n, mark in enumerate(landmarks)
-                       if mark.name in {f"{side}_{name}" for name in names}]
+            shown_by = {f"{side}_{mark}" for mark in SHOWN_BY[end][0]}
+            members = [n for n, mark in enumerate(landmarks) if mark.name in shown_by] or [
+                n for n, mark in enumerate(landmarks) if mark.joint == side.capitalize() + end]
             joint = index[side.capitalize() + part]
             if members:
                 along = places[members].mean(axis=0) - skeleton.heads[joint]
-                _swing(rig, pose, joint, along, _bridged(seen[:, members].mean(axis=1)))
+                _swing(rig, pose, joint, along, _bridged(_middle(seen[:, members])))
     return pose
 
 
@@ -78,6 +80,14 @@ def _rigid(rest: FloatArray, seen: FloatArray) -> tuple[FloatArray, FloatArray]:
     good = enough & (size[:, 1] > 1e-4)
     turn = np.where(good[:, None], turn, np.nan)
     return turn, centre - quaternions.rotate(turn, middle)
+
+
+def _middle(seen: FloatArray) -> FloatArray:
+    """Return the middle (F, 3) of those markers (F, M, 3) that are seen, NaN where none is."""
+    there = np.isfinite(seen[..., :1])
+    count = there.sum(axis=1)
+    total = np.where(there, seen, 0.0).sum(axis=1)
+    return np.asarray(total / np.where(count > 0, count, np.nan))
 
 
 def _filled(turns: FloatArray) -> FloatArray | None:

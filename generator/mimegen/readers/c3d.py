@@ -14,6 +14,8 @@ from mimegen.readers.points import UNLABELLED, read_points
 from mimegen.readers.recording import Recording
 
 GOOD_FIT_MM, NO_BODY_MM = 15.0, 60.0
+# How sure a joint is that no marker shows.
+INFERRED = 0.6
 
 
 def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -35,9 +37,12 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     recording = in_house_convention(path, solution.motion, "C3D",
                                     (*points.notes, *solution.notes, *_fit(solution)), options,
                                     Stated(points.unit, points.up_axis))
-    return replace(recording, system=found.name, unit=points.unit, unit_source=points.unit_source,
-                   up_axis=points.up_axis, up_source=points.up_source,
-                   marker_rms_mm=solution.rms_mm, bridged=_bridged(solution))
+    confidence = {role: min(sure, INFERRED) if recording.roles[role] in solution.inferred else sure
+                  for role, sure in recording.confidence.items()}
+    return replace(recording, confidence=confidence, system=found.name, unit=points.unit,
+                   unit_source=points.unit_source, up_axis=points.up_axis,
+                   up_source=points.up_source, marker_rms_mm=solution.rms_mm,
+                   bridged=_bridged(solution), inferred=solution.inferred)
 
 
 def _fit(solution: Solution) -> tuple[str, ...]:

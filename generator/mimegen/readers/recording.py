@@ -17,7 +17,8 @@ class Recording:
     ``stacks`` are the names of an FBX file's animation stacks.
     ``span`` are the first and last of the frames read that are used, None for all of them.
     Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
-    and ``bridged`` by joint in which spans of frames (first, last) it was out of sight.
+    ``bridged`` by joint in which spans of frames (first, last) it was out of sight, and
+    ``inferred`` which joints no marker shows at all.
     """
 
     motion: Motion
@@ -36,3 +37,4 @@ class Recording:
     span: tuple[int, int] | None = None
     marker_rms_mm: Mapping[str, float] = field(default_factory=dict)
     bridged: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    inferred: tuple[str, ...] = ()

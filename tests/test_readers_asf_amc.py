@@ -141,6 +141,25 @@ def test_the_only_skeleton_is_taken_and_two_others_are_not(tmp_path):
     assert "b.asf" in read_motion(tmp_path / "walk.amc", named).notes[0]
 
 
+def test_the_only_skeleton_is_not_taken_where_its_number_is_of_another(tmp_path):
+    (tmp_path / "16.asf").write_text(skeleton())
+    (tmp_path / "35_01.amc").write_text(poses())
+    with pytest.raises(RequestError, match=r"its skeleton beside it, 35_01\.asf \(found 16\.asf\)"):
+        read_motion(tmp_path / "35_01.amc")
+    named = read_motion(tmp_path / "35_01.amc", ReadOptions(skeleton=tmp_path / "16.asf"))
+    assert any("16.asf is of another subject than 35_01.amc" in note for note in named.notes)
+
+
+@pytest.mark.parametrize(("amc", "asf", "said"), [
+    ("131_04-dance", "35", True), ("35_01", "131-dance", True), ("golf_01", "131-dance", True),
+    ("131_04-dance", "131-dance", False), ("golf_01", "golf", False), ("35_01", "35", False),
+    ("09_06-run", "09-run", False)])
+def test_legs_of_another_length_are_noticed(samples, amc, asf, said):
+    folder = samples / "asf-amc"
+    found = read_motion(folder / f"{amc}.amc", ReadOptions(skeleton=folder / f"{asf}.asf"))
+    assert any("may be the skeleton of another" in note for note in found.notes) == said
+
+
 def test_a_skeleton_file_alone_is_refused(tmp_path):
     (tmp_path / "me.asf").write_text(skeleton())
     with pytest.raises(RequestError, match=r"give the \.amc"):

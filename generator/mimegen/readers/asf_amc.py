@@ -14,14 +14,18 @@ import numpy as np
 
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.contacts import resting_level
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.files import text_of
 from mimegen.readers.house import in_house_convention
+from mimegen.readers.names import SIDES
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 
 ASSUMED_FPS = 120.0
 LARGEST, MOST_BONES = 1e6, 1000
+# Metres above the laboratory's floor, which the format has at Y = 0, where ankles rest.
+ANKLES_REST = (0.045, 0.125)
 TURNS, SHIFTS = ("rx", "ry", "rz"), ("tx", "ty", "tz")
 
 
@@ -51,7 +55,7 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
 
     That is ``options.skeleton`` or, in the same folder, the ASF file of the same name, of the name
     without its take number (``09_06-run.amc`` has ``09-run.asf``), of what is before an underscore
-    or dash, or the only one there is.
+    or dash, or the only one there is, unless its number is another subject's.
     Raises RequestError, one line with file and line, for files that are missing or damaged.
     """
     if path.suffix.lower() == ".asf":
@@ -64,7 +68,29 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     notes = (f"the skeleton is of {asf.name}",
              f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, as of CMU", *cut)
     recording = in_house_convention(path, motion, "ASF/AMC", notes, options)
-    return replace(recording, system="Acclaim")
+    return replace(recording, system="Acclaim",
+                   notes=(*recording.notes, *_of_another(path, asf, motion, recording)))
+
+
+def _of_another(path: Path, asf: Path, motion: Motion, recording: Recording) -> tuple[str, ...]:
+    """Say what speaks for a skeleton file of another person: numbers in names, legs' length."""
+    notes = []
+    if _other_subject(path, asf):
+        notes.append(f"{asf.name} is of another subject than {path.name}, by their numbers")
+    feet = [motion.skeleton.index[recording.roles[f"{side}_foot"]] for side in SIDES]
+    upright = motion.global_pose.positions[:, feet][..., [0, 2, 1]] * recording.unit
+    level = resting_level(upright, motion.fps)
+    if recording.up_axis == "Y" and not ANKLES_REST[0] < level < ANKLES_REST[1]:
+        notes.append(f"the ankles rest {level:.2f} m above the file's floor, not"
+                     f" {ANKLES_REST[0]:.2f} to {ANKLES_REST[1]:.2f}: {asf.name} may be the"
+                     " skeleton of another person")
+    return tuple(notes)
+
+
+def _other_subject(path: Path, asf: Path) -> bool:
+    """Say whether numbers at the start of names, as of the CMU database, tell two subjects."""
+    numbers = [re.match(r"\d+", file.stem) for file in (path, asf)]
+    return None not in numbers and len({int(found[0]) for found in numbers if found}) > 1
 
 
 def skeleton_file(path: Path, given: Path | None) -> Path:
@@ -81,8 +107,8 @@ def skeleton_file(path: Path, given: Path | None) -> Path:
     for name in (stem, re.sub(r"_\d+", "", stem, count=1), *(stem[:cut] for cut in cuts)):
         if name in there:
             return there[name]
-    if len(there) == 1:
-        return next(iter(there.values()))
+    if len(there) == 1 and not _other_subject(path, only := next(iter(there.values()))):
+        return only
     found = f"found {', '.join(sorted(p.name for p in there.values())[:4])}" if there \
         else "found none"
     raise RequestError(f"{path}: expected its skeleton beside it, {path.stem}.asf ({found});"

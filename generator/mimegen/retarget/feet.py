@@ -5,30 +5,32 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import (
-    distance_transform_edt,
-    gaussian_filter1d,
-    label,
-    maximum_filter1d,
-)
+from scipy.ndimage import distance_transform_edt, gaussian_filter1d
 
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
+from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import leg_length
-from mimegen.retarget.balance import Stance, hips_following
 from mimegen.retarget.ground import Ground
 from mimegen.retarget.limbs import bent_to
-from mimegen.retarget.smoothing import as_lively, smooth_cover
-from mimegen.retarget.stance import Sole, sole, source_contacts, standing_height
+from mimegen.retarget.smoothing import as_lively, smooth_cover, smoothest
+from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
-# How long (s) soles level out before a contact, and how long the hold sets in within it.
-BLEND, HOLD = 0.12, 0.06
-# How long (s) before and after a contact the foot goes as the source's, and how long it takes at
-# most to go back to where bone directions alone put it.
-REACH, FADE = 0.1, 0.5
+# How long (s) the hold of what rests sets in, and how long before and after it counts.
+HOLD, REACH = 0.06, 0.06
+# Low-passes (see `smoothest`): their cutoffs (Hz), and the weights of staying as it was where
+# nothing rests. Soles that level, ankles over the ground and their heights, hips.
+TILT_HZ, FREE_TILT = 5.0, 0.03
+STEP_HZ, FREE_STEP = 4.0, 0.1
+HEIGHT_HZ, FREE_HEIGHT = 5.0, 0.05
+HIPS_HZ = 2.5
+# How firmly feet that rest stay, those below a height (m) go over the ground as the source's do,
+# and low ones swing as high.
+FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 30.0
+GLIDING_SPEED = 0.8
 # How much of its length a planted leg may need before the hips sink for it.
 LONGEST_LEG = 0.998
 # From here (m) down to half of it feet more and more swing at least as high as the source's; how
@@ -72,7 +74,7 @@ def on_the_ground(motion: Motion, feet: list[Foot], ground: Ground, staying: flo
     """
     for foot in feet:
         _flatten(foot, motion.fps)
-    shift = hips_following([_stance(foot, motion.fps) for foot in feet], motion.fps, staying)
+    shift = _hips_following(feet, motion.fps, staying)
     shift[:, 2] += smooth_cover(-(ground.clearance(motion) + shift[:, 2]), motion.fps)
     for foot in feet:
         foot.ankle = foot.ankle + shift
@@ -99,26 +101,27 @@ def _foot(motion: Motion, source: Motion, source_joints: Mapping[str, int], char
 
 def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str) -> FloatArray:
     """Return a source joint's places (F, 3), heights from where it rests."""
-    level = standing_height(source, joints, part)
+    level = resting_height(source, joints, part, side)
     return source.global_pose.positions[:, joints[f"{side}_{part}"]] - [0.0, 0.0, level]
 
 
-def _ramp(flags: NDArray[np.bool_], fps: float) -> FloatArray:
-    """Return weights (F,) that are 1 at the flags and go smoothly to 0 around them."""
-    if not flags.any():
-        return np.zeros(len(flags))
-    return 1 - _ease(np.clip(_seconds_in(~flags, fps) / BLEND, 0, 1))
-
-
-def _flat(turns: FloatArray, weights: FloatArray) -> FloatArray:
-    """Turn soles level by ``weights`` (F,), 0 to 1."""
+def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArray:
+    """Turn soles (F, 4) level where they rest, and smoothly to it and from it."""
     level = quaternions.between(quaternions.rotate(turns, UP), UP)
-    return quaternions.multiply(quaternions.scale(level, weights), turns)
+    weights = np.maximum(_lock(resting, fps), FREE_TILT)
+    goals = resting[:, None] * quaternions.to_rotation_vectors(level)
+    tilt = smoothest(goals, weights, fps, TILT_HZ)
+    return quaternions.multiply(quaternions.from_rotation_vectors(tilt), turns)
+
+
+def _lock(resting: NDArray[np.bool_], fps: float) -> FloatArray:
+    """Return how firmly (F,) what rests stays: 0 at the ends of each rest, 1 soon within it."""
+    return _ease(np.clip(_seconds_in(resting, fps) / HOLD, 0, 1))
 
 
 def _flatten(foot: Foot, fps: float) -> None:
-    foot.turn = _flat(foot.turn, _ramp(foot.heel_down & foot.ball_down, fps))
-    foot.toe_turn = _flat(foot.toe_turn, _ramp(foot.ball_down, fps))
+    foot.turn = _flat(foot.turn, foot.heel_down & foot.ball_down, fps)
+    foot.toe_turn = _flat(foot.toe_turn, foot.ball_down, fps)
 
 
 def _lowest(foot: Foot) -> FloatArray:
@@ -130,38 +133,86 @@ def _lowest(foot: Foot) -> FloatArray:
     return np.asarray((on_foot + foot.sole.of_toes * (on_toes - on_foot)).min(axis=1))
 
 
+def _hips_following(feet: list[Foot], fps: float, staying: float) -> FloatArray:
+    """Return the hips' smooth shift (F, 3) by which planted feet need the least correction.
+
+    Over the ground hips go as planted feet need from frame to frame, in height as soles need that
+    lie on it; they are drawn to where they are by the weight ``staying``.
+    """
+    locks = np.stack([_lock(foot.heel_down | foot.ball_down, fps) ** 2 for foot in feet])
+    firm = (locks[:, 1:] + locks[:, :-1]) / 2
+    steps = sum(share[:, None] * _steps(foot, fps)
+                for share, foot in zip(firm, feet, strict=True))
+    steps = np.asarray(steps / np.maximum(firm.sum(axis=0), 1e-9)[:, None])
+    near = np.stack([_near(foot, fps) ** 2 for foot in feet])
+    height = sum(share * _standing(foot, fps) for share, foot in zip(near, feet, strict=True))
+    count = len(foot_heights := np.asarray(height))
+    over = smoothest(np.zeros((count, 2)), np.full(count, staying), fps, HIPS_HZ, steps[:, :2],
+                     firm.sum(axis=0))
+    total = near.sum(axis=0) + staying
+    up = smoothest((foot_heights / total)[:, None], total, fps, HIPS_HZ)
+    return np.concatenate([over, up], axis=1)
+
+
 def _correction(foot: Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
-    stance = _stance(foot, fps)
-    correction = _between_runs(stance.shifts, stance.runs > 0, FADE * fps)
+    lock = _lock(foot.heel_down | foot.ball_down, fps)
+    firm = _halfway(FIRM * lock**2 + LED * _low(foot.ball_led))[:, 0]
+    over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FREE_STEP), fps, STEP_HZ,
+                     _steps(foot, fps)[:, :2], firm)
     ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
-    low = foot.ball_led[:, 2] - ball
-    share = _ease(np.clip(2 - 2 * foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1))
-    lift = share * (low + np.hypot(low, SOFT)) / 2
-    height = stance.near * stance.shifts[:, 2] + (1 - stance.near) * lift
-    correction[:, 2] = gaussian_filter1d(height, HOLD / 3 * fps, mode="nearest")
-    sunk = np.maximum(-(foot.ankle[:, 2] + correction[:, 2] + _lowest(foot)), 0.0)
-    correction[:, 2] += smooth_cover(sunk, fps)
-    return correction
+    below = foot.ball_led[:, 2] - ball
+    near = _near(foot, fps)
+    swing = (1 - near) * _ease(np.clip(2 - 2 * foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1))
+    height = near * _standing(foot, fps) + swing * (below + np.hypot(below, SOFT)) / 2
+    up = smoothest(height[:, None], FREE_HEIGHT + near + SWING * swing, fps, HEIGHT_HZ)[:, 0]
+    up += smooth_cover(-(foot.ankle[:, 2] + up + _lowest(foot)), fps)
+    return np.concatenate([over, up[:, None]], axis=1)
 
 
-def _path(foot: Foot, frames: NDArray[np.intp], lock: FloatArray, near: FloatArray,
-          on_ball: FloatArray) -> FloatArray:
-    """Return the ankle's path (F, 3) in some frames, while the foot turns about toes or heel.
+def _steps(foot: Foot, fps: float) -> FloatArray:
+    """Return how much more the ankle must move from frame to frame (F - 1, 3).
 
-    ``lock``, ``near`` and ``on_ball`` (F,) are shares of all frames: how much the pivot stays
-    instead of going as the source's; how much it leads the ankle; toes (1) or heel (0).
+    What rests stays; else the ankle goes as the source's, or the toes do where they are lower.
     """
-    steps = np.zeros((len(frames) - 1, 3))
-    for share, arm, led in ((1 - on_ball, foot.sole.heel, foot.heel_led),
-                            (on_ball, foot.sole.toes, foot.ball_led)):
-        steps += _halfway(share[frames]) * (
-            np.diff(-quaternions.rotate(foot.turn[frames], arm), axis=0)
-            + _halfway(1 - lock[frames]) * np.diff(led[frames], axis=0))
-    near = _halfway(near[frames])
-    steps = near * steps + (1 - near) * np.diff(foot.ankle[frames], axis=0)
-    path = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
-    return np.asarray(path + np.mean(foot.ankle[frames] - path, axis=0))
+    lock, on_ball = _lock(foot.heel_down | foot.ball_down, fps), _on_ball(foot, fps)
+    about_heel, about_toes = (np.diff(-quaternions.rotate(foot.turn, arm), axis=0)
+                              for arm in (foot.sole.heel, foot.sole.toes))
+    held, toes = _halfway(lock), _halfway(on_ball)
+    by_heel, by_toes = ((1 - held) * _halfway(_going(led, fps)) * np.diff(led, axis=0)
+                        for led in (foot.heel_led, foot.ball_led))
+    by_heel, by_toes = by_heel + held * about_heel, by_toes + about_toes
+    return np.asarray((1 - toes) * by_heel + toes * by_toes - np.diff(foot.ankle, axis=0))
+
+
+def _going(led: FloatArray, fps: float) -> FloatArray:
+    """Return the share (F,) of the source's way (F, 3) that is gone: less where low and slow."""
+    speed = np.linalg.norm(velocities(led[:, :2], fps), axis=1)
+    going = np.clip((speed - RESTING_SPEED) / (GLIDING_SPEED - RESTING_SPEED), 0, 1)
+    return np.asarray(1 - _low(led) * (1 - going))
+
+
+def _low(led: FloatArray) -> FloatArray:
+    """Return how low (F,) what goes as the source's (F, 3) is: 1 below LOW, 0 above twice that."""
+    return _ease(np.clip(2 - led[:, 2] / LOW, 0, 1))
+
+
+def _standing(foot: Foot, fps: float) -> FloatArray:
+    """Return how much higher the ankle must be (F,) for the foot to stand on the ground.
+
+    Just before and after it rests that is as high as the source's.
+    """
+    on_ball = _on_ball(foot, fps)
+    led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
+    free = 1 - _lock(foot.heel_down | foot.ball_down, fps)
+    return np.asarray(free * np.maximum(led, 0.0) - _lowest(foot) - foot.ankle[:, 2])
+
+
+def _on_ball(foot: Foot, fps: float) -> FloatArray:
+    """Return about what (F,) the foot turns: heel (0) or toes (1), those that rest or are lower."""
+    lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
+    toes = np.where(foot.heel_down | foot.ball_down, foot.ball_down, lower)
+    return gaussian_filter1d(toes.astype(float), HOLD / 3 * fps, mode="nearest")
 
 
 def _halfway(values: FloatArray) -> FloatArray:
@@ -169,61 +220,21 @@ def _halfway(values: FloatArray) -> FloatArray:
     return np.asarray((values[1:] + values[:-1])[:, None] / 2)
 
 
-def _between_runs(values: FloatArray, known: NDArray[np.bool_], longest: float) -> FloatArray:
-    """Keep ``values`` (F, C) where known; go smoothly from one known run to the next elsewhere.
-
-    More than ``longest`` frames from any known one they are zero.
-    """
-    frames = np.arange(len(values))
-    at = np.flatnonzero(known)
-    if len(at) == 0:
-        return np.zeros_like(values)
-    position = np.searchsorted(at, frames)
-    before, after = at[np.maximum(position - 1, 0)], at[np.minimum(position, len(at) - 1)]
-    before = np.where(known, frames, before)
-    after = np.where(known, frames, after)
-    gap = np.where((frames > before) & (frames < after), after - before, np.inf)
-    span = np.minimum(gap, longest)
-    since = np.clip(np.abs(frames - before) / span, 0.0, 1.0)
-    until = np.clip(np.abs(after - frames) / span, 0.0, 1.0)
-    first = np.where(frames < at[0], 0.0, 1 - _ease(since))[:, None]
-    second = np.where(frames > at[-1], 0.0, 1 - _ease(until))[:, None]
-    mixed = first * values[before] + second * values[after]
-    return np.where(known[:, None], values, mixed)
-
-
 def _ease(share: FloatArray) -> FloatArray:
     """Return the quintic from 0 to 1 with no speed and no acceleration at its ends."""
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
 
 
-def _stance(foot: Foot, fps: float) -> Stance:
-    """Return where the ankle should be while the foot rests, and shortly before and after.
-
-    What rests stays; just before and after it goes as the source's does. Both set in smoothly, so
-    that the ankle's speed has no steps.
-    """
+def _near(foot: Foot, fps: float) -> FloatArray:
+    """Return how near (F,) frames are to the foot's rests: 1 within them, 0 far away."""
     down = foot.heel_down | foot.ball_down
-    if not down.any():
-        return Stance(np.zeros_like(foot.ankle), np.zeros(len(down), np.intp), np.zeros(len(down)))
-    inside = np.inf * np.ones(len(down)) if down.all() else _seconds_in(down, fps)
-    lock = _ease(np.clip(inside / HOLD, 0, 1))
-    near = 1 - _ease(np.clip(_seconds_in(~down, fps) / REACH, 0, 1))
-    nearest = distance_transform_edt(~down, return_distances=False, return_indices=True)[0]
-    on_ball = gaussian_filter1d(foot.ball_down[nearest].astype(float), HOLD / 3 * fps,
-                                mode="nearest")
-    runs, count = label(maximum_filter1d(down, 2 * round(REACH * fps) + 1))
-    goal = foot.ankle.copy()
-    led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
-    goal[:, 2] = (1 - lock) * np.maximum(led, 0.0) - _lowest(foot)
-    for run in range(1, count + 1):
-        frames = np.flatnonzero(runs == run)
-        goal[frames, :2] = _path(foot, frames, lock, near, on_ball)[:, :2]
-    return Stance(goal - foot.ankle, runs, near)
+    return np.asarray(1 - _ease(np.clip(_seconds_in(~down, fps) / REACH, 0, 1)))
 
 
 def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return how far (s) frames inside a mask (F,) are from its edges; a take's ends are none."""
+    if mask.all():
+        return np.full(len(mask), np.inf)
     return np.asarray(distance_transform_edt(np.pad(mask, 1, mode="edge"))[1:-1] / fps)
 
 

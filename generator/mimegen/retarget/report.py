@@ -9,11 +9,10 @@ from scipy.ndimage import binary_erosion
 
 from mimegen.characters.character import Performance
 from mimegen.motion import Motion, metrics
-from mimegen.motion.contacts import resting_level
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
-from mimegen.retarget.stance import source_contacts, standing_height
+from mimegen.retarget.stance import resting_height, source_contacts
 from mimegen.retarget.surface import outermost
 
 # What a report measures, in the order in which it is shown.
@@ -36,7 +35,7 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     feet from the source's, both relative to the middle between the hip joints, the source's scaled
     to the body's leg length, in % of the body's height (after Villegas et al., "Neural Kinematic
     Networks", 2018). ``foot_skate_cm_s`` and
-    ``skate_share``: see `metrics`, at the balls of the feet. ``planted_foot_drift_mm``: the
+    ``skate_share``: see `metrics`, at the toe joints, or the ankles where there are none. ``planted_foot_drift_mm``: the
     furthest that a planted ball strays from its median place. ``ground_penetration_cm``: how deep
     any skin goes below the ground. ``jerk_ratio``: mean jerk (third derivative of place; Flash and
     Hogan 1985) of hips, head, hands and feet, divided by the source's own of the same joints after
@@ -44,14 +43,15 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     """
     ours = _places(source, roles)
     character, motion = performance.character, performance.motion
-    theirs = _places(motion, find_roles(character.skeleton, file=character.name).joints)
+    goal = find_roles(character.skeleton, file=character.name).joints
+    theirs = _places(motion, goal)
     joints = {role: source.skeleton.index[name] for role, name in roles.items()}
     scale = _legs(theirs) / _legs(ours)
     limbs = {start: metrics.direction_errors(ours[end] - ours[start], theirs[end] - theirs[start])
              for start, end in LIMBS}
     ends = _end_effector_errors(ours, theirs, scale, _height(motion))
-    feet = {name: _feet(places, motion.fps) for name, places in
-            (("source", ours), ("result", theirs))}
+    part = "toe" if all(f"{s}_toe" in known for s in SIDES for known in (roles, goal)) else "foot"
+    feet = {"source": _feet(source, roles, part), "result": _feet(motion, goal, part)}
     drift = _planted_drifts(source, joints, ours, theirs)
     jerk = {name: _jerks(places, motion.fps) for name, places in
             (("source", ours), ("result", theirs))}
@@ -123,11 +123,14 @@ def _balls(places: Mapping[str, FloatArray]) -> FloatArray:
     return np.stack([places[name] for name in names], axis=1)
 
 
-def _feet(places: Mapping[str, FloatArray], fps: float) -> dict[str, float]:
-    balls = _balls(places)
-    level = resting_level(balls, fps)
-    return {"foot_skate_cm_s": metrics.foot_skate(balls, fps, level),
-            "skate_share": metrics.skate_share(balls, fps, level)}
+def _feet(motion: Motion, roles: Mapping[str, str], part: str) -> dict[str, float]:
+    """Measure how a ``part`` of the feet slides, heights from where each of them rests."""
+    joints = {role: motion.skeleton.index[name] for role, name in roles.items()}
+    balls = motion.global_pose.positions[:, [joints[f"{side}_{part}"] for side in SIDES]]
+    levels = [resting_height(motion, joints, part, side) for side in SIDES]
+    balls = balls - np.array(levels)[:, None] * [0.0, 0.0, 1.0]
+    return {"foot_skate_cm_s": metrics.foot_skate(balls, motion.fps),
+            "skate_share": metrics.skate_share(balls, motion.fps)}
 
 
 def planted(source: Motion, joints: Mapping[str, int], side: str) -> NDArray[np.bool_]:
@@ -164,9 +167,10 @@ def _penetration(performance: Performance) -> float:
 def _sinking(source: Motion, joints: Mapping[str, int]) -> float:
     """Return how deep (cm) ankles and toes go below the height at which they rest."""
     deepest = 0.0
-    for part in ("foot", "toe"):
-        both = [joints[f"{s}_{part}"] for s in SIDES if f"{s}_{part}" in joints]
-        if both:
-            heights = source.global_pose.positions[:, both, 2]
-            deepest = max(deepest, standing_height(source, joints, part) - float(heights.min()))
+    for side in SIDES:
+        for part in ("foot", "toe"):
+            if f"{side}_{part}" in joints:
+                heights = source.global_pose.positions[:, joints[f"{side}_{part}"], 2]
+                level = resting_height(source, joints, part, side)
+                deepest = max(deepest, level - float(heights.min()))
     return 100 * deepest

@@ -1,6 +1,7 @@
 """Low-passes: no twitch that the source does not show, none of its own taken away."""
 
 import numpy as np
+from scipy.linalg import solveh_banded
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.motion import quaternions
@@ -35,3 +36,32 @@ def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
     width = max(1, round(0.06 * fps))
     return np.asarray(gaussian_filter1d(maximum_filter1d(values, 4 * width + 1), float(width),
                                         mode="nearest"))
+
+
+def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,
+              steps: FloatArray | None = None, firm: FloatArray | float = 0.0) -> FloatArray:
+    """Return the smoothest curves (F, C) near ``goals`` (F, C) by ``weights`` (F,), least squares.
+
+    Third differences are small: where the weights are 1 that is a sixth-order low-pass without lag
+    at ``cutoff`` Hz, where they are less one at a lower frequency. From frame to frame the curves
+    go by ``steps`` (F - 1, C) as nearly as ``firm`` (F - 1,) says.
+    """
+    count = len(goals)
+    if count < 4:
+        return goals
+    radians = 2 * np.pi * cutoff / fps
+    third = np.array([-1.0, 3.0, -3.0, 1.0]) / radians**3
+    bands = np.zeros((4, count))
+    for row in range(4):
+        for below in range(4 - row):
+            bands[below, row : count - 3 + row] += third[row] * third[row + below]
+    bands[0] += weights
+    right = weights[:, None] * goals
+    if steps is not None:
+        share = np.broadcast_to(firm / radians**2, count - 1)
+        bands[0, :-1] += share
+        bands[0, 1:] += share
+        bands[1, :-1] -= share
+        right[:-1] -= share[:, None] * steps
+        right[1:] += share[:, None] * steps
+    return np.asarray(solveh_banded(bands, right, lower=True))

@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 
 from mimegen.characters.character import Character
 from mimegen.motion import Motion
-from mimegen.motion.contacts import resting, resting_level
+from mimegen.motion.contacts import resting, resting_level, velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.surface import Skin, outer_vertices, outermost
 
 # What goes faster over the ground (m/s) does not stand on it.
 RESTING_SPEED = 0.25
+# Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this long
+# (s) of that to tell where their toes rest.
+FLAT, FLAT_S = 0.02, 0.1
 
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
@@ -26,15 +29,34 @@ def source_contacts(source: Motion, joints: Mapping[str, int],
     return heel, _resting(source, joints, "toe", side)
 
 
-def standing_height(source: Motion, joints: Mapping[str, int], part: str) -> float:
-    """Return the height at which both sides' ``part`` (foot: the ankle) rests, in metres."""
-    both = [joints[f"{side}_{part}"] for side in SIDES if f"{side}_{part}" in joints]
+def standing_height(source: Motion, joints: Mapping[str, int]) -> float:
+    """Return the height at which ankles rest, in metres."""
+    both = [joints[f"{side}_foot"] for side in SIDES]
     return resting_level(source.global_pose.positions[:, both], source.fps)
+
+
+def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: str) -> float:
+    """Return the height at which a foot's ``part``, foot (the ankle) or toe, rests, in metres.
+
+    For toes that is where they are while the foot stands flat: the toe joint of one who stands on
+    the tips of the toes may be lower.
+    """
+    ankles = standing_height(source, joints)
+    if part == "foot":
+        return ankles
+    places = source.global_pose.positions
+    both = places[:, [joints[f"{side}_foot"], joints[f"{side}_toe"]]]
+    slow = (np.linalg.norm(velocities(both, source.fps), axis=2) < RESTING_SPEED).all(axis=1)
+    flat = both[slow & (both[:, 0, 2] < ankles + FLAT), 1, 2]
+    if len(flat) > FLAT_S * source.fps:
+        return float(np.median(flat))
+    toes = [joints[f"{s}_toe"] for s in SIDES if f"{s}_toe" in joints]
+    return resting_level(places[:, toes], source.fps)
 
 
 def _resting(source: Motion, joints: Mapping[str, int], part: str,
              side: str) -> NDArray[np.bool_]:
-    level = standing_height(source, joints, part)
+    level = resting_height(source, joints, part, side)
     points = source.global_pose.positions[:, [joints[f"{side}_{part}"]]]
     return resting(points, source.fps, level, speed=RESTING_SPEED)[:, 0]
 

@@ -234,7 +234,7 @@ def _root(motion: Motion, source: Mapping[str, int], target: Skeleton, goal: Map
     hips = (places[:, source["left_thigh"]] + places[:, source["right_thigh"]]) / 2
     middle = (target.heads[goal["left_thigh"]] + target.heads[goal["right_thigh"]]) / 2
     ankle = target.heads[[goal["left_foot"], goal["right_foot"]], 2].mean()
-    level = standing_height(motion, source, "foot")
+    level = standing_height(motion, source)
     size = np.array([scale, scale, legs])
     path = (hips - [0.0, 0.0, level]) * size + [0.0, 0.0, ankle]
     root = path - quaternions.rotate(rotations[:, 0], middle - target.heads[0])

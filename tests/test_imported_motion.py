@@ -110,8 +110,8 @@ def test_a_file_of_another_size_or_unit() -> None:
 
 
 def test_limits_are_stated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 0.2)
-    with pytest.raises(RequestError, match=r"punch\.fbx: Blender needs more than 0\.2 G") as caught:
+    monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 0.1)
+    with pytest.raises(RequestError, match=r"punch\.fbx: Blender needs more than 0\.1 G") as caught:
         read_motion(SAMPLES / "mixamo_ybot_punch.fbx")
     assert "\n" not in str(caught.value)
     monkeypatch.setattr(separate, "GIBIBYTES_TO_READ", 6.0)

@@ -1,6 +1,7 @@
 """``mimegen inspect``: what a mocap file holds, as text, JSON and a picture."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,13 @@ from mimegen.skeletonsheet import COLORS, part_of
 
 def inspected(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["inspect", *map(str, arguments)])
+
+
+def painted(picture: np.ndarray, part: str) -> int:
+    """Return how many pixels above the legend have a part's color."""
+    body = picture[: int(0.93 * len(picture))].reshape(-1, 3)
+    color = tuple(int(COLORS[part][i : i + 2], 16) for i in (1, 3, 5))
+    return int(np.count_nonzero((body == color).all(axis=1)))
 
 
 def test_json_has_what_the_contract_names(samples: Path) -> None:
@@ -48,10 +56,8 @@ def test_the_picture_shows_every_part_in_its_color(samples: Path, tmp_path: Path
     assert done.exit_code == 0
     picture = np.asarray(Image.open(target).convert("RGB"))
     assert picture.shape[1] > 2000
-    body = picture[: int(0.93 * len(picture))].reshape(-1, 3)
     for part in ("left arm", "left leg", "right arm", "right leg", "trunk", "head"):
-        color = tuple(int(COLORS[part][i : i + 2], 16) for i in (1, 3, 5))
-        assert np.count_nonzero((body == color).all(axis=1)) > 500, part
+        assert painted(picture, part) > 500, part
 
 
 def test_the_right_hand_is_on_the_viewers_left(samples: Path, tmp_path: Path) -> None:
@@ -70,11 +76,27 @@ def test_files_that_cannot_be_used_still_show_their_bones(tmp_path: Path) -> Non
     legless.write_text("HIERARCHY\nROOT a { OFFSET 0 0 0 CHANNELS 3 Xrotation Yrotation Zrotation"
                        "\nJOINT b { OFFSET 0 1 0 CHANNELS 0 End Site { OFFSET 0 1 0 } } }\n"
                        "MOTION\nFrames: 2\nFrame Time: 0.04\n0 0 0\n1 0 0\n")
-    done = inspected(legless, "--json")
+    done = inspected(legless, "--json", "--picture", tmp_path / "legless.png")
     facts = json.loads(done.stdout)
     assert done.exit_code == 0
     assert facts["bones_without_role"] == ["a", "b"] and facts["mapping"] == {}
     assert "nothing fits" in facts["problems"][0] and "--map" in facts["problems"][0]
+    picture = np.asarray(Image.open(tmp_path / "legless.png").convert("RGB"))
+    assert painted(picture, "no role") > 500 and painted(picture, "doubtful") > 50
+
+
+def test_the_doubtful_bones_of_a_usable_file_are_marked(samples: Path, tmp_path: Path) -> None:
+    """Names of an arm and a leg that contradict the shape: it is followed, but not for sure."""
+    swapped = {"LeftLeg": "LeftForeArm", "LeftForeArm": "LeftLeg"}
+    text = (samples / "bvh" / "pybvh_bvh_test1.bvh").read_text()
+    path = tmp_path / "swapped.bvh"
+    path.write_text(re.sub(r"\bLeft(Leg|ForeArm)\b", lambda found: swapped[found[0]], text))
+    done = inspected(path, "--picture", tmp_path / "swapped.png")
+    assert "'LeftUpLeg' is only 55% sure to be the left thigh" in done.stdout
+    marked = painted(np.asarray(Image.open(tmp_path / "swapped.png").convert("RGB")), "doubtful")
+    inspected(samples / "bvh" / "pybvh_bvh_test1.bvh", "--picture", tmp_path / "plain.png")
+    plain = painted(np.asarray(Image.open(tmp_path / "plain.png").convert("RGB")), "doubtful")
+    assert plain == 0 and marked > 500
 
 
 def test_unlabelled_markers_are_shown_with_the_reason(samples: Path, tmp_path: Path) -> None:
@@ -94,13 +116,16 @@ def test_what_is_no_mocap_file_is_one_line(tmp_path: Path) -> None:
     assert "notes.txt: expected a motion file" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_skeleton_without_animation_still_shows_its_bones(samples: Path) -> None:
-    done = inspected(samples / "fbx" / "ufbx_maya_human_ik_7400_ascii.fbx", "--json")
+def test_a_skeleton_without_animation_still_shows_its_bones(samples: Path, tmp_path: Path) -> None:
+    target = tmp_path / "rest.png"
+    done = inspected(samples / "fbx" / "ufbx_maya_human_ik_7400_ascii.fbx", "--json",
+                     "--picture", target)
     facts = json.loads(done.stdout)
     assert done.exit_code == 0
     assert (facts["bones"], facts["frames"], facts["animation_stacks"]) == (62, 0, [])
     assert "Character1_LeftForeArm" in facts["bones_without_role"]
     assert "no motion; export it with its animation" in facts["problems"][0]
+    assert painted(np.asarray(Image.open(target).convert("RGB")), "no role") > 5000
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

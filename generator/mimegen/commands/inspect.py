@@ -10,7 +10,7 @@ from rich.table import Table
 
 from mimegen.commands.common import DONE, for_people, reading_options
 from mimegen.errors import RequestError
-from mimegen.inspection import inspect_file
+from mimegen.inspection import Inspection, inspect_file
 from mimegen.readers import ReadOptions, read_points
 from mimegen.readers.fingers import FINGERS
 from mimegen.readers.mapping import ROLES
@@ -32,21 +32,29 @@ def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: Re
     """Show what a mocap file holds: skeleton, rate, unit, axes, which bone is which, problems."""
     if picture is not None and picture.suffix.lower() != ".png":
         raise RequestError(f"--picture {picture}: pictures are written as .png")
-    facts, recording = inspect_file(file, reading)
+    found = inspect_file(file, reading)
     if picture is not None:
-        title = f"{facts['file']}   {facts['system']}   {facts['frames']} frames at" \
-                f" {facts['fps']:g} fps"
-        if recording is not None:
-            write_skeleton_sheet(picture, recording.motion, recording.roles, title)
-        elif facts["kind"] == "markers":
-            write_marker_sheet(picture, read_points(file), title)
-        else:
-            facts["problems"].append(f"{picture}: not drawn, its bones are not known")
+        _draw(picture, file, found)
+    facts = found.facts
     if as_json:
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
     else:
         _show(facts)
     return DONE
+
+
+def _draw(picture: Path, file: Path, found: Inspection) -> None:
+    facts, recording = found.facts, found.recording
+    title = f"{facts['file']}   {facts['system']}   {facts['frames']} frames at" \
+            f" {facts['fps']:g} fps"
+    if recording is not None:
+        write_skeleton_sheet(picture, recording.motion, recording.roles, title, found.doubts)
+    elif facts["kind"] == "markers":
+        write_marker_sheet(picture, read_points(file), title)
+    elif found.held is not None:
+        write_skeleton_sheet(picture, found.held, {}, title, found.doubts)
+    else:
+        facts["problems"].append(f"{picture}: not drawn, its bones are no skeleton")
 
 
 def _show(facts: dict[str, Any]) -> None:

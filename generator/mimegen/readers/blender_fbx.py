@@ -34,11 +34,12 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     scene = bpy.context.scene
     scene_fps = scene.render.fps / scene.render.fps_base
     header: Header = {"takes": [action.name for action in takes], "take": None, "joints": [],
-                      "fps": scene_fps}
+                      "fps": scene_fps, "scene_fps": scene_fps, "left_out": []}
     chosen = [action for action in takes if take in (None, action.name)]
-    if not armatures or not chosen:
-        header["joints"] = [bone.name for a in armatures for bone in a.data.bones]
+    if not armatures:
         return header, {}
+    if not chosen:
+        return header, _skeleton(max(armatures, key=lambda a: len(a.data.bones)), header)
     action = max(chosen, key=lambda a: len(_curves(a)))
     armature = max(armatures, key=lambda a: (_slot(a, action) is not None, len(a.data.bones)))
     for thing in bpy.data.objects:
@@ -47,16 +48,19 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
             thing.animation_data.action = action
             thing.animation_data.action_slot = slot
     header["left_out"] = [a.name for a in armatures if a is not armature and _slot(a, action)]
+    arrays = _skeleton(armature, header)
+    moments, fps = _moments(action, scene_fps, MOST_POSES // len(header["joints"]))
+    header.update(take=action.name, fps=fps)
+    return header, arrays | {"pose": _sampled(armature, header["joints"], moments)}
+
+
+def _skeleton(armature: Any, header: Header) -> Arrays:
+    """Return parents and rest pose of an armature's bones, and write their names in the header."""
     bones = list(armature.data.bones)
     number = {bone.name: i for i, bone in enumerate(bones)}
-    moments, fps = _moments(action, scene_fps, MOST_POSES // len(bones))
-    header.update(take=action.name, joints=list(number), scene_fps=scene_fps, fps=fps)
-    arrays: Arrays = {
-        "parents": np.array([number[b.parent.name] if b.parent else -1 for b in bones]),
-        "pose": _sampled(armature, list(number), moments),
-        "rest": np.array([armature.matrix_world @ bone.matrix_local for bone in bones]),
-    }
-    return header, arrays
+    header["joints"] = list(number)
+    return {"parents": np.array([number[b.parent.name] if b.parent else -1 for b in bones]),
+            "rest": np.array([armature.matrix_world @ bone.matrix_local for bone in bones])}
 
 
 def _import(path: Path) -> None:

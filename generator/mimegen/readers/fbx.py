@@ -26,12 +26,17 @@ GLTF = Stated(1.0, "Y")
 
 @dataclass(frozen=True)
 class Outline:
-    """The bones of all skeletons in a file, and the length of the stack with most curves."""
+    """The bones of a file's largest skeleton, and the length of the stack with most curves.
+
+    ``motion`` is as Blender has it, of one frame at rest where the file holds none, or None where
+    it cannot be told.
+    """
 
     bones: tuple[str, ...]
     frames: int
     fps: float
     stacks: tuple[str, ...] = ()
+    motion: Motion | None = None
 
 
 def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -63,7 +68,12 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
     _check_stack(path, answer, stack)
     header = answer.header
     frames = len(answer.arrays["pose"]) if header["take"] is not None else 0
-    return Outline(tuple(header["joints"]), frames, header["fps"], tuple(header["takes"]))
+    at_rest = {"pose": answer.arrays["rest"][None]}
+    try:
+        motion = _built(path, Answer(header, at_rest | answer.arrays))[0]
+    except RequestError:
+        motion = None
+    return Outline(tuple(header["joints"]), frames, header["fps"], tuple(header["takes"]), motion)
 
 
 def _answer(path: Path, stack: str | None) -> Answer:
@@ -113,11 +123,15 @@ def _setting(content: bytes, name: bytes) -> float | None:
 
 
 def _motion(path: Path, answer: Answer, stack: str | None) -> tuple[Motion, tuple[str, ...]]:
-    """Return the motion in the file's units, Z up as Blender has it."""
-    header = answer.header
     _check_stack(path, answer, stack)
-    if header["take"] is None:
+    if answer.header["take"] is None:
         raise RequestError(f"{path}: has a skeleton but no motion; export it with its animation")
+    return _built(path, answer)
+
+
+def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
+    """Return the motion in the file's units, Z up as Blender has it, and notes."""
+    header = answer.header
     names, parents, rest, pose, notes = _largest_tree(answer)
     if not (np.isfinite(pose).all() and np.isfinite(rest).all()):
         raise RequestError(f"{path}: holds places that are not numbers; it is damaged")

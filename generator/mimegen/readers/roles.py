@@ -24,6 +24,14 @@ BORNE_OUT, BY_NAME_AGAINST_SHAPE, NOT_BELOW = 0.7, 0.6, 0.4
 MOST_DOUBTS = 3
 
 
+class DoubtfulBonesError(RequestError):
+    """Which bone is which is not safe to say; ``doubts`` are by bone what it may be, or empty."""
+
+    def __init__(self, message: str, doubts: Mapping[str, str]) -> None:
+        super().__init__(message)
+        self.doubts = doubts
+
+
 @dataclass(frozen=True)
 class Roles:
     """``joints`` gives the joint's name for each role found, ``confidence`` 0 to 1 for each."""
@@ -37,7 +45,7 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
     """Find the roles of a skeleton's joints: as a mapping file says, by names, then by shape.
 
     ``motion`` is one of this skeleton; it tells shapes where the rest pose is no natural one.
-    Raises RequestError, naming the doubtful bones, where an essential role is not safe.
+    Raises DoubtfulBonesError, naming them, where an essential role is not safe.
     """
     told = read_mapping(mapping, skeleton.names, file) if mapping else {}
     body = Body.moving(motion) if motion else Body.at_rest(skeleton)
@@ -107,21 +115,26 @@ def _in_order(skeleton: Skeleton, named: Found) -> Found:
 def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> None:
     missing = [role for role in ESSENTIAL if role not in found]
     doubts = sorted((found[role][1], role) for role in ESSENTIAL
-                    if role in found and found[role][1] < SAFE)[:MOST_DOUBTS]
+                    if role in found and found[role][1] < SAFE)
     if not missing and not doubts:
         return
     taken = {joint for joint, _ in found.values()}
-    free = [repr(name) for name in skeleton.names if name not in taken][:MOST_DOUBTS]
-    said = [f"{found[role][0]!r} is perhaps the {_plain(role)} ({sure:.0%} sure)"
-            for sure, role in doubts]
+    free = [name for name in skeleton.names if name not in taken] if missing else []
+    said = [f"{found[role][0]!r} is perhaps the {plain_role(role)} ({sure:.0%} sure)"
+            for sure, role in doubts[:MOST_DOUBTS]]
     if missing:
-        said.append(f"nothing fits {', '.join(map(_plain, missing[:MOST_DOUBTS + 1]))}"
-                    + (f" (not recognised: {', '.join(free)})" if free else ""))
-    raise RequestError(f"{file}: cannot tell which bone is which in what should be one whole"
-                       f" person: {'; '.join(said)}{hint}")
+        said.append(f"nothing fits {', '.join(map(plain_role, missing[:MOST_DOUBTS + 1]))}"
+                    + (f" (not recognised: {', '.join(map(repr, free[:MOST_DOUBTS]))})"
+                       if free else ""))
+    raise DoubtfulBonesError(
+        f"{file}: cannot tell which bone is which in what should be one whole person:"
+        f" {'; '.join(said)}{hint}",
+        dict.fromkeys(free, "")
+        | {found[role][0]: f"{plain_role(role)}? {sure:.0%}" for sure, role in doubts})
 
 
-def _plain(role: str) -> str:
+def plain_role(role: str) -> str:
+    """Return ``left upper arm`` for ``left_upper_arm``."""
     return role.replace("_", " ")
 
 

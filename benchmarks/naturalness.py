@@ -8,7 +8,7 @@ import numpy as np
 
 from captured import CLIPS, on_man
 from mimegen.catalogue import Catalogue
-from mimegen.choreography.lint import mass_centre
+from mimegen.choreography.balance import mass_centre
 from mimegen.choreography.ranges import joint_angles
 from mimegen.motion import Motion, naturalness
 from mimegen.motion.quaternions import FloatArray

@@ -1,6 +1,6 @@
 """What a performance is placed on: landmarks, props, hands, the partner, as moving frames."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -14,17 +14,24 @@ from mimegen.choreography.body import (
     landmark_frames,
     partner_place,
 )
+from mimegen.choreography.freedom import apartness, play, prop_play
+from mimegen.choreography.life import Life, liveliness
 from mimegen.choreography.places import LEFT, RIGHT, Place, in_body_axes
 from mimegen.choreography.score import GazeKey, PropKey, Score
-from mimegen.choreography.tracks import Timeline, track_keys, track_values, track_weights
+from mimegen.choreography.tracks import (
+    Clock,
+    Timeline,
+    eased_weights,
+    track_keys,
+    track_values,
+    track_weights,
+)
 from mimegen.choreography.walking import body_ground, walk_start, walks
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
 SIDES = {"Left": LEFT, "Right": RIGHT}
-# The eyes set off before everything else.
-GAZE_LEAD_S = 0.15
 AHEAD = GazeKey(to=Place(HERE, (0.0, 600.0, 140.0)))
 
 
@@ -38,8 +45,17 @@ class Stage(NamedTuple):
     line: Timeline
     moments: FloatArray
     fps: float
-    life: dict[str, FloatArray]
+    life: Life
     partner: GlobalPose | None
+
+    def clock(self, track: str) -> Clock:
+        """Return a track's own time."""
+        return Clock(self.moments, self.life.lateness(track, self.moments))
+
+    @property
+    def walked(self) -> FloatArray:
+        """The score's moments (F,) that steps have got to."""
+        return self.line.written(self.clock("walk").now)
 
     @property
     def unit(self) -> float:
@@ -50,8 +66,7 @@ class Stage(NamedTuple):
 def own_floor(stage: Stage) -> Frames:
     """Return the floor under the performer, wherever they have walked and turned."""
     phases = stage.line.written_phases
-    written = stage.line.written(stage.moments)
-    ground = body_ground(walks(phases), walk_start(phases), written)
+    ground = body_ground(walks(phases), walk_start(phases), stage.walked)
     places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
     return Frames(places * stage.unit, about_z(ground.turn))
 
@@ -70,12 +85,31 @@ class Anchors:
         """Take the frames from ``pose``, the global pose as far as it is known."""
         self.score, self.stage, self.pose = score, stage, pose
         self._known: dict[tuple[str, float], Frames] = {}
+        self._tracks: dict[str, hands.HandTrack] = {}
 
     def hand_track(self, side: str) -> hands.HandTrack:
-        """Return one hand's keys."""
-        name = f"{side.lower()}_hand"
-        keys = track_keys(self.stage.line.phases, name, hands.HANGING)
-        return hands.HandTrack(keys, SIDES[side])
+        """Return one hand's keys, and how it keeps to them.
+
+        Hands that are near each other keep together; far from each other, each has its own time.
+        """
+        if side not in self._tracks:
+            self._tracks[side] = self._hand_track(side)
+        return self._tracks[side]
+
+    def _hand_track(self, side: str) -> hands.HandTrack:
+        life, moments = self.stage.life, self.stage.moments
+        own, other = f"{side.lower()}_hand", "left_hand" if side == "Right" else "right_hand"
+        keys, others = (track_keys(self.stage.line.phases, name, hands.HANGING)
+                        for name in (own, other))
+        shared = Clock(moments, life.lateness("hands", moments))
+        weights = track_weights(keys, shared.now)
+        apart = np.clip(weights @ apartness(keys, others), 0.0, 1.0)
+        bare = hands.HandTrack(keys, SIDES[side], shared, np.zeros(3), np.zeros(3))
+        late = shared.late + apart * bare.share(play) * life.lateness(own, moments)
+        drift, alike = (life.drift[name].at(moments) for name in (own, "left_hand"))
+        drift = alike + apart[:, None] * (drift - alike)
+        return bare._replace(clock=Clock(moments, late), drift=drift * self.stage.unit,
+                             stray=apart[:, None] * life.stray[own].at(moments))
 
     def resolve(self, name: str, side: float) -> Frames:
         """Return the frame of a landmark, prop or hand for a hand on ``side``."""
@@ -101,19 +135,21 @@ class Anchors:
 
     def _hand(self, side: str) -> Frames:
         self._known[f"{side.lower()}_hand", LEFT] = self.resolve("chest", LEFT)
-        points = hands.touching_points(
-            self.hand_track(side), self.resolve, self.stage.moments, self.stage.unit
-        )
+        points = hands.touching_points(self.hand_track(side), self.resolve, self.stage.unit)
         return Frames(points, self.resolve("chest", LEFT).rotations)
 
     def _prop(self, name: str) -> Frames:
         start = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
         keys = track_keys(self.stage.line.phases, name, start)
-        weights = track_weights(keys, self.stage.moments)
-        turns = track_values(keys, ("turn", "lean", "tilt"), self.stage.moments)
+        now = self.stage.clock("hands").now
+        weights = track_weights(keys, now)
+        turns = track_values(keys, ("turn", "lean", "tilt"), now)
         own = trunk.turned(trunk.Turns(*turns.T))
         frames = [self._on(timed.key) for timed in keys]
         places = np.einsum("fk,kfc->fc", weights, np.stack([f.positions for f in frames]))
+        free = weights @ np.array([prop_play(cast(PropKey, timed.key)) for timed in keys])
+        drift = self.stage.life.drift["left_hand"].at(self.stage.moments)
+        places += free[:, None] * drift * self.stage.unit
         rotations = quaternions.normalise(
             np.einsum("fk,kfc->fc", weights, np.stack([f.rotations for f in frames]))
         )
@@ -128,6 +164,6 @@ class Anchors:
     def gaze(self) -> FloatArray:
         """Return what the person looks at (F, 3)."""
         keys = track_keys(self.stage.line.phases, "gaze", AHEAD)
-        weights = track_weights(keys, self.stage.moments, GAZE_LEAD_S)
+        weights = eased_weights(keys, self.stage.clock("gaze"), liveliness().follow["gaze"])
         places = np.stack([self._on(timed.key).positions for timed in keys])
         return np.asarray(np.einsum("fk,kfc->fc", weights, places))

@@ -9,11 +9,20 @@ from scipy.ndimage import gaussian_filter1d
 from mimegen.choreography import legs, trunk
 from mimegen.choreography.anchors import SIDES, Stage, about_z
 from mimegen.choreography.body import FLOOR
+from mimegen.choreography.footwork import SmallStep, aside, small_steps
+from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import Place, in_body_axes
 from mimegen.choreography.score import FootKey, PelvisKey
-from mimegen.choreography.tracks import TimedKey, track_keys, track_values, track_weights
+from mimegen.choreography.tracks import (
+    TimedKey,
+    eased_weights,
+    track_keys,
+    track_values,
+    track_weights,
+    values_of,
+)
 from mimegen.choreography.walking import (
-    Walk,
+    Ground,
     body_ground,
     foot_ground,
     under_way,
@@ -23,28 +32,30 @@ from mimegen.choreography.walking import (
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# The trunk starts a movement before the hands.
-PELVIS_LEAD_S = 0.06
 # In quiet standing the knees are not quite straight.
 STANDING_SINK_M = 0.004
 TOES_OUT_DEG = 8.0
 # How much of the way to the standing foot the pelvis goes when the other is lifted, and how
 # gradually: quick steps leave it nearly in the middle.
 WEIGHT_SHARE, WEIGHT_EASE_S, LIFTED_M = 0.6, 0.13, 0.02
+# How much of the sway on two feet there is on one.
+ON_ONE_FOOT = 0.35
 # In a full step the pelvis turns and lists, and sinks where the legs are spread, in degrees and
 # metres (Perry and Burnfield 2010); the chest turns the other way.
 STEP_TURN_DEG, STEP_LIST_DEG, STEP_LEAN_DEG, CHEST_TURN_DEG = 5.0, 2.0, 2.0, 9.0
 STEP_SINK_M, STEP_BOB_M = 0.008, 0.026
-SWING_M = 0.16
+# It leans over the standing foot, and forward a little while both stand.
+CHEST_TILT_DEG, CHEST_LEAN_DEG = 3.0, 2.0
+SWING_M, SWING_EASE_S = 0.19, 0.09
 
 
 class Lower(NamedTuple):
     """The lower body: the pelvis' places (F, 3), global rotations by joint, and what walking
-    adds above: the chest's turn (F,) in degrees and the hanging hands' swing by side (F, 3)."""
+    adds above: the chest's turns (F,) in degrees and the hanging hands' swing by side (F, 3)."""
 
     root: FloatArray
     rotations: dict[str, FloatArray]
-    chest_turn: FloatArray
+    chest: trunk.Turns
     swing: dict[str, FloatArray]
 
 
@@ -52,15 +63,25 @@ def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
     """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis."""
     skeleton = stage.skeleton
     found, start = walks(stage.line.written_phases), walk_start(stage.line.phases)
-    written = stage.line.written(stage.moments)
+    written = stage.walked
     body = body_ground(found, start, written)
     heading = about_z(body.turn)
-    goals = {side: _foot_goal(stage, side, found, start) for side in SIDES}
+    feet = {side: _foot_keys(stage, side) for side in SIDES}
+    grounds = {side: foot_ground(found, start, written, side.lower(),
+                                 stage.life.footfalls[side.lower()]) for side in SIDES}
+    stepped = small_steps(feet, found, stage.life, float(stage.moments[-1]))
+    goals = {side: _foot_goal(stage, side, feet[side], grounds[side], stepped) for side in SIDES}
     keys = track_keys(stage.line.phases, "pelvis", PelvisKey())
-    steps = track_values(keys, ("left", "forward", "up"), stage.moments, PELVIS_LEAD_S)
-    turns = track_values(keys, ("turn", "lean", "tilt"), stage.moments, PELVIS_LEAD_S)
+    follow = liveliness().follow["pelvis"]
+    eased = eased_weights(keys, stage.clock("pelvis"), follow)
+    steps = eased @ values_of(keys, ("left", "forward", "up"))
+    # Up and down the pelvis keeps step with the feet, or legs were too short in jumps.
+    steps[:, 2] = track_values(keys, ("up",), stage.moments, follow.lead)[:, 0]
+    steps += stage.life.drift["sway"].at(stage.moments) * _steadiness(goals, stage.fps)[:, None]
+    turns = eased @ values_of(keys, ("turn", "lean", "tilt")) + stage.life.turned(
+        "pelvis", stage.moments)
     root = _flat(body.place * stage.unit) + quaternions.rotate(
-        heading, skeleton.heads[0] + in_body_axes(steps * stage.unit) + stage.life["sway"]
+        heading, skeleton.heads[0] + in_body_axes(steps * stage.unit)
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
@@ -77,11 +98,20 @@ def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
     for side in SIDES:
         hip = root + quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
         rotations |= legs.leg_rotations(skeleton, side, hip, pelvis, goals[side], stage.fps)
-    return Lower(root, rotations, -CHEST_TURN_DEG * along, {
-        side: quaternions.rotate(heading, in_body_axes(np.stack(
-            [np.zeros_like(along), sign * SWING_M * along, 0.03 * size * (along > 0)], axis=-1)))
+    chest = trunk.Turns(-CHEST_TURN_DEG * along, CHEST_LEAN_DEG * along**2,
+                        -CHEST_TILT_DEG * size * _lifted_side(goals))
+    smooth = gaussian_filter1d(along, SWING_EASE_S * stage.fps, mode="nearest")
+    return Lower(root, rotations, chest, {
+        side: quaternions.rotate(heading, _swing(
+            sign * smooth * stage.life.swung(side.lower(), stage.moments)))
         for side, sign in SIDES.items()
     })
+
+
+def _swing(ahead: FloatArray) -> FloatArray:
+    """Return how a hanging hand swings (F, 3): ahead, behind, up in front."""
+    front = np.maximum(ahead, 0.0)
+    return SWING_M * in_body_axes(np.stack([np.zeros_like(ahead), ahead, 0.25 * front**2], axis=-1))
 
 
 def _flat(place: FloatArray) -> FloatArray:
@@ -89,19 +119,26 @@ def _flat(place: FloatArray) -> FloatArray:
     return in_body_axes(np.column_stack([place, np.zeros(len(place))]))
 
 
-def _foot_goal(stage: Stage, side: str, found: Sequence[Walk], start: FloatArray) -> legs.FootGoal:
-    skeleton, sign = stage.skeleton, SIDES[side]
-    ball = skeleton.heads[skeleton.index[f"{side}ToeBase"]]
-    standing = (in_body_axes(ball, sign) * [1, 1, 0] / stage.unit) * [1.25, 1, 1]
-    at_first = FootKey(to=Place(FLOOR, tuple(standing)), turn=TOES_OUT_DEG, heel=0.0)
-    keys = track_keys(stage.line.phases, f"{side.lower()}_foot", at_first)
+def _foot_keys(stage: Stage, side: str) -> list[TimedKey]:
+    standing = in_body_axes(_ball(stage, side), SIDES[side]) * [1, 1, 0] / stage.unit
+    at_first = FootKey(to=Place(FLOOR, tuple(standing * [1.25, 1, 1])), turn=TOES_OUT_DEG, heel=0.0)
+    return track_keys(stage.line.phases, f"{side.lower()}_foot", at_first)
+
+
+def _ball(stage: Stage, side: str) -> FloatArray:
+    return np.asarray(stage.skeleton.heads[stage.skeleton.index[f"{side}ToeBase"]])
+
+
+def _foot_goal(stage: Stage, side: str, keys: Sequence[TimedKey], ground: Ground,
+               stepped: Sequence[SmallStep]) -> legs.FootGoal:
+    skeleton, sign, ball = stage.skeleton, SIDES[side], _ball(stage, side)
     places = np.array([timed.key.to.offset for timed in keys if isinstance(timed.key, FootKey)
                        and timed.key.to is not None])
-    ground = foot_ground(found, start, stage.line.written(stage.moments), side.lower())
-    steps = track_weights(keys, stage.moments) @ places
+    now = stage.clock(f"{side.lower()}_foot").now
+    steps = track_weights(keys, now) @ places + aside(stepped, side, now)
     steps[:, 0] *= ground.narrow
-    height = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, stage.moments) + ground.lift
-    turn, heel = track_values(keys, ("turn", "heel"), stage.moments).T
+    height = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, now) + ground.lift
+    turn, heel = track_values(keys, ("turn", "heel"), now).T
     flat = in_body_axes(steps * [1, 1, 0] * stage.unit, sign)
     goal = _flat(ground.place * stage.unit) + quaternions.rotate(about_z(ground.turn), flat)
     goal[:, 2] = height * stage.unit + ball[2]
@@ -130,9 +167,7 @@ def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, heading: Fl
     """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight."""
     leftward = quaternions.rotate(heading, np.array([1.0, 0.0, 0.0]))
     across = {side: np.sum(goal.ball * leftward, axis=-1) for side, goal in goals.items()}
-    low = np.minimum(goals["Left"].ball[:, 2], goals["Right"].ball[:, 2])
-    load = {side: 1.0 - np.clip((goal.ball[:, 2] - low) / LIFTED_M, 0.0, 1.0)
-            for side, goal in goals.items()}
+    load = _loads(goals)
     share = load["Left"] / (load["Left"] + load["Right"])
     apart = across["Left"] - across["Right"]
     shift = gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * fps, mode="nearest")
@@ -142,6 +177,21 @@ def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, heading: Fl
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
     return np.asarray(toward[:, None] * leftward)
+
+
+def _loads(goals: dict[str, legs.FootGoal]) -> dict[str, FloatArray]:
+    """Return how far (F,) each foot is down, 1 on the floor, against the lower one."""
+    low = np.minimum(goals["Left"].ball[:, 2], goals["Right"].ball[:, 2])
+    return {side: 1.0 - np.clip((goal.ball[:, 2] - low) / LIFTED_M, 0.0, 1.0)
+            for side, goal in goals.items()}
+
+
+def _steadiness(goals: dict[str, legs.FootGoal], fps: float) -> FloatArray:
+    """Return how much (F,) the pelvis may sway: little over one foot."""
+    load = _loads(goals)
+    both = gaussian_filter1d(np.minimum(load["Left"], load["Right"]), WEIGHT_EASE_S * fps,
+                             mode="nearest")
+    return np.asarray(ON_ONE_FOOT + (1 - ON_ONE_FOOT) * both)
 
 
 def _spread(goals: dict[str, legs.FootGoal], heading: FloatArray) -> FloatArray:

@@ -12,7 +12,6 @@ from mimegen.choreography.hands import HandTrack
 from mimegen.choreography.limbs import lengths, unit
 from mimegen.choreography.places import LEFT, Direction, in_body_axes
 from mimegen.choreography.score import HandKey, Prop
-from mimegen.choreography.tracks import track_weights
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -37,7 +36,7 @@ def off_form(anchors: Anchors) -> Iterator[Off]:
         for side in SIDES:
             track = anchors.hand_track(side)
             hung = np.array([_hung(key, name, prop, track.side) for key in track.hand_keys])
-            now = track_weights(track.keys, anchors.stage.moments) @ hung > ON_SHARE
+            now = track.weights() @ hung > ON_SHARE
             if now.any():
                 on[side] = _touching(anchors, name, side, track), now
                 yield from _of_hand(anchors, name, side, *on[side])
@@ -64,7 +63,7 @@ def _touching(anchors: Anchors, name: str, side: str, track: HandTrack) -> Float
     """Return a hand's touching point in the thing's frame (F, 3), in centimetres."""
     pose, stage, frame = anchors.pose, anchors.stage, anchors.resolve(name, LEFT)
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
-    touch = track_weights(track.keys, stage.moments) @ touches
+    touch = track.weights() @ touches
     hand = stage.skeleton.index[f"{side}Hand"]
     point = pose.positions[:, hand] + quaternions.rotate(pose.rotations[:, hand], touch)
     back = quaternions.conjugate(frame.rotations)

@@ -8,17 +8,35 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography.arms import ArmGoal
-from mimegen.choreography.body import Frames, bar_axis, centimetre, hand_axes, hand_point
+from mimegen.choreography.body import (
+    STANDARD_ARM_M,
+    Frames,
+    bar_axis,
+    centimetre,
+    hand_axes,
+    hand_point,
+)
+from mimegen.choreography.freedom import play
 from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
-from mimegen.choreography.limbs import across, unit
+from mimegen.choreography.life import liveliness
+from mimegen.choreography.limbs import across, lengths, unit
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
-from mimegen.choreography.tracks import TimedKey, track_weights
+from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_weights
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
-# The hand turns a little after the wrist has moved, and the fingers after that.
-HAND_LAG_S, FINGER_LAG_S = 0.035, 0.02
+# The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.
+HAND_LAG_S = 0.035
+FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
+# What hits does not swing past its target; how gradually a hand's speed sways it.
+# So near to the middle of the body hands do not stray towards it; from the farther on they may.
+NEAR_M = 0.25, 0.4
+# However free, a hand goes no farther from the shoulder than the score has it, but for so much,
+# or than so much of the arm.
+# Where the trunk has swayed too far away, it gives up a little.
+EASY_REACH, FULL_REACH, OVERREACH_M, GIVEN_UP_M = 0.85, 1.1, 0.004, 0.04
+IMPACT_PLAY, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.06, 4.0
 # How far a free hand trails behind the wrist's movement.
 DRAG_RAD_PER_M_S, DRAG_LIMIT_RAD = 0.16, 0.32
 
@@ -29,27 +47,86 @@ NO_HINT = Direction(0.35, -0.2, -0.6)
 
 
 class HandTrack(NamedTuple):
-    """One hand's keys and the side it is on."""
+    """One hand's keys, the side it is on, its own time, and how it strays from its way.
+
+    ``drift`` (F, 3) in metres is of free hands; ``stray`` (F, 3) in seconds is multiplied by
+    their speed.
+    """
 
     keys: Sequence[TimedKey]
     side: float
+    clock: Clock
+    drift: FloatArray
+    stray: FloatArray
 
     @property
     def hand_keys(self) -> list[HandKey]:
         """The keys themselves."""
         return [cast(HandKey, timed.key) for timed in self.keys]
 
+    def weights(self, lag: float = 0.0) -> FloatArray:
+        """Return the weights (F, K) of the keys, ``lag`` seconds late."""
+        return track_weights(self.keys, self.clock.now, -lag)
+
+    def share(self, of: Callable[[HandKey], float]) -> FloatArray:
+        """Return the share (F,) of keys, each of which counts as ``of`` says, 0 to 1."""
+        counts = np.array([of(key) for key in self.hand_keys])
+        return np.asarray(np.clip(self.weights() @ counts, 0.0, 1.0))
+
 
 Resolve = Callable[[str, float], Frames]
 
 
-def touching_points(track: HandTrack, resolve: Resolve, moments: FloatArray,
-                    unit_m: float) -> FloatArray:
-    """Return where the touching point shall be (F, 3); ``resolve`` gives landmarks' frames."""
-    weights = track_weights(track.keys, moments)
+def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatArray:
+    """Return where the touching point shall be (F, 3); ``resolve`` gives landmarks' frames.
+
+    Free hands overshoot and settle, drift, and stray the more the faster they are.
+    """
     places = [key.to for key in track.hand_keys if key.to]
-    points = {place: _point(place, track.side, resolve, unit_m) for place in dict.fromkeys(places)}
-    return np.asarray(np.einsum("fk,kfc->fc", weights, np.stack([points[p] for p in places])))
+    known = {place: _point(place, track.side, resolve, unit_m) for place in dict.fromkeys(places)}
+    points = np.stack([known[place] for place in places])
+    exact = np.einsum("fk,kfc->fc", track.weights(), points)
+    eased = np.einsum("fk,kfc->fc", eased_weights(
+        track.keys, track.clock, liveliness().follow["hand"]), points)
+    swing = track.share(lambda key: play(key) * (IMPACT_PLAY if key.how == "impact" else 1.0))
+    way = exact + swing[:, None] * (eased - exact)
+    body = resolve("chest", LEFT).positions
+    speed = lengths(velocity(way - body, track.clock.moments, SPEED_EASE_S))
+    strayed = np.minimum(speed, FASTEST_M_S)[:, None] * track.stray
+    free = track.share(play)
+    way = way + free[:, None] * (track.drift + strayed)
+    way = exact + _not_inward(way - exact, body - exact)
+    shoulder = resolve("shoulder", track.side).positions
+    meant = lengths(exact - shoulder)
+    given_up = free * np.clip(meant - FULL_REACH * STANDARD_ARM_M, 0.0, GIVEN_UP_M)
+    far = np.maximum(meant - given_up, EASY_REACH * STANDARD_ARM_M)
+    return shoulder + _no_farther(way - shoulder, far)
+
+
+def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:
+    """Return how far (F, 3) a hand is aside of its way, but not towards a near body (F, 3)."""
+    level = body * [1.0, 1.0, 0.0]
+    inward = unit(level)
+    near = np.clip((NEAR_M[1] - lengths(level)) / (NEAR_M[1] - NEAR_M[0]), 0.0, 1.0)
+    into = np.maximum(np.sum(aside * inward, axis=-1), 0.0)
+    return np.asarray(aside - (near * into)[:, None] * inward)
+
+
+def _no_farther(vectors: FloatArray, limit: FloatArray) -> FloatArray:
+    """Ease vectors (F, 3) that are longer than ``limit`` (F,) back to that length."""
+    size = lengths(vectors)
+    over = np.maximum(size - limit, 0.0)
+    eased = np.minimum(size, limit) + OVERREACH_M * np.tanh(over / OVERREACH_M)
+    return np.asarray(vectors * (eased / np.maximum(size, 1e-9))[:, None])
+
+
+def velocity(points: FloatArray, moments: FloatArray, ease_s: float) -> FloatArray:
+    """Return the velocity (F, 3) of points (F, 3), eased over time."""
+    if len(points) < 2:
+        return np.zeros_like(points)
+    step = float(moments[1] - moments[0])
+    return np.asarray(gaussian_filter1d(np.gradient(points, step, axis=0), ease_s / step, axis=0,
+                                        mode="nearest"))
 
 
 def _point(place: Place, side: float, resolve: Resolve, unit_m: float) -> FloatArray:
@@ -62,26 +139,23 @@ def hangs(key: HandKey) -> bool:
     return key.loose and key.to is not None and key.to.anchor == "hip"
 
 
-def hanging(track: HandTrack, moments: FloatArray) -> FloatArray:
+def hanging(track: HandTrack) -> FloatArray:
     """Return the share (F,) in which a hand just hangs beside the hip, and may swing."""
-    free = [1.0 if hangs(key) else 0.0 for key in track.hand_keys]
-    return np.asarray(np.clip(track_weights(track.keys, moments) @ np.array(free), 0.0, 1.0))
+    return track.share(lambda key: 1.0 if hangs(key) else 0.0)
 
 
-def arm_goal(
-    track: HandTrack, resolve: Resolve, moments: FloatArray, skeleton: Skeleton, drift: FloatArray
-) -> ArmGoal:
-    """Return what the arm shall do; ``drift`` (F, 3) metres is added to its places."""
-    weights = track_weights(track.keys, moments)
+def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton) -> ArmGoal:
+    """Return what the arm shall do."""
+    weights = track.weights()
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     hints = [
         (key.elbow or NO_HINT).in_axes(track.side) for key in track.hand_keys
     ]
-    points = touching_points(track, resolve, moments, centimetre(skeleton))
+    points = touching_points(track, resolve, centimetre(skeleton))
     return ArmGoal(
-        points + drift,
+        points,
         weights @ touches,
-        _orienting(track, resolve, moments, points),
+        _orienting(track, resolve, points),
         weights @ np.stack(hints),
     )
 
@@ -97,17 +171,13 @@ class _Ask(NamedTuple):
 
 
 def _orienting(
-    track: HandTrack, resolve: Resolve, moments: FloatArray, points: FloatArray
+    track: HandTrack, resolve: Resolve, points: FloatArray
 ) -> Callable[[FloatArray], FloatArray]:
-    weights = track_weights(track.keys, moments, -HAND_LAG_S)
+    weights = track.weights(HAND_LAG_S)
     asks = [_Ask(key.to.anchor, key.palm, key.fingers, key.bar, key.straight)
             for key in track.hand_keys if key.to]
     freedom = weights @ np.array([_freedom(key) for key in track.hand_keys])
-    step = moments[1] - moments[0] if len(moments) > 1 else 1.0
-    speed = gaussian_filter1d(
-        np.gradient(points, step, axis=0) if len(points) > 1 else np.zeros_like(points),
-        0.04 / step, axis=0, mode="nearest",
-    )
+    speed = velocity(points, track.clock.moments, 0.04)
 
     def orient(relaxed: FloatArray) -> FloatArray:
         wanted = {ask: _asked(ask, track.side, resolve(ask.anchor, track.side).rotations, relaxed)
@@ -172,9 +242,12 @@ def _shape_pose(name: str) -> FloatArray:
     return finger_rotations(standard_skeleton(), hand_shapes()[name])
 
 
-def finger_pose(track: HandTrack, moments: FloatArray) -> FloatArray:
+def finger_pose(track: HandTrack) -> FloatArray:
     """Return the finger joints' rotations relative to the hand (F, 15, 4)."""
-    weights = np.clip(track_weights(track.keys, moments, -FINGER_LAG_S), 0.0, 1.0)
+    moments = track.clock.moments
+    at = np.concatenate([moments - lag for lag in FINGER_LAGS_S])
+    weights = np.clip(eased_weights(track.keys, track.clock, liveliness().follow["fingers"], at),
+                      0.0, 1.0).reshape(len(FINGER_LAGS_S), len(moments), -1)
     poses = np.stack([_shape_pose(key.shape or "relaxed") for key in track.hand_keys])
     if track.side != LEFT:
         poses = poses * np.array([1.0, 1.0, -1.0, -1.0])
@@ -183,7 +256,7 @@ def finger_pose(track: HandTrack, moments: FloatArray) -> FloatArray:
     bends = quaternions.multiply(quaternions.conjugate(bones[:, :, :-1]), bones[:, :, 1:])
     bends = np.concatenate([bones[:, :, :1], bends], axis=2)
     bends = bends * np.where(bends[..., :1] < 0, -1.0, 1.0)
-    blended = quaternions.normalise(np.einsum("fk,kjbc->fjbc", weights, bends))
+    blended = quaternions.normalise(np.einsum("jfk,kjbc->fjbc", weights, bends))
     for bone in (1, 2):
         blended[:, :, bone] = quaternions.multiply(blended[:, :, bone - 1], blended[:, :, bone])
     return np.asarray(blended.reshape(len(moments), 15, 4))

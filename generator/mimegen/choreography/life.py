@@ -1,29 +1,248 @@
-"""The small movements of somebody alive: breathing, sway, drift of the hands."""
+"""The small movements of somebody alive: breathing, drift, parts that come early or late."""
 
 import zlib
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.choreography.places import Place
+from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned, WalkKey
+from mimegen.choreography.timing import Follow
+from mimegen.choreography.tracks import Timeline
 from mimegen.motion.quaternions import FloatArray
+from mimegen.paths import data_folder
+from mimegen.yaml_file import Strict, read_yaml
+
+Three = tuple[float, float, float]
+Band = tuple[float, float]
+WAVES, FOOTFALLS = 6, 64
+# How much the centimetres and the degrees of each kind of key tell of a performer's vigor.
+VIGOR: tuple[tuple[type[Key], float, float], ...] = (
+    (HandKey, 0.2, 0.0), (PropKey, 0.2, 0.1), (FootKey, 0.5, 0.0), (WalkKey, 0.5, 0.5),
+    (PelvisKey, 1.0, 0.5), (Turned, 0.0, 0.3))
 
 
-def small_movements(name: str, seed: int, moments: FloatArray) -> dict[str, FloatArray]:
-    """Return by track what is added to it; degrees for turns, metres for places, (F, channels)."""
+class Breath(Strict):
+    """Breathing: how often, and what moves, in degrees."""
+
+    rate_hz: float
+    chest_deg: float
+    head_deg: float
+    shoulders_deg: tuple[float, float]
+
+
+class Drift(Strict):
+    """Root mean square speeds of the drift by track."""
+
+    rates_hz: Band
+    pelvis: Three
+    chest: Three
+    head: Three
+    sway: Three
+    hand: Three
+
+
+class Bearing(Strict):
+    """Standard deviations of constant turns by track."""
+
+    pelvis: Three
+    chest: Three
+    head: Three
+
+
+class Late(Strict):
+    """How early or late parts come, standard deviations in seconds."""
+
+    slow_s: float
+    quick_s: float
+    hands_apart_s: float
+    feet_s: float
+    slow_hz: Band
+    quick_hz: Band
+
+
+class Uneven(Strict):
+    """Standard deviations of what comes back: sizes and times as shares, centimetres, degrees."""
+
+    size: float
+    time: float
+    place_cm: float
+    pelvis_cm: float
+    foot_cm: float
+    turn_deg: float
+
+
+class SmallSteps(Strict):
+    """How often who stands steps, how far (cm) and how long that takes."""
+
+    every_s: float
+    reach_cm: float
+    lasts_s: Band
+
+
+class Gait(Strict):
+    """Standard deviations from step to step and between the sides of one walker."""
+
+    length_cm: float
+    width_cm: float
+    turn_deg: float
+    lift: float
+    swing: float
+    late_s: float
+    quick_s: float
+
+
+class Liveliness(Strict):
+    """The values of mocap/life.yaml."""
+
+    calm: float
+    vigor_cm_s: float
+    breath: Breath
+    drift: Drift
+    bearing: Bearing
+    follow: dict[str, Follow]
+    late: Late
+    uneven: Uneven
+    small_steps: SmallSteps
+    gait: Gait
+    stray_s: float
+    stray_hz: Band
+
+
+@cache
+def liveliness() -> Liveliness:
+    """Return the values of mocap/life.yaml."""
+    return read_yaml(data_folder() / "mocap" / "life.yaml", Liveliness)
+
+
+class Waves(NamedTuple):
+    """Smooth noise as a sum of sines: rates in Hz, phases, sizes, all (W, C)."""
+
+    rates: FloatArray
+    phases: FloatArray
+    sizes: FloatArray
+
+    def at(self, moments: FloatArray) -> FloatArray:
+        """Return the noise (F, C) at moments (F,)."""
+        turns = 2 * np.pi * moments[:, None, None] * self.rates + self.phases
+        return np.asarray(np.sum(self.sizes * np.sin(turns), axis=1))
+
+
+def waves(rng: np.random.Generator, band: Band, sizes: FloatArray) -> Waves:
+    """Return noise within a band of frequencies, of root mean square ``sizes`` (C,)."""
+    edges = np.geomspace(*band, WAVES + 1)[:, None]
+    shape = (WAVES, len(sizes))
+    rates = edges[:-1] * (edges[1:] / edges[:-1]) ** rng.uniform(size=shape)
+    phases = rng.uniform(0, 2 * np.pi, shape)
+    return Waves(rates, phases, np.broadcast_to(sizes * np.sqrt(2 / WAVES), shape))
+
+
+def drifting(rng: np.random.Generator, band: Band, speeds: FloatArray) -> Waves:
+    """Return drift of root mean square ``speeds`` (C,); its places' power falls with 1/f^2."""
+    noise = waves(rng, band, speeds)
+    return noise._replace(sizes=noise.sizes / (2 * np.pi * noise.rates))
+
+
+class Life(NamedTuple):
+    """The small movements of one performer in one take.
+
+    ``drift`` by track (degrees; centimetres for ``sway`` and hands), ``late`` by track (seconds,
+    above 0 is late), ``stray`` by hand, ``bearing`` (3,) by track, the breath's phase, and the
+    seed of small steps. For walks: ``footfalls`` (N, 4) by side as ``walking.foot_ground`` has
+    them, and how much further than usual each hand swings.
+    """
+
+    vigor: float
+    drift: dict[str, Waves]
+    late: dict[str, tuple[Waves, Waves]]
+    stray: dict[str, Waves]
+    bearing: dict[str, FloatArray]
+    breath: float
+    steps: int
+    footfalls: dict[str, FloatArray]
+    swing: dict[str, tuple[float, Waves]]
+
+    def turned(self, track: str, moments: FloatArray) -> FloatArray:
+        """Return the turn, lean and tilt (F, 3), in degrees, that a track has on top."""
+        found = self.drift[track].at(moments) + self.bearing[track]
+        breath, size = self._breath(moments), liveliness().breath
+        lean = {"chest": -size.chest_deg, "head": size.head_deg}.get(track, 0.0)
+        found[:, 1] += lean * breath
+        return found
+
+    def shrug(self, moments: FloatArray) -> FloatArray:
+        """Return how the shoulders rise and come forward (F, 2), in degrees."""
+        return self._breath(moments)[:, None] * liveliness().breath.shoulders_deg
+
+    def _breath(self, moments: FloatArray) -> FloatArray:
+        return np.asarray(np.sin(2 * np.pi * (liveliness().breath.rate_hz * moments + self.breath)))
+
+    def swung(self, side: str, moments: FloatArray) -> FloatArray:
+        """Return how far (F,) a hand swings in walking, as a share of what is usual."""
+        usual, changes = self.swing[side]
+        return np.asarray(1 + usual + changes.at(moments)[:, 0])
+
+    def lateness(self, track: str, moments: FloatArray) -> FloatArray:
+        """Return how late (F,), in seconds, a track is at moments (F,)."""
+        return np.asarray(sum(noise.at(moments)[:, 0] for noise in self.late[track]))
+
+
+def life_of(name: str, seed: int, line: Timeline) -> Life:
+    """Return the small movements of the performer whose part is ``name``."""
     rng = np.random.default_rng([seed, zlib.crc32(f"life of {name}".encode())])
-    breath = np.sin(2 * np.pi * (0.27 * moments + rng.uniform()))[:, None]
-    return {
-        "chest": _drift(rng, moments, 3) * [0.7, 0.5, 0.5] - breath * [0, 0.9, 0],
-        "head": _drift(rng, moments, 3) * [1.2, 0.8, 0.8] + breath * [0, 0.5, 0],
-        "shoulders": breath * [1.3, -0.6],
-        "sway": _drift(rng, moments, 3) * [0.005, 0.004, 0.001],
-        "Left hand": _drift(rng, moments, 3) * 0.003,
-        "Right hand": _drift(rng, moments, 3) * 0.003,
-    }
+    known, vigor = liveliness(), _vigor(line)
+    drift, late, gait = known.drift, known.late, known.gait
+
+    def lateness(slow: float, quick: float = late.quick_s) -> tuple[Waves, Waves]:
+        return (waves(rng, late.slow_hz, np.array([slow])),
+                waves(rng, late.quick_hz, np.array([quick])))
+
+    return Life(
+        vigor,
+        drift={track: drifting(rng, drift.rates_hz, vigor * np.array(speeds)) for track, speeds in (
+            ("pelvis", drift.pelvis), ("chest", drift.chest), ("head", drift.head),
+            ("sway", drift.sway), ("left_hand", drift.hand), ("right_hand", drift.hand))},
+        late={track: lateness(late.slow_s) for track in (
+            "pelvis", "chest", "head", "gaze", "shoulders", "hands")}
+        | {track: lateness(late.hands_apart_s) for track in ("left_hand", "right_hand")}
+        | {track: lateness(late.feet_s, 0.0) for track in ("left_foot", "right_foot")}
+        | {"walk": lateness(known.gait.late_s, known.gait.quick_s)},
+        stray={track: waves(rng, known.stray_hz, np.full(3, known.stray_s))
+               for track in ("left_hand", "right_hand")},
+        bearing={track: rng.normal(0, getattr(known.bearing, track))
+                 for track in ("pelvis", "chest", "head")},
+        breath=float(rng.uniform()),
+        steps=int(rng.integers(2**31)),
+        footfalls={side: rng.normal(0, (gait.width_cm, gait.length_cm, gait.turn_deg, gait.lift),
+                                    (FOOTFALLS, 4)) for side in ("left", "right")},
+        swing={side: (float(rng.normal(0, gait.swing)),
+                      waves(rng, late.slow_hz, np.array([gait.swing])))
+               for side in ("left", "right")},
+    )
 
 
-def _drift(rng: np.random.Generator, moments: FloatArray, channels: int) -> FloatArray:
-    """Return slow smooth noise (F, channels) of about unit size."""
-    rates = rng.uniform(0.12, 0.75, (4, 1, channels))
-    phases = rng.uniform(0, 2 * np.pi, (4, 1, channels))
-    waves = np.sin(2 * np.pi * rates * moments[None, :, None] + phases)
-    return np.asarray(waves.mean(axis=0) * 1.4)
+def _vigor(line: Timeline) -> float:
+    """Return how vigorous a performance is, up to 1, by how far its keys go in a second."""
+    known = liveliness()
+    way, before = 0.0, dict[str, FloatArray]()
+    for phase in line.phases:
+        for track, key in phase.moves():
+            there = _whereabouts(key, before.get(track, np.zeros(6)))
+            if track in before:
+                counts = next((np.repeat([place, turn], 3) for kind, place, turn in VIGOR
+                               if isinstance(key, kind)), np.zeros(6))
+                way += float(np.linalg.norm((there - before[track]) * counts))
+            before[track] = there
+    rate = way / line.duration / known.vigor_cm_s
+    return float(known.calm + (1 - known.calm) * min(rate, 1.0))
+
+
+def _whereabouts(key: Key, before: FloatArray) -> FloatArray:
+    """Return a key's place in centimetres and its turns in degrees (6,); the rest is as before."""
+    place: Place | None = getattr(key, "to", None)
+    steps = place.offset if place is not None else (
+        getattr(key, name, None) for name in ("left", "forward", "up"))
+    turns = (getattr(key, name, None) for name in ("turn", "lean", "tilt"))
+    return np.array([then if now is None else now
+                     for now, then in zip((*steps, *turns), before, strict=True)], float)

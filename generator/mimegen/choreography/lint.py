@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from mimegen.choreography.anchors import SIDES, Anchors
 from mimegen.choreography.arms import (
@@ -14,13 +13,14 @@ from mimegen.choreography.arms import (
     forearm_twist,
     wrist_angle,
 )
+from mimegen.choreography.balance import off_balance
 from mimegen.choreography.body import away_from_capsule, capsules
 from mimegen.choreography.forms import off_form
 from mimegen.choreography.limbs import across, unit
 from mimegen.choreography.perform import finished_anchors, touch_errors
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
-from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 Kind = Literal[
@@ -47,9 +47,6 @@ FLOOR_LIMIT_CM = 1.0
 BALANCE_LIMIT_CM, BALANCE_TIME_S = 5.0, 0.4
 # Who stands quietly sways by some 1 cm/s; where no joint goes faster a viewer sees a still picture.
 FROZEN_SPEED_CM_S, FROZEN_TIME_S = 4.0, 0.3
-# Shares of the body's mass (de Leva 1996), by the joint that the segment hangs on; sides alike.
-MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 0.027,
-          "ForeArm": 0.016, "Hand": 0.006, "UpLeg": 0.142, "Leg": 0.043, "Foot": 0.014}
 
 
 class Finding(NamedTuple):
@@ -230,49 +227,12 @@ def _ends(motion: Motion) -> Iterator[Finding]:
             yield Finding("frozen", part, time, speed, FROZEN_SPEED_CM_S, "cm/s")
 
 
-def mass_centre(motion: Motion) -> FloatArray:
-    """Return the centre of mass (F, 3) in metres."""
-    pose, skeleton = motion.global_pose, motion.skeleton
-    total, weight = np.zeros((motion.frames, 3)), 0.0
-    for joint, name in enumerate(skeleton.names):
-        mass = MASSES.get(name.removeprefix("Left").removeprefix("Right"), 0.0)
-        middle = (skeleton.tails[joint] - skeleton.heads[joint]) / 2
-        place = pose.positions[:, joint] + quaternions.rotate(pose.rotations[:, joint], middle)
-        total, weight = total + mass * place, weight + mass
-    return total / weight
-
-
 def _balance(motion: Motion) -> Iterator[Finding]:
     """Find spells in which the centre of mass is outside the standing feet for too long."""
-    step = max(1, round(motion.fps / 20))
-    outside = np.array([
-        _outside(motion.skeleton, motion.global_pose.positions[frame], centre)
-        for frame, centre in zip(range(0, motion.frames, step), mass_centre(motion)[::step, :2],
-                                 strict=False)
-    ])
-    spell = max(1, round(BALANCE_TIME_S * motion.fps / step))
+    outside, rate = off_balance(motion)
+    spell = max(1, round(BALANCE_TIME_S * rate))
     if len(outside) >= spell:
-        windows = np.lib.stride_tricks.sliding_window_view(outside, spell).min(axis=1)
-        yield from _worst("balance", "centre of mass", 100 * windows, BALANCE_LIMIT_CM, 
-                          "cm outside", motion.fps / step)
-
-
-def _outside(skeleton: Skeleton, positions: FloatArray, centre: FloatArray) -> float:
-    """Return how far (metres) a centre (2,) is outside the ground that standing feet enclose."""
-    ground = []
-    for side in SIDES:
-        ball, ankle = skeleton.index[f"{side}ToeBase"], skeleton.index[f"{side}Foot"]
-        if positions[ball, 2] > skeleton.heads[ball, 2] + 0.02:
-            continue
-        along = unit((positions[ball] - positions[ankle])[:2])
-        beside = np.array([-along[1], along[0]])
-        toe, heel = positions[ball, :2] + 0.07 * along, positions[ankle, :2] - 0.05 * along
-        ground += [toe + 0.045 * beside, toe - 0.045 * beside,
-                   heel + 0.035 * beside, heel - 0.035 * beside]
-    if not ground:
-        return 0.0
-    try:
-        hull = ConvexHull(np.array(ground))
-    except QhullError:
-        return 0.0
-    return float(np.max(hull.equations[:, :2] @ centre + hull.equations[:, 2]))
+        apart = np.linalg.norm(outside, axis=-1)
+        windows = np.lib.stride_tricks.sliding_window_view(apart, spell).min(axis=1)
+        yield from _worst("balance", "centre of mass", 100 * windows, BALANCE_LIMIT_CM,
+                          "cm outside", rate)

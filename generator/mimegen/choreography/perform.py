@@ -7,18 +7,20 @@ import numpy as np
 from mimegen.choreography import hands
 from mimegen.choreography.anchors import SIDES, Anchors, Stage
 from mimegen.choreography.body import centimetre
-from mimegen.choreography.life import small_movements
+from mimegen.choreography.freedom import FREE, play
+from mimegen.choreography.life import life_of
 from mimegen.choreography.performer import performed
 from mimegen.choreography.places import in_body_axes
 from mimegen.choreography.score import Score
-from mimegen.choreography.tracks import track_weights
-from mimegen.choreography.variation import FREE, Variant, vary
+from mimegen.choreography.variation import Variant, vary
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
 
 # Two performers look and reach for each other: how often each sees where the other has got to.
 SCENE_ROUNDS = 2
+# By so much a hand in free space counts less than one that touches something.
+FREE_SHARE = 0.6
 
 
 def perform(score: Score, seed: int = 0, fps: float = 60.0, style: str | None = None) -> Motion:
@@ -40,7 +42,7 @@ def perform_scene(
     moments = np.arange(frames) / fps
     skeleton = standard_skeleton()
     alone = tuple(
-        Stage(skeleton, variant.line, moments, fps, small_movements(part.name, seed, moments), None)
+        Stage(skeleton, variant.line, moments, fps, life_of(part.name, seed, variant.line), None)
         for part, variant in zip(parts, variants, strict=True)
     )
     exact = seed == 0 and style is None
@@ -75,7 +77,7 @@ def finished_anchors(
     for own, (motion, part) in enumerate(zip(bare, parts, strict=True)):
         partner = _seen_by(score, own, bare[1 - own]).global_pose if len(bare) == 2 else None
         stage = Stage(motion.skeleton, variants[own].line, moments, motion.fps,
-                      small_movements(part.name, seed, moments), partner)
+                      life_of(part.name, seed, variants[own].line), partner)
         found.append(Anchors(part, stage, motion.global_pose))
     return tuple(found)
 
@@ -89,17 +91,15 @@ def touch_errors(anchors: Anchors, exact: bool) -> dict[str, FloatArray]:
 
 
 def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:
-    stage, skeleton = anchors.stage, anchors.stage.skeleton
+    skeleton = anchors.stage.skeleton
     track = anchors.hand_track(side)
-    goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton,
-                          stage.life[f"{side} hand"])
+    goal = hands.arm_goal(track, anchors.resolve, skeleton)
     hand = skeleton.index[f"{side}Hand"]
     touching = anchors.pose.positions[:, hand] + quaternions.rotate(
         anchors.pose.rotations[:, hand], goal.touch
     )
-    held = [0.0 if hands.hangs(key) or (not exact and key.to and key.to.anchor in FREE) else 1.0
-            for key in track.hand_keys]
-    share = np.clip(track_weights(track.keys, stage.moments) @ np.array(held), 0.0, 1.0)
+    share = track.share(lambda key: 0.0 if hands.hangs(key) or (
+        not exact and key.to and key.to.anchor in FREE) else 1.0 - FREE_SHARE * play(key))
     return np.asarray(share * np.linalg.norm(touching - goal.point, axis=-1))
 
 

@@ -6,26 +6,28 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.choreography import hands, trunk
-from mimegen.choreography.anchors import GAZE_LEAD_S, SIDES, Anchors, Stage
+from mimegen.choreography.anchors import SIDES, Anchors, Stage
 from mimegen.choreography.arms import Arm, solve_arm
+from mimegen.choreography.balance import righted
 from mimegen.choreography.feet import Lower, lower_body
 from mimegen.choreography.hand_shapes import finger_joints
+from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import LEFT
 from mimegen.choreography.score import Score, ShouldersKey, Turned
-from mimegen.choreography.tracks import TimedKey, track_keys, track_values
+from mimegen.choreography.tracks import TimedKey, eased_weights, track_keys, values_of
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
 
-# The trunk starts a movement before the hands.
-CHEST_LEAD_S = 0.03
 # What a target may be out of reach before it is an error; other takes than the score as it is
 # written come as near as the arm can.
-REACH_TOLERANCE_M = 0.03
+REACH_TOLERANCE_M = 0.05
 # The trunk helps an arm that is this much too short, up to a limit: partly it leans from the hips
 # (whose height over the hip joint this is), partly the pelvis goes along.
 HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS = 0.004, 0.13, 2
+# Who would be out of balance by more than this shifts the weight back.
+OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 2
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
 
 
@@ -36,7 +38,14 @@ def performed(score: Score, stage: Stage, exact: bool) -> Motion:
     if ``exact``.
     """
     help_m = np.zeros((len(stage.moments), 3))
-    motion, arms = _solved(score, stage, help_m)
+    shift_m = np.zeros_like(help_m)
+    motion, arms = _solved(score, stage, help_m, shift_m)
+    for _ in range(RIGHTED_ROUNDS if score.balanced else 0):
+        back = righted(motion, OFF_BALANCE_M)
+        if np.abs(back).max() < HELPED_FROM_M:
+            break
+        shift_m = shift_m + back
+        motion, arms = _solved(score, stage, help_m, shift_m)
     for _ in range(HELP_ROUNDS):
         short = max(float(arm.short_by.max()) for arm in arms.values())
         if short < HELPED_FROM_M:
@@ -44,7 +53,7 @@ def performed(score: Score, stage: Stage, exact: bool) -> Motion:
         more = help_m + _pulled(arms, stage.fps)
         size = np.linalg.norm(more, axis=-1, keepdims=True)
         more = more * HELP_LIMIT_M * np.tanh(size / HELP_LIMIT_M) / np.maximum(size, 1e-9)
-        helped, nearer = _solved(score, stage, more)
+        helped, nearer = _solved(score, stage, more, shift_m)
         if max(float(arm.short_by.max()) for arm in nearer.values()) >= short:
             break
         motion, arms, help_m = helped, nearer, more
@@ -68,24 +77,25 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     return np.asarray(gaussian_filter1d(wide, HELP_EASE_S * fps, mode="nearest")[:, None] * towards)
 
 
-def _solved(score: Score, stage: Stage, help_m: FloatArray) -> tuple[Motion, dict[str, Arm]]:
+def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray
+            ) -> tuple[Motion, dict[str, Arm]]:
+    """Solve the whole body, with the trunk drawn along (F, 3) and the pelvis shifted (F, 3)."""
     skeleton = stage.skeleton
-    lower = lower_body(stage, PELVIS_SHARE * help_m)
+    lower = lower_body(stage, PELVIS_SHARE * help_m + shift_m)
     rotations = _trunk_and_head(score, stage, lower, (1 - PELVIS_SHARE) * help_m)
     anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
-    shrug = track_values(
-        track_keys(stage.line.phases, "shoulders", ShouldersKey()), ("up", "forward"),
-        stage.moments,
-    ) + stage.life["shoulders"]
+    shrugs = track_keys(stage.line.phases, "shoulders", ShouldersKey())
+    shrug = eased_weights(shrugs, stage.clock("shoulders"), liveliness().follow["shoulders"]
+                          ) @ values_of(shrugs, ("up", "forward")) + stage.life.shrug(stage.moments)
     arms = {}
     for side in SIDES:
         track = anchors.hand_track(side)
-        drift = stage.life[f"{side} hand"] + lower.swing[side] * hands.hanging(
-            track, stage.moments)[:, None]
-        goal = hands.arm_goal(track, anchors.resolve, stage.moments, skeleton, drift)
+        goal = hands.arm_goal(track, anchors.resolve, skeleton)
+        swing = lower.swing[side] * hands.hanging(track)[:, None]
+        goal = goal._replace(point=goal.point + swing)
         arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
         _put(rotations, skeleton, arm.rotations)
-        fingers = hands.finger_pose(track, stage.moments)
+        fingers = hands.finger_pose(track)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
             arm.rotations[f"{side}Hand"][:, None], fingers
         )
@@ -97,13 +107,15 @@ def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray
     skeleton = stage.skeleton
     rotations = np.tile(quaternions.IDENTITY, (len(stage.moments), len(skeleton.names), 1))
     _put(rotations, skeleton, lower.rotations)
-    turn, lean, tilt = _turns(stage, "chest", CHEST_LEAD_S)
+    turn, lean, tilt = _turns(stage, "chest")
     sideways, back, _ = np.rad2deg(quaternions.rotate(
         quaternions.conjugate(rotations[:, 0]), help_m).T / SHOULDER_HEIGHT_M)
-    bent = trunk.turned(trunk.Turns(turn + lower.chest_turn, lean - back, tilt + sideways))
+    walked = lower.chest
+    bent = trunk.turned(trunk.Turns(
+        turn + walked.turn, lean + walked.lean - back, tilt + walked.tilt + sideways))
     _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, skeleton.index["Spine2"]]
-    offsets = trunk.Turns(*_turns(stage, "head", GAZE_LEAD_S / 2))
+    offsets = trunk.Turns(*_turns(stage, "head"))
     _put(rotations, skeleton, trunk.head_rotations(chest, offsets))
     anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
     looking = trunk.looking(anchors.resolve("eyes", LEFT).positions, chest, anchors.gaze())
@@ -136,11 +148,12 @@ def _pose(skeleton: Skeleton, root: FloatArray, rotations: FloatArray) -> Global
     return GlobalPose(positions, rotations.copy())
 
 
-def _turns(stage: Stage, track: str, lead: float) -> FloatArray:
+def _turns(stage: Stage, track: str) -> FloatArray:
     """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
     keys = track_keys(stage.line.phases, track, Turned())
-    values = track_values(keys, ("turn", "lean", "tilt"), stage.moments, lead)
-    return np.asarray((values + stage.life[track]).T)
+    weights = eased_weights(keys, stage.clock(track), liveliness().follow[track])
+    turns = weights @ values_of(keys, ("turn", "lean", "tilt"))
+    return np.asarray((turns + stage.life.turned(track, stage.moments)).T)
 
 
 def _check_reach(

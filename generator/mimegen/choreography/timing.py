@@ -5,12 +5,43 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
+from scipy.signal import bilinear, lfilter, lfilter_zi
 
 from mimegen.motion.quaternions import FloatArray
+from mimegen.yaml_file import Strict
 
 # At an impact the limb still has this multiple of the mean speed from the key before.
 IMPACT_SPEED = 1.5
 NATURAL_END = [(3, 0.0), (4, 0.0)]
+
+
+class Follow(Strict):
+    """How a track follows its keys: ``lead`` seconds early, as a second-order system would.
+
+    A share of its way is left to ``slow`` systems: movements begin before and end after their time.
+    """
+
+    lead: float
+    hertz: float
+    damping: float
+    slow: float = 0.0
+
+    @property
+    def delay(self) -> float:
+        """Seconds by which the system comes after what it follows slowly."""
+        return self.damping / (np.pi * self.hertz)
+
+    def followed(self, values: FloatArray, rate: float) -> FloatArray:
+        """Return values (G, K), ``rate`` of them a second, as a part with inertia follows them."""
+        turn = 2 * np.pi * self.hertz
+        up, down = bilinear([turn**2], [1.0, 2 * self.damping * turn, turn**2], rate)
+        start = lfilter_zi(up, down)[:, None] * values[:1]
+        return np.asarray(lfilter(up, down, values, axis=0, zi=start)[0])
+
+
+# How what is slow in people's movements follows: the correction after a reach, the weight that
+# shifts before and after a step.
+SLOW = Follow(lead=0.0, hertz=0.9, damping=0.75)
 
 
 def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArray) -> FloatArray:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from mimegen.choreography.score import Key, Phase, Score
-from mimegen.choreography.timing import blend_weights
+from mimegen.choreography.timing import SLOW, Follow, blend_weights
 from mimegen.motion.quaternions import FloatArray
+
+# Tracks follow their keys in steps of this rate, from before the beginning.
+RATE_HZ, BEFORE_S = 120.0, 0.5
 
 KeyKind = TypeVar("KeyKind", bound=Key)
 
@@ -125,11 +128,46 @@ def track_weights(keys: Sequence[TimedKey], moments: FloatArray, lead: float = 0
     return blend_weights(times, [key.how for key in keys], moments + lead)
 
 
+class Clock(NamedTuple):
+    """A track's own time: how late (F,), in seconds, it is at ``moments`` (F,)."""
+
+    moments: FloatArray
+    late: FloatArray
+
+    def at(self, moments: FloatArray) -> FloatArray:
+        """Return the score's moments that the track has got to."""
+        return np.asarray(moments - np.interp(moments, self.moments, self.late))
+
+    @property
+    def now(self) -> FloatArray:
+        """The score's moments (F,) that the track has got to."""
+        return self.moments - self.late
+
+
+def eased_weights(
+    keys: Sequence[TimedKey], clock: Clock, follow: Follow, moments: FloatArray | None = None
+) -> FloatArray:
+    """Return the weights (F, K) of the keys as a part with inertia follows them."""
+    wanted = clock.moments if moments is None else moments
+    steps = np.arange(-round(BEFORE_S * RATE_HZ), int(np.ceil(clock.moments[-1] * RATE_HZ)) + 2)
+    grid = steps / RATE_HZ
+    weights = np.zeros((len(grid), len(keys)))
+    for part, share in ((follow, 1 - follow.slow), (SLOW, follow.slow)):
+        asked = track_weights(keys, clock.at(grid), follow.lead + part.delay)
+        weights += share * part.followed(asked, RATE_HZ)
+    place = np.clip((wanted - grid[0]) * RATE_HZ, 0.0, len(grid) - 1.001)
+    before = place.astype(int)
+    share = (place - before)[:, None]
+    return np.asarray(weights[before] * (1 - share) + weights[before + 1] * share)
+
+
+def values_of(keys: Sequence[TimedKey], names: Sequence[str]) -> FloatArray:
+    """Return plain numbers of keys (K, N) by their field names; what is never given is 0."""
+    return np.array([[float(getattr(key.key, name) or 0.0) for name in names] for key in keys])
+
+
 def track_values(
     keys: Sequence[TimedKey], names: Sequence[str], moments: FloatArray, lead: float = 0.0
 ) -> FloatArray:
-    """Return plain numbers of a track (F, N) by their field names; what is never given is 0."""
-    table = np.array(
-        [[float(getattr(key.key, name) or 0.0) for name in names] for key in keys]
-    )
-    return np.asarray(track_weights(keys, moments, lead) @ table)
+    """Return plain numbers of a track (F, N) by their field names."""
+    return np.asarray(track_weights(keys, moments, lead) @ values_of(keys, names))

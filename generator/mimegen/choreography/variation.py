@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mimegen.choreography.freedom import FREE
+from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import (
     FootKey,
@@ -22,11 +24,9 @@ from mimegen.choreography.score import (
 )
 from mimegen.choreography.styles import Style, style_named, styles
 from mimegen.choreography.tracks import Timeline, timeline
+from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
 
-# Places in free space may vary; elsewhere the hand touches something.
-FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
-        "head")
 FAST_SPAN_S = 0.32
 # Where MIME's angle 0 stands: mirrored takes are mirror images as seen from there.
 CAMERA_AZIMUTH_DEG = 48.5
@@ -72,9 +72,11 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
     unknown style.
     """
     parts = score.parts()
-    if seed == 0 and style is None:
-        return tuple(Variant(timeline(part), False, score.facing) for part in parts)
     rng = np.random.default_rng([seed, zlib.crc32(score.name.encode())])
+    if seed == 0 and style is None:
+        lines = [uneven(timeline(part), part.name, seed) for part in parts]
+        kept = _timed(lines, 1.0, liveliness().uneven.time, rng, keep=True)
+        return tuple(Variant(line, False, score.facing) for line in kept)
     own = (style_named(style) if style else _drawn_style(rng)).sized(
         min(1.0, score.vary.amplitude / USUAL_AMPLITUDE))
     mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
@@ -92,9 +94,12 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
     for part in parts:
         line = timeline(part.model_copy(update={"repeat": repeats}))
         manner = _manner(score, line, own, rng if seed else None)
-        lines.append(replace(line, phases=tuple(
-            _in_manner(phase, manner, rng) for phase in line.phases)))
-    return tuple(Variant(line, mirror, turn) for line in _timed(lines, own, tempo, rng))
+        lines.append(uneven(replace(line, phases=tuple(
+            _in_manner(phase, manner, rng) for phase in line.phases)), part.name, seed))
+    stretch = own.time * float(np.exp(rng.uniform(-tempo, tempo)))
+    wobble = max(tempo / 3, liveliness().uneven.time)
+    timed = _timed(lines, stretch, wobble, rng, grown=max(1.0, own.size, own.angles))
+    return tuple(Variant(line, mirror, turn) for line in timed)
 
 
 def _drawn_style(rng: np.random.Generator) -> Style:
@@ -104,11 +109,11 @@ def _drawn_style(rng: np.random.Generator) -> Style:
 
 def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator | None) -> _Manner:
     size, stance = score.vary.amplitude, score.vary.stance
-    middles = _middles(line)
+    means = middles(line)
     sides = ("left_hand", "right_hand")
     if rng is None:
         return _Manner(style, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-                       {side: np.zeros(3) for side in sides}, middles)
+                       {side: np.zeros(3) for side in sides}, means)
     return _Manner(
         style,
         amplitude=float(np.exp(rng.uniform(-size, size))),
@@ -120,34 +125,29 @@ def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator
         head=float(rng.uniform(-3, 3)),
         noise=0.7,
         hands={side: rng.normal(0, 0.9, 3) for side in sides},
-        middles=middles,
+        middles=means,
     )
 
 
-def _middles(line: Timeline) -> dict[tuple[str, str], FloatArray]:
-    offsets: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    for phase in line.phases:
-        for track, key in phase.moves():
-            if isinstance(key, HandKey | PropKey) and key.to is not None:
-                offsets.setdefault((track, key.to.anchor), []).append(key.to.offset)
-    return {name: np.mean(places, axis=0) for name, places in offsets.items()}
+def _timed(lines: Sequence[Timeline], stretch: float, wobble: float, rng: np.random.Generator,
+           keep: bool = False, grown: float = 1.0) -> list[Timeline]:
+    """Stretch the whole take, and every span of it a little for itself, for all alike.
 
-
-def _timed(lines: Sequence[Timeline], style: Style, noise: float,
-           rng: np.random.Generator) -> list[Timeline]:
-    """Stretch the whole take, and every span of it a little for itself, for all alike."""
-    tempo = style.time * float(np.exp(rng.uniform(-noise, noise)))
+    ``keep`` keeps the duration of the whole; ``grown`` is by how much movements go further.
+    """
     moments = np.unique([0.0, *(phase.at for line in lines for phase in line.phases),
                          lines[0].duration])
     written = np.diff(moments)
-    spans = written * tempo * np.exp(rng.normal(0, noise / 3, len(written)))
+    spans = written * stretch * np.exp(rng.normal(0, wobble, len(written)))
     # Fast spans that end in a stop or an impact are written at a person's full speed: no seed is
     # faster, larger movements slower.
-    least = written * max(1.0, style.size, style.angles)
+    least = written * grown
     ends = {phase.at for line in lines for phase in line.phases
             if any(key.how != "pass" for _, key in phase.moves())}
     fast = (written < FAST_SPAN_S) & np.isin(moments[1:], list(ends))
     spans = np.where(fast, np.maximum(spans, least), spans)
+    if keep:
+        spans *= written.sum() / spans.sum()
     again = np.r_[0.0, np.cumsum(spans)]
     return [
         Timeline(tuple(phase.model_copy(update={"at": float(np.interp(phase.at, moments, again))})

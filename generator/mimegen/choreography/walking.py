@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+from scipy.interpolate import PchipInterpolator, make_interp_spline
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography.score import Phase, WalkKey
@@ -19,6 +19,9 @@ LIFT_OFF, IN_AIR = 0.1, 0.8
 # The body starts after the first foot and arrives before the last one.
 BODY_START, BODY_END = 0.1, 0.5
 KNEE_AHEAD = 1.1
+# The body is fastest while both feet stand, slowest over the standing one: by so much of its speed
+# (Perry and Burnfield 2010).
+PULSE = 0.13
 # In walking the feet are nearer to the middle than in standing.
 NARROW = 0.55
 # Heel lift at toe-off and toe lift at heel strike in a full step, in degrees (Perry).
@@ -63,6 +66,15 @@ class Walk(NamedTuple):
         """How far a step goes, as a share of an adult's usual one."""
         way = np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1).sum()
         return float(min(way / max(self.steps - 1, 1) / STEP_CM, 1.2))
+
+    def pulsed(self, moments: FloatArray) -> FloatArray:
+        """Return the moments (F,) of a steady walk that one with each step's pulse has got to."""
+        steps = (moments - self.times[0]) / self.step_s
+        ease = np.ones(len(moments))
+        for within, moving in zip((steps, self.steps - steps), self.moving, strict=True):
+            ease *= 1.0 if moving else np.clip(within, 0.0, 1.0)
+        ahead = PULSE * self.step_s / (2 * np.pi) * np.sin(2 * np.pi * steps)
+        return np.asarray(moments + ease * ahead)
 
     def at(self, moments: FloatArray) -> FloatArray:
         """Return left, forward, turn (F, 3) of the body at moments (F,)."""
@@ -159,17 +171,25 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
         now = walk.at(moments)
         begun = moments >= walk.times[0]
         way[begun] = now[begun]
-        if len(walk.times) > 2 and len(moments) > 1:
+        if len(moments) < 2:
+            continue
+        if len(walk.times) > 2:
             # Corners of the way are rounded over half a step.
             sigma = 0.5 * walk.step_s / (moments[1] - moments[0])
             way = gaussian_filter1d(way, sigma, axis=0, mode="nearest")
+        way = make_interp_spline(moments, way, k=1)(walk.pulsed(moments))
     nothing = np.zeros(len(moments))
     return Ground(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 
 
 def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
-                side: str) -> Ground:
-    """Return one foot's own floor (see Ground): still in stance, moved in every swing."""
+                side: str, stray: FloatArray) -> Ground:
+    """Return one foot's own floor (see Ground): still in stance, moved in every swing.
+
+    ``stray`` (N, 4) is how far each of its landings, in turn, is off to the left and ahead (cm),
+    turned (degrees), and how much higher (a share) it is lifted on the way.
+    """
+    landing = 0
     frame = np.r_[start, 1.0]
     way = np.tile(frame, (len(moments), 1))
     lift, heel = np.zeros(len(moments)), np.zeros(len(moments))
@@ -179,12 +199,14 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
                 way += landed - frame
                 frame = landed
                 continue
+            off, landing = stray[landing % len(stray)], landing + 1
+            landed = landed + _strayed(off, landed[2]) * walk.full
             end = begin + IN_AIR * walk.step_s
             share = np.clip((moments - begin) / (end - begin), 0.0, 1.0)
-            way += (landed - frame) * _minimum_jerk(share)[:, None]
+            way += (landed - frame) * minimum_jerk(share)[:, None]
             span = float(np.hypot(*(landed - frame)[:2]))
             swung = 16 * share**2 * (1 - share) ** 2
-            lift += (3.0 + 0.05 * span + walk.lift) * swung
+            lift += (3.0 + 0.05 * span + walk.lift) * (1 + off[3]) * swung
             # Under a raised thigh the foot is ahead.
             turn = np.deg2rad(way[:, 2])
             way[:, :2] += (KNEE_AHEAD * walk.lift * swung)[:, None] * np.stack(
@@ -192,6 +214,13 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
             heel += _roll(walk, begin, end, min(span / (2 * STEP_CM), 1.0))(moments)
             frame = landed
     return Ground(way[:, :2], way[:, 2], way[:, 3], lift, heel)
+
+
+def _strayed(off: FloatArray, heading: float) -> FloatArray:
+    """Return how a landing (4,) changes that is off to the left, ahead and turned, (3,)."""
+    sine, cosine = np.sin(np.deg2rad(heading)), np.cos(np.deg2rad(heading))
+    left, ahead, turn = (float(value) for value in off[:3])
+    return np.array([left * cosine + ahead * sine, ahead * cosine - left * sine, turn, 0.0])
 
 
 def _landings(walk: Walk, side: str) -> list[tuple[float, FloatArray]]:
@@ -218,7 +247,8 @@ def _roll(walk: Walk, begin: float, end: float, ahead: float) -> PchipInterpolat
     return PchipInterpolator(times, [0.0, 0.0, off, 0.55 * off, -HEEL_STRIKE_DEG * ahead, 0.0, 0.0])
 
 
-def _minimum_jerk(share: FloatArray) -> FloatArray:
+def minimum_jerk(share: FloatArray) -> FloatArray:
+    """Return how far (F,) a movement from 0 to 1 has got at shares (F,) of its time."""
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
 
 

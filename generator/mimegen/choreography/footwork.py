@@ -1,0 +1,103 @@
+"""Small steps of people who stand: a foot is put elsewhere by a few centimetres now and then."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from mimegen.choreography.life import Life, liveliness
+from mimegen.choreography.score import FootKey
+from mimegen.choreography.tracks import TimedKey
+from mimegen.choreography.walking import Walk, minimum_jerk
+from mimegen.motion.quaternions import FloatArray
+
+Span = tuple[float, float]
+# Feet are free to step so long (s) after and before they, or the other one, do something; on a heel
+# raised further than this (degrees) nobody steps.
+CLEAR_S, HIGH_HEEL_DEG = 0.1, 30.0
+# How high a small step goes, and by how much of its length more.
+LIFT_CM, LIFT_SHARE = 1.6, 0.15
+
+
+class SmallStep(NamedTuple):
+    """A foot goes to another place ``aside`` (2,) of its own, in centimetres outward, forward."""
+
+    foot: str
+    begin: float
+    end: float
+    aside: FloatArray
+
+
+def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], life: Life,
+                duration: float) -> list[SmallStep]:
+    """Return the small steps of a performer; ``feet`` are the score's keys by foot.
+
+    Who is vigorous steps more often and further. Feet step in turns, while both stand.
+    """
+    values, rng = liveliness().small_steps, np.random.default_rng(life.steps)
+    standing = _both(*(_standing(keys, duration) for keys in feet.values()))
+    for walk in found:
+        standing = _without(standing, (float(walk.times[0]), float(walk.times[-1])))
+    steps: list[SmallStep] = []
+    foot = sorted(feet)[int(rng.integers(2))]
+    moment = float(rng.uniform(0.3, 1.0)) * values.every_s / life.vigor
+    while moment < duration:
+        lasts = float(rng.uniform(*values.lasts_s))
+        way = rng.uniform(-1, 1, 2) * values.reach_cm * life.vigor
+        wait = float(rng.uniform(0.5, 1.5)) * values.every_s / life.vigor
+        room = [begin for begin, end in standing if end >= max(begin, moment) + lasts]
+        if not room:
+            break
+        begin = max(room[0], moment)
+        steps.append(SmallStep(foot, begin, begin + lasts, way))
+        foot = next(name for name in feet if name != foot)
+        moment = begin + lasts + wait
+    return steps
+
+
+def aside(steps: Sequence[SmallStep], foot: str, moments: FloatArray) -> FloatArray:
+    """Return how far (F, 3) small steps have put a foot outward, forward, up, in centimetres."""
+    way, place = np.zeros((len(moments), 3)), np.zeros(2)
+    for step in steps:
+        if step.foot != foot:
+            continue
+        share = np.clip((moments - step.begin) / (step.end - step.begin), 0.0, 1.0)
+        way[:, :2] += minimum_jerk(share)[:, None] * (step.aside - place)
+        height = LIFT_CM + LIFT_SHARE * float(np.linalg.norm(step.aside - place))
+        way[:, 2] += height * 16 * share**2 * (1 - share) ** 2
+        place = step.aside
+    return way
+
+
+def _standing(keys: Sequence[TimedKey], duration: float) -> list[Span]:
+    """Return when a foot stands flat on one place, a little short of what is before and after."""
+    spans: list[Span] = []
+    after = replace(keys[-1], time=duration + CLEAR_S)
+    for first, last in pairwise([*keys, after]):
+        if not _stays(first, last):
+            continue
+        goes_on = bool(spans) and spans[-1][1] == first.time
+        begin = spans.pop()[0] if goes_on else first.time
+        spans.append((begin, last.time))
+    return [(begin + CLEAR_S, end - CLEAR_S) for begin, end in spans]
+
+
+def _stays(first: TimedKey, last: TimedKey) -> bool:
+    one, other = cast(FootKey, first.key), cast(FootKey, last.key)
+    assert one.to is not None and other.to is not None
+    moved = np.abs(np.subtract(one.to.offset, other.to.offset)).max()
+    high = max(abs(one.heel or 0.0), abs(other.heel or 0.0))
+    return bool(moved < 0.1 and one.to.offset[2] < 0.5 and high < HIGH_HEEL_DEG)
+
+
+def _both(first: Sequence[Span], second: Sequence[Span]) -> list[Span]:
+    spans = [(max(a, c), min(b, d)) for a, b in first for c, d in second]
+    return sorted(span for span in spans if span[0] < span[1])
+
+
+def _without(spans: Sequence[Span], taken: Span) -> list[Span]:
+    left = [(a, min(b, taken[0] - CLEAR_S)) for a, b in spans]
+    right = [(max(a, taken[1] + CLEAR_S), b) for a, b in spans]
+    return sorted(span for span in (*left, *right) if span[0] < span[1])

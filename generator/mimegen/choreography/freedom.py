@@ -1,0 +1,60 @@
+"""How exactly a score means a hand to be somewhere: what touches something has no play."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from mimegen.choreography.score import HandKey, PropKey
+from mimegen.choreography.tracks import TimedKey
+from mimegen.motion.quaternions import FloatArray
+
+# Places in free space may vary; elsewhere the hand touches something.
+FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
+        "head")
+# So far from another part of the body a hand is no longer at it, in centimetres.
+AT_CM, AWAY_CM = 8.0, 20.0
+BODY = ("throat", "chin", "mouth", "nose", "eyes", "forehead", "crown", "ear", "jaw", "knee")
+# The play of a hand in free space by what of it is there; a wrist's is whole.
+PLAY = {"palm": 0.7, "fingertips": 0.35, "pinch": 0.35, "skin": 0.1}
+# Hands nearer than this to each other hold something between them, or each other.
+TOGETHER_CM, APART_CM, SHOULDERS_CM = 16.0, 42.0, 36.0
+
+
+def play(key: HandKey) -> float:
+    """Return how much play a hand has at a key: 1 in free space, 0 where it touches something."""
+    if key.to is None:
+        return 0.0
+    free = 1.0 if key.to.anchor in FREE else 0.0
+    if key.to.anchor in BODY:
+        far = float(np.linalg.norm(key.to.offset))
+        free = float(np.clip((far - AT_CM) / (AWAY_CM - AT_CM), 0.0, 0.8))
+    return free * PLAY.get(key.touch or "palm", 1.0)
+
+
+def prop_play(key: PropKey) -> float:
+    """Return how much play a thing has: little where it is carried, none where it stands."""
+    return 0.2 if key.to and key.to.anchor in FREE and key.to.anchor not in (
+        "floor", "here") else 0.0
+
+
+def apartness(keys: Sequence[TimedKey], others: Sequence[TimedKey]) -> FloatArray:
+    """Return for each key (K,) how far the hand is from the other one, 0 to 1."""
+    holding = [max((key for key in others if key.time <= timed.time), key=lambda key: key.time,
+                   default=others[0]) for timed in keys]
+    return np.array([apart(cast(HandKey, own.key), cast(HandKey, other.key))
+                     for own, other in zip(keys, holding, strict=True)])
+
+
+def apart(own: HandKey, other: HandKey) -> float:
+    """Return how far two hands are from each other: 0 together, 1 far apart."""
+    if own.to is None or other.to is None or "hand" in own.to.anchor + other.to.anchor:
+        return 0.0
+    if own.to.anchor != other.to.anchor:
+        return 1.0
+    between = np.subtract(own.to.offset, other.to.offset)
+    between[0] = own.to.offset[0] + other.to.offset[0]
+    if own.to.anchor in ("shoulder", "hip", "ear", "jaw", "knee"):
+        between[0] += SHOULDERS_CM
+    far = float(np.linalg.norm(between))
+    return float(np.clip((far - TOGETHER_CM) / (APART_CM - TOGETHER_CM), 0.0, 1.0))

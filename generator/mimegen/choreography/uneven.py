@@ -1,0 +1,120 @@
+"""No movement comes back exactly: keys that a score repeats differ in size and place."""
+
+import zlib
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from mimegen.choreography.freedom import apart, play
+from mimegen.choreography.hands import HANGING
+from mimegen.choreography.life import liveliness
+from mimegen.choreography.places import Offset, Place
+from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned
+from mimegen.choreography.tracks import Timeline, track_keys
+from mimegen.motion.quaternions import FloatArray
+
+# A foot that is put elsewhere goes at least so far (cm). Turns beyond this (degrees), deep bends
+# and jumps (cm) do not grow.
+STEP_CM, FAR_DEG, DEEP_CM = 4.0, 35.0, 12.0
+# Hands this far (cm) from a shoulder vary by this share of what others do.
+FAR_CM, STRETCHED = 44.0, 0.4
+# Where outward is: what both hands do alike, they do in one direction of the room.
+OUTWARD = {"left_hand": 1.0, "right_hand": -1.0}
+
+
+def uneven(line: Timeline, name: str, seed: int) -> Timeline:
+    """Return a part's keys as the performer called ``name`` keeps to them.
+
+    Size and place of people's repeated movements vary by some percent, the more the farther and
+    faster they go (Schmidt et al. 1979). Hands that are near each other vary together.
+    """
+    rng = np.random.default_rng([seed, zlib.crc32(f"unevenness of {name}".encode())])
+    complete = {track: {timed.time: cast(HandKey, timed.key)
+                        for timed in track_keys(line.phases, track, HANGING)}
+                for track in OUTWARD}
+    means = middles(line)
+    feet: dict[str, tuple[FloatArray, FloatArray]] = {}
+    phases = []
+    for phase in line.phases:
+        alike = rng.normal(size=4)
+        update: dict[str, Key] = {}
+        for track, key in phase.moves():
+            own, turns = rng.normal(size=4), rng.normal(size=3)
+            if isinstance(key, FootKey):
+                update[track] = _uneven_foot(key, own, feet, track)
+            elif isinstance(key, HandKey) and key.to is not None:
+                full = complete[track][phase.at]
+                other = _at(complete["right_hand" if track == "left_hand" else "left_hand"],
+                            phase.at)
+                share = apart(full, other)
+                noise = share * own + np.sqrt(1 - share**2) * alike * [1, OUTWARD[track], 1, 1]
+                offset = _uneven_place(key.to.offset, play(full) * noise,
+                                       means[track, key.to.anchor])
+                update[track] = key.model_copy(update={"to": Place(key.to.anchor, offset)})
+            elif isinstance(key, Turned) and not isinstance(key, PropKey):
+                update[track] = _uneven_turn(key, own, turns)
+        whole = {"hands": None, "feet": None} if update else {}
+        phases.append(phase.model_copy(update={**{
+            track: key for track, key in phase.moves() if track not in phase.props}, **whole,
+            **update}))
+    return replace(line, phases=tuple(phases))
+
+
+def middles(line: Timeline) -> dict[tuple[str, str], FloatArray]:
+    """Return the mean places (3,) of each hand and prop by track and landmark."""
+    offsets: dict[tuple[str, str], list[Offset]] = {}
+    for phase in line.phases:
+        for track, key in phase.moves():
+            if isinstance(key, HandKey | PropKey) and key.to is not None:
+                offsets.setdefault((track, key.to.anchor), []).append(key.to.offset)
+    return {name: np.mean(places, axis=0) for name, places in offsets.items()}
+
+
+def _at(keys: dict[float, HandKey], moment: float) -> HandKey:
+    """Return the key that holds at a moment."""
+    return keys[max(time for time in keys if time <= moment)]
+
+
+def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:
+    """Move a place by ``noise`` (4,): its distance from the middle, and itself."""
+    values = liveliness().uneven
+    # Who stretches an arm out, stretches it out.
+    noise = noise * (STRETCHED if np.linalg.norm(offset) > FAR_CM else 1.0)
+    moved = middle + (np.array(offset) - middle) * (1 + values.size * noise[0])
+    out, forward, up = (float(step) for step in moved + values.place_cm * noise[1:])
+    return out, forward, up
+
+
+def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
+    values, update = liveliness().uneven, {}
+    for name, noise in zip(("turn", "lean", "tilt"), turns, strict=True):
+        if (degrees := getattr(key, name)) is not None:
+            grown = 1 + values.size * own[0] * (abs(degrees) < FAR_DEG or own[0] < 0)
+            update[name] = degrees * grown + values.turn_deg * noise
+    if isinstance(key, PelvisKey):
+        for name, noise in zip(("left", "forward", "up"), own[1:], strict=True):
+            if (centimetres := getattr(key, name)) is not None:
+                # Knees may be bent more, but not stretched further than they are written.
+                size = noise if name != "up" else -abs(noise) * (abs(centimetres) < DEEP_CM)
+                update[name] = centimetres + values.pelvis_cm * size
+    return key.model_copy(update=update)
+
+
+def _uneven_foot(key: FootKey, own: FloatArray, feet: dict[str, tuple[FloatArray, FloatArray]],
+                 track: str) -> FootKey:
+    """Put a foot a little elsewhere with every step; one that stays, stays to the millimetre."""
+    values, update = liveliness().uneven, cast(dict[str, Any], {})
+    if key.to is not None:
+        written = np.array(key.to.offset)
+        before, aside = feet.get(track, (np.full(3, np.inf), np.zeros(3)))
+        if not np.linalg.norm((written - before)[:2]) < STEP_CM:
+            aside = values.foot_cm * np.append(own[:2], 0.0)
+        feet[track] = written, aside
+        out, forward, up = (float(step) for step in written + aside)
+        update["to"] = Place(key.to.anchor, (out, forward, up))
+    if key.turn is not None:
+        update["turn"] = key.turn + values.turn_deg * own[2]
+    if key.heel is not None:
+        update["heel"] = key.heel * (1 + values.size * own[3])
+    return key.model_copy(update=update)

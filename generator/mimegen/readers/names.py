@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -11,6 +12,8 @@ import yaml
 from mimegen.paths import data_folder
 
 SIDES = ("left", "right")
+# A skeleton of this many bones has a common beginning where more than this share has it.
+LEAST_NAMES, MOST = 10, 0.8
 Found = dict[str, tuple[str, float]]
 
 
@@ -37,8 +40,9 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
              for alias in kind} | {alias for aliases in tables["fingers"].values()
                                    for alias in aliases}
     keys: dict[str, list[tuple[str, str]]] = {"left": [], "right": [], "middle": []}
+    begin = _common_beginning(names)
     for name in names:
-        side, words = _sided(_words(name) or [name.casefold()], known)
+        side, words = _sided(_words(name.removeprefix(begin)) or [name.casefold()], known)
         keys[side or "middle"].append((name, "".join(words)))
     found: Found = {}
     for side in SIDES:
@@ -49,6 +53,13 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
         if ranked:
             found[role] = (min(ranked, key=lambda r: r[0])[1], 1.0)
     return found
+
+
+def _common_beginning(names: tuple[str, ...]) -> str:
+    """Return what most names begin with, as ``Robot_``; nothing where they differ."""
+    begins = Counter(found[0] for name in names if (found := re.match(r"[^\W_]+[_ .|-]", name)))
+    begin, count = max(begins.items(), key=lambda item: item[1], default=("", 0))
+    return begin if count > MOST * len(names) and len(names) >= LEAST_NAMES else ""
 
 
 def _words(name: str) -> list[str]:

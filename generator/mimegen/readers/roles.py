@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton
 from mimegen.readers.mapping import read_mapping
@@ -151,13 +153,18 @@ def _common(skeleton: Skeleton, names: list[str]) -> int:
 
 def _with_true_hips(skeleton: Skeleton,
                     found: Found) -> Found:
-    """Put the hips where both legs and the trunk hang, whatever bone bears the name."""
+    """Put the hips where both legs and the trunk hang, whatever bone bears the name.
+
+    Further up they may lie only where they are at nearly the same place.
+    """
     below = [found[r][0] for r in ("left_thigh", "right_thigh", "head") if r in found]
     if len(below) < 3:
         return found
     fork = _common(skeleton, below)
-    named = found.get("hips")
-    if named is None or skeleton.index[named[0]] not in _ancestors(skeleton, fork):
+    named = skeleton.index[found["hips"][0]] if "hips" in found else fork
+    high = float(np.linalg.norm(skeleton.heads[named] - skeleton.heads[fork]))
+    thigh = float(np.linalg.norm(skeleton.heads[skeleton.index[below[0]]] - skeleton.heads[fork]))
+    if "hips" not in found or named not in _ancestors(skeleton, fork) or high > 2 * thigh:
         found["hips"] = (skeleton.names[fork], 0.8)
     return found
 

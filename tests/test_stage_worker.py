@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from bodies import capsule_character, wandering_motion
 from mimegen.characters.character import Material, Performance
+from mimegen.compositing.compose import compose
 from mimegen.errors import RequestError
 from mimegen.paths import data_folder
 from mimegen.stage.auto import choose_device
@@ -159,6 +161,30 @@ def test_the_catcher_catches_a_shadow(worker: StageWorker, tmp_path: Path) -> No
     figure = read_frame(tmp_path / "camera0" / frame_name(0)).figure
     dark = (figure[..., 3] > 60) & (figure[..., :3].max(axis=-1) < 20)
     assert dark.sum() > 50
+
+
+def test_the_projected_shadow_looks_like_the_traced_one(
+    worker: StageWorker, tmp_path: Path
+) -> None:
+    light = read_config(data_folder() / "render_configs" / "mime.yaml").light.model_dump()
+    sampling = tiny().sampling.model_dump() | {"samples": 64}
+    pictures, covered = [], np.zeros(())
+    for kind in ("projected", "catcher"):
+        config = tiny(shadow={"kind": kind, "strength": 1.0, "cell_m": 0.004},
+                      light=light | {"ground_albedo": 0.8, "sun_from_deg": (-60, 50)},
+                      width=320, height=180, sampling=sampling)
+        job = shot(tmp_path / kind, config)
+        job.missing[1:] = False
+        assert isinstance(carried_out(worker, job)[-1], JobDone)
+        frame = read_frame(tmp_path / kind / "camera0" / frame_name(0))
+        if kind == "projected":
+            covered = ndimage.binary_dilation(whole(frame)[..., 3] > 0, iterations=2)
+        pictures.append(compose(frame, np.ones((180, 320, 3), np.float32)).astype(int)[..., 0])
+    ground = ~covered & ((pictures[0] < 250) | (pictures[1] < 250))
+    assert (ground & (pictures[1] < 100)).sum() > 100, "there is a dark shadow"
+    apart = np.abs(pictures[0] - pictures[1])[ground]
+    assert apart.mean() < 10
+    assert (apart > 60).mean() < 0.01
 
 
 def test_another_worker_after_other_work_makes_the_same_bytes(

@@ -66,8 +66,9 @@ def _set_sky(light: Light) -> None:
     """Give the upper half of the world the sky's color and the lower half the ground's."""
     world = bpy.data.worlds.new("sky")
     bpy.context.scene.world = world
-    # Two plain halves need no finer importance map; the automatic one takes seconds to make.
-    world.cycles.sampling_method, world.cycles.sample_map_resolution = "MANUAL", 64
+    # Two plain halves are found by chance as well, and every aimed ray is left to the suns, which
+    # are brighter: half as many samples for the same noise.
+    world.cycles.sampling_method = "NONE"
     nodes, links = world.node_tree.nodes, world.node_tree.links
     background = nodes["Background"]
     background.inputs["Strength"].default_value = light.sky_strength

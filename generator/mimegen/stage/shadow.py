@@ -21,14 +21,19 @@ from mimegen.stage.skinning import SkinMatrix, skin_matrix
 
 # Points closer together than this share of a cell count once.
 VOXEL_CELLS = 0.625
+TALLEST_VOXEL_M = 0.2
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
 # Light from lower in the sky is left out: its shadows are long and too faint to be seen.
 LOWEST_SKY_DEG = 12.0
-SUN_BLUR_CELLS = 0.8
+SUN_BLUR_CELLS = 0.5
 SKY_BLUR_M = 0.06
-# Ground far from the camera is seen at a glance: samples of it down one pixel.
-SAMPLES_DOWN = 4
+# The sky's shadow is soft and needs no finer cells.
+SKY_CELL_M = 0.02
+# Places of the ground that make one pixel, across and down: it is seen at a slant.
+SAMPLES = (4, 6)
+# Measured: Cycles' width of 1.5 is the radius.
+FILTER_PIXELS = 3.0
 # Ground around the sun's shadow on which the sky's is still drawn, and how far both may reach.
 SURROUNDINGS_M = 0.7
 FARTHEST_M = 8.0
@@ -91,21 +96,17 @@ def _lattice(parts: int) -> FloatArray:
 
 def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> GroundShadow:
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
-    sun = sun_directions(light)
-    sky = sky_directions()
-    points = _thinned(points, VOXEL_CELLS * cell_m)
-    heights = np.maximum(points[:, 2], 0.0)
-    corner, shape = _grid(points[:, :2], heights, sun, cell_m)
-    cells = (points[:, :2] - np.array(corner, np.float32)) / np.float32(cell_m) + np.float32(0.5)
-    heights = heights / np.float32(cell_m)
-    from_sun = ndimage.gaussian_filter(_mean_cover(cells, heights, sun, shape), SUN_BLUR_CELLS)
-    from_sky = ndimage.gaussian_filter(_mean_cover(cells, heights, sky, shape),
-                                       SKY_BLUR_M / cell_m)
+    many = max(1, round(SKY_CELL_M / cell_m))
+    coarse = _thinned(points, 3 * (VOXEL_CELLS * many * cell_m,))
+    corner, shape = _grid(coarse, sun_directions(light), many * cell_m)
+    sun = _mean_cover(points, sun_directions(light), corner, cell_m, shape, many)
+    sky = _mean_cover(coarse, sky_directions(), corner, many * cell_m, shape)
+    from_sun = ndimage.gaussian_filter(sun, SUN_BLUR_CELLS)
+    from_sky = ndimage.gaussian_filter(sky, SKY_BLUR_M / (many * cell_m))
+    faded = from_sky * _faded_rim(shape, many * cell_m)
     sun_share = _sun_share(light)
-    faded = _faded_rim(shape, cell_m)
-    missing = sun_share * from_sun + (1.0 - sun_share) * from_sky * faded
-    middle = (corner[0] + cell_m / 2, corner[1] + cell_m / 2)
-    return GroundShadow(missing, middle, cell_m)
+    missing = sun_share * from_sun + (1.0 - sun_share) * _finer(faded, many)
+    return GroundShadow(missing, (corner[0] + cell_m / 2, corner[1] + cell_m / 2), cell_m)
 
 
 def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
@@ -118,15 +119,19 @@ def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
     return np.asarray(ramps * ramps * (3.0 - 2.0 * ramps), np.float32)
 
 
-def _thinned(points: NDArray[np.float32], voxel_m: float) -> NDArray[np.float32]:
+def _thinned(points: NDArray[np.float32], voxel: tuple[float, ...]) -> NDArray[np.float32]:
     """Return the centres of the voxels, aligned to the world, in which points lie."""
-    voxels = np.floor(points / np.float32(voxel_m)).astype(np.int64)
-    first = voxels.min(axis=0)
-    shape = tuple(voxels.max(axis=0) - first + 1)
+    # Axis by axis: numpy is slow over the short side of (N, 3).
+    voxels = [np.floor(axis / np.float32(size)).astype(np.int32)
+              for axis, size in zip(points.T, voxel, strict=True)]
+    first = [int(axis.min()) for axis in voxels]
+    shape = tuple(int(axis.max()) - low + 1 for axis, low in zip(voxels, first, strict=True))
     taken = np.zeros(shape, np.bool_)
-    taken[tuple((voxels - first).T)] = True
-    centres = np.stack(np.nonzero(taken), axis=-1) + first + 0.5
-    return np.asarray(centres * voxel_m, np.float32)
+    taken[tuple(axis - low for axis, low in zip(voxels, first, strict=True))] = True
+    cells = np.unravel_index(np.flatnonzero(taken), shape)
+    centres = [((axis + low + 0.5) * size).astype(np.float32)
+               for axis, low, size in zip(cells, first, voxel, strict=True)]
+    return np.stack(centres, axis=-1)
 
 
 def _sun_share(light: Light) -> float:
@@ -164,12 +169,13 @@ def sky_directions() -> FloatArray:
     return np.stack([flat * np.cos(turn), flat * np.sin(turn), np.sqrt(1 - flat_squared)], axis=-1)
 
 
-def _grid(places: NDArray[np.float32], heights: NDArray[np.float32],
-          sun: FloatArray, cell_m: float) -> tuple[tuple[float, float], tuple[int, int]]:
+def _grid(points: NDArray[np.float32], sun: FloatArray,
+          cell_m: float) -> tuple[tuple[float, float], tuple[int, int]]:
     """Return corner and shape of the ground grid, aligned to whole cells so nothing flickers."""
+    heights = np.maximum(points[:, 2], 0.0)
     bounds = []
     for axis in range(2):
-        along = np.ascontiguousarray(places[:, axis])
+        along = np.ascontiguousarray(points[:, axis])
         low, high = along.min(), along.max()
         middle = (low + high) / 2
         for direction in sun:
@@ -182,18 +188,21 @@ def _grid(places: NDArray[np.float32], heights: NDArray[np.float32],
     return (left * cell_m, front * cell_m), (back - front + 1, right - left + 1)
 
 
-def _mean_cover(cells: NDArray[np.float32], heights: NDArray[np.float32], directions: FloatArray,
-                shape: tuple[int, int]) -> NDArray[np.float32]:
+def _mean_cover(points: NDArray[np.float32], directions: FloatArray, corner: tuple[float, float],
+                cell_m: float, shape: tuple[int, int], finer: int = 1) -> NDArray[np.float32]:
     """Return for every corner between four cells the share of directions that cover it.
 
-    A point covers its whole cell, which widens shapes by half a cell; a corner counts as covered
-    where all four cells about it are, which takes that back.
+    ``shape`` counts cells ``finer`` times as wide. A point covers its whole cell, which widens
+    shapes by half a cell; a corner counts as covered where all four cells about it are, which
+    takes that back.
     """
-    rows, columns = shape
-    x, y = np.ascontiguousarray(cells.T)
+    rows, columns = shape[0] * finer, shape[1] * finer
+    shifts = (directions[:, :2] / directions[:, 2:]).astype(np.float32)
+    middle = shifts.mean(axis=0)
+    x, y, heights = _landed(points, middle, np.abs(shifts - middle).max(), cell_m)
+    x, y = (x - np.float32(corner[0] / cell_m - 0.5), y - np.float32(corner[1] / cell_m - 0.5))
     total = np.zeros(rows * columns, np.float32)
-    for direction in directions:
-        x_shift, y_shift = (direction[:2] / direction[2]).astype(np.float32)
+    for x_shift, y_shift in shifts - middle:
         column = (x - heights * x_shift).astype(np.int32)
         row = (y - heights * y_shift).astype(np.int32)
         inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
@@ -201,7 +210,27 @@ def _mean_cover(cells: NDArray[np.float32], heights: NDArray[np.float32], direct
         covered[(row * columns + column)[inside]] = True
         total[:-columns - 1] += (covered[:-columns - 1] & covered[1:-columns]
                                  & covered[columns:-1] & covered[columns + 1:])
-    return total.reshape(shape) / np.float32(len(directions))
+    return total.reshape(rows, columns) / np.float32(len(directions))
+
+
+def _landed(points: NDArray[np.float32], shift: NDArray[np.float32], spread: float,
+            cell_m: float) -> NDArray[np.float32]:
+    """Return x and y (2 of 3 rows) where light along ``shift`` throws points, and their heights.
+
+    All in cells; points that no direction within ``spread`` of ``shift`` throws apart are one.
+    """
+    heights = np.maximum(points[:, 2:], 0.0)
+    landed = np.concatenate([points[:, :2] - heights * shift, heights], axis=1)
+    wide = VOXEL_CELLS * cell_m
+    tall = min(max(wide, wide / max(spread, 1e-6)), TALLEST_VOXEL_M)
+    return np.ascontiguousarray(_thinned(landed, (wide, wide, tall)).T) / np.float32(cell_m)
+
+
+def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:
+    """Return a layer of corners' values between cells ``times`` as many along both sides."""
+    along_y, along_x = ((np.arange(size * times) + 0.5) / times - 0.5 for size in layer.shape)
+    places = np.meshgrid(along_y, along_x, indexing="ij")
+    return np.asarray(ndimage.map_coordinates(layer, places, order=1, mode="nearest"))
 
 
 def seen_shadow(shadow: GroundShadow, camera: Camera,
@@ -211,16 +240,36 @@ def seen_shadow(shadow: GroundShadow, camera: Camera,
     ``strength`` scales it: 0 none, 1 as dark as geometry and light make it.
     """
     left, top, right, bottom = _seen_bounds(shadow, camera, strength)
-    across = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
-    rows = (bottom - top) * SAMPLES_DOWN
-    down = top + (np.arange(rows, dtype=np.float32)[:, None] + np.float32(0.5)) / SAMPLES_DOWN
-    column, row, below = (a * across + b * down + c for a, b, c in _to_cells(shadow, camera))
-    ahead = below > 1e-6
-    below = np.where(ahead, below, 1.0)
-    places = np.where(ahead, [row / below, column / below], -10.0)
-    samples = ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
-    seen = samples.reshape(bottom - top, SAMPLES_DOWN, right - left).mean(axis=1)
+    weights, offsets = pixel_filter()
+    seen = np.zeros((bottom - top, right - left), np.float32)
+    columns = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
+    rows = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
+    to_cells = _to_cells(shadow, camera)
+    for weight, (aside, below) in zip(weights, offsets, strict=True):
+        column, row, depth = (a * (columns + aside) + b * (rows + below) + c
+                              for a, b, c in to_cells)
+        ahead = depth > 1e-6
+        depth = np.where(ahead, depth, 1.0)
+        places = np.where(ahead, [row / depth, column / depth], -10.0)
+        seen += weight * ndimage.map_coordinates(shadow.missing, places, order=1, mode="constant")
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
+
+
+def pixel_filter() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return weights (N,) and offsets x y (N, 2) in pixels of the places that make one pixel.
+
+    Cycles' own filter, a Blackman-Harris window (Harris 1978), which figures have too.
+    """
+    across, down = ((np.arange(count) + 0.5) / count - 0.5 for count in SAMPLES)
+    x, y = (grid.ravel() for grid in np.meshgrid(across, down))
+    weights = _blackman_harris(x) * _blackman_harris(y)
+    return (np.asarray(weights / weights.sum(), np.float32),
+            (FILTER_PIXELS * np.stack([x, y], axis=-1)).astype(np.float32))
+
+
+def _blackman_harris(place: FloatArray) -> FloatArray:
+    turns = 2.0 * np.pi * (place[:, None] + 0.5) * np.arange(4)
+    return np.asarray(np.cos(turns) @ np.array([0.35875, -0.48829, 0.14128, -0.01168]))
 
 
 def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:

@@ -107,10 +107,13 @@ def test_what_trim_says(text: str, kind: str, first: float | None, last: float |
     assert parse_trim(str(trim)) == trim
 
 
-@pytest.mark.parametrize("text", ["", "7", "7:3", "3:3", "a:b", "-1:3", "1f:3", "1:2:3", ":",
-                                  "nan:2", "1e3:2e3"])
-def test_what_trim_cannot_say(text: str) -> None:
-    with pytest.raises(RequestError, match=r"--trim .*expected auto, none"):
+@pytest.mark.parametrize(("text", "said"), [
+    *((text, "expected auto, none") for text in ("", "7", "a:b", "-1:3", "1:2:3", ":", "nan:2",
+                                                 "1e3:2e3")),
+    ("5:2", "does not end after its start"), ("3f:3f", "does not end after its start"),
+    ("1f:3", "one end in seconds and one in frames")])
+def test_what_trim_cannot_say(text: str, said: str) -> None:
+    with pytest.raises(RequestError, match=rf"^--trim {text}: .*{said}"):
         parse_trim(text)
 
 

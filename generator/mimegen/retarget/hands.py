@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import hand_axes, leg_length
+from mimegen.retarget.anatomy import hand_axes, leg_length, unit
 from mimegen.retarget.flesh import (
     Axes,
     Place,
@@ -21,7 +20,7 @@ from mimegen.retarget.flesh import (
     typical_tubes,
 )
 from mimegen.retarget.limbs import bent_to
-from mimegen.retarget.smoothing import as_lively
+from mimegen.retarget.smoothing import as_lively, smoothest
 from mimegen.retarget.surface import Skin, outer_vertices
 
 # Distances (m) from the surface within which a hand touches and from which on it is free.
@@ -36,10 +35,15 @@ REST_WEIGHT = 0.03
 HALF_A_HAND = 0.019
 # How often hands are pushed out of flesh, each time from the deepest.
 PUSHES = 3
+FREE_OF_PUSHES = 0.2
 # Which of a hand's points are finger tips, and how deep (m) they may press.
 TIPS, GIVES = slice(3, 5), 0.01
-# The standard deviation (s) of the low-pass of hands' shifts.
-SETTLING = 0.03
+# The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
+HANDS_HZ = 5.0
+# Shoulders go with a wrist by this share of small shifts, and never further than this (m).
+GIRDLE, GIRDLE_MOST = 0.8, 0.05
+# How much more a shoulder's way along the arm counts, and how stiff collar bones are lengthwise.
+ALONG_ARM, RIGID = 100.0, 1e4
 ARM = ("upper_arm", "forearm", "hand")
 
 
@@ -84,10 +88,15 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     for number, side in enumerate(SIDES):
         shifts[:, number], weights[:, number] = to_the_body(ours, theirs, number, side, scale)
     apart, near = _apart(ours, theirs, scale)
+    # What only nears yields to what touches.
+    near, weights = near**2, weights**2
     shifts = _balance(near, weights, apart, shifts)
-    shifts = gaussian_filter1d(shifts, SETTLING * motion.fps, axis=0, mode="nearest")
+    firm = REST_WEIGHT + near[:, None] + weights
+    shifts = _smoothest(shifts, firm, motion.fps)
     for _ in range(PUSHES):
-        shifts = shifts + _out_of_the_body(ours, theirs, shifts, scale, motion.fps)
+        pushes = _out_of_the_body(ours, theirs, shifts, scale)
+        pushed = np.linalg.norm(pushes, axis=2) > 0
+        shifts = shifts + _smoothest(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
     goals = theirs.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
@@ -226,8 +235,13 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     return np.asarray(np.linalg.solve(matrix, right_side))
 
 
-def _out_of_the_body(ours: Body, body: Body, shifts: FloatArray, scale: float,
-                     fps: float) -> FloatArray:
+def _smoothest(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
+    """Return both hands' shifts (F, 2, 3) smoothed, least where the weights (F, 2) are high."""
+    return np.stack([smoothest(shifts[:, number], weights[:, number], fps, HANDS_HZ)
+                     for number in range(len(SIDES))], axis=1)
+
+
+def _out_of_the_body(ours: Body, body: Body, shifts: FloatArray, scale: float) -> FloatArray:
     """Return what moves hands (F, 2, 3) that are shifted so out of the flesh they are in.
 
     Finger tips may be as deep as the source's, and a little deeper: fingers and flesh give.
@@ -247,17 +261,49 @@ def _out_of_the_body(ours: Body, body: Body, shifts: FloatArray, scale: float,
             deeper = depth > deepest
             found[deeper, number] = depth[deeper, None] * out[deeper]
             deepest = np.maximum(deepest, depth)
-    return np.asarray(gaussian_filter1d(found, SETTLING / 2 * fps, axis=0, mode="nearest"))
+    return found
 
 
 def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
-    """Return the motion with elbows bent so that left and right wrist reach ``goals`` (F, 2, 3)."""
+    """Return the motion with left and right wrist at ``goals`` (F, 2, 3).
+
+    Shoulders go along a little, elbows bend for the rest.
+    """
     pose = motion.global_pose
     rotations = pose.rotations.copy()
     for number, side in enumerate(SIDES):
         chain = [joints[f"{side}_{part}"] for part in ARM]
+        positions, clavicle = pose.positions, joints.get(f"{side}_clavicle")
+        if clavicle is not None:
+            shift = goals[:, number] - positions[:, chain[2]]
+            positions = positions + _shoulder_moved(rotations, positions[:, [clavicle, chain[0], chain[2]]],
+                                                    clavicle, shift)[:, None]
         inward = np.array([0.0, 0.0, -1.0 if side == "left" else 1.0])
         hinges = quaternions.rotate(pose.rotations[:, chain[0]], inward)
-        bent_to(rotations, pose.positions, chain, goals[:, number], hinges)
+        bent_to(rotations, positions, chain, goals[:, number], hinges)
     return Motion.from_global_rotations(motion.skeleton, motion.fps, motion.root_positions,
                                         quaternions.without_flips(rotations))
+
+
+def _shoulder_moved(rotations: FloatArray, places: FloatArray, clavicle: int,
+                    shift: FloatArray) -> FloatArray:
+    """Turn a collar bone in ``rotations`` (F, J, 4) for the wrist's ``shift`` (F, 3).
+
+    ``places`` (F, 3, 3) are the joints of collar bone, shoulder and wrist. Returns how far the
+    shoulder moves, (F, 3): as the wrist, so far as the collar bone lets it, and rather along the
+    arm than across it, for what changes the distance of the two bends a nearly straight arm much.
+    """
+    bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
+    far = np.linalg.norm(shift, axis=1, keepdims=True)
+    wish = GIRDLE * shift / (1 + GIRDLE * far / GIRDLE_MOST)
+    costs = np.eye(3) + ALONG_ARM * _squares(arm)
+    way = np.linalg.solve(costs + RIGID * _squares(bone), costs @ wish[..., None])[..., 0]
+    turn = quaternions.between(bone, bone + way)
+    rotations[:, clavicle] = quaternions.multiply(turn, rotations[:, clavicle])
+    return np.asarray(quaternions.rotate(turn, bone) - bone)
+
+
+def _squares(vectors: FloatArray) -> FloatArray:
+    """Return the matrices (F, 3, 3) that project on vectors (F, 3)."""
+    ways = unit(vectors)
+    return np.asarray(ways[:, :, None] * ways[:, None])

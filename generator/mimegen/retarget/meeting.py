@@ -13,7 +13,6 @@ from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import (
-    SETTLING,
     Body,
     arms_bent,
     has_arms,
@@ -29,6 +28,8 @@ REACHING = 0.5
 # long (s), hold each other.
 SHORT, HOLDING_SPEED, HOLDING = 0.25, 0.15, 0.25
 ROUNDS = 3
+# The standard deviation (s) of the low-pass of hands' shifts.
+SETTLING = 0.03
 
 
 @dataclass(frozen=True)

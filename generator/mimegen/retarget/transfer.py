@@ -122,7 +122,7 @@ def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
     order, own = ([skeleton.index[name] for name in names] for skeleton in (source, target))
     ours = unit(source.tails[order] - source.heads[order])
     theirs = unit(target.tails[own] - target.heads[own])
-    return bool(np.median(np.sum(ours * theirs, axis=1)) > np.cos(np.radians(12.0)))
+    return bool(np.median(np.sum(ours * theirs, axis=1)) > np.cos(np.radians(1.0)))
 
 
 def _aligned(motion: Motion, roles: Mapping[str, str], target: Skeleton,

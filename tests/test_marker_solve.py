@@ -21,7 +21,8 @@ SHOGUN = ["ARIEL", "C7", "CLAV", "STRN", "T10", "MFWT", "MBWT",
               "FWT", "BWT", "THI", "KNE", "KNI", "SHN", "ANK", "HEL", "TOE", "MT1", "MT5",
               "THM6", "IDX6", "MID6", "RNG6", "PNK6"))]
 JOINTS = ["LeftLeg", "RightLeg", "LeftFoot", "RightFoot", "LeftArm", "RightArm", "LeftForeArm",
-          "RightForeArm", "LeftHand", "RightHand", "Neck", "Hips", "LeftUpLeg", "RightUpLeg"]
+          "RightForeArm", "LeftHand", "RightHand", "Neck", "Hips", "LeftUpLeg", "RightUpLeg",
+          "LeftToeBase", "RightToeBase"]
 
 
 @cache
@@ -117,6 +118,7 @@ def test_gaps_are_bridged_and_flagged():
 
 @pytest.mark.parametrize(("missing", "joint", "said"), [
     (("LKNE",), "LeftLeg", "left knee"), (("RANK",), "RightFoot", "right ankle"),
+    (("LTOE",), "LeftToeBase", "left toes"),
     (("RELB",), "RightForeArm", "right elbow"), (("LWRA", "LWRB"), "LeftHand", "left wrist")])
 def test_a_joint_that_no_marker_shows_is_inferred_and_said(missing, joint, said):
     places = markers(PLUG_IN_GAIT, exercise()).copy()
@@ -125,6 +127,21 @@ def test_a_joint_that_no_marker_shows_is_inferred_and_said(missing, joint, said)
     assert solution.inferred == (joint,)
     assert any(note.startswith(f"no marker shows the {said}: inferred") for note in solution.notes)
     assert errors_mm(solution, exercise())[joint] < 25.0
+
+
+@pytest.mark.parametrize("missing", ["LASI", "RPSI"])
+def test_three_markers_of_the_pelvis_are_enough(missing):
+    places = markers(PLUG_IN_GAIT, exercise()).copy()
+    places[:, PLUG_IN_GAIT.index(missing)] = np.nan
+    found, whole = (errors_mm(solved(PLUG_IN_GAIT, seen), exercise())
+                    for seen in (places, markers(PLUG_IN_GAIT, exercise())))
+    assert max(abs(found[joint] - whole[joint]) for joint in ("LeftUpLeg", "RightUpLeg")) < 10.0
+
+
+def test_markers_of_no_human_size_are_refused():
+    with pytest.raises(RequestError, match=r"synthetic: its markers are as far apart as on a body"
+                                           r" 0\.017 m tall"):
+        solved(PLUG_IN_GAIT, 0.01 * markers(PLUG_IN_GAIT, exercise()))
 
 
 def test_nothing_is_inferred_where_markers_show_all():

@@ -53,6 +53,7 @@ def median_length(vectors: FloatArray) -> float:
 
 def hip_centres(places: Places) -> dict[str, FloatArray]:
     """Return LeftUpLeg and RightUpLeg (F, 3) after Harrington et al. (2007), or nothing."""
+    places = _whole_pelvis(places)
     if not {"left_asis", "right_asis"} <= set(places):
         return {}
     left, right = places["left_asis"], places["right_asis"]
@@ -68,6 +69,20 @@ def hip_centres(places: Places) -> dict[str, FloatArray]:
     middle = front - (0.24 * depth + 0.0099) * forward - (0.30 * width + 0.0109) * up
     aside = (0.33 * width + 0.0073) * across
     return {"LeftUpLeg": middle + aside, "RightUpLeg": middle - aside}
+
+
+def _whole_pelvis(places: Places) -> Places:
+    """Return the places with one missing spine of the pelvis mirrored by the other pair."""
+    pairs = [("left_asis", "right_asis"), ("left_psis", "right_psis")]
+    for pair, (left, right) in zip(pairs, pairs[::-1], strict=True):
+        there = [name for name in pair if name in places]
+        if len(there) == 1 and {left, right} <= set(places):
+            across, middle = unit(places[left] - places[right]), (places[left] + places[right]) / 2
+            own = places[there[0]]
+            aside = np.sum((own - middle) * across, axis=-1, keepdims=True) * across
+            missing = pair[0] if there[0] == pair[1] else pair[1]
+            return {**places, missing: own - 2 * aside}
+    return places
 
 
 def chord(proximal: FloatArray, marker: FloatArray, lateral: FloatArray,

@@ -3,6 +3,7 @@
 They are inferred: bones are as long as the other side's, and markers sit on them as there.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,20 +18,27 @@ from mimegen.motion.quaternions import FloatArray
 LEG, ARM = ("UpLeg", "Leg", "Foot"), ("Arm", "ForeArm", "Hand")
 SHOWN_BY = {"Leg": (("lateral_knee", "medial_knee"), LEG),
             "Foot": (("lateral_ankle", "medial_ankle"), LEG),
+            "ToeBase": (("forefoot", "first_toe_joint", "fifth_toe_joint", "toe_tip"), LEG),
             "ForeArm": (("lateral_elbow", "medial_elbow"), ARM),
             "Hand": (("radial_wrist", "ulnar_wrist"), ARM)}
-BONE_ABOVE = {"Leg": "UpLeg", "Foot": "Leg", "ForeArm": "Arm", "Hand": "ForeArm"}
-PLAIN = {"Leg": "knee", "Foot": "ankle", "ForeArm": "elbow", "Hand": "wrist"}
+BONE_ABOVE = {"Leg": "UpLeg", "Foot": "Leg", "ToeBase": "Foot", "ForeArm": "Arm",
+              "Hand": "ForeArm"}
+PLAIN = {"Leg": "knee", "Foot": "ankle", "ToeBase": "toes", "ForeArm": "elbow", "Hand": "wrist"}
 
 
 def hidden_joints(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
     """Return the joints of limbs that none of the landmarks shows."""
-    names, carriers = ({mark.name for mark in landmarks}, {mark.joint for mark in landmarks})
-    return tuple(
-        f"{side.capitalize()}{joint}" for side, _ in SIDES
-        for joint, (shown_by, limb) in SHOWN_BY.items()
-        if not names & {f"{side}_{mark}" for mark in shown_by}
-        and carriers & {f"{side.capitalize()}{part}" for part in limb})
+    carriers = {mark.joint for mark in landmarks}
+    return tuple(f"{side.capitalize()}{joint}" for side, _ in SIDES
+                 for joint, (_, limb) in SHOWN_BY.items()
+                 if not _shown(landmarks, side, joint)
+                 and carriers & {f"{side.capitalize()}{part}" for part in limb})
+
+
+def _shown(landmarks: Sequence[Landmark], side: str, joint: str) -> set[str]:
+    """Return which of a joint's landmarks are there on a side."""
+    names = {mark.name for mark in landmarks}
+    return {mark for mark in SHOWN_BY[joint][0] if f"{side}_{mark}" in names}
 
 
 def plain_name(joint: str) -> str:
@@ -51,27 +59,32 @@ def stops(skeleton: Skeleton, hidden: Sequence[str]) -> FloatArray:
     return found
 
 
-def as_on_the_other_side(rig: Rig, landmarks: Sequence[Landmark],
-                         hidden: Sequence[str]) -> FloatArray:
-    """Return the markers' places (M, 3), those beside hidden joints mirrored from the other side.
+def as_on_the_other_side(rig: Rig, landmarks: Sequence[Landmark]) -> FloatArray:
+    """Return the markers' places (M, 3), mirrored where the other side shows a joint better.
 
     Wands and the like are put at any height: those keep their own place along the bone.
     """
-    number = {mark.name: n for n, mark in enumerate(landmarks)}
     markers = rig.markers.copy()
-    for joint in hidden:
-        (side, _), (other, _) = SIDES if joint.startswith("Left") else SIDES[::-1]
-        part = joint.removeprefix(side.capitalize())
-        if f"{other.capitalize()}{part}" in hidden:
-            continue
-        beside = (joint, f"{side.capitalize()}{BONE_ABOVE[part]}")
-        for n, mark in enumerate(landmarks):
-            twin = number.get(f"{other}_{mark.name.removeprefix(f'{side}_')}")
-            if mark.joint in beside and twin is not None:
+    for (side, _), (other, _) in (SIDES, SIDES[::-1]):
+        beside = {f"{side.capitalize()}{part}" for joint, bone in BONE_ABOVE.items()
+                  if _shown(landmarks, side, joint) < _shown(landmarks, other, joint)
+                  for part in (joint, bone)}
+        for n, twin in _twins(landmarks, side, other):
+            if landmarks[n].joint in beside:
                 markers[n] = rig.markers[twin] * [-1.0, 1.0, 1.0]
-                if mark.loose:
+                if landmarks[n].loose:
                     markers[n] += _along(rig, n, rig.markers[n] - markers[n])
     return markers
+
+
+def _twins(landmarks: Sequence[Landmark], side: str, other: str) -> list[tuple[int, int]]:
+    """Return a side's markers and those of the other side's like places, in order."""
+    numbers: dict[str, list[int]] = defaultdict(list)
+    for n, mark in enumerate(landmarks):
+        numbers[mark.name].append(n)
+    return [pair for name, own in list(numbers.items()) if name.startswith(f"{side}_")
+            for pair in zip(own, numbers[f"{other}_{name.removeprefix(f'{side}_')}"],
+                            strict=False)]
 
 
 def _along(rig: Rig, marker: int, shift: FloatArray) -> FloatArray:

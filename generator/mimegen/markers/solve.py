@@ -23,6 +23,10 @@ COARSE_OUTLIER, OUTLIER = 1.0, 0.06
 LEAST_SEEN, WHOLE_SHARE = 0.5, 0.75
 # A joint counts as seen while this share of the markers that show it is.
 SEEN_SHARE = 0.5
+# How far (radians) a foot is thought to turn where nothing shows its toes.
+HELD_FOOT = (0.3, 0.1, 0.1)
+# Of the standard body's size.
+BELIEVABLE = (0.3, 2.0)
 # A marker seen in less than this share of the frames shows nothing.
 NEVER_SEEN = 0.02
 BRIDGE_SIGMA, BRIDGE_SIGMA_M = 0.15, 0.05
@@ -64,7 +68,7 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     landmarks = [mark for (_, mark), there in zip(known, shown, strict=True) if there]
     _check(file, marker_set, landmarks)
     hidden = hidden_joints(landmarks)
-    skeleton, rig, pose = _calibrated(seen, landmarks, hidden)
+    skeleton, rig, pose = _calibrated(file, seen, landmarks, hidden)
     pose, unseen = _all_frames(rig, seen, pose, _springs(skeleton, len(seen), hidden))
     motion = Motion(skeleton, fps, pose.roots,
                     quaternions.without_flips(quaternions.normalise(pose.rotations)))
@@ -98,7 +102,7 @@ def _covered(file: str, seen: FloatArray) -> slice:
     return slice(int(enough[0]), int(enough[-1]) + 1)
 
 
-def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark],
+def _calibrated(file: str, seen: FloatArray, landmarks: Sequence[Landmark],
                 hidden: Sequence[str]) -> tuple[Skeleton, Rig, Pose]:
     """Return the performer's skeleton and rig, and poses of all frames to start from.
 
@@ -112,6 +116,9 @@ def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark],
     sample = seen[picked]
     skeleton = plain_skeleton(landmarks)
     scale = body_scale(landmarks, sample)
+    if not BELIEVABLE[0] < scale < BELIEVABLE[1]:
+        raise RequestError(f"{file}: its markers are as far apart as on a body {1.7 * scale:.2g} m"
+                           " tall; they are mislabelled or the file is damaged")
     places: dict[str, FloatArray] = {mark.name: sample[:, n] for n, mark in enumerate(landmarks)}
     skeleton, rig = to_size(skeleton, places, landmarks, scale)
     pose = first_pose(skeleton, rig, landmarks, sample)
@@ -120,13 +127,15 @@ def _calibrated(seen: FloatArray, landmarks: Sequence[Landmark],
     pose = _head_up(skeleton, fitted(rig, sample, pose, springs, 12, COARSE_OUTLIER))
     for turn in range(4):
         rig = _with_markers(rig, usual, landmarks, sample, pose)
-        rig = replace(rig, markers=as_on_the_other_side(rig, landmarks, hidden))
+        rig = replace(rig, markers=as_on_the_other_side(rig, landmarks))
         pose = fitted(rig, sample, pose, springs, 4, OUTLIER if turn else 3 * OUTLIER)
     return skeleton, rig, _between(pose, picked, np.arange(len(seen)))
 
 
 def _springs(skeleton: Skeleton, frames: int, hidden: Sequence[str]) -> Springs:
-    pull = 1.0 / np.array([freedom(name) for name in skeleton.names])
+    feet = {joint.replace("ToeBase", "Foot") for joint in hidden if joint.endswith("ToeBase")}
+    pull = 1.0 / np.array([HELD_FOOT if name in feet else freedom(name)
+                           for name in skeleton.names])
     pull[0] = 0.0
     return Springs(neutral(skeleton, frames), np.tile(pull, (frames, 1, 1)), np.zeros(frames),
                    stops(skeleton, hidden))

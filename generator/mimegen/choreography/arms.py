@@ -30,7 +30,7 @@ SOLVE_RATE_HZ = 20.0
 # An elbow whose hint turns this fast, in radians a second, is in haste, at twice that wholly.
 HASTE_FROM = 3.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
-LIMB_RADIUS_M, KNUCKLE_RADIUS_M = 0.035, 0.01
+LIMB_RADIUS_M, KNUCKLE_RADIUS_M = 0.035, 0.015
 # Hands at rest lie along this axis, on either side.
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, grey_opening
-from scipy.spatial import ConvexHull, QhullError
 
+from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.limbs import unit
-from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # Shares of the body's mass (de Leva 1996), by the joint that the segment hangs on; sides alike.
@@ -14,6 +14,9 @@ MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 
 LOOKED_AT_HZ = 20.0
 # Feet higher than this carry nothing.
 LIFTED_M = 0.02
+# Directions on the floor in which it is looked how far the feet reach.
+WAYS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
+                 np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
 # Who is out of balance for so long has shifted the weight back, within so long.
 SPELL_S, EASE_S = 0.35, 0.12
 
@@ -37,31 +40,23 @@ def off_balance(motion: Motion) -> tuple[FloatArray, float]:
     stands. The second value is how many there are a second.
     """
     step = max(1, round(motion.fps / LOOKED_AT_HZ))
-    centres, places = mass_centre(motion)[::step, :2], motion.global_pose.positions[::step]
-    return np.array([_outside(motion.skeleton, place, centre)
-                     for place, centre in zip(places, centres, strict=True)]), motion.fps / step
-
-
-def _outside(skeleton: Skeleton, positions: FloatArray, centre: FloatArray) -> FloatArray:
-    ground = []
-    for side in ("Left", "Right"):
+    places, skeleton = motion.global_pose.positions[::step], motion.skeleton
+    ground = np.full((len(places), len(WAYS)), -np.inf)
+    for side in SIDES:
         ball, ankle = skeleton.index[f"{side}ToeBase"], skeleton.index[f"{side}Foot"]
-        if positions[ball, 2] > skeleton.heads[ball, 2] + LIFTED_M:
-            continue
-        along = unit((positions[ball] - positions[ankle])[:2])
-        beside = np.array([-along[1], along[0]])
-        toe, heel = positions[ball, :2] + 0.07 * along, positions[ankle, :2] - 0.05 * along
-        ground += [toe + 0.045 * beside, toe - 0.045 * beside,
-                   heel + 0.035 * beside, heel - 0.035 * beside]
-    if not ground:
-        return np.zeros(2)
-    try:
-        edges = ConvexHull(np.array(ground)).equations
-    except QhullError:
-        return np.zeros(2)
-    apart = edges[:, :2] @ centre + edges[:, 2]
-    worst = int(np.argmax(apart))
-    return np.asarray(max(float(apart[worst]), 0.0) * edges[worst, :2])
+        along = unit((places[:, ball] - places[:, ankle]) * [1.0, 1.0, 0.0])[:, :2]
+        beside = np.stack([-along[:, 1], along[:, 0]], axis=-1)
+        toe, heel = places[:, ball, :2] + 0.07 * along, places[:, ankle, :2] - 0.05 * along
+        corners = np.stack([toe + 0.045 * beside, toe - 0.045 * beside,
+                            heel + 0.035 * beside, heel - 0.035 * beside], axis=1)
+        farthest = np.max(corners @ WAYS.T, axis=1)
+        stands = places[:, ball, 2] <= skeleton.heads[ball, 2] + LIFTED_M
+        ground = np.where(stands[:, None], np.maximum(ground, farthest), ground)
+    apart = mass_centre(motion)[::step, :2] @ WAYS.T - ground
+    worst = np.argmax(apart, axis=1)
+    size = apart[np.arange(len(apart)), worst]
+    size = np.where(np.isfinite(size), np.maximum(size, 0.0), 0.0)
+    return size[:, None] * WAYS[worst], motion.fps / step
 
 
 def righted(motion: Motion, allowed_m: float) -> FloatArray:

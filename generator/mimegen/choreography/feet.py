@@ -46,6 +46,9 @@ STEP_TURN_DEG, STEP_LIST_DEG, STEP_LEAN_DEG, CHEST_TURN_DEG = 5.0, 2.0, 2.0, 9.0
 STEP_SINK_M, STEP_BOB_M = 0.008, 0.026
 # It leans over the standing foot, and forward a little while both stand.
 CHEST_TILT_DEG, CHEST_LEAN_DEG = 3.0, 2.0
+LOWER_EASE_S = 0.025
+# Over a foot that is lifted high the pelvis rises.
+RISE_SHARE, RISE_EASE_S = 0.06, 0.06
 SWING_M, SWING_EASE_S = 0.19, 0.09
 
 
@@ -59,8 +62,9 @@ class Lower(NamedTuple):
     swing: dict[str, FloatArray]
 
 
-def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
-    """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis."""
+def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
+    """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis, and ``along`` how
+    it turns with them."""
     skeleton = stage.skeleton
     found, start = walks(stage.line.written_phases), walk_start(stage.line.phases)
     written = stage.walked
@@ -75,8 +79,12 @@ def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
     follow = liveliness().follow["pelvis"]
     eased = eased_weights(keys, stage.clock("pelvis"), follow)
     steps = eased @ values_of(keys, ("left", "forward", "up"))
-    # Up and down the pelvis keeps step with the feet, or legs were too short in jumps.
-    steps[:, 2] = track_values(keys, ("up",), stage.moments, follow.lead)[:, 0]
+    if _jumps(feet):
+        # Up and down the pelvis keeps step with the feet, or legs were too short.
+        steps[:, 2] = track_values(keys, ("up",), stage.moments, follow.lead)[:, 0]
+    else:
+        low = eased_weights(keys, stage.clock("pelvis"), liveliness().follow["pelvis up"])
+        steps[:, 2] = low @ values_of(keys, ("up",))[:, 0]
     steps += stage.life.drift["sway"].at(stage.moments) * _steadiness(goals, stage.fps)[:, None]
     turns = eased @ values_of(keys, ("turn", "lean", "tilt")) + stage.life.turned(
         "pelvis", stage.moments)
@@ -86,21 +94,30 @@ def lower_body(stage: Stage, help_m: FloatArray) -> Lower:
     root[:, 2] -= STANDING_SINK_M
     root += help_m
     root += _weight_shift(goals, root, heading, stage.fps)
+    turns = turns + np.stack(along, axis=-1)
     size, spread = under_way(found, written), _spread(goals, heading)
-    along = size * np.clip(spread / 0.55, -1.2, 1.2)
+    stride = size * np.clip(spread / 0.55, -1.2, 1.2)
     root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
+    root[:, 2] += RISE_SHARE * gaussian_filter1d(
+        sum(ground.lift for ground in grounds.values()) * stage.unit, RISE_EASE_S * stage.fps,
+        mode="nearest")
     turns = turns + np.stack([
-        body.turn + STEP_TURN_DEG * along, STEP_LEAN_DEG * size,
+        body.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
         STEP_LIST_DEG * size * _lifted_side(goals),
     ], axis=-1)
     pelvis = trunk.turned(trunk.Turns(*turns.T))
     rotations = {"Hips": pelvis}
+    hips = {side: quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
+            for side in SIDES}
+    high = np.max([legs.too_high(skeleton, side, root + hip, goals[side])
+                   for side, hip in hips.items()], axis=0)
+    root[:, 2] -= gaussian_filter1d(high, LOWER_EASE_S * stage.fps, mode="nearest")
     for side in SIDES:
-        hip = root + quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
+        hip = root + hips[side]
         rotations |= legs.leg_rotations(skeleton, side, hip, pelvis, goals[side], stage.fps)
-    chest = trunk.Turns(-CHEST_TURN_DEG * along, CHEST_LEAN_DEG * along**2,
+    chest = trunk.Turns(-CHEST_TURN_DEG * stride, CHEST_LEAN_DEG * stride**2,
                         -CHEST_TILT_DEG * size * _lifted_side(goals))
-    smooth = gaussian_filter1d(along, SWING_EASE_S * stage.fps, mode="nearest")
+    smooth = gaussian_filter1d(stride, SWING_EASE_S * stage.fps, mode="nearest")
     return Lower(root, rotations, chest, {
         side: quaternions.rotate(heading, _swing(
             sign * smooth * stage.life.swung(side.lower(), stage.moments)))
@@ -112,6 +129,13 @@ def _swing(ahead: FloatArray) -> FloatArray:
     """Return how a hanging hand swings (F, 3): ahead, behind, up in front."""
     front = np.maximum(ahead, 0.0)
     return SWING_M * in_body_axes(np.stack([np.zeros_like(ahead), ahead, 0.25 * front**2], axis=-1))
+
+
+def _jumps(feet: dict[str, list[TimedKey]]) -> bool:
+    """Say whether both feet leave the floor at once."""
+    high = [{timed.time for timed in keys if isinstance(timed.key, FootKey) and timed.key.to
+             and timed.key.to.offset[2] > 0.5} for keys in feet.values()]
+    return bool(set.intersection(*high))
 
 
 def _flat(place: FloatArray) -> FloatArray:
@@ -142,6 +166,7 @@ def _foot_goal(stage: Stage, side: str, keys: Sequence[TimedKey], ground: Ground
     flat = in_body_axes(steps * [1, 1, 0] * stage.unit, sign)
     goal = _flat(ground.place * stage.unit) + quaternions.rotate(about_z(ground.turn), flat)
     goal[:, 2] = height * stage.unit + ball[2]
+    turn = turn + stage.life.toes[side.lower()]
     return legs.on_heel(skeleton, side, legs.FootGoal(
         goal, sign * turn + ground.turn, heel + ground.heel))
 

@@ -18,7 +18,7 @@ Span = tuple[float, float]
 # raised further than this (degrees) nobody steps.
 CLEAR_S, HIGH_HEEL_DEG = 0.1, 30.0
 # How high a small step goes, and by how much of its length more.
-LIFT_CM, LIFT_SHARE = 1.6, 0.15
+LIFT_CM, LIFT_SHARE = 1.2, 0.08
 
 
 class SmallStep(NamedTuple):
@@ -34,13 +34,15 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
                 duration: float) -> list[SmallStep]:
     """Return the small steps of a performer; ``feet`` are the score's keys by foot.
 
+    The first ones, before the beginning, put each foot where this performer likes to stand.
     Who is vigorous steps more often and further. Feet step in turns, while both stand.
     """
     values, rng = liveliness().small_steps, np.random.default_rng(life.steps)
     standing = _both(*(_standing(keys, duration) for keys in feet.values()))
     for walk in found:
         standing = _without(standing, (float(walk.times[0]), float(walk.times[-1])))
-    steps: list[SmallStep] = []
+    steps = [SmallStep(foot, -2.0, -1.0, rng.normal(0, values.stance_cm, 2))
+             for foot in sorted(feet)]
     foot = sorted(feet)[int(rng.integers(2))]
     moment = float(rng.uniform(0.3, 1.0)) * values.every_s / life.vigor
     while moment < duration:

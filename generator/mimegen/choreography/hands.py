@@ -34,14 +34,14 @@ FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
 NEAR_M = 0.25, 0.4
 # However free, a hand goes no farther from the shoulder than the score has it, but for so much,
 # or than so much of the arm.
-# Where the trunk has swayed too far away, it gives up a little.
-EASY_REACH, FULL_REACH, OVERREACH_M, GIVEN_UP_M = 0.85, 1.1, 0.004, 0.04
+# Where the trunk has swayed too far away it gives up a little; the shoulder helps it upwards.
+EASY_REACH, FULL_REACH, OVERREACH_M, GIVEN_UP_M = 0.85, (0.98, 1.1), 0.004, 0.05
 IMPACT_PLAY, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.06, 4.0
 # How far a free hand trails behind the wrist's movement.
 DRAG_RAD_PER_M_S, DRAG_LIMIT_RAD = 0.16, 0.32
 
 HANGING = HandKey(
-    to=Place("hip", (12.0, 3.0, 3.0)), touch="wrist", loose=True, shape="relaxed",
+    to=Place("hip", (14.0, 3.0, 3.0)), touch="wrist", loose=True, shape="relaxed",
 )
 NO_HINT = Direction(0.35, -0.2, -0.6)
 
@@ -98,7 +98,9 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     way = exact + _not_inward(way - exact, body - exact)
     shoulder = resolve("shoulder", track.side).positions
     meant = lengths(exact - shoulder)
-    given_up = free * np.clip(meant - FULL_REACH * STANDARD_ARM_M, 0.0, GIVEN_UP_M)
+    raised = np.clip(1 + (exact - shoulder)[:, 2] / np.maximum(meant, 1e-9), 0.0, 1.0)
+    full = FULL_REACH[0] + (FULL_REACH[1] - FULL_REACH[0]) * raised
+    given_up = free * np.clip(meant - full * STANDARD_ARM_M, 0.0, GIVEN_UP_M)
     far = np.maximum(meant - given_up, EASY_REACH * STANDARD_ARM_M)
     return shoulder + _no_farther(way - shoulder, far)
 

@@ -15,6 +15,9 @@ HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 # Legs are lifted at the heel before they are as straight as this share of their length.
 STRAIGHTEST = 0.997
 HEEL_SMOOTHING_S = 0.03
+# Nobody stands higher than on tiptoe, and a foot is in the air where its ball is this high; by more
+# than the last no hip is lowered, in metres.
+TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 50.0, 0.03, 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
 # However the foot is turned, the knee points no further aside from the pelvis.
 HIP_TURN_DEG = 75.0
@@ -37,6 +40,17 @@ def leg_limb(skeleton: Skeleton, side: str) -> Limb:
         skeleton.heads[skeleton.index[side + name]] for name in ("UpLeg", "Leg", "Foot")
     )
     return Limb(knee - hip, ankle - knee, np.array([0.0, -1.0, 0.0]))
+
+
+def too_high(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal) -> FloatArray:
+    """Return how much (F,), in metres, a hip (F, 3) is too high for a foot on the floor, tiptoe."""
+    foot = _foot_rotation(goal.turn, np.full_like(goal.heel, TIPTOE_DEG))
+    ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
+    reach = STRAIGHTEST * leg_limb(skeleton, side).reach
+    flat = np.linalg.norm((hip - ankle)[:, :2], axis=-1)
+    over = hip[:, 2] - ankle[:, 2] - np.sqrt(np.maximum(reach**2 - flat**2, 0.0))
+    standing = 1.0 - np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / TIPTOE_M, 0.0, 1.0)
+    return np.asarray(standing * np.clip(over, 0.0, TOO_HIGH_M))
 
 
 def leg_rotations(

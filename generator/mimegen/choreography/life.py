@@ -79,6 +79,8 @@ class SmallSteps(Strict):
     every_s: float
     reach_cm: float
     lasts_s: Band
+    stance_cm: float
+    toes_deg: float
 
 
 class Gait(Strict):
@@ -91,6 +93,17 @@ class Gait(Strict):
     swing: float
     late_s: float
     quick_s: float
+
+
+class Along(Strict):
+    """How trunk and pelvis go along with hands, in degrees and metres for each metre."""
+
+    lean: float
+    turn: float
+    tilt: float
+    pelvis_share: float
+    sway: float
+    ease_s: float
 
 
 class Liveliness(Strict):
@@ -106,6 +119,7 @@ class Liveliness(Strict):
     uneven: Uneven
     small_steps: SmallSteps
     gait: Gait
+    along: Along
     stray_s: float
     stray_hz: Band
 
@@ -148,9 +162,9 @@ class Life(NamedTuple):
     """The small movements of one performer in one take.
 
     ``drift`` by track (degrees; centimetres for ``sway`` and hands), ``late`` by track (seconds,
-    above 0 is late), ``stray`` by hand, ``bearing`` (3,) by track, the breath's phase, and the
-    seed of small steps. For walks: ``footfalls`` (N, 4) by side as ``walking.foot_ground`` has
-    them, and how much further than usual each hand swings.
+    above 0 is late), ``stray`` by hand, ``bearing`` (3,) by track, the breath's phase, the seed of
+    small steps, and how far the toes point outward (degrees) by side. For walks: ``footfalls``
+    (N, 4) by side as ``walking.foot_ground`` has them, and how much further each hand swings.
     """
 
     vigor: float
@@ -160,6 +174,7 @@ class Life(NamedTuple):
     bearing: dict[str, FloatArray]
     breath: float
     steps: int
+    toes: dict[str, float]
     footfalls: dict[str, FloatArray]
     swing: dict[str, tuple[float, Waves]]
 
@@ -214,6 +229,7 @@ def life_of(name: str, seed: int, line: Timeline) -> Life:
                  for track in ("pelvis", "chest", "head")},
         breath=float(rng.uniform()),
         steps=int(rng.integers(2**31)),
+        toes={side: float(rng.normal(0, known.small_steps.toes_deg)) for side in ("left", "right")},
         footfalls={side: rng.normal(0, (gait.width_cm, gait.length_cm, gait.turn_deg, gait.lift),
                                     (FOOTFALLS, 4)) for side in ("left", "right")},
         swing={side: (float(rng.normal(0, gait.swing)),

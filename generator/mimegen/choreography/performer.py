@@ -6,6 +6,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.choreography import hands, trunk
+from mimegen.choreography.along import Along, going_along
 from mimegen.choreography.anchors import SIDES, Anchors, Stage
 from mimegen.choreography.arms import Arm, solve_arm
 from mimegen.choreography.balance import righted
@@ -25,7 +26,8 @@ from mimegen.motion.quaternions import FloatArray
 REACH_TOLERANCE_M = 0.05
 # The trunk helps an arm that is this much too short, up to a limit: partly it leans from the hips
 # (whose height over the hip joint this is), partly the pelvis goes along.
-HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS = 0.004, 0.13, 2
+# What hardly helps (an arm that reaches for what the trunk carries) is left alone.
+HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS, WORTH_IT = 0.004, 0.13, 2, 0.9
 # Who would be out of balance by more than this shifts the weight back.
 OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 2
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
@@ -38,14 +40,15 @@ def performed(score: Score, stage: Stage, exact: bool) -> Motion:
     if ``exact``.
     """
     help_m = np.zeros((len(stage.moments), 3))
-    shift_m = np.zeros_like(help_m)
-    motion, arms = _solved(score, stage, help_m, shift_m)
+    along = going_along(score, stage)
+    shift_m = along.shift
+    motion, arms = _solved(score, stage, help_m, shift_m, along)
     for _ in range(RIGHTED_ROUNDS if score.balanced else 0):
         back = righted(motion, OFF_BALANCE_M)
         if np.abs(back).max() < HELPED_FROM_M:
             break
         shift_m = shift_m + back
-        motion, arms = _solved(score, stage, help_m, shift_m)
+        motion, arms = _solved(score, stage, help_m, shift_m, along)
     for _ in range(HELP_ROUNDS):
         short = max(float(arm.short_by.max()) for arm in arms.values())
         if short < HELPED_FROM_M:
@@ -53,8 +56,8 @@ def performed(score: Score, stage: Stage, exact: bool) -> Motion:
         more = help_m + _pulled(arms, stage.fps)
         size = np.linalg.norm(more, axis=-1, keepdims=True)
         more = more * HELP_LIMIT_M * np.tanh(size / HELP_LIMIT_M) / np.maximum(size, 1e-9)
-        helped, nearer = _solved(score, stage, more, shift_m)
-        if max(float(arm.short_by.max()) for arm in nearer.values()) >= short:
+        helped, nearer = _solved(score, stage, more, shift_m, along)
+        if max(float(arm.short_by.max()) for arm in nearer.values()) > WORTH_IT * short:
             break
         motion, arms, help_m = helped, nearer, more
     if exact:
@@ -77,12 +80,12 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     return np.asarray(gaussian_filter1d(wide, HELP_EASE_S * fps, mode="nearest")[:, None] * towards)
 
 
-def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray
+def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray, along: Along
             ) -> tuple[Motion, dict[str, Arm]]:
     """Solve the whole body, with the trunk drawn along (F, 3) and the pelvis shifted (F, 3)."""
     skeleton = stage.skeleton
-    lower = lower_body(stage, PELVIS_SHARE * help_m + shift_m)
-    rotations = _trunk_and_head(score, stage, lower, (1 - PELVIS_SHARE) * help_m)
+    lower = lower_body(stage, PELVIS_SHARE * help_m + shift_m, along.pelvis)
+    rotations = _trunk_and_head(score, stage, lower, (1 - PELVIS_SHARE) * help_m, along.chest)
     anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
     shrugs = track_keys(stage.line.phases, "shoulders", ShouldersKey())
     shrug = eased_weights(shrugs, stage.clock("shoulders"), liveliness().follow["shoulders"]
@@ -102,7 +105,8 @@ def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray
     return Motion.from_global_rotations(skeleton, stage.fps, lower.root, rotations), arms
 
 
-def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray) -> FloatArray:
+def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray,
+                    along: trunk.Turns) -> FloatArray:
     """Return the global rotations (F, J, 4) with everything but the arms in place."""
     skeleton = stage.skeleton
     rotations = np.tile(quaternions.IDENTITY, (len(stage.moments), len(skeleton.names), 1))
@@ -112,7 +116,8 @@ def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray
         quaternions.conjugate(rotations[:, 0]), help_m).T / SHOULDER_HEIGHT_M)
     walked = lower.chest
     bent = trunk.turned(trunk.Turns(
-        turn + walked.turn, lean + walked.lean - back, tilt + walked.tilt + sideways))
+        turn + walked.turn + along.turn, lean + walked.lean + along.lean - back,
+        tilt + walked.tilt + along.tilt + sideways))
     _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, skeleton.index["Spine2"]]
     offsets = trunk.Turns(*_turns(stage, "head"))

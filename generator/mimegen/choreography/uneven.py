@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from mimegen.choreography.freedom import apart, play
+from mimegen.choreography.freedom import FREE, apart, play
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import Offset, Place
@@ -49,7 +49,7 @@ def uneven(line: Timeline, name: str, seed: int) -> Timeline:
                             phase.at)
                 share = apart(full, other)
                 noise = share * own + np.sqrt(1 - share**2) * alike * [1, OUTWARD[track], 1, 1]
-                offset = _uneven_place(key.to.offset, play(full) * noise,
+                offset = _uneven_place(key.to.offset, noise * _freedom(full),
                                        means[track, key.to.anchor])
                 update[track] = key.model_copy(update={"to": Place(key.to.anchor, offset)})
             elif isinstance(key, Turned) and not isinstance(key, PropKey):
@@ -74,6 +74,12 @@ def middles(line: Timeline) -> dict[tuple[str, str], FloatArray]:
 def _at(keys: dict[float, HandKey], moment: float) -> HandKey:
     """Return the key that holds at a moment."""
     return keys[max(time for time in keys if time <= moment)]
+
+
+def _freedom(key: HandKey) -> FloatArray:
+    """Return how much of the noise (4,) a hand has; on an even thing movements vary in size."""
+    free = key.to is not None and key.to.anchor in FREE
+    return np.array([1.0 if free else play(key), *np.repeat(play(key), 3)])
 
 
 def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:

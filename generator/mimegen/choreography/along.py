@@ -1,0 +1,56 @@
+"""The whole body takes part in what hands do: trunk and pelvis go along with them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from mimegen.choreography import hands
+from mimegen.choreography.anchors import SIDES, Anchors, Stage
+from mimegen.choreography.life import liveliness
+from mimegen.choreography.score import Score
+from mimegen.choreography.trunk import Turns
+from mimegen.motion import quaternions
+from mimegen.motion.motion import GlobalPose
+from mimegen.motion.quaternions import FloatArray
+
+# Nobody goes along further than this, in metres of the hands' way.
+FARTHEST_M = 0.5
+
+
+class Along(NamedTuple):
+    """How chest and pelvis turn (degrees) and where the pelvis goes (F, 3), metres, with hands."""
+
+    chest: Turns
+    pelvis: Turns
+    shift: FloatArray
+
+
+def going_along(score: Score, stage: Stage) -> Along:
+    """Return how the trunk goes along with the hands, as they would move about a still body.
+
+    The trunk takes part in reaches of any length (Kaminski, Bock and Gentile 1995); what it holds
+    all the time is the score's to say, so only what differs from the mean counts.
+    """
+    values, frames = liveliness().along, len(stage.moments)
+    skeleton = stage.skeleton
+    still = GlobalPose(
+        np.broadcast_to(skeleton.heads, (frames, *skeleton.heads.shape)),
+        np.broadcast_to(quaternions.IDENTITY, (frames, len(skeleton.names), 4)))
+    anchors = Anchors(score, stage, still)
+    left, right = (_way(hands.touching_points(anchors.hand_track(side), anchors.resolve,
+                                              stage.unit), values.ease_s * stage.fps)
+                   for side in SIDES)
+    both = (left + right) / 2
+    chest = Turns(values.turn * (left - right)[:, 1], -values.lean * both[:, 1],
+                  values.tilt * (right - left)[:, 2])
+    pelvis = Turns(*(values.pelvis_share * turn for turn in chest))
+    return Along(chest, pelvis, values.sway * both * [1.0, 1.0, 0.0])
+
+
+def _way(points: FloatArray, ease: float) -> FloatArray:
+    """Return where a hand is against its mean place (F, 3), eased in space and in time."""
+    way = points - points.mean(axis=0)
+    size = np.linalg.norm(way, axis=-1, keepdims=True)
+    way = way * FARTHEST_M * np.tanh(size / FARTHEST_M) / np.maximum(size, 1e-9)
+    return np.asarray(gaussian_filter1d(way, ease, axis=0, mode="nearest"))

@@ -20,6 +20,11 @@ SHOGUN = ["ARIEL", "C7", "CLAV", "STRN", "T10", "MFWT", "MBWT",
               "FHD", "BHD", "FSH", "BSH", "UPA", "ELB", "IEL", "IWR", "OWR", "IHAND", "OHAND",
               "FWT", "BWT", "THI", "KNE", "KNI", "SHN", "ANK", "HEL", "TOE", "MT1", "MT5",
               "THM6", "IDX6", "MID6", "RNG6", "PNK6"))]
+OPTITRACK = ["HeadTop", "HeadFront", "HeadSide", "BackTop", "Chest", "BackLeft", "BackRight",
+             *(name.replace("$", side) for side in "LR" for name in (
+                 "Waist$Front", "Waist$Back", "$ShoulderBack", "$ShoulderTop", "$ElbowOut",
+                 "$UArmHigh", "$HandOut", "$WristOut", "$WristIn", "$Thigh", "$KneeOut", "$Shin",
+                 "$AnkleOut", "$ToeIn", "$ToeOut"))]
 JOINTS = ["LeftLeg", "RightLeg", "LeftFoot", "RightFoot", "LeftArm", "RightArm", "LeftForeArm",
           "RightForeArm", "LeftHand", "RightHand", "Neck", "Hips", "LeftUpLeg", "RightUpLeg",
           "LeftToeBase", "RightToeBase"]
@@ -54,7 +59,7 @@ def exercise(frames=60, size=1.0):
 def markers(labels, motion, size=1.0):
     """Return where a set's markers (F, M, 3) are on a motion."""
     found = find_marker_set("synthetic", tuple(labels))
-    spots = [found.landmark(label) for label in labels]
+    spots = [found.landmark(label) or body_landmarks()["left_temple"] for label in labels]
     joints = [motion.skeleton.index[spot.joint] for spot in spots]
     own = size * np.array([spot.place for spot in spots]) - motion.skeleton.heads[joints]
     places, turns = motion.global_pose
@@ -73,7 +78,8 @@ def solved(labels, places):
     return solve("synthetic", labels, places, 30.0, find_marker_set("synthetic", tuple(labels)))
 
 
-@pytest.mark.parametrize("labels", [PLUG_IN_GAIT, SHOGUN], ids=["plug-in gait", "shogun"])
+@pytest.mark.parametrize("labels", [PLUG_IN_GAIT, SHOGUN, OPTITRACK],
+                         ids=["plug-in gait", "shogun", "optitrack"])
 @pytest.mark.parametrize("size", [0.85, 1.1])
 def test_a_body_with_markers_is_found_again(labels, size):
     motion = exercise(size=size)
@@ -186,6 +192,7 @@ def test_bodies_without_pelvis_or_legs_are_refused(missing, said):
     (PLUG_IN_GAIT[23:], "Vicon Plug-in Gait"),
     ([label.lower() for label in PLUG_IN_GAIT], "Vicon Plug-in Gait"),
     (SHOGUN, "Vicon Shogun 53 body and 10 finger markers"),
+    (OPTITRACK, "OptiTrack Baseline"),
     (["r asis", "l asis", "sacrum", "r knee 1", "l knee 1", "r heel", "l heel", "r met"],
      "BTS Helen Hayes"),
 ])

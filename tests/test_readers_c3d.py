@@ -155,6 +155,17 @@ def test_what_one_package_refuses_the_other_reads(samples, monkeypatch):
         read_points(samples / "c3d" / "btk_c3dorg02_sgi_real.c3d")
 
 
+@pytest.mark.parametrize("prefix", ["Derrick:", "251112_KUO_", "Jane Doe_", ""])
+def test_subjects_names_go_whatever_parts_them(samples, prefix, monkeypatch):
+    """Sides stay: no more than half of the labels begin with them."""
+    path = samples / "c3d" / "ezc3d_Qualisys.c3d"
+    found = decoding.read_trajectories(path)
+    labels = tuple(prefix + label for label in found.labels)
+    monkeypatch.setattr("mimegen.readers.points.read_trajectories",
+                        lambda _: replace(found, labels=labels))
+    assert read_points(path).labels == found.labels
+
+
 def test_prefixes_go_and_what_is_no_marker_is_left_out(samples):
     points = read_points(samples / "c3d" / "btk_c3dorg04_sub_labels.c3d")
     assert "LASI" in points.labels and not any(":" in label for label in points.labels)

@@ -12,7 +12,7 @@ import yaml
 from mimegen.paths import data_folder
 
 SIDES = ("left", "right")
-# A skeleton of this many bones has a common beginning where more than this share has it.
+# This many names have a common beginning where more than this share has it.
 LEAST_NAMES, MOST = 10, 0.8
 Found = dict[str, tuple[str, float]]
 
@@ -40,7 +40,7 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
              for alias in kind} | {alias for aliases in tables["fingers"].values()
                                    for alias in aliases}
     keys: dict[str, list[tuple[str, str]]] = {"left": [], "right": [], "middle": []}
-    begin = _common_beginning(names)
+    begin = common_beginning(names)
     for name in names:
         side, words = _sided(_words(name.removeprefix(begin)) or [name.casefold()], known)
         keys[side or "middle"].append((name, "".join(words)))
@@ -55,11 +55,17 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
     return found
 
 
-def _common_beginning(names: tuple[str, ...]) -> str:
-    """Return what most names begin with, as ``Robot_``; nothing where they differ."""
-    begins = Counter(found[0] for name in names if (found := re.match(r"[^\W_]+[_ .|-]", name)))
-    begin, count = max(begins.items(), key=lambda item: item[1], default=("", 0))
-    return begin if count > MOST * len(names) and len(names) >= LEAST_NAMES else ""
+def common_beginning(names: tuple[str, ...]) -> str:
+    """Return the words that most names begin with, as ``Robot_``; nothing where they differ."""
+    begin = ""
+    while len(names) >= LEAST_NAMES:
+        words = Counter(found[0] for name in names if (
+            found := re.match(r"[^\W_]+[_ .|-]", name.removeprefix(begin))))
+        word, count = max(words.items(), key=lambda item: item[1], default=("", 0))
+        if count <= MOST * len(names):
+            break
+        begin += word
+    return begin
 
 
 def _words(name: str) -> list[str]:

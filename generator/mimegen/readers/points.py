@@ -12,6 +12,7 @@ from mimegen.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import Trajectories, read_trajectories
 from mimegen.readers.files import check_file
+from mimegen.readers.names import common_beginning
 
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # The largest side of the box around one person's markers, in metres, and what is usual.
@@ -64,8 +65,10 @@ def read_points(path: Path) -> Points:
 
 
 def _without_prefix(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Take off the subject's name: ``Derrick:LFHD`` is ``LFHD``."""
-    return tuple(label.rpartition(":")[2].strip() or label for label in labels)
+    """Take off the subject's name: ``Derrick:LFHD`` and ``Derrick_LFHD`` are ``LFHD``."""
+    bare = tuple(label.rpartition(":")[2].strip() or label for label in labels)
+    begin = common_beginning(bare)
+    return tuple(label.removeprefix(begin) or label for label in bare)
 
 
 def _markers(found: Trajectories, labels: tuple[str, ...]) -> tuple[NDArray[np.bool_], list[str]]:

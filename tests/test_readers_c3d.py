@@ -166,6 +166,17 @@ def test_subjects_names_go_whatever_parts_them(samples, prefix, monkeypatch):
     assert read_points(path).labels == found.labels
 
 
+def test_two_people_in_one_file_are_not_mixed(samples, monkeypatch):
+    path = samples / "c3d" / "ezc3d_Qualisys.c3d"
+    found = decoding.read_trajectories(path)
+    both = replace(found, positions=np.concatenate([found.positions, found.positions + 1], axis=1),
+                   labels=tuple(f"{who}:{label}" for who in ("Ann", "Bob")
+                                for label in found.labels))
+    monkeypatch.setattr("mimegen.readers.points.read_trajectories", lambda _: both)
+    with pytest.raises(RequestError, match=r"of two people, 'Ann' and 'Bob'; save one person"):
+        read_points(path)
+
+
 def test_prefixes_go_and_what_is_no_marker_is_left_out(samples):
     points = read_points(samples / "c3d" / "btk_c3dorg04_sub_labels.c3d")
     assert "LASI" in points.labels and not any(":" in label for label in points.labels)

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ UNLABELLED = re.compile(r"(\*|U_|unl?abell?ed|unidentified|uname\*?)[\s_-]*\d*",
 CALCULATED = re.compile(r"\w*(Angles?|Forces?|Moments?|Powers?|GRF)V?", re.IGNORECASE)
 # Plug-in Gait writes a segment's axes as four points: origin, anterior, lateral and proximal.
 AXIS_ENDS = "OALP"
+# Two subjects that share so many labels are two people, not a person and a prop.
+SHARED_MARKERS = 8
 STILLEST = 0.05
 
 
@@ -47,10 +50,12 @@ def read_points(path: Path) -> Points:
 
     Labels are without the subject's prefix; split trajectories of one label are joined; angles,
     forces, calculated axes and (where there are labels) unlabelled points are left out.
-    Raises RequestError, one line, for a file that is missing, damaged or without markers.
+    Raises RequestError, one line, for a file that is missing, damaged, without markers or of two
+    people.
     """
     check_file(path)
     found = read_trajectories(path)
+    _check_alone(path, found.labels)
     labels = _without_prefix(found.labels)
     keep, notes = _markers(found, labels)
     if not keep.any():
@@ -62,6 +67,18 @@ def read_points(path: Path) -> Points:
     turned = places @ _upright(up).T * unit
     return Points(tuple(names), turned, found.fps, unit, unit_source, up_axis, up_source,
                   (*notes, *joined))
+
+
+def _check_alone(path: Path, labels: tuple[str, ...]) -> None:
+    """Raise RequestError where two subjects carry markers of the same names."""
+    subjects: dict[str, set[str]] = defaultdict(set)
+    for label in labels:
+        subject, colon, name = label.rpartition(":")
+        subjects[subject] |= {name} if colon else set()
+    for one, two in combinations(subjects, 2):
+        if len(subjects[one] & subjects[two]) >= SHARED_MARKERS:
+            raise RequestError(f"{path}: holds the markers of two people, {one!r} and {two!r};"
+                               " save one person per file")
 
 
 def _without_prefix(labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from mimegen.motion.quaternions import FloatArray
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 NEXT = {"upper_arm": "forearm", "forearm": "hand", "thigh": "shin", "shin": "foot", "foot": "toe",
         "clavicle": "upper_arm"}
+# The trunk's roles from bottom to top.
+TRUNK = ("hips", *(f"spine{i}" for i in range(1, 12)), "chest",
+         *(f"neck{i}" for i in range(1, 6)), "head")
 
 
 def unit(vectors: FloatArray) -> FloatArray:
@@ -25,9 +28,7 @@ def next_roles(role: str, known: Mapping[str, int]) -> list[str]:
         return [r for r in (f"{side}_{NEXT[part]}",) if r in known]
     if part[-1:] in ("1", "2"):
         return [r for r in (f"{role[:-1]}{int(role[-1]) + 1}",) if r in known]
-    line = ["hips", *(f"spine{i}" for i in range(1, 12)), "chest",
-            *(f"neck{i}" for i in range(1, 6)), "head"]
-    return [r for r in line[line.index(role) + 1 :] if r in known] if role in line else []
+    return [r for r in TRUNK[TRUNK.index(role) + 1 :] if r in known] if role in TRUNK else []
 
 
 def bone_direction(skeleton: Skeleton, joints: Mapping[str, int], role: str) -> FloatArray | None:

@@ -30,6 +30,7 @@ HIPS_HZ = 2.5
 # How firmly feet that rest stay, those below a height (m) go over the ground as the source's do,
 # and low ones swing as high.
 FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 30.0
+# What is low and slower than this (m/s) goes less far than the source's, down to resting.
 GLIDING_SPEED = 0.8
 # How much of its length a planted leg may need before the hips sink for it.
 LONGEST_LEG = 0.998
@@ -141,17 +142,21 @@ def _hips_following(feet: list[Foot], fps: float, staying: float) -> FloatArray:
     """
     locks = np.stack([_lock(foot.heel_down | foot.ball_down, fps) ** 2 for foot in feet])
     firm = (locks[:, 1:] + locks[:, :-1]) / 2
-    steps = sum(share[:, None] * _steps(foot, fps)
-                for share, foot in zip(firm, feet, strict=True))
-    steps = np.asarray(steps / np.maximum(firm.sum(axis=0), 1e-9)[:, None])
+    steps = _average(np.stack([_steps(foot, fps)[:, :2] for foot in feet]), firm)
     near = np.stack([_near(foot, fps) ** 2 for foot in feet])
-    height = sum(share * _standing(foot, fps) for share, foot in zip(near, feet, strict=True))
-    count = len(foot_heights := np.asarray(height))
-    over = smoothest(np.zeros((count, 2)), np.full(count, staying), fps, HIPS_HZ, steps[:, :2],
-                     firm.sum(axis=0))
-    total = near.sum(axis=0) + staying
-    up = smoothest((foot_heights / total)[:, None], total, fps, HIPS_HZ)
+    heights = _average(np.stack([_standing(foot, fps)[:, None] for foot in feet]), near)
+    stay = np.full(near.shape[1], staying)
+    over = smoothest(np.zeros((len(stay), 2)), stay, fps, HIPS_HZ, steps, firm.sum(axis=0))
+    standing = near.sum(axis=0)
+    share = standing / (standing + stay)
+    up = smoothest(share[:, None] * heights, standing + stay, fps, HIPS_HZ)
     return np.concatenate([over, up], axis=1)
+
+
+def _average(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the mean (F, C) of both feet's values (2, F, C) by weights (2, F), or zero."""
+    total = np.einsum("kf,kfc->fc", weights, values)
+    return np.asarray(total / np.maximum(weights.sum(axis=0), 1e-9)[:, None])
 
 
 def _correction(foot: Foot, fps: float) -> FloatArray:
@@ -212,7 +217,7 @@ def _on_ball(foot: Foot, fps: float) -> FloatArray:
     """Return about what (F,) the foot turns: heel (0) or toes (1), those that rest or are lower."""
     lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
     toes = np.where(foot.heel_down | foot.ball_down, foot.ball_down, lower)
-    return gaussian_filter1d(toes.astype(float), HOLD / 3 * fps, mode="nearest")
+    return np.asarray(gaussian_filter1d(toes.astype(float), HOLD / 3 * fps, mode="nearest"))
 
 
 def _halfway(values: FloatArray) -> FloatArray:

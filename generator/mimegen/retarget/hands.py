@@ -33,9 +33,9 @@ FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
 REST_WEIGHT = 0.03
 # How thick (m) half a bare hand is, at the typical stature.
 HALF_A_HAND = 0.019
-# How often hands are pushed out of flesh, each time from the deepest.
-PUSHES = 3
-FREE_OF_PUSHES = 0.2
+# How often hands are pushed out of flesh, each time from the deepest, and the weight of staying
+# where nothing pushes.
+PUSHES, FREE_OF_PUSHES = 3, 0.2
 # Which of a hand's points are finger tips, and how deep (m) they may press.
 TIPS, GIVES = slice(3, 5), 0.01
 # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
@@ -275,9 +275,10 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> M
         chain = [joints[f"{side}_{part}"] for part in ARM]
         positions, clavicle = pose.positions, joints.get(f"{side}_clavicle")
         if clavicle is not None:
-            shift = goals[:, number] - positions[:, chain[2]]
-            positions = positions + _shoulder_moved(rotations, positions[:, [clavicle, chain[0], chain[2]]],
-                                                    clavicle, shift)[:, None]
+            girdle = positions[:, [clavicle, chain[0], chain[2]]]
+            turn, moved = _shoulder_turned(girdle, goals[:, number] - girdle[:, 2])
+            rotations[:, clavicle] = quaternions.multiply(turn, rotations[:, clavicle])
+            positions = positions + moved[:, None]
         inward = np.array([0.0, 0.0, -1.0 if side == "left" else 1.0])
         hinges = quaternions.rotate(pose.rotations[:, chain[0]], inward)
         bent_to(rotations, positions, chain, goals[:, number], hinges)
@@ -285,13 +286,12 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> M
                                         quaternions.without_flips(rotations))
 
 
-def _shoulder_moved(rotations: FloatArray, places: FloatArray, clavicle: int,
-                    shift: FloatArray) -> FloatArray:
-    """Turn a collar bone in ``rotations`` (F, J, 4) for the wrist's ``shift`` (F, 3).
+def _shoulder_turned(places: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a collar bone's turn (F, 4) for the wrist's ``shift``, and the shoulder's way, (F, 3).
 
-    ``places`` (F, 3, 3) are the joints of collar bone, shoulder and wrist. Returns how far the
-    shoulder moves, (F, 3): as the wrist, so far as the collar bone lets it, and rather along the
-    arm than across it, for what changes the distance of the two bends a nearly straight arm much.
+    ``places`` (F, 3, 3) are the joints of collar bone, shoulder and wrist. The shoulder goes as the
+    wrist, so far as the collar bone lets it, and rather along the arm than across it, for what
+    changes the distance of the two bends a nearly straight arm much.
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
     far = np.linalg.norm(shift, axis=1, keepdims=True)
@@ -299,8 +299,7 @@ def _shoulder_moved(rotations: FloatArray, places: FloatArray, clavicle: int,
     costs = np.eye(3) + ALONG_ARM * _squares(arm)
     way = np.linalg.solve(costs + RIGID * _squares(bone), costs @ wish[..., None])[..., 0]
     turn = quaternions.between(bone, bone + way)
-    rotations[:, clavicle] = quaternions.multiply(turn, rotations[:, clavicle])
-    return np.asarray(quaternions.rotate(turn, bone) - bone)
+    return turn, np.asarray(quaternions.rotate(turn, bone) - bone)
 
 
 def _squares(vectors: FloatArray) -> FloatArray:

@@ -34,11 +34,11 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     over frames and bones. ``end_effector_error_pct_height``: mean distance of head, hands and
     feet from the source's, both relative to the middle between the hip joints, the source's scaled
     to the body's leg length, in % of the body's height (after Villegas et al., "Neural Kinematic
-    Networks", 2018). ``foot_skate_cm_s`` and
-    ``skate_share``: see `metrics`, at the toe joints, or the ankles where there are none. ``planted_foot_drift_mm``: the
-    furthest that a planted ball strays from its median place. ``ground_penetration_cm``: how deep
-    any skin goes below the ground. ``jerk_ratio``: mean jerk (third derivative of place; Flash and
-    Hogan 1985) of hips, head, hands and feet, divided by the source's own of the same joints after
+    Networks", 2018). ``foot_skate_cm_s`` and ``skate_share``: see `metrics`, at the toe joints, or
+    the ankles where there are none, heights from where a flat foot's are.
+    ``planted_foot_drift_mm``: the furthest that a planted ball strays from its median place.
+    ``ground_penetration_cm``: how deep any skin goes below the ground. ``jerk_ratio``: mean jerk
+    (third derivative of place; Flash and Hogan 1985) of hips, head, hands and feet, divided by the source's own of the same joints after
     scaling it to the body's leg length. What the source itself has is under ``source``.
     """
     ours = _places(source, roles)

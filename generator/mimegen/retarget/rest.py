@@ -19,6 +19,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import (
     FINGERS,
+    TRUNK,
     bone_direction,
     hand_axes,
     matching,
@@ -78,8 +79,7 @@ class Alignment:
     # The trunk: turns from an upright rest pose, or frames by spine and shoulders.
 
     def _trunk(self) -> None:
-        line = [role for role in self.joint
-                if role in ("hips", "chest", "head") or role.startswith(("spine", "neck"))]
+        line = [role for role in TRUNK if role in self.joint]
         heads = self.source.skeleton.heads
         upper = heads[self.joint["head"]] - heads[self.joint["hips"]]
         bones = [bone_direction(self.source.skeleton, self.joint, role) for role in line]

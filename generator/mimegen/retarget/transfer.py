@@ -20,6 +20,7 @@ from mimegen.retarget.meeting import Person, meeting
 from mimegen.retarget.rest import Alignment
 from mimegen.retarget.smoothing import as_lively, calmed
 from mimegen.retarget.stance import standing_height
+from mimegen.retarget.trunk import trunk_turns
 
 FOREARM_SHARE_OF_TWIST = 0.6
 # How much (see `hips_following`) hips stay on the source's path: for one person, who may walk on
@@ -95,7 +96,8 @@ def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
         aligned = _aligned(motion, roles, target, goal_roles)
         aligned |= {role: calmed(turns, motion.fps) for role, turns in aligned.items()
                     if role.startswith(TWITCHY)}
-        rotations = _rotations(aligned, target, goal, hand_shape)
+        places = {role: motion.global_pose.positions[:, joint] for role, joint in source.items()}
+        rotations = _rotations(aligned, places, target, goal, motion.fps, hand_shape)
     root = _root(motion, source, target, goal, rotations, scale)
     return _with_helpers_turned(Performance(character, Motion.from_global_rotations(
         target, motion.fps, root, quaternions.without_flips(rotations))))
@@ -135,34 +137,16 @@ def _aligned(motion: Motion, roles: Mapping[str, str], target: Skeleton,
             for role, correction in alignment.corrections.items()}
 
 
-def _line(roles: Mapping[str, object], start: str, between: str, end: str) -> list[str]:
-    found = [role for role in roles if role.startswith(between)]
-    inner = sorted(found, key=lambda role: int(role.removeprefix(between)))
-    return [role for role in (start, *inner, end) if role in roles]
-
-
-def _bridged(aligned: dict[str, FloatArray], source: list[str],
-             target: list[str]) -> dict[str, FloatArray]:
-    """Spread the rotations along a chain of bones over a chain with another number of bones."""
-    found = {}
-    for number, role in enumerate(target):
-        place = number / max(len(target) - 1, 1) * (len(source) - 1)
-        low = min(int(place), max(len(source) - 2, 0))
-        high = min(low + 1, len(source) - 1)
-        found[role] = quaternions.slerp(aligned[source[low]], aligned[source[high]],
-                                        np.array(place - low))
-    return found
-
-
-def _rotations(aligned: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, int],
+def _rotations(aligned: dict[str, FloatArray], places: Mapping[str, FloatArray],
+               target: Skeleton, goal: Mapping[str, int], fps: float,
                hand_shape: str) -> FloatArray:
-    """Return global rotations (F, J, 4) of all the target's joints."""
+    """Return global rotations (F, J, 4) of all the target's joints.
+
+    ``aligned`` are the source's from the target's rest pose, ``places`` (F, 3) its joints' places.
+    """
     turns = {role: turn for role, turn in aligned.items() if role in goal}
-    turns |= _bridged(aligned, _line(aligned, "hips", "spine", "chest"),
-                      _line(goal, "hips", "spine", "chest"))
-    turns |= _bridged(aligned, _line(aligned, "chest" if "chest" in aligned else "hips", "neck",
-                                     "head"),
-                      _line(goal, "chest" if "chest" in goal else "hips", "neck", "head"))
+    heads = {role: target.heads[joint] for role, joint in goal.items()}
+    turns |= trunk_turns(aligned, places, heads, fps)
     for side in SIDES:
         turns |= _forearm(turns, target, goal, side)
     shaped = _shaped_fingers(target, goal, set(turns), hand_shape)

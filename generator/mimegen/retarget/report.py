@@ -38,8 +38,9 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     the ankles where there are none, heights from where a flat foot's are.
     ``planted_foot_drift_mm``: the furthest that a planted ball strays from its median place.
     ``ground_penetration_cm``: how deep any skin goes below the ground. ``jerk_ratio``: mean jerk
-    (third derivative of place; Flash and Hogan 1985) of hips, head, hands and feet, divided by the source's own of the same joints after
-    scaling it to the body's leg length. What the source itself has is under ``source``.
+    (third derivative of place; Flash and Hogan 1985) of hips, head, hands and feet, divided by the
+    source's own of the same joints after scaling it to the body's leg length. What the source
+    itself has is under ``source``.
     """
     ours = _places(source, roles)
     character, motion = performance.character, performance.motion

@@ -1,4 +1,4 @@
-"""Knees, ankles, elbows and wrists that no marker shows, on limbs that carry other markers.
+"""Knees, ankles, toes, elbows and wrists that no marker shows, on limbs that carry other markers.
 
 They are inferred: bones are as long as the other side's, and markers sit on them as there.
 """

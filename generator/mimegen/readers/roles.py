@@ -151,8 +151,7 @@ def _common(skeleton: Skeleton, names: list[str]) -> int:
     return next(joint for joint in lines[0] if all(joint in line for line in lines[1:]))
 
 
-def _with_true_hips(skeleton: Skeleton,
-                    found: Found) -> Found:
+def _with_true_hips(skeleton: Skeleton, found: Found) -> Found:
     """Put the hips where both legs and the trunk hang, whatever bone bears the name.
 
     Further up they may lie only where they are at nearly the same place.
@@ -162,9 +161,9 @@ def _with_true_hips(skeleton: Skeleton,
         return found
     fork = _common(skeleton, below)
     named = skeleton.index[found["hips"][0]] if "hips" in found else fork
-    high = float(np.linalg.norm(skeleton.heads[named] - skeleton.heads[fork]))
+    apart = float(np.linalg.norm(skeleton.heads[named] - skeleton.heads[fork]))
     thigh = float(np.linalg.norm(skeleton.heads[skeleton.index[below[0]]] - skeleton.heads[fork]))
-    if "hips" not in found or named not in _ancestors(skeleton, fork) or high > 2 * thigh:
+    if "hips" not in found or named not in _ancestors(skeleton, fork) or apart > 2 * thigh:
         found["hips"] = (skeleton.names[fork], 0.8)
     return found
 

@@ -48,7 +48,7 @@ def _spread(turns: ByRole, source: Sequence[str], target: Sequence[str]) -> dict
     chain comes back whole.
     """
     few, many = sorted((len(source), len(target)))
-    belongs = np.round(np.arange(few) * (many - 1) / max(few - 1, 1))
+    belongs = np.ceil(np.arange(few) * (many - 1) / max(few - 1, 1) - 0.5)
     found = {}
     for number, role in enumerate(target):
         place = (float(belongs[number]) if len(target) == few

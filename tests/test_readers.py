@@ -140,10 +140,10 @@ def test_a_plain_person(written):
     assert hand[0] > 0.6
 
 
-def test_tabs_line_ends_and_spaces_do_not_matter(written):
+def test_tabs_line_ends_spaces_and_a_byte_order_mark_do_not_matter(written):
     text = person()
     plain = read_motion(written(text)).motion
-    odd = read_motion(written(text.replace(" ", " \t ").replace("\n", "\r\n\r\n") + "\r\n")).motion
+    odd = read_motion(written("\ufeff" + text.replace(" ", " \t ").replace("\n", "\r\n\r\n") + "\r\n")).motion
     assert np.array_equal(plain.global_pose.positions, odd.global_pose.positions)
 
 

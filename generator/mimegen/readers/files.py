@@ -29,7 +29,8 @@ def text_of(path: Path, expected: str) -> str:
         raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
     if b"\0" in data:
         raise RequestError(f"{path}: holds binary data, expected {expected}")
-    return data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    # Editors of some systems put a mark before a text's first letter.
+    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def buffers_beside(path: Path) -> tuple[Path, ...]:

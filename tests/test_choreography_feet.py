@@ -94,7 +94,7 @@ def test_the_trunk_goes_along_where_an_arm_is_too_short(tmp_path: Path) -> None:
     motion = performed(tmp_path, "  - {at: 1.5, right_hand: {to: floor 17 58 120, touch: wrist,"
                        " loose: true}}\n  - {at: 3, gaze: {to: floor 0 200 0}}\n")
     hand = motion.global_pose.positions[:, motion.skeleton.index["RightHand"]]
-    assert np.linalg.norm(hand[60] - [-0.17, -0.58, 1.20]) < 0.06
+    assert np.linalg.norm(hand[60] - [-0.17, -0.58, 1.20]) < 0.08
 
 
 def test_fingers_open_from_a_fist_without_going_round() -> None:

@@ -42,7 +42,8 @@ def going_along(score: Score, stage: Stage) -> Along:
                                               stage.unit), values.ease_s * stage.fps)
                    for side in SIDES)
     both = (left + right) / 2
-    chest = Turns(values.turn * (left - right)[:, 1], -values.lean * both[:, 1],
+    lean = -values.lean * both[:, 1] - values.bow * both[:, 2]
+    chest = Turns(values.turn * (left - right)[:, 1], lean,
                   values.tilt * (right - left)[:, 2])
     pelvis = Turns(*(values.pelvis_share * turn for turn in chest))
     return Along(chest, pelvis, values.sway * both * [1.0, 1.0, 0.0])

@@ -30,7 +30,7 @@ SOLVE_RATE_HZ = 20.0
 # An elbow whose hint turns this fast, in radians a second, is in haste, at twice that wholly.
 HASTE_FROM = 3.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
-LIMB_RADIUS_M, KNUCKLE_RADIUS_M = 0.035, 0.015
+LIMB_RADIUS_M, KNUCKLE_RADIUS_M, TIP_RADIUS_M = 0.035, 0.012, -0.004
 # Hands at rest lie along this axis, on either side.
 SIDEWAYS = np.array([1.0, 0.0, 0.0])
 
@@ -39,12 +39,14 @@ class ArmGoal(NamedTuple):
     """What an arm shall do.
 
     ``point`` (F, 3): where the touching point shall be, which is ``touch`` (F, 3) from the wrist
-    in the hand at rest; ``orient`` gives the hand's rotations (F, 4) for a relaxed hand (F, 4);
-    ``elbow`` (F, 3): where the elbow shall point, as firmly as it is long, chest axes.
+    in the hand at rest; ``tip`` (F, 3): where the middle finger's tip is in it; ``orient`` gives
+    the hand's rotations (F, 4) for a relaxed hand (F, 4); ``elbow`` (F, 3): where the elbow shall
+    point, as firmly as it is long, chest axes.
     """
 
     point: FloatArray
     touch: FloatArray
+    tip: FloatArray
     orient: Callable[[FloatArray], FloatArray]
     elbow: FloatArray
 
@@ -170,8 +172,9 @@ def _clear_of_body(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal) -> Floa
     """Return the wrists (F, 3) at which the hand touches its point and is outside the body."""
     wrist = goal.point - quaternions.rotate(hand, goal.touch)
     knuckles = quaternions.rotate(hand, 0.09 * hand_axes(shoulder.side)[0])
+    tip = quaternions.rotate(hand, goal.tip)
     for name in (*TRUNK, "neck", "skull", "face"):
-        for part, room in ((knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
+        for part, room in ((tip, TIP_RADIUS_M), (knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
             gap, away = away_from_capsule(capsules()[name], shoulder.pose, wrist + part)
             wrist = wrist + np.maximum(room - gap, 0.0)[:, None] * away
     return wrist

@@ -46,7 +46,7 @@ STEP_TURN_DEG, STEP_LIST_DEG, STEP_LEAN_DEG, CHEST_TURN_DEG = 5.0, 2.0, 2.0, 9.0
 STEP_SINK_M, STEP_BOB_M = 0.008, 0.026
 # It leans over the standing foot, and forward a little while both stand.
 CHEST_TILT_DEG, CHEST_LEAN_DEG = 3.0, 2.0
-LOWER_EASE_S = 0.025
+LOWER_EASE_S, ASIDE_EASE_S = 0.025, 0.15
 # Over a foot that is lifted high the pelvis rises.
 RISE_SHARE, RISE_EASE_S = 0.06, 0.06
 SWING_M, SWING_EASE_S = 0.19, 0.09
@@ -88,6 +88,10 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
     steps += stage.life.drift["sway"].at(stage.moments) * _steadiness(goals, stage.fps)[:, None]
     turns = eased @ values_of(keys, ("turn", "lean", "tilt")) + stage.life.turned(
         "pelvis", stage.moments)
+    # Small steps take the whole performer along.
+    steps[:, :2] += gaussian_filter1d(np.mean(
+        [aside(stepped, side, stage.moments)[:, :2] * [sign, 1.0] for side, sign in SIDES.items()],
+        axis=0), ASIDE_EASE_S * stage.fps, axis=0, mode="nearest")
     root = _flat(body.place * stage.unit) + quaternions.rotate(
         heading, skeleton.heads[0] + in_body_axes(steps * stage.unit)
     )

@@ -44,11 +44,12 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
     steps = [SmallStep(foot, -2.0, -1.0, rng.normal(0, values.stance_cm, 2))
              for foot in sorted(feet)]
     foot = sorted(feet)[int(rng.integers(2))]
-    moment = float(rng.uniform(0.3, 1.0)) * values.every_s / life.vigor
+    every = values.every_s / life.vigor**2
+    moment = float(rng.uniform(0.3, 1.0)) * every
     while moment < duration:
         lasts = float(rng.uniform(*values.lasts_s))
         way = rng.uniform(-1, 1, 2) * values.reach_cm * life.vigor
-        wait = float(rng.uniform(0.5, 1.5)) * values.every_s / life.vigor
+        wait = float(rng.uniform(0.2, 1.8)) * every
         room = [begin for begin, end in standing if end >= max(begin, moment) + lasts]
         if not room:
             break

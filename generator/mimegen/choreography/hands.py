@@ -17,7 +17,7 @@ from mimegen.choreography.body import (
     hand_point,
 )
 from mimegen.choreography.freedom import play
-from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
+from mimegen.choreography.hand_shapes import FINGERS, finger_rotations, hand_shapes
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.limbs import across, lengths, unit
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
@@ -146,8 +146,9 @@ def hanging(track: HandTrack) -> FloatArray:
     return track.share(lambda key: 1.0 if hangs(key) else 0.0)
 
 
-def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton) -> ArmGoal:
-    """Return what the arm shall do."""
+def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
+             fingers: FloatArray) -> ArmGoal:
+    """Return what the arm shall do, whose ``fingers`` (F, 15, 4) are as in ``finger_pose``."""
     weights = track.weights()
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     hints = [
@@ -157,6 +158,7 @@ def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton) -> ArmGoal:
     return ArmGoal(
         points,
         weights @ touches,
+        fingertips(skeleton, track.side, fingers),
         _orienting(track, resolve, points),
         weights @ np.stack(hints),
     )
@@ -242,6 +244,16 @@ def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatAr
 @cache
 def _shape_pose(name: str) -> FloatArray:
     return finger_rotations(standard_skeleton(), hand_shapes()[name])
+
+
+def fingertips(skeleton: Skeleton, side: float, fingers: FloatArray) -> FloatArray:
+    """Return where the middle finger's last joint is from the wrist (F, 3), in the hand's frame."""
+    name = "Left" if side == LEFT else "Right"
+    first, second, last = (skeleton.offsets[skeleton.index[f"{name}HandMiddle{bone}"]]
+                           for bone in (1, 2, 3))
+    middle = 3 * (1 + FINGERS.index("Middle"))
+    return np.asarray(first + quaternions.rotate(fingers[:, middle], second)
+                      + quaternions.rotate(fingers[:, middle + 1], last))
 
 
 def finger_pose(track: HandTrack) -> FloatArray:

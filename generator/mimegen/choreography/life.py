@@ -99,6 +99,7 @@ class Along(Strict):
     """How trunk and pelvis go along with hands, in degrees and metres for each metre."""
 
     lean: float
+    bow: float
     turn: float
     tilt: float
     pelvis_share: float

@@ -93,7 +93,7 @@ def touch_errors(anchors: Anchors, exact: bool) -> dict[str, FloatArray]:
 def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:
     skeleton = anchors.stage.skeleton
     track = anchors.hand_track(side)
-    goal = hands.arm_goal(track, anchors.resolve, skeleton)
+    goal = hands.arm_goal(track, anchors.resolve, skeleton, hands.finger_pose(track))
     hand = skeleton.index[f"{side}Hand"]
     touching = anchors.pose.positions[:, hand] + quaternions.rotate(
         anchors.pose.rotations[:, hand], goal.touch

@@ -29,7 +29,7 @@ REACH_TOLERANCE_M = 0.05
 # What hardly helps (an arm that reaches for what the trunk carries) is left alone.
 HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS, WORTH_IT = 0.004, 0.13, 2, 0.9
 # Who would be out of balance by more than this shifts the weight back.
-OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 2
+OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 3
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
 
 
@@ -93,12 +93,12 @@ def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray,
     arms = {}
     for side in SIDES:
         track = anchors.hand_track(side)
-        goal = hands.arm_goal(track, anchors.resolve, skeleton)
+        fingers = hands.finger_pose(track)
+        goal = hands.arm_goal(track, anchors.resolve, skeleton, fingers)
         swing = lower.swing[side] * hands.hanging(track)[:, None]
         goal = goal._replace(point=goal.point + swing)
         arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
         _put(rotations, skeleton, arm.rotations)
-        fingers = hands.finger_pose(track)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
             arm.rotations[f"{side}Hand"][:, None], fingers
         )

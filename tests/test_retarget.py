@@ -77,11 +77,6 @@ def places_by_role(motion, roles):
             for role, joint in roles.items()}
 
 
-# Where a goal is missed, a little above the figure; docs/retargeting.md says why.
-LESS_SMOOTH = {"dme_xia_strutting_01_000": 1.35}
-MORE_SKATING = {"avatarlab_boxing": 0.15, "bandai2_run_active_001": 0.012}
-
-
 def test_limbs_point_the_same_way(take):
     _, roles, motion, performance = take
     error = quality(motion, roles, performance)["joint_direction_error_deg"]
@@ -89,18 +84,18 @@ def test_limbs_point_the_same_way(take):
 
 
 def test_nothing_sinks_and_planted_feet_stay(take):
-    name, roles, motion, performance = take
+    _, roles, motion, performance = take
     points = soles(performance)
     assert metrics.ground_penetration(points.reshape(len(points), -1, 3)) < 0.1
     report = quality(motion, roles, performance)
     assert report["planted_foot_drift_mm"] < 5.0
     excess = report["skate_share"] - report["source"]["skate_share"]
-    assert excess <= MORE_SKATING.get(name, 0.01)
+    assert excess <= 0.01
 
 
 def test_motion_stays_as_smooth_as_the_source(take):
-    name, roles, motion, performance = take
-    assert quality(motion, roles, performance)["jerk_ratio"] <= LESS_SMOOTH.get(name, 1.05)
+    _, roles, motion, performance = take
+    assert quality(motion, roles, performance)["jerk_ratio"] <= 1.05
 
 
 def test_knees_and_elbows_bend_the_right_way(take):

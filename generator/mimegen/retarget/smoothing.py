@@ -8,7 +8,7 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # Standard deviations (s) for turns, and for what differs from the source in a path.
-CALM, LIVELY = 0.011, 0.03
+CALM, LIVELY = 0.0125, 0.03
 
 
 def calmed(turns: FloatArray, fps: float) -> FloatArray:

@@ -15,7 +15,7 @@ from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.ground import Ground
 from mimegen.retarget.limbs import bent_to
-from mimegen.retarget.smoothing import as_lively, smooth_cover, smoothest
+from mimegen.retarget.smoothing import as_lively, calmed, smooth_cover, smoothest
 from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -24,6 +24,8 @@ HOLD, REACH = 0.06, 0.06
 # Low-passes (see `smoothest`): their cutoffs (Hz), and the weights of staying as it was where
 # nothing rests. Soles that level, ankles over the ground and their heights, hips.
 TILT_HZ, FREE_TILT = 5.0, 0.03
+# The standard deviation (s) of the low-pass of what rests.
+RESTING_CALM = 0.025
 STEP_HZ, FREE_STEP = 4.0, 0.1
 HEIGHT_HZ, FREE_HEIGHT = 5.0, 0.05
 HIPS_HZ = 2.5
@@ -107,9 +109,14 @@ def _above_rest(source: Motion, joints: Mapping[str, int], side: str, part: str)
 
 
 def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArray:
-    """Turn soles (F, 4) level where they rest, and smoothly to it and from it."""
+    """Turn soles (F, 4) level where they rest, and smoothly to it and from it.
+
+    What rests on the ground does not twitch on it either.
+    """
+    held = _lock(resting, fps)
+    turns = quaternions.slerp(turns, calmed(turns, fps, RESTING_CALM), held)
     level = quaternions.between(quaternions.rotate(turns, UP), UP)
-    weights = np.maximum(_lock(resting, fps), FREE_TILT)
+    weights = np.maximum(held, FREE_TILT)
     goals = resting[:, None] * quaternions.to_rotation_vectors(level)
     tilt = smoothest(goals, weights, fps, TILT_HZ)
     return quaternions.multiply(quaternions.from_rotation_vectors(tilt), turns)

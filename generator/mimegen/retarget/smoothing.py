@@ -8,16 +8,16 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # Standard deviations (s) for turns, and for what differs from the source in a path.
-CALM, LIVELY = 0.0125, 0.03
+CALM, LIVELY = 0.0115, 0.03
 
 
-def calmed(turns: FloatArray, fps: float) -> FloatArray:
+def calmed(turns: FloatArray, fps: float, seconds: float = CALM) -> FloatArray:
     """Return rotations (F, 4) without twitches faster than trunks and feet move.
 
     A pelvis solved from few markers twitches about its own middle, which moves nothing in its own
     skeleton; in a body with other hips all that hangs on it would twitch.
     """
-    smooth = gaussian_filter1d(quaternions.without_flips(turns), CALM * fps, axis=0,
+    smooth = gaussian_filter1d(quaternions.without_flips(turns), seconds * fps, axis=0,
                                mode="nearest")
     return quaternions.normalise(smooth)
 

@@ -92,11 +92,11 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     near, weights = near**2, weights**2
     shifts = _balance(near, weights, apart, shifts)
     firm = REST_WEIGHT + near[:, None] + weights
-    shifts = _smoothest(shifts, firm, motion.fps)
+    shifts = settled(shifts, firm, motion.fps)
     for _ in range(PUSHES):
         pushes = _out_of_the_body(ours, theirs, shifts, scale)
         pushed = np.linalg.norm(pushes, axis=2) > 0
-        shifts = shifts + _smoothest(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
+        shifts = shifts + settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
     goals = theirs.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
@@ -235,7 +235,7 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     return np.asarray(np.linalg.solve(matrix, right_side))
 
 
-def _smoothest(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
+def settled(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
     """Return both hands' shifts (F, 2, 3) smoothed, least where the weights (F, 2) are high."""
     return np.stack([smoothest(shifts[:, number], weights[:, number], fps, HANDS_HZ)
                      for number in range(len(SIDES))], axis=1)

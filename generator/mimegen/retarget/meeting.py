@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, label
+from scipy.ndimage import label
 
 from mimegen.characters.character import Performance
 from mimegen.motion import Motion, quaternions
@@ -13,10 +13,12 @@ from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import (
+    REST_WEIGHT,
     Body,
     arms_bent,
     has_arms,
     nearness,
+    settled,
     source_body,
     target_body,
     to_the_body,
@@ -28,7 +30,7 @@ REACHING = 0.5
 # long (s), hold each other.
 SHORT, HOLDING_SPEED, HOLDING = 0.25, 0.15, 0.25
 ROUNDS = 3
-# The standard deviation (s) of the low-pass of hands' shifts.
+# The standard deviation (s) of the low-pass of distances.
 SETTLING = 0.03
 
 
@@ -78,18 +80,24 @@ def meeting(people: Sequence[Person], scale: float) -> list[Person]:
     for _ in range(ROUNDS):
         bodies = [person.bodies() for person in people]
         shifts = [np.zeros_like(theirs.hands.wrists) for _, theirs in bodies]
+        firm = [np.full(shift.shape[:2], REST_WEIGHT) for shift in shifts]
         for one, other in permutations(range(len(people)), 2):
-            shifts[one] += _towards(bodies[one], bodies[other], scale, fps)
-        people = [person.reaching(gaussian_filter1d(
-            shift, SETTLING * fps, axis=0, mode="nearest"))
-            for person, shift in zip(people, shifts, strict=True)]
+            shift, near = _towards(bodies[one], bodies[other], scale, fps)
+            shifts[one] += shift
+            firm[one] += near
+        people = [person.reaching(settled(shift, weights, fps))
+                  for person, shift, weights in zip(people, shifts, firm, strict=True)]
     return people
 
 
 def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
-             fps: float) -> FloatArray:
-    """Return how the hands (F, 2, 3) of one go to the hands and the body of another."""
+             fps: float) -> tuple[FloatArray, FloatArray]:
+    """Return how the hands (F, 2, 3) of one go to the hands and the body of another.
+
+    With it how near (F, 2) they are, 1 where they touch.
+    """
     shifts = np.zeros_like(one[1].hands.wrists)
+    nearest = np.zeros(shifts.shape[:2])
     for number in range(len(SIDES)):
         ours, theirs = (replace(body, hands=mine.hands) for mine, body in zip(one, other,
                                                                               strict=True))
@@ -108,7 +116,8 @@ def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
             most = np.maximum(most, near)
         # The nearest decides.
         shifts[:, number] = most * total / np.maximum(weights, 1e-9)
-    return shifts
+        nearest[:, number] = most[:, 0]
+    return shifts, nearest
 
 
 def _gap(mine: Body, yours: Body, number: int, against: int) -> FloatArray:

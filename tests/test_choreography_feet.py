@@ -103,7 +103,7 @@ def test_fingers_open_from_a_fist_without_going_round() -> None:
             TimedKey(1.0, HandKey(to=place, shape="flat"), 2)]
     moments = np.linspace(0, 1.1, 34)
     clock = Clock(moments, np.zeros(34))
-    pose = finger_pose(HandTrack(keys, LEFT, clock, np.zeros(3), np.zeros(3)))
+    pose = finger_pose(HandTrack(keys, LEFT, clock, np.zeros(3), np.zeros(3), np.zeros((34, 5))))
     steps = quaternions.multiply(quaternions.conjugate(pose[:-1]), pose[1:])
     angles = np.rad2deg(np.linalg.norm(quaternions.to_rotation_vectors(steps), axis=-1))
     assert angles.sum(axis=0).max() < 275

@@ -43,14 +43,14 @@ DRAG_RAD_PER_M_S, DRAG_LIMIT_RAD = 0.16, 0.32
 HANGING = HandKey(
     to=Place("hip", (14.0, 3.0, 3.0)), touch="wrist", loose=True, shape="relaxed",
 )
-NO_HINT = Direction(0.35, -0.2, -0.6)
+NO_HINT, BACK = Direction(0.35, -0.2, -0.6), Direction(0.15, -0.6, -0.4)
 
 
 class HandTrack(NamedTuple):
     """One hand's keys, the side it is on, its own time, and how it strays from its way.
 
     ``drift`` (F, 3) in metres is of free hands; ``stray`` (F, 3) in seconds is multiplied by
-    their speed.
+    their speed. ``ease`` (F, 5) is how far each finger is from its shape to a relaxed hand's.
     """
 
     keys: Sequence[TimedKey]
@@ -58,6 +58,7 @@ class HandTrack(NamedTuple):
     clock: Clock
     drift: FloatArray
     stray: FloatArray
+    ease: FloatArray
 
     @property
     def hand_keys(self) -> list[HandKey]:
@@ -151,9 +152,8 @@ def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
     """Return what the arm shall do, whose ``fingers`` (F, 15, 4) are as in ``finger_pose``."""
     weights = track.weights()
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
-    hints = [
-        (key.elbow or NO_HINT).in_axes(track.side) for key in track.hand_keys
-    ]
+    hints = [(key.elbow or (BACK if hangs(key) else NO_HINT)).in_axes(track.side)
+             for key in track.hand_keys]
     points = touching_points(track, resolve, centimetre(skeleton))
     return ArmGoal(
         points,
@@ -246,6 +246,21 @@ def _shape_pose(name: str) -> FloatArray:
     return finger_rotations(standard_skeleton(), hand_shapes()[name])
 
 
+def _side_pose(name: str, side: float) -> FloatArray:
+    return np.asarray(_shape_pose(name) * np.array([1.0, 1.0, side, side]))
+
+
+def _bends(pose: FloatArray) -> FloatArray:
+    """Return each joint's rotation against the one before it (5, 3, 4), of a pose (15, 4).
+
+    Against the hand, the outer joints of a fist turn more than 180 degrees.
+    """
+    bones = pose.reshape(5, 3, 4)
+    bends = quaternions.multiply(quaternions.conjugate(bones[:, :-1]), bones[:, 1:])
+    bends = np.concatenate([bones[:, :1], bends], axis=1)
+    return np.asarray(bends * np.where(bends[..., :1] < 0, -1.0, 1.0))
+
+
 def fingertips(skeleton: Skeleton, side: float, fingers: FloatArray) -> FloatArray:
     """Return where the middle finger's last joint is from the wrist (F, 3), in the hand's frame."""
     name = "Left" if side == LEFT else "Right"
@@ -262,15 +277,12 @@ def finger_pose(track: HandTrack) -> FloatArray:
     at = np.concatenate([moments - lag for lag in FINGER_LAGS_S])
     weights = np.clip(eased_weights(track.keys, track.clock, liveliness().follow["fingers"], at),
                       0.0, 1.0).reshape(len(FINGER_LAGS_S), len(moments), -1)
-    poses = np.stack([_shape_pose(key.shape or "relaxed") for key in track.hand_keys])
-    if track.side != LEFT:
-        poses = poses * np.array([1.0, 1.0, -1.0, -1.0])
-    # Blended joint by joint: against the hand, the outer joints of a fist turn more than 180.
-    bones = poses.reshape(len(poses), 5, 3, 4)
-    bends = quaternions.multiply(quaternions.conjugate(bones[:, :, :-1]), bones[:, :, 1:])
-    bends = np.concatenate([bones[:, :, :1], bends], axis=2)
-    bends = bends * np.where(bends[..., :1] < 0, -1.0, 1.0)
+    bends = np.stack([_bends(_side_pose(key.shape or "relaxed", track.side))
+                      for key in track.hand_keys])
     blended = quaternions.normalise(np.einsum("jfk,kjbc->fjbc", weights, bends))
+    relaxed = _bends(_side_pose("relaxed", track.side))
+    share = track.ease[..., None, None]
+    blended = quaternions.normalise((1 - share) * blended + share * relaxed)
     for bone in (1, 2):
         blended[:, :, bone] = quaternions.multiply(blended[:, :, bone - 1], blended[:, :, bone])
     return np.asarray(blended.reshape(len(moments), 15, 4))

@@ -17,7 +17,7 @@ STRAIGHTEST = 0.997
 HEEL_SMOOTHING_S = 0.03
 # Nobody stands higher than on tiptoe, and a foot is in the air where its ball is this high; by more
 # than the last no hip is lowered, in metres.
-TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 50.0, 0.03, 0.08
+TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 45.0, 0.03, 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
 # However the foot is turned, the knee points no further aside from the pelvis.
 HIP_TURN_DEG = 75.0

@@ -95,6 +95,14 @@ class Gait(Strict):
     quick_s: float
 
 
+class Fingers(Strict):
+    """How much of a relaxed hand's shape fingers always have, and how that changes."""
+
+    relaxed: float
+    changing: float
+    rates_hz: Band
+
+
 class Along(Strict):
     """How trunk and pelvis go along with hands, in degrees and metres for each metre."""
 
@@ -121,6 +129,7 @@ class Liveliness(Strict):
     small_steps: SmallSteps
     gait: Gait
     along: Along
+    fingers: Fingers
     stray_s: float
     stray_hz: Band
 
@@ -163,15 +172,17 @@ class Life(NamedTuple):
     """The small movements of one performer in one take.
 
     ``drift`` by track (degrees; centimetres for ``sway`` and hands), ``late`` by track (seconds,
-    above 0 is late), ``stray`` by hand, ``bearing`` (3,) by track, the breath's phase, the seed of
-    small steps, and how far the toes point outward (degrees) by side. For walks: ``footfalls``
-    (N, 4) by side as ``walking.foot_ground`` has them, and how much further each hand swings.
+    above 0 is late), ``stray`` and ``fingers`` by hand, ``bearing`` (3,) by track, the breath's
+    phase, the seed of small steps, and how far the toes point outward (degrees) by side. For
+    walks: ``footfalls`` (N, 4) by side as ``walking.foot_ground`` has them, and how much further
+    each hand swings.
     """
 
     vigor: float
     drift: dict[str, Waves]
     late: dict[str, tuple[Waves, Waves]]
     stray: dict[str, Waves]
+    fingers: dict[str, Waves]
     bearing: dict[str, FloatArray]
     breath: float
     steps: int
@@ -226,6 +237,8 @@ def life_of(name: str, seed: int, line: Timeline) -> Life:
         | {"walk": lateness(known.gait.late_s, known.gait.quick_s)},
         stray={track: waves(rng, known.stray_hz, np.full(3, known.stray_s))
                for track in ("left_hand", "right_hand")},
+        fingers={track: waves(rng, known.fingers.rates_hz, np.full(5, known.fingers.changing))
+                 for track in ("left_hand", "right_hand")},
         bearing={track: rng.normal(0, getattr(known.bearing, track))
                  for track in ("pelvis", "chest", "head")},
         breath=float(rng.uniform()),

@@ -114,10 +114,11 @@ def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray
     turn, lean, tilt = _turns(stage, "chest")
     sideways, back, _ = np.rad2deg(quaternions.rotate(
         quaternions.conjugate(rotations[:, 0]), help_m).T / SHOULDER_HEIGHT_M)
-    walked = lower.chest
+    added = (lower.chest, along, trunk.steadying(lower.root, rotations[:, 0], stage.fps))
     bent = trunk.turned(trunk.Turns(
-        turn + walked.turn + along.turn, lean + walked.lean + along.lean - back,
-        tilt + walked.tilt + along.tilt + sideways))
+        turn + sum(turns.turn for turns in added),
+        lean + sum(turns.lean for turns in added) - back,
+        tilt + sum(turns.tilt for turns in added) + sideways))
     _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, skeleton.index["Spine2"]]
     offsets = trunk.Turns(*_turns(stage, "head"))

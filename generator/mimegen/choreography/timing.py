@@ -1,6 +1,7 @@
 """How much each key counts at each moment: minimum jerk through via points."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -33,10 +34,16 @@ class Follow(Strict):
 
     def followed(self, values: FloatArray, rate: float) -> FloatArray:
         """Return values (G, K), ``rate`` of them a second, as a part with inertia follows them."""
-        turn = 2 * np.pi * self.hertz
-        up, down = bilinear([turn**2], [1.0, 2 * self.damping * turn, turn**2], rate)
-        start = lfilter_zi(up, down)[:, None] * values[:1]
-        return np.asarray(lfilter(up, down, values, axis=0, zi=start)[0])
+        up, down, still = _system(self.hertz, self.damping, rate)
+        return np.asarray(lfilter(up, down, values, axis=0, zi=still[:, None] * values[:1])[0])
+
+
+@cache
+def _system(hertz: float, damping: float, rate: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a second-order system as a digital filter, and its state at rest for input 1."""
+    turn = 2 * np.pi * hertz
+    up, down = bilinear([turn**2], [1.0, 2 * damping * turn, turn**2], rate)
+    return up, down, lfilter_zi(up, down)
 
 
 # How what is slow in people's movements follows: the correction after a reach, the weight that

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -13,6 +14,10 @@ SPINE_SHARES = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
 NECK_SHARE = 0.45
 # The head's range against the chest in degrees: to a side, up, down, tilted.
 TURN_LIMIT, UP_LIMIT, DOWN_LIMIT, TILT_LIMIT = 75.0, 50.0, 55.0, 38.0
+# What is quicker than this shakes the head; how much of it the trunk takes up below the neck, and
+# how far it bends, so much later, for each metre that the pelvis sinks quickly.
+SHAKEN_S, STEADIED, NECK_HEIGHT_M = 0.3, 0.35, 0.5
+BENT_LATE_S, BENT_DEG_PER_M, BENT_LIMIT_DEG = 0.07, 60.0, 8.0
 # Eyes do the rest of the way.
 HEAD_SHARE_OF_GAZE = 0.88
 
@@ -41,6 +46,23 @@ def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
     lean = -np.rad2deg(np.arctan2(up, np.hypot(left, back)))
     share = HEAD_SHARE_OF_GAZE
     return Turns(turn * share, lean * share, np.zeros_like(turn))
+
+
+def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:
+    """Return the chest's turns with which a person steadies the head (Pozzo et al. 1990).
+
+    ``root`` (F, 3) and ``pelvis`` (F, 4) are the pelvis' places and rotations. The trunk gives way
+    to what shakes it to and fro, and bends a moment after the legs have.
+    """
+    quick = root - gaussian_filter1d(root, SHAKEN_S * fps, axis=0, mode="nearest")
+    left, back, _ = quaternions.rotate(quaternions.conjugate(pelvis), quick * [1.0, 1.0, 0.0]).T
+    share = np.rad2deg(STEADIED / NECK_HEIGHT_M)
+    bent = np.zeros(len(root))
+    lag = round(BENT_LATE_S * fps)
+    bent[lag:] = -quick[: len(root) - lag, 2] * BENT_DEG_PER_M
+    bent = BENT_LIMIT_DEG * np.tanh(gaussian_filter1d(bent, 0.4 * BENT_LATE_S * fps,
+                                                      mode="nearest") / BENT_LIMIT_DEG)
+    return Turns(np.zeros(len(root)), share * back + bent, share * left)
 
 
 def within_neck(turns: Turns) -> Turns:

@@ -101,9 +101,11 @@ def _uneven_turn(key: Turned, own: FloatArray, turns: FloatArray) -> Turned:
     if isinstance(key, PelvisKey):
         for name, noise in zip(("left", "forward", "up"), own[1:], strict=True):
             if (centimetres := getattr(key, name)) is not None:
-                # Knees may be bent more, but not stretched further than they are written.
-                size = noise if name != "up" else -abs(noise) * (abs(centimetres) < DEEP_CM)
-                update[name] = centimetres + values.pelvis_cm * size
+                # Knees may be bent more, but hardly stretched further than they are written.
+                grown = values.size * centimetres * own[0] if abs(centimetres) < DEEP_CM else 0.0
+                update[name] = centimetres + (
+                    grown - values.pelvis_cm * abs(noise) if name == "up"
+                    else values.pelvis_cm * noise)
     return key.model_copy(update=update)
 
 

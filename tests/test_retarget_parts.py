@@ -58,6 +58,13 @@ def test_clips_of_three_frames_stay_as_they_are() -> None:
     assert np.array_equal(smoothest(goals, np.ones(3), 30.0, 4.0), goals)
 
 
+@pytest.mark.parametrize("fps", [240.0, 1000.0, 5000.0])
+def test_high_frame_rates_are_solved(fps: float) -> None:
+    time = np.arange(int(2 * fps)) / fps
+    line = 0.3 * time[:, None]
+    assert np.allclose(smoothest(line, np.full(len(line), 1e-3), fps, 2.5), line, atol=1e-3)
+
+
 # Trunks.
 
 

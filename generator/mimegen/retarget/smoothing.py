@@ -9,6 +9,8 @@ from mimegen.motion.quaternions import FloatArray
 
 # Standard deviations (s) for turns, and for what differs from the source in a path.
 CALM, LIVELY = 0.0115, 0.03
+# The lowest cutoff (radians a frame) of `smoothest`: below it doubles are not exact enough.
+LOWEST = 0.05
 
 
 def calmed(turns: FloatArray, fps: float, seconds: float = CALM) -> FloatArray:
@@ -49,7 +51,7 @@ def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,
     count = len(goals)
     if count < 4:
         return goals
-    radians = 2 * np.pi * cutoff / fps
+    radians = max(2 * np.pi * cutoff / fps, LOWEST)
     third = np.array([-1.0, 3.0, -3.0, 1.0]) / radians**3
     bands = np.zeros((4, count))
     for row in range(4):

@@ -47,6 +47,11 @@ def take(path: Path, seed: int = 0) -> Motion:
     return perform(score_of(path), seed, FPS)
 
 
+@cache
+def scene(path: Path) -> tuple[Motion, ...]:
+    return perform_scene(score_of(path), 0, LINT_FPS)
+
+
 def named(name: str) -> Path:
     return next(path for path in SCORES if path.parent.name == name)
 
@@ -98,18 +103,17 @@ def test_seeds_are_plainly_different_takes(path: Path) -> None:
 
 @every_score
 def test_lint_is_clean(path: Path) -> None:
-    score = score_of(path)
-    assert [str(finding) for finding in lint(perform_scene(score, 0, LINT_FPS), score)] == []
+    assert [str(finding) for finding in lint(scene(path), score_of(path))] == []
 
 
 @pytest.mark.parametrize(("number", "path"), [*enumerate(SCORES)], ids=map(names, SCORES))
 def test_every_score_has_other_takes(number: int, path: Path) -> None:
     score, ways = score_of(path), [None, *sorted(styles())]
     asked = (1 + number % 7, ways[number % len(ways)])
-    written, other = (
-        [motion.rotations.tobytes() for motion in perform_scene(score, seed, COARSE_FPS, style)]
-        for seed, style in ((0, None), asked))
-    assert other != written
+    other = perform_scene(score, asked[0], COARSE_FPS, asked[1])
+    for motion, plain in zip(other, scene(path), strict=True):
+        ends = [np.delete(one.global_pose.positions[[0, -1]], 0, axis=1) for one in (motion, plain)]
+        assert np.abs(ends[0] - ends[1]).max() > 0.01
 
 
 @tried_scores
@@ -151,8 +155,7 @@ def test_an_unknown_style_is_refused() -> None:
 
 @every_scene
 def test_scenes_show_two_people_in_step(path: Path) -> None:
-    for seed in (0, 3):
-        first, second = perform_scene(score_of(path), seed, 6.0)
+    for first, second in (scene(path), perform_scene(score_of(path), 3, 6.0)):
         assert first.frames == second.frames
         apart = np.linalg.norm((first.root_positions - second.root_positions)[:, :2], axis=1)
         assert apart.min() > 0.4 and apart.max() < 3.0
@@ -250,7 +253,7 @@ def test_handedness_is_mirrored_by_some_seeds_and_never_for_the_violin() -> None
     def quick(action: str, seed: int) -> Motion:
         return perform(score_of(named(action)), seed, 6.0)
 
-    drinkers = {raised_higher(quick("drinking_from_cup", seed)) for seed in range(8)}
+    drinkers = {raised_higher(quick("drinking_from_cup", seed)) for seed in range(6)}
     assert drinkers == {"Left", "Right"}
     for seed in range(6):
         motion = quick("playing_violin", seed)

@@ -18,7 +18,8 @@ LIFTED_M = 0.02
 WAYS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
                  np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
 # Who is out of balance for so long has shifted the weight back, within so long.
-SPELL_S, EASE_S = 0.35, 0.12
+# At once the weight is shifted by no more than this.
+SPELL_S, EASE_S, RIGHTED_M = 0.38, 0.12, 0.05
 
 
 def mass_centre(motion: Motion) -> FloatArray:
@@ -67,7 +68,8 @@ def righted(motion: Motion, allowed_m: float) -> FloatArray:
     outside, rate = off_balance(motion)
     size = np.linalg.norm(outside, axis=-1)
     lasting = grey_opening(size, max(1, round(SPELL_S * rate)))
-    back = -outside * (np.maximum(lasting - allowed_m, 0.0) / np.maximum(size, 1e-9))[:, None]
+    much = RIGHTED_M * np.tanh(np.maximum(lasting - allowed_m, 0.0) / RIGHTED_M)
+    back = -outside * (much / np.maximum(size, 1e-9))[:, None]
     eased = gaussian_filter1d(back, EASE_S * rate, axis=0, mode="nearest")
     moments, times = np.arange(motion.frames) / motion.fps, np.arange(len(outside)) / rate
     return np.stack([*(np.interp(moments, times, column) for column in eased.T),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mimegen.choreography.freedom import FREE
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import liveliness, waves
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import (
     FootKey,
@@ -27,7 +27,8 @@ from mimegen.choreography.tracks import Timeline, timeline
 from mimegen.choreography.uneven import middles, uneven
 from mimegen.motion.quaternions import FloatArray
 
-FAST_SPAN_S = 0.32
+FAST_SPAN_S, HURRIED = 0.32, 0.94
+TEMPO_HZ = (0.15, 0.7)
 # Where MIME's angle 0 stands: mirrored takes are mirror images as seen from there.
 CAMERA_AZIMUTH_DEG = 48.5
 # What is this far out as it is written is near the end of people's range.
@@ -138,10 +139,12 @@ def _timed(lines: Sequence[Timeline], stretch: float, wobble: float, rng: np.ran
     moments = np.unique([0.0, *(phase.at for line in lines for phase in line.phases),
                          lines[0].duration])
     written = np.diff(moments)
-    spans = written * stretch * np.exp(rng.normal(0, wobble, len(written)))
+    # Tempo drifts over whole cycles, and each span of them varies.
+    tempo = waves(rng, TEMPO_HZ, np.array([wobble])).at((moments[1:] + moments[:-1]) / 2)[:, 0]
+    spans = written * stretch * np.exp(tempo + rng.normal(0, 0.5 * wobble, len(written)))
     # Fast spans that end in a stop or an impact are written at a person's full speed: no seed is
     # faster, larger movements slower.
-    least = written * grown
+    least = written * grown * (HURRIED if keep else 1.0)
     ends = {phase.at for line in lines for phase in line.phases
             if any(key.how != "pass" for _, key in phase.moves())}
     fast = (written < FAST_SPAN_S) & np.isin(moments[1:], list(ends))

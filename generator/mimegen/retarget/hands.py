@@ -41,7 +41,7 @@ TIPS, GIVES = slice(3, 5), 0.01
 # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
 HANDS_HZ = 5.0
 # Shoulders go with a wrist by this share of small shifts, and never further than this (m).
-GIRDLE, GIRDLE_MOST = 0.8, 0.05
+GIRDLE, GIRDLE_MOST = 0.6, 0.04
 # How much more a shoulder's way along the arm counts, and how stiff collar bones are lengthwise.
 ALONG_ARM, RIGID = 100.0, 1e4
 ARM = ("upper_arm", "forearm", "hand")
@@ -294,11 +294,10 @@ def _shoulder_turned(places: FloatArray, shift: FloatArray) -> tuple[FloatArray,
     changes the distance of the two bends a nearly straight arm much.
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
-    far = np.linalg.norm(shift, axis=1, keepdims=True)
-    wish = GIRDLE * shift / (1 + GIRDLE * far / GIRDLE_MOST)
     costs = np.eye(3) + ALONG_ARM * _squares(arm)
-    way = np.linalg.solve(costs + RIGID * _squares(bone), costs @ wish[..., None])[..., 0]
-    turn = quaternions.between(bone, bone + way)
+    way = GIRDLE * np.linalg.solve(costs + RIGID * _squares(bone), costs @ shift[..., None])[..., 0]
+    far = np.linalg.norm(way, axis=1, keepdims=True)
+    turn = quaternions.between(bone, bone + way / np.hypot(1, far / GIRDLE_MOST))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)
 
 

@@ -9,6 +9,7 @@ from scipy.ndimage import binary_erosion
 
 from mimegen.characters.character import Performance
 from mimegen.motion import Motion, metrics
+from mimegen.motion.contacts import resting_level
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
@@ -168,10 +169,10 @@ def _penetration(performance: Performance) -> float:
 def _sinking(source: Motion, joints: Mapping[str, int]) -> float:
     """Return how deep (cm) ankles and toes go below the height at which they rest."""
     deepest = 0.0
-    for side in SIDES:
-        for part in ("foot", "toe"):
-            if f"{side}_{part}" in joints:
-                heights = source.global_pose.positions[:, joints[f"{side}_{part}"], 2]
-                level = resting_height(source, joints, part, side)
-                deepest = max(deepest, level - float(heights.min()))
+    for part in ("foot", "toe"):
+        both = [joints[f"{s}_{part}"] for s in SIDES if f"{s}_{part}" in joints]
+        if both:
+            places = source.global_pose.positions[:, both]
+            level = resting_level(places, source.fps)
+            deepest = max(deepest, level - float(places[..., 2].min()))
     return 100 * deepest

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fbx_files import fbx_file
+from mimegen.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.readers import read_motion
 
@@ -43,3 +44,12 @@ def test_every_age_and_form_gives_the_same_motion(bowing: Motion, tmp_path: Path
     # The reader puts the start over the origin and the soles on the ground.
     assert np.abs(away - away[0, 0]).max() < 1e-4
     assert np.abs(away[0, 0] + bowing.root_positions[0] * [1, 1, 0])[:2].max() < 1e-4
+
+
+def test_keys_that_are_no_numbers_get_one_line(bowing: Motion, tmp_path: Path) -> None:
+    path = tmp_path / "bow.fbx"
+    path.write_bytes(fbx_file(bowing, 6100).replace(b"Key: 0,", b"Key: nan,", 1))
+    with pytest.raises(RequestError, match=r"bow\.fbx: Blender cannot read it \(its keys are at"
+                                           r" times that are no numbers\)") as caught:
+        read_motion(path)
+    assert "\n" not in str(caught.value)

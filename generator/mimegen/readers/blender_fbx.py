@@ -92,7 +92,8 @@ def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float
     """Return the scene frames (F,) to sample at and the rate of the keys.
 
     Files may hold keys between the frames of their own scene rate; sparser keys are an animator's,
-    and are sampled at the scene rate. Raises RuntimeError for more than ``most`` frames.
+    and are sampled at the scene rate. Raises RuntimeError for more than ``most`` frames, and for
+    times that are no numbers.
     """
     keys: list[NDArray[np.float64]] = []
     for curve in _curves(action):
@@ -100,6 +101,8 @@ def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float
         curve.keyframe_points.foreach_get("co", found)
         keys.append(found[::2].astype(float))
     times: NDArray[np.float64] = np.unique(np.round(np.concatenate(keys), 3)).astype(float)
+    if not np.isfinite(times).all():
+        raise RuntimeError("its keys are at times that are no numbers")
     if len(times) < 2:
         return times, scene_fps
     gaps = np.diff(times)

@@ -143,7 +143,8 @@ def test_a_plain_person(written):
 def test_tabs_line_ends_spaces_and_a_byte_order_mark_do_not_matter(written):
     text = person()
     plain = read_motion(written(text)).motion
-    odd = read_motion(written("\ufeff" + text.replace(" ", " \t ").replace("\n", "\r\n\r\n") + "\r\n")).motion
+    spaced = text.replace(" ", " \t ").replace("\n", "\r\n\r\n")
+    odd = read_motion(written(f"\ufeff{spaced}\r\n")).motion
     assert np.array_equal(plain.global_pose.positions, odd.global_pose.positions)
 
 

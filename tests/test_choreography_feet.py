@@ -108,3 +108,11 @@ def test_fingers_open_from_a_fist_without_going_round() -> None:
     angles = np.rad2deg(np.linalg.norm(quaternions.to_rotation_vectors(steps), axis=-1))
     assert angles.sum(axis=0).max() < 275
     assert angles.max() < 25
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_way_with_corners_is_walked_whole(tmp_path: Path, seed: int) -> None:
+    motion = performed(tmp_path, "  - {at: 0.5, walk: {forward: 10, how: pass}}\n"
+                       "  - {at: 3.4, walk: {forward: 150}}\n", seed)
+    way = motion.root_positions[-1] - motion.root_positions[0]
+    assert np.linalg.norm(way[:2]) == pytest.approx(1.5, abs=0.1)

@@ -107,7 +107,7 @@ class Anchors:
         ease = np.clip(life.fingers[own].at(moments) + liveliness().fingers.relaxed, 0.0, 1.0)
         bare = hands.HandTrack(keys, SIDES[side], shared, np.zeros(3), np.zeros(3), ease)
         late = shared.late + apart * bare.share(play) * life.lateness(own, moments)
-        drift, alike = (life.drift[name].at(moments) for name in (own, "left_hand"))
+        drift, alike = (life.drifted(name, moments) for name in (own, "left_hand"))
         drift = alike + apart[:, None] * (drift - alike)
         return bare._replace(clock=Clock(moments, late), drift=drift * self.stage.unit,
                              stray=apart[:, None] * life.stray[own].at(moments))
@@ -149,7 +149,7 @@ class Anchors:
         frames = [self._on(timed.key) for timed in keys]
         places = np.einsum("fk,kfc->fc", weights, np.stack([f.positions for f in frames]))
         free = weights @ np.array([prop_play(cast(PropKey, timed.key)) for timed in keys])
-        drift = self.stage.life.drift["left_hand"].at(self.stage.moments)
+        drift = self.stage.life.drifted("left_hand", self.stage.moments)
         places += free[:, None] * drift * self.stage.unit
         rotations = quaternions.normalise(
             np.einsum("fk,kfc->fc", weights, np.stack([f.rotations for f in frames]))

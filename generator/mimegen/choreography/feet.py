@@ -85,7 +85,7 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
     else:
         low = eased_weights(keys, stage.clock("pelvis"), liveliness().follow["pelvis up"])
         steps[:, 2] = low @ values_of(keys, ("up",))[:, 0]
-    steps += stage.life.drift["sway"].at(stage.moments) * _steadiness(goals, stage.fps)[:, None]
+    steps += stage.life.drifted("sway", stage.moments) * _steadiness(goals, stage.fps)[:, None]
     turns = eased @ values_of(keys, ("turn", "lean", "tilt")) + stage.life.turned(
         "pelvis", stage.moments)
     # Small steps take the whole performer along.

@@ -33,9 +33,17 @@ class Breath(Strict):
 
 
 class Drift(Strict):
-    """Root mean square speeds of the drift by track."""
+    """Root mean square speeds of the drift by track.
+
+    ``ripple`` is the share of them that quick small movements have on top, and ``gusts`` by how
+    much (a share) all of it comes and goes.
+    """
 
     rates_hz: Band
+    ripple: float
+    ripple_hz: Band
+    gusts: float
+    gusts_hz: Band
     pelvis: Three
     chest: Three
     head: Three
@@ -162,24 +170,27 @@ def waves(rng: np.random.Generator, band: Band, sizes: FloatArray) -> Waves:
     return Waves(rates, phases, np.broadcast_to(sizes * np.sqrt(2 / WAVES), shape))
 
 
-def drifting(rng: np.random.Generator, band: Band, speeds: FloatArray) -> Waves:
+def drifting(rng: np.random.Generator, drift: Drift, speeds: FloatArray) -> Waves:
     """Return drift of root mean square ``speeds`` (C,); its places' power falls with 1/f^2."""
-    noise = waves(rng, band, speeds)
+    slow, quick = waves(rng, drift.rates_hz, speeds), waves(
+        rng, drift.ripple_hz, drift.ripple * speeds)
+    noise = Waves(*(np.concatenate(both) for both in zip(slow, quick, strict=True)))
     return noise._replace(sizes=noise.sizes / (2 * np.pi * noise.rates))
 
 
 class Life(NamedTuple):
     """The small movements of one performer in one take.
 
-    ``drift`` by track (degrees; centimetres for ``sway`` and hands), ``late`` by track (seconds,
-    above 0 is late), ``stray`` and ``fingers`` by hand, ``bearing`` (3,) by track, the breath's
-    phase, the seed of small steps, and how far the toes point outward (degrees) by side. For
-    walks: ``footfalls`` (N, 4) by side as ``walking.foot_ground`` has them, and how much further
-    each hand swings.
+    ``drift`` by track (degrees; centimetres for ``sway`` and hands) comes in ``gusts``. ``late`` by
+    track (seconds, above 0 is late), ``stray`` and ``fingers`` by hand, ``bearing`` (3,) by track,
+    the breath's phase, the seed of small steps, and how far the toes point outward (degrees) by
+    side. For walks: ``footfalls`` (N, 4) by side as ``walking.foot_ground`` has them, and how much
+    further each hand swings.
     """
 
     vigor: float
     drift: dict[str, Waves]
+    gusts: Waves
     late: dict[str, tuple[Waves, Waves]]
     stray: dict[str, Waves]
     fingers: dict[str, Waves]
@@ -190,9 +201,14 @@ class Life(NamedTuple):
     footfalls: dict[str, FloatArray]
     swing: dict[str, tuple[float, Waves]]
 
+    def drifted(self, track: str, moments: FloatArray) -> FloatArray:
+        """Return how far (F, 3) a track has drifted."""
+        gusts = np.maximum(1 + self.gusts.at(moments), 0.0)
+        return np.asarray(gusts * self.drift[track].at(moments))
+
     def turned(self, track: str, moments: FloatArray) -> FloatArray:
         """Return the turn, lean and tilt (F, 3), in degrees, that a track has on top."""
-        found = self.drift[track].at(moments) + self.bearing[track]
+        found = self.drifted(track, moments) + self.bearing[track]
         breath, size = self._breath(moments), liveliness().breath
         lean = {"chest": -size.chest_deg, "head": size.head_deg}.get(track, 0.0)
         found[:, 1] += lean * breath
@@ -217,7 +233,7 @@ class Life(NamedTuple):
 
 def life_of(name: str, seed: int, line: Timeline) -> Life:
     """Return the small movements of the performer whose part is ``name``."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"life of {name}".encode())])
+    rng = np.random.default_rng([seed, zlib.crc32(f"the life of {name}".encode())])
     known, vigor = liveliness(), _vigor(line)
     drift, late, gait = known.drift, known.late, known.gait
 
@@ -227,9 +243,10 @@ def life_of(name: str, seed: int, line: Timeline) -> Life:
 
     return Life(
         vigor,
-        drift={track: drifting(rng, drift.rates_hz, vigor * np.array(speeds)) for track, speeds in (
+        drift={track: drifting(rng, drift, vigor * np.array(speeds)) for track, speeds in (
             ("pelvis", drift.pelvis), ("chest", drift.chest), ("head", drift.head),
             ("sway", drift.sway), ("left_hand", drift.hand), ("right_hand", drift.hand))},
+        gusts=waves(rng, drift.gusts_hz, np.array([drift.gusts])),
         late={track: lateness(late.slow_s) for track in (
             "pelvis", "chest", "head", "gaze", "shoulders", "hands")}
         | {track: lateness(late.hands_apart_s) for track in ("left_hand", "right_hand")}

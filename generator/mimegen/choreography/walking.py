@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator, make_interp_spline
+from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography.score import Phase, WalkKey
@@ -175,9 +175,10 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
             continue
         if len(walk.times) > 2:
             # Corners of the way are rounded over half a step.
-            sigma = 0.5 * walk.step_s / (moments[1] - moments[0])
+            sigma = 0.5 * walk.step_s * (len(moments) - 1) / (moments[-1] - moments[0])
             way = gaussian_filter1d(way, sigma, axis=0, mode="nearest")
-        way = make_interp_spline(moments, way, k=1)(walk.pulsed(moments))
+        pace = np.gradient(way, axis=0) / np.maximum(np.gradient(moments), 1e-6)[:, None]
+        way = way + (walk.pulsed(moments) - moments)[:, None] * pace
     nothing = np.zeros(len(moments))
     return Ground(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 

@@ -75,19 +75,8 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
                                  stage.life.footfalls[side.lower()]) for side in SIDES}
     stepped = small_steps(feet, found, stage.life, float(stage.moments[-1]))
     goals = {side: _foot_goal(stage, side, feet[side], grounds[side], stepped) for side in SIDES}
-    keys = track_keys(stage.line.phases, "pelvis", PelvisKey())
-    follow = liveliness().follow["pelvis"]
-    eased = eased_weights(keys, stage.clock("pelvis"), follow)
-    steps = eased @ values_of(keys, ("left", "forward", "up"))
-    if _jumps(feet):
-        # Up and down the pelvis keeps step with the feet, or legs were too short.
-        steps[:, 2] = track_values(keys, ("up",), stage.moments, follow.lead)[:, 0]
-    else:
-        low = eased_weights(keys, stage.clock("pelvis"), liveliness().follow["pelvis up"])
-        steps[:, 2] = low @ values_of(keys, ("up",))[:, 0]
+    steps, turns = _pelvis(stage, _jumps(feet))
     steps += stage.life.drifted("sway", stage.moments) * _steadiness(goals, stage.fps)[:, None]
-    turns = eased @ values_of(keys, ("turn", "lean", "tilt")) + stage.life.turned(
-        "pelvis", stage.moments)
     # Small steps take the whole performer along.
     steps[:, :2] += gaussian_filter1d(np.mean(
         [aside(stepped, side, stage.moments)[:, :2] * [sign, 1.0] for side, sign in SIDES.items()],
@@ -98,27 +87,17 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
     root[:, 2] -= STANDING_SINK_M
     root += help_m
     root += _weight_shift(goals, root, heading, stage.fps)
-    turns = turns + np.stack(along, axis=-1)
     size, spread = under_way(found, written), _spread(goals, heading)
     stride = size * np.clip(spread / 0.55, -1.2, 1.2)
     root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
     root[:, 2] += RISE_SHARE * gaussian_filter1d(
         sum(ground.lift for ground in grounds.values()) * stage.unit, RISE_EASE_S * stage.fps,
         mode="nearest")
-    turns = turns + np.stack([
+    turns = turns + np.stack(along, axis=-1) + np.stack([
         body.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
         STEP_LIST_DEG * size * _lifted_side(goals),
     ], axis=-1)
-    pelvis = trunk.turned(trunk.Turns(*turns.T))
-    rotations = {"Hips": pelvis}
-    hips = {side: quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
-            for side in SIDES}
-    high = np.max([legs.too_high(skeleton, side, root + hip, goals[side])
-                   for side, hip in hips.items()], axis=0)
-    root[:, 2] -= gaussian_filter1d(high, LOWER_EASE_S * stage.fps, mode="nearest")
-    for side in SIDES:
-        hip = root + hips[side]
-        rotations |= legs.leg_rotations(skeleton, side, hip, pelvis, goals[side], stage.fps)
+    root, rotations = _on_legs(stage, root, trunk.turned(trunk.Turns(*turns.T)), goals)
     chest = trunk.Turns(-CHEST_TURN_DEG * stride, CHEST_LEAN_DEG * stride**2,
                         -CHEST_TILT_DEG * size * _lifted_side(goals))
     smooth = gaussian_filter1d(stride, SWING_EASE_S * stage.fps, mode="nearest")
@@ -127,6 +106,38 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
             sign * smooth * stage.life.swung(side.lower(), stage.moments)))
         for side, sign in SIDES.items()
     })
+
+
+def _pelvis(stage: Stage, jumps: bool) -> tuple[FloatArray, FloatArray]:
+    """Return where (F, 3), in cm, the score has the pelvis, and how it is turned (F, 3)."""
+    keys = track_keys(stage.line.phases, "pelvis", PelvisKey())
+    clock, follow = stage.clock("pelvis"), liveliness().follow
+    eased = eased_weights(keys, clock, follow["pelvis"])
+    steps = eased @ values_of(keys, ("left", "forward", "up"))
+    if jumps:
+        # Up and down the pelvis keeps step with the feet, or legs were too short.
+        steps[:, 2] = track_values(keys, ("up",), stage.moments, follow["pelvis"].lead)[:, 0]
+    else:
+        steps[:, 2] = eased_weights(keys, clock, follow["pelvis up"]) @ values_of(
+            keys, ("up",))[:, 0]
+    turns = eased @ values_of(keys, ("turn", "lean", "tilt"))
+    return steps, turns + stage.life.turned("pelvis", stage.moments)
+
+
+def _on_legs(stage: Stage, root: FloatArray, pelvis: FloatArray, goals: dict[str, legs.FootGoal]
+             ) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Return the root (F, 3), no higher than the legs reach, and all rotations from there down."""
+    skeleton, rotations = stage.skeleton, {"Hips": pelvis}
+    hips = {side: quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
+            for side in SIDES}
+    high = np.max([legs.too_high(skeleton, side, root + hip, goals[side])
+                   for side, hip in hips.items()], axis=0)
+    lower = np.zeros_like(root)
+    lower[:, 2] = gaussian_filter1d(high, LOWER_EASE_S * stage.fps, mode="nearest")
+    for side, hip in hips.items():
+        rotations |= legs.leg_rotations(skeleton, side, root - lower + hip, pelvis, goals[side],
+                                        stage.fps)
+    return root - lower, rotations
 
 
 def _swing(ahead: FloatArray) -> FloatArray:

@@ -25,6 +25,7 @@ from mimegen.choreography.walking import (
     Ground,
     body_ground,
     foot_ground,
+    jolts,
     under_way,
     walk_start,
     walks,
@@ -48,7 +49,7 @@ STEP_SINK_M, STEP_BOB_M = 0.008, 0.026
 CHEST_TILT_DEG, CHEST_LEAN_DEG = 3.0, 2.0
 LOWER_EASE_S, ASIDE_EASE_S = 0.025, 0.15
 # Over a foot that is lifted high the pelvis rises.
-RISE_SHARE, RISE_EASE_S = 0.06, 0.06
+RISE_SHARE, RISE_EASE_S = 0.11, 0.05
 SWING_M, SWING_EASE_S = 0.19, 0.09
 
 
@@ -77,6 +78,7 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
     goals = {side: _foot_goal(stage, side, feet[side], grounds[side], stepped) for side in SIDES}
     steps, turns = _pelvis(stage, _jumps(feet))
     steps += stage.life.drifted("sway", stage.moments) * _steadiness(goals, stage.fps)[:, None]
+    steps += jolts(found, written)[:, None] * [0.0, 0.7, -1.0]
     # Small steps take the whole performer along.
     steps[:, :2] += gaussian_filter1d(np.mean(
         [aside(stepped, side, stage.moments)[:, :2] * [sign, 1.0] for side, sign in SIDES.items()],

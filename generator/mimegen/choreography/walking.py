@@ -22,6 +22,8 @@ KNEE_AHEAD = 1.1
 # The body is fastest while both feet stand, slowest over the standing one: by so much of its speed
 # (Perry and Burnfield 2010).
 PULSE = 0.13
+# Heel strikes shake the body: so far, so quickly, dying away within so long.
+JOLT_CM, JOLT_HZ, JOLT_S = 0.9, 6.0, 0.08
 # In walking the feet are nearer to the middle than in standing.
 NARROW = 0.55
 # Heel lift at toe-off and toe lift at heel strike in a full step, in degrees (Perry).
@@ -251,6 +253,15 @@ def _roll(walk: Walk, begin: float, end: float, ahead: float) -> PchipInterpolat
 def minimum_jerk(share: FloatArray) -> FloatArray:
     """Return how far (F,) a movement from 0 to 1 has got at shares (F,) of its time."""
     return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
+
+
+def jolts(found: Sequence[Walk], moments: FloatArray) -> FloatArray:
+    """Return how far (F,), in centimetres, the body gives way to its footfalls, and rings."""
+    given = np.zeros(len(moments))
+    for walk in found:
+        since = ((moments - walk.times[0]) / walk.step_s - LIFT_OFF - IN_AIR) % 1.0 * walk.step_s
+        given += np.exp(-since / JOLT_S) * np.sin(2 * np.pi * JOLT_HZ * since)
+    return JOLT_CM * given * under_way(found, moments)
 
 
 def under_way(found: Sequence[Walk], moments: FloatArray) -> FloatArray:

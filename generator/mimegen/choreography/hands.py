@@ -29,14 +29,14 @@ from mimegen.motion.quaternions import FloatArray
 # The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.
 HAND_LAG_S = 0.035
 FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
-# What hits does not swing past its target; how gradually a hand's speed sways it.
+# What hits hardly swings past its target; how gradually a hand's speed sways it, up to which speed.
+IMPACT_PLAY, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.06, 4.0
 # So near to the middle of the body hands do not stray towards it; from the farther on they may.
 NEAR_M = 0.25, 0.4
-# However free, a hand goes no farther from the shoulder than the score has it, but for so much,
-# or than so much of the arm.
-# Where the trunk has swayed too far away it gives up a little; the shoulder helps it upwards.
+# However free, a hand goes no farther from the shoulder than the score has it, but for a little, or
+# than so much of the arm. Where the trunk has swayed too far away it gives up some of its way; the
+# shoulder helps it upwards.
 EASY_REACH, FULL_REACH, OVERREACH_M, GIVEN_UP_M = 0.85, (0.98, 1.1), 0.004, 0.05
-IMPACT_PLAY, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.06, 4.0
 # How far a free hand trails behind the wrist's movement.
 DRAG_RAD_PER_M_S, DRAG_LIMIT_RAD = 0.16, 0.32
 

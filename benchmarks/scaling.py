@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from costs import Cost, cost_of, put_into
@@ -25,18 +26,17 @@ def run(out: Path, variants: str, frames: int, workers: int, config: str = "mime
                     "cpu", "--workers", str(workers), "--out", out / "run", "--quiet"])
 
 
-def rows(out: Path) -> list[tuple[str, Cost]]:
-    """Return what is asked for, and its cost."""
+def rows(out: Path) -> Iterator[tuple[str, Cost]]:
+    """Yield what is asked for, and its cost."""
     one, four, ten = "base+blank@0", "angles", "mime"
-    found = [(f"{one}, {frames} frames, one worker", run(out, one, frames, 1))
-             for frames in (10, 20, 40)]
-    found += [(f"{name}, 10 frames, one worker", run(out, variants, 10, 1))
-              for name, variants in (("four angles", four), ("ten variants", ten))]
-    found.append((f"{one}, 40 frames, two workers", run(out, one, 40, 2)))
-    found += [(f"{one} at 64x36 and one sample, {frames} frames, one worker",
-               run(out, one, frames, 1, "preview", width=64, height=36, samples=1))
-              for frames in (100, 2000)]
-    return found
+    for frames in (10, 20, 40):
+        yield f"{one}, {frames} frames, one worker", run(out, one, frames, 1)
+    for name, variants in (("four angles", four), ("ten variants", ten)):
+        yield f"{name}, 10 frames, one worker", run(out, variants, 10, 1)
+    yield f"{one}, 40 frames, two workers", run(out, one, 40, 2)
+    for frames in (25, 500):
+        yield (f"four angles at 64x36 and one sample, {4 * frames} frames, one worker",
+               run(out, four, frames, 1, "preview", width=64, height=36, samples=1))
 
 
 def main() -> None:
@@ -46,11 +46,11 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mimegen-bench-") as folder:
         library_of_pictures(Path(folder) / "library", ACTION)
-        found = rows(Path(folder))
-    lines = ["| request | CPU s | wall s | peak MB |", "|---|---:|---:|---:|"]
-    lines += [f"| {name} | {cost.cpu_s:.1f} | {cost.wall_s:.1f} | {cost.peak_mb:.0f} |"
-              for name, cost in found]
-    print("\n".join(lines))
+        lines = ["| request | CPU s | wall s | peak MB |", "|---|---:|---:|---:|"]
+        print("\n".join(lines))
+        for name, cost in rows(Path(folder)):
+            lines.append(f"| {name} | {cost.cpu_s:.1f} | {cost.wall_s:.1f} | {cost.peak_mb:.0f} |")
+            print(lines[-1], flush=True)
     if given.write:
         put_into(DOCUMENT, "scaling", "\n".join(lines))
 

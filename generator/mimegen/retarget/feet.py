@@ -61,6 +61,11 @@ class Foot:
     heel_led: FloatArray
     ball_led: FloatArray
 
+    @property
+    def down(self) -> NDArray[np.bool_]:
+        """Whether any of the foot rests, (F,)."""
+        return self.heel_down | self.ball_down
+
 
 def feet_of(motion: Motion, source: Motion, source_joints: Mapping[str, int],
             character: Character, joints: Mapping[str, int], scale: float) -> list[Foot]:
@@ -147,7 +152,7 @@ def _hips_following(feet: list[Foot], fps: float, staying: float) -> FloatArray:
     Over the ground hips go as planted feet need from frame to frame, in height as soles need that
     lie on it; they are drawn to where they are by the weight ``staying``.
     """
-    locks = np.stack([_lock(foot.heel_down | foot.ball_down, fps) ** 2 for foot in feet])
+    locks = np.stack([_lock(foot.down, fps) ** 2 for foot in feet])
     firm = (locks[:, 1:] + locks[:, :-1]) / 2
     steps = _average(np.stack([_steps(foot, fps)[:, :2] for foot in feet]), firm)
     near = np.stack([_near(foot, fps) ** 2 for foot in feet])
@@ -168,7 +173,7 @@ def _average(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 def _correction(foot: Foot, fps: float) -> FloatArray:
     """Return how the ankle must move (F, 3) so that what rests does not slide or sink."""
-    lock = _lock(foot.heel_down | foot.ball_down, fps)
+    lock = _lock(foot.down, fps)
     firm = _halfway(FIRM * lock**2 + LED * _low(foot.ball_led))[:, 0]
     over = smoothest(np.zeros((len(lock), 2)), np.full(len(lock), FREE_STEP), fps, STEP_HZ,
                      _steps(foot, fps)[:, :2], firm)
@@ -187,7 +192,7 @@ def _steps(foot: Foot, fps: float) -> FloatArray:
 
     What rests stays; else the ankle goes as the source's, or the toes do where they are lower.
     """
-    lock, on_ball = _lock(foot.heel_down | foot.ball_down, fps), _on_ball(foot, fps)
+    lock, on_ball = _lock(foot.down, fps), _on_ball(foot, fps)
     about_heel, about_toes = (np.diff(-quaternions.rotate(foot.turn, arm), axis=0)
                               for arm in (foot.sole.heel, foot.sole.toes))
     held, toes = _halfway(lock), _halfway(on_ball)
@@ -216,14 +221,14 @@ def _standing(foot: Foot, fps: float) -> FloatArray:
     """
     on_ball = _on_ball(foot, fps)
     led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
-    free = 1 - _lock(foot.heel_down | foot.ball_down, fps)
+    free = 1 - _lock(foot.down, fps)
     return np.asarray(free * np.maximum(led, 0.0) - _lowest(foot) - foot.ankle[:, 2])
 
 
 def _on_ball(foot: Foot, fps: float) -> FloatArray:
     """Return about what (F,) the foot turns: heel (0) or toes (1), those that rest or are lower."""
     lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
-    toes = np.where(foot.heel_down | foot.ball_down, foot.ball_down, lower)
+    toes = np.where(foot.down, foot.ball_down, lower)
     return np.asarray(gaussian_filter1d(toes.astype(float), HOLD / 3 * fps, mode="nearest"))
 
 
@@ -239,8 +244,7 @@ def _ease(share: FloatArray) -> FloatArray:
 
 def _near(foot: Foot, fps: float) -> FloatArray:
     """Return how near (F,) frames are to the foot's rests: 1 within them, 0 far away."""
-    down = foot.heel_down | foot.ball_down
-    return np.asarray(1 - _ease(np.clip(_seconds_in(~down, fps) / REACH, 0, 1)))
+    return np.asarray(1 - _ease(np.clip(_seconds_in(~foot.down, fps) / REACH, 0, 1)))
 
 
 def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
@@ -257,7 +261,7 @@ def _sinking_hips(motion: Motion, feet: list[Foot]) -> FloatArray:
         bones = motion.skeleton.offsets[[foot.shin, foot.foot]]
         longest = LONGEST_LEG * np.linalg.norm(bones, axis=1).sum()
         over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot)))
-        needed = np.maximum(needed, np.where(foot.heel_down | foot.ball_down, over, 0.0))
+        needed = np.maximum(needed, np.where(foot.down, over, 0.0))
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)
 
 

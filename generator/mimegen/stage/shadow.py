@@ -21,6 +21,7 @@ from mimegen.stage.skinning import SkinMatrix, skin_matrix
 
 # Points closer together than this share of a cell count once.
 VOXEL_CELLS = 0.625
+# ... and above one another never those further apart than this.
 TALLEST_VOXEL_M = 0.2
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
@@ -98,8 +99,9 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
     many = max(1, round(SKY_CELL_M / cell_m))
     coarse = _thinned(points, 3 * (VOXEL_CELLS * many * cell_m,))
-    corner, shape = _grid(coarse, sun_directions(light), many * cell_m)
-    sun = _mean_cover(points, sun_directions(light), corner, cell_m, shape, many)
+    towards_sun = sun_directions(light)
+    corner, shape = _grid(coarse, towards_sun, many * cell_m)
+    sun = _mean_cover(points, towards_sun, corner, cell_m, shape, many)
     sky = _mean_cover(coarse, sky_directions(), corner, many * cell_m, shape)
     from_sun = ndimage.gaussian_filter(sun, SUN_BLUR_CELLS)
     from_sky = ndimage.gaussian_filter(sky, SKY_BLUR_M / (many * cell_m))
@@ -240,7 +242,7 @@ def seen_shadow(shadow: GroundShadow, camera: Camera,
     ``strength`` scales it: 0 none, 1 as dark as geometry and light make it.
     """
     left, top, right, bottom = _seen_bounds(shadow, camera, strength)
-    weights, offsets = pixel_filter()
+    weights, offsets = _pixel_filter()
     seen = np.zeros((bottom - top, right - left), np.float32)
     columns = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
     rows = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
@@ -255,7 +257,7 @@ def seen_shadow(shadow: GroundShadow, camera: Camera,
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
 
 
-def pixel_filter() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _pixel_filter() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return weights (N,) and offsets x y (N, 2) in pixels of the places that make one pixel.
 
     Cycles' own filter, a Blackman-Harris window (Harris 1978), which figures have too.

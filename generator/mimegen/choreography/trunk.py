@@ -13,13 +13,13 @@ from mimegen.motion.quaternions import FloatArray
 SPINE_SHARES = {"Spine": 0.3, "Spine1": 0.65, "Spine2": 1.0}
 NECK_SHARE = 0.45
 # The head's range against the chest in degrees: to a side, up, down, tilted.
-TURN_LIMIT, UP_LIMIT, DOWN_LIMIT, TILT_LIMIT = 75.0, 50.0, 55.0, 38.0
+TURN_LIMIT, UP_LIMIT, DOWN_LIMIT, TILT_LIMIT = 75.0, 50.0, 50.0, 38.0
 # What is quicker than this shakes the head; how much of it the trunk takes up below the neck, and
 # how far it bends, so much later, for each metre that the pelvis sinks quickly.
 SHAKEN_S, STEADIED, NECK_HEIGHT_M = 0.3, 0.35, 0.5
 BENT_LATE_S, BENT_DEG_PER_M, BENT_LIMIT_DEG = 0.07, 60.0, 8.0
-# Eyes do the rest of the way.
-HEAD_SHARE_OF_GAZE = 0.88
+# Eyes do the rest of the way, more of it up and down than to the sides.
+TURN_SHARE_OF_GAZE, LEAN_SHARE_OF_GAZE = 0.88, 0.72
 
 
 class Turns(NamedTuple):
@@ -44,8 +44,7 @@ def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
     left, back, up = np.ascontiguousarray(sight.T)
     turn = np.rad2deg(np.arctan2(left, -back))
     lean = -np.rad2deg(np.arctan2(up, np.hypot(left, back)))
-    share = HEAD_SHARE_OF_GAZE
-    return Turns(turn * share, lean * share, np.zeros_like(turn))
+    return Turns(TURN_SHARE_OF_GAZE * turn, LEAN_SHARE_OF_GAZE * lean, np.zeros_like(turn))
 
 
 def steadying(root: FloatArray, pelvis: FloatArray, fps: float) -> Turns:

@@ -24,6 +24,9 @@ WRIST_SMOOTHING_S = 0.02
 EXTENDED = 0.985
 # Nor folded to less than this one: an elbow bent by about 155 degrees.
 FOLDED = 0.2
+# A wrist that passes close by the shoulder swings the arm round this fast, in degrees a second, and
+# at twice that is wholly calmed: its direction is smoothed over so many seconds, bit by bit.
+HURRIED_DEG_S, CALMED_S, CALMED_ROUNDS = 700.0, 0.06, 8
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
@@ -147,14 +150,31 @@ def _settled(
     relaxed = relaxed_hand(quaternions.from_frames(straight.lower))
     hand = goal.orient(relaxed)
     for _ in range(3):
-        wrist = _clear_of_body(shoulder, hand, goal)
+        wrist = _calmed(shoulder, _clear_of_body(shoulder, hand, goal), fps)
         swivel = _swivels(shoulder, wrist, hand, goal.elbow, fps)
         near = _within_reach(shoulder.place, wrist, shoulder.limb)
         bent = bend(shoulder.limb, shoulder.place, near, _pole(shoulder, wrist, swivel))
         lower = quaternions.from_frames(bent.lower)
         relaxed = relaxed_hand(lower)
         hand = within_wrist(lower, goal.orient(relaxed), fps)
-    return hand, _clear_of_body(shoulder, hand, goal), swivel
+    return hand, _calmed(shoulder, _clear_of_body(shoulder, hand, goal), fps), swivel
+
+
+def _calmed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
+    """Lead wrists (F, 3) that would rush past the shoulder round it, at their own distances."""
+    line = quaternions.rotate(quaternions.conjugate(shoulder.chest), wrist - shoulder.place)
+    aim = calm = unit(line)
+    rate = np.rad2deg(lengths(np.diff(aim, axis=0, append=aim[-1:]))) * fps
+    hurried = np.clip(rate / HURRIED_DEG_S - 1.0, 0.0, 1.0)
+    if not hurried.any():
+        return wrist
+    for _ in range(CALMED_ROUNDS):
+        calm = unit(gaussian_filter1d(calm, CALMED_S * fps / CALMED_ROUNDS**0.5, axis=0,
+                                      mode="nearest"))
+    wide = maximum_filter1d(hurried, 2 * round(2 * CALMED_S * fps) + 1, mode="nearest")
+    share = gaussian_filter1d(wide, CALMED_S * fps, mode="nearest")[:, None]
+    aim = unit(aim + share * (calm - aim))
+    return shoulder.place + quaternions.rotate(shoulder.chest, lengths(line)[:, None] * aim)
 
 
 def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArray:

@@ -26,7 +26,7 @@ EXTENDED = 0.985
 FOLDED = 0.2
 # A wrist that passes close by the shoulder swings the arm round this fast, in degrees a second, and
 # at twice that is wholly calmed: its direction is smoothed over so many seconds, bit by bit.
-HURRIED_DEG_S, CALMED_S, CALMED_ROUNDS = 700.0, 0.06, 8
+HURRIED_DEG_S, CALMED_S, CALMED_ROUNDS = 900.0, 0.05, 8
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0

@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple, cast
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.choreography.arms import ArmGoal
 from mimegen.choreography.body import (
@@ -29,8 +29,9 @@ from mimegen.motion.quaternions import FloatArray
 # The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.
 HAND_LAG_S = 0.035
 FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
-# What hits hardly swings past its target; how gradually a hand's speed sways it, up to which speed.
-IMPACT_PLAY, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.06, 4.0
+# What hits hardly swings past its target, from so long before to so long after (s); how gradually a
+# hand's speed sways it, up to which speed.
+IMPACT_PLAY, IMPACT_S, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.12, 0.06, 4.0
 # So near to the middle of the body hands do not stray towards it; from the farther on they may.
 NEAR_M = 0.25, 0.4
 # However free, a hand goes no farther from the shoulder than the score has it, but for a little, or
@@ -89,8 +90,7 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     exact = np.einsum("fk,kfc->fc", track.weights(), points)
     eased = np.einsum("fk,kfc->fc", eased_weights(
         track.keys, track.clock, liveliness().follow["hand"]), points)
-    swing = track.share(lambda key: play(key) * (IMPACT_PLAY if key.how == "impact" else 1.0))
-    way = exact + swing[:, None] * (eased - exact)
+    way = exact + (track.share(play) * _not_hitting(track))[:, None] * (eased - exact)
     body = resolve("chest", LEFT).positions
     speed = lengths(velocity(way - body, track.clock.moments, SPEED_EASE_S))
     strayed = np.minimum(speed, FASTEST_M_S)[:, None] * track.stray
@@ -104,6 +104,17 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     given_up = free * np.clip(meant - full * STANDARD_ARM_M, 0.0, GIVEN_UP_M)
     far = np.maximum(meant - given_up, EASY_REACH * STANDARD_ARM_M)
     return shoulder + _no_farther(way - shoulder, far)
+
+
+def _not_hitting(track: HandTrack) -> FloatArray:
+    """Return the share (F,) of its play that a hand has beside what it hits."""
+    moments = track.clock.moments
+    hitting = track.share(lambda key: 1.0 if key.how == "impact" else 0.0)
+    if len(moments) < 2 or not hitting.any():
+        return np.ones(len(moments))
+    ease = IMPACT_S / float(moments[1] - moments[0])
+    wide = maximum_filter1d(hitting, 2 * round(ease) + 1, mode="nearest")
+    return 1 - (1 - IMPACT_PLAY) * gaussian_filter1d(wide, 0.4 * ease, mode="nearest")
 
 
 def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
-from mimegen.choreography.limbs import BentLimb, Limb, bend, unit
+from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach, lengths, unit
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -19,6 +19,10 @@ HEEL_SMOOTHING_S = 0.03
 # than the last no hip is lowered, in metres.
 TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 45.0, 0.03, 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
+# By so much higher it is in the air.
+IN_AIR_M = 0.06
+# A foot that comes up over its toes does so within so long, and so far at most.
+TOE_OFF_S, TOE_OFF_M = 0.05, 0.1
 # However the foot is turned, the knee points no further aside from the pelvis.
 HIP_TURN_DEG = 75.0
 # An ankle goes no further: under a squat the heel comes up, in a jump the toes point no more.
@@ -60,7 +64,8 @@ def leg_rotations(
     """Return the global rotations of a leg's joints; ``hip`` (F, 3), ``pelvis`` (F, 4)."""
     heel = _heel_lift(skeleton, side, hip, goal, leg_limb(skeleton, side).reach)
     heel = _unhurried(np.maximum(heel, goal.heel) + np.minimum(goal.heel, 0.0), fps)
-    in_air = np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / 0.06, 0.0, 1.0)
+    goal = _toe_off(skeleton, side, hip, goal, heel, fps)
+    in_air = _in_air(skeleton, side, goal)
     for _ in range(ANKLE_ROUNDS):
         bent = _bent(skeleton, side, hip, pelvis, goal, heel)
         raised = ankle_angle(skeleton, side, quaternions.from_frames(bent.lower),
@@ -94,7 +99,12 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
           heel: FloatArray) -> BentLimb:
     """Bend a leg so that its foot is where the goal has it, with the heel (F,) lifted so far."""
     foot = _foot_rotation(goal.turn, heel)
-    ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
+    line = goal.ball - quaternions.rotate(foot, _instep(skeleton, side)) - hip
+    distance = lengths(line)
+    # In the air a leg that is too short is eased to its length, or the knee would snap.
+    eased = eased_reach(distance, leg_limb(skeleton, side).reach)
+    in_air = _in_air(skeleton, side, goal)
+    ankle = hip + line * (1.0 + in_air * (eased / distance - 1.0))[:, None]
     forward = np.array([0.0, -1.0, 0.0])
     ahead = quaternions.rotate(pelvis, forward)
     facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
@@ -106,6 +116,24 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     # A thigh that points forward would hide the pole; knees then point up instead.
     pole = pole + np.array([0.0, 0.0, 0.35])
     return bend(leg_limb(skeleton, side), hip, ankle, pole)
+
+
+def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, heel: FloatArray,
+             fps: float) -> FootGoal:
+    """Let a foot that is left too far behind come up over the tips of its toes."""
+    foot = _foot_rotation(goal.turn, heel)
+    line = hip - (goal.ball - quaternions.rotate(foot, _instep(skeleton, side)))
+    over = np.maximum(lengths(line) - STRAIGHTEST * leg_limb(skeleton, side).reach, 0.0)
+    ease = TOE_OFF_S * fps
+    wide = gaussian_filter1d(maximum_filter1d(over, 2 * round(ease) + 1, mode="nearest"),
+                             0.5 * ease, mode="nearest")
+    return goal._replace(ball=goal.ball + np.minimum(wide, TOE_OFF_M)[:, None] * unit(line))
+
+
+def _in_air(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
+    """Return the share (F,) in which a foot is off the floor."""
+    height = goal.ball[:, 2] - _ball(skeleton, side)[2]
+    return np.asarray(np.clip((height - PLANTED_HEIGHT_M) / IN_AIR_M, 0.0, 1.0))
 
 
 def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:

@@ -34,8 +34,9 @@ FORM_LIMITS = {"cm": 2.5, "degrees": 35.0}
 # (Boone and Azen 1979), and a few more from the shoulder that this skeleton has not got.
 TWIST_LIMIT_DEG = 96.0
 WRIST_LIMIT_DEG = 68.0
-# A boxer's elbow extends at about 1000 degrees a second (Piorkowski, Lees and Barton 2011).
-SPEED_LIMIT_DEG_S = 1500.0
+# A boxer's elbow extends at about 1000 degrees a second (Piorkowski, Lees and Barton 2011), a
+# pitcher's at 2300 (Fleisig et al. 1995).
+SPEED_LIMIT_DEG_S = 2000.0
 HAND_INSIDE_LIMIT_CM = 1.0
 ARM_INSIDE_LIMIT_CM, HEAD_INSIDE_LIMIT_CM = 2.5, -0.5
 # Half the thickness of hands and forearms; hands that clasp each other, or a thin rod, overlap.

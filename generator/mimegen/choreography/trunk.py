@@ -20,6 +20,9 @@ SHAKEN_S, STEADIED, NECK_HEIGHT_M = 0.3, 0.35, 0.5
 BENT_LATE_S, BENT_DEG_PER_M, BENT_LIMIT_DEG = 0.07, 60.0, 8.0
 # Eyes do the rest of the way, more of it up and down than to the sides.
 TURN_SHARE_OF_GAZE, LEAN_SHARE_OF_GAZE = 0.88, 0.72
+# What is this nearly behind, or this steeply above (level by total distance), turns the head less,
+# so that it need not whirl round where the shorter way changes sides.
+BEHIND_DEG, STEEP = 45.0, 0.4
 
 
 class Turns(NamedTuple):
@@ -42,8 +45,11 @@ def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
     # Contiguous, because numpy's trigonometry takes another path, with other last bits, for
     # columns that happen to end beside where its result lies.
     left, back, up = np.ascontiguousarray(sight.T)
+    level = np.hypot(left, back)
     turn = np.rad2deg(np.arctan2(left, -back))
-    lean = -np.rad2deg(np.arctan2(up, np.hypot(left, back)))
+    turn *= np.clip((180.0 - np.abs(turn)) / BEHIND_DEG, 0.0, 1.0)
+    turn *= np.clip(level / np.hypot(level, up) / STEEP, 0.0, 1.0)
+    lean = -np.rad2deg(np.arctan2(up, level))
     return Turns(TURN_SHARE_OF_GAZE * turn, LEAN_SHARE_OF_GAZE * lean, np.zeros_like(turn))
 
 

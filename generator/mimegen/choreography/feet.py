@@ -39,6 +39,8 @@ TOES_OUT_DEG = 8.0
 # How much of the way to the standing foot the pelvis goes when the other is lifted, and how
 # gradually: quick steps leave it nearly in the middle.
 WEIGHT_SHARE, WEIGHT_EASE_S, LIFTED_M = 0.6, 0.13, 0.02
+# Who sits does not: at such shares of the standing height a pelvis sits, and stands.
+SITS, STANDS = 0.62, 0.78
 # How much of the sway on two feet there is on one.
 ON_ONE_FOOT = 0.35
 # In a full step the pelvis turns and lists, and sinks where the legs are spread, in degrees and
@@ -88,7 +90,7 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
-    root += _weight_shift(goals, root, heading, stage.fps)
+    root += _weight_shift(goals, root, float(skeleton.heads[0, 2]), heading, stage.fps)
     size, spread = under_way(found, written), _spread(goals, heading)
     stride = size * np.clip(spread / 0.55, -1.2, 1.2)
     root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
@@ -204,9 +206,12 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
     return height
 
 
-def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, heading: FloatArray,
-                  fps: float) -> FloatArray:
-    """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight."""
+def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, height: float,
+                  heading: FloatArray, fps: float) -> FloatArray:
+    """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight.
+
+    ``root`` (F, 3) is where it is, ``height`` how high it is in standing.
+    """
     leftward = quaternions.rotate(heading, np.array([1.0, 0.0, 0.0]))
     across = {side: np.sum(goal.ball * leftward, axis=-1) for side, goal in goals.items()}
     load = _loads(goals)
@@ -218,7 +223,8 @@ def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, heading: Fl
     wanted = WEIGHT_SHARE * shift
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
-    return np.asarray(toward[:, None] * leftward)
+    standing = np.clip((root[:, 2] / height - SITS) / (STANDS - SITS), 0.0, 1.0)
+    return np.asarray((standing * toward)[:, None] * leftward)
 
 
 def _loads(goals: dict[str, legs.FootGoal]) -> dict[str, FloatArray]:

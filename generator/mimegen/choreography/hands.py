@@ -114,7 +114,8 @@ def _not_hitting(track: HandTrack) -> FloatArray:
         return np.ones(len(moments))
     ease = IMPACT_S / float(moments[1] - moments[0])
     wide = maximum_filter1d(hitting, 2 * round(ease) + 1, mode="nearest")
-    return 1 - (1 - IMPACT_PLAY) * gaussian_filter1d(wide, 0.4 * ease, mode="nearest")
+    near = gaussian_filter1d(wide, 0.4 * ease, mode="nearest")
+    return np.asarray(1 - (1 - IMPACT_PLAY) * near)
 
 
 def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:

@@ -38,7 +38,7 @@ STANDING_SINK_M = 0.004
 TOES_OUT_DEG = 8.0
 # How much of the way to the standing foot the pelvis goes when the other is lifted, and how
 # gradually: quick steps leave it nearly in the middle.
-WEIGHT_SHARE, WEIGHT_EASE_S, LIFTED_M = 0.6, 0.13, 0.02
+WEIGHT_SHARE, WEIGHT_EASE_S, GENTLE_S, LIFTED_M = 0.6, 0.13, 0.08, 0.02
 # Who sits does not: at such shares of the standing height a pelvis sits, and stands.
 SITS, STANDS = 0.62, 0.78
 # How much of the sway on two feet there is on one.
@@ -224,7 +224,9 @@ def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, height: flo
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
     standing = np.clip((root[:, 2] / height - SITS) / (STANDS - SITS), 0.0, 1.0)
-    return np.asarray((standing * toward)[:, None] * leftward)
+    # What is left of the way may begin and end at any moment, which would jerk.
+    gentle = gaussian_filter1d(standing * toward, GENTLE_S * fps, mode="nearest")
+    return np.asarray(gentle[:, None] * leftward)
 
 
 def _loads(goals: dict[str, legs.FootGoal]) -> dict[str, FloatArray]:

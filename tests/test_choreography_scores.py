@@ -107,6 +107,19 @@ def test_weights_sum_to_one_and_hit_their_keys(spans: list[float], how: list[str
     assert np.allclose(at_keys, np.eye(count), atol=1e-6)
 
 
+@given(st.floats(0.05, 0.4), st.floats(1.0, 4.0), st.booleans())
+def test_a_key_far_behind_two_near_ones_does_not_swing_the_track_out(
+    near: float, far: float, early: bool
+) -> None:
+    times = np.cumsum([0.0, 0.4, near, 8 * near + far])
+    if early:
+        times = times[-1] - times[::-1]
+    values = np.array([0.0, 10.0, 12.0, 0.0])[:: -1 if early else 1]
+    way = blend_weights(list(times), ["stop", "pass", "pass", "stop"],
+                        np.linspace(0, times[-1], 301)) @ values
+    assert way.min() > -0.5 and way.max() < 13.5
+
+
 def test_a_reach_between_two_stops_is_minimum_jerk() -> None:
     share = np.linspace(0, 1, 21)
     weights = blend_weights([0.0, 1.0], ["stop", "stop"], share)[:, 1]

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.signal import bilinear, lfilter, lfilter_zi
 
 from mimegen.motion.quaternions import FloatArray
@@ -14,6 +14,8 @@ from mimegen.yaml_file import Strict
 # At an impact the limb still has this multiple of the mean speed from the key before.
 IMPACT_SPEED = 1.5
 NATURAL_END = [(3, 0.0), (4, 0.0)]
+# Where a key's neighbours are so unequally far in time, the smoothest way begins to swing far out.
+UNEQUAL = 3.0, 6.0
 
 
 class Follow(Strict):
@@ -56,7 +58,8 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
 
     Between stops, the motion through pass-through keys is the quintic spline that minimises
     integrated squared jerk (Flash and Hogan 1985), with zero velocity and acceleration at stops.
-    An impact ends a stretch at speed. A pass at the first or last key leaves that end free.
+    An impact ends a stretch at speed. A pass at the first or last key leaves that end free. Where
+    keys lie very unequally in time, a plainer spline takes over, which hardly leaves their span.
     """
     count = len(times)
     weights = np.zeros((len(moments), count))
@@ -94,5 +97,17 @@ def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> Fl
     if end == "impact":
         speed = IMPACT_SPEED * (unit[-1] - unit[-2]) / (times[-1] - times[-2])
         finish = [(1, speed), (2, still)]
-    spline = make_interp_spline(times, unit, k=5, bc_type=(start, finish))
-    return np.asarray(spline(moments))
+    smoothest = make_interp_spline(times, unit, k=5, bc_type=(start, finish))(moments)
+    steps = np.diff(times)
+    unequal = np.maximum(steps[1:] / steps[:-1], steps[:-1] / steps[1:])
+    share = np.clip((unequal - UNEQUAL[0]) / (UNEQUAL[1] - UNEQUAL[0]), 0.0, 1.0)
+    if not share.any():
+        return np.asarray(smoothest)
+    slopes = np.gradient(unit, axis=0) / np.gradient(times)[:, None]
+    if begin != "pass":
+        slopes[0] = 0.0
+    if end != "pass":
+        slopes[-1] = finish[0][1]
+    plainer = CubicHermiteSpline(times, unit, slopes)(moments)
+    plain = np.interp(moments, times, np.r_[share[0], share, share[-1]])[:, None]
+    return np.asarray(smoothest + plain * (plainer - smoothest))

@@ -15,6 +15,7 @@ from mimegen.choreography.places import LEFT, RIGHT, parse_direction, parse_plac
 from mimegen.choreography.score import read_score
 from mimegen.choreography.timing import blend_weights
 from mimegen.choreography.tracks import timeline, track_keys
+from mimegen.choreography.variation import vary
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.paths import data_folder
@@ -91,6 +92,17 @@ def test_repeats_are_written_out(tmp_path: Path) -> None:
     line = timeline(read_score(written(tmp_path, text)))
     assert [phase.at for phase in line.phases] == [0, 1, 2, 3, 4]
     assert line.duration == 4.5
+
+
+def test_a_seed_may_leave_out_what_need_not_be_repeated(tmp_path: Path) -> None:
+    spans = "repeat: [{after: 0, until: 1, times: 1%s}]\nphases:"
+    counts = {}
+    for least in ("", ", least: 0"):
+        score = read_score(written(tmp_path, GOOD.replace("phases:", spans % least)))
+        counts[least] = {len(vary(score, seed)[0].line.phases) for seed in range(12)}
+    whole = len(read_score(written(tmp_path, GOOD)).phases)
+    assert counts[""] == {whole, whole + 1}
+    assert counts[", least: 0"] == {whole - 1, whole, whole + 1}
 
 
 @given(

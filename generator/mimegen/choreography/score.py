@@ -169,11 +169,15 @@ class Phase(Strict):
 
 
 class Repeat(Strict):
-    """The span after ``after`` up to ``until`` is performed ``times`` times."""
+    """The span after ``after`` up to ``until`` is performed ``times`` times.
+
+    By other seeds it may be performed more or less often; ``least`` 0 lets it be left out.
+    """
 
     after: Seconds
     until: Seconds
     times: int = Field(ge=1, le=50)
+    least: int = Field(default=1, ge=0, le=50)
 
 
 class Variety(Strict):

@@ -86,7 +86,7 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
         turn = 2 * CAMERA_AZIMUTH_DEG - score.facing if mirror else score.facing
         turn += float(rng.uniform(-9, 9))
         repeats = tuple(
-            repeat.model_copy(update={"times": max(1, repeat.times + int(
+            repeat.model_copy(update={"times": max(repeat.least, repeat.times + int(
                 rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
             for repeat in score.repeat
         )

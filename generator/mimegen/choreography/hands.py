@@ -90,7 +90,7 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     exact = np.einsum("fk,kfc->fc", track.weights(), points)
     eased = np.einsum("fk,kfc->fc", eased_weights(
         track.keys, track.clock, liveliness().follow["hand"]), points)
-    way = exact + (track.share(play) * _not_hitting(track))[:, None] * (eased - exact)
+    way = exact + (track.share(play) * beside_hits(track))[:, None] * (eased - exact)
     body = resolve("chest", LEFT).positions
     speed = lengths(velocity(way - body, track.clock.moments, SPEED_EASE_S))
     strayed = np.minimum(speed, FASTEST_M_S)[:, None] * track.stray
@@ -106,7 +106,7 @@ def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatA
     return shoulder + _no_farther(way - shoulder, far)
 
 
-def _not_hitting(track: HandTrack) -> FloatArray:
+def beside_hits(track: HandTrack) -> FloatArray:
     """Return the share (F,) of its play that a hand has beside what it hits."""
     moments = track.clock.moments
     hitting = track.share(lambda key: 1.0 if key.how == "impact" else 0.0)

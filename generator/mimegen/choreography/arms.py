@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
 from mimegen.choreography.limbs import Limb, across, bend, eased_reach, lengths, unit
 from mimegen.choreography.places import LEFT, in_body_axes
+from mimegen.choreography.timing import widened
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
@@ -150,14 +151,14 @@ def _settled(
     relaxed = relaxed_hand(quaternions.from_frames(straight.lower))
     hand = goal.orient(relaxed)
     for _ in range(3):
-        wrist = _calmed(shoulder, _clear_of_body(shoulder, hand, goal), fps)
+        wrist = _wrists(shoulder, hand, goal, fps)
         swivel = _swivels(shoulder, wrist, hand, goal.elbow, fps)
         near = _within_reach(shoulder.place, wrist, shoulder.limb)
         bent = bend(shoulder.limb, shoulder.place, near, _pole(shoulder, wrist, swivel))
         lower = quaternions.from_frames(bent.lower)
         relaxed = relaxed_hand(lower)
         hand = within_wrist(lower, goal.orient(relaxed), fps)
-    return hand, _calmed(shoulder, _clear_of_body(shoulder, hand, goal), fps), swivel
+    return hand, _wrists(shoulder, hand, goal, fps), swivel
 
 
 def _calmed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
@@ -171,8 +172,7 @@ def _calmed(shoulder: _Shoulder, wrist: FloatArray, fps: float) -> FloatArray:
     for _ in range(CALMED_ROUNDS):
         calm = unit(gaussian_filter1d(calm, CALMED_S * fps / CALMED_ROUNDS**0.5, axis=0,
                                       mode="nearest"))
-    wide = maximum_filter1d(hurried, 2 * round(2 * CALMED_S * fps) + 1, mode="nearest")
-    share = gaussian_filter1d(wide, CALMED_S * fps, mode="nearest")[:, None]
+    share = widened(hurried, 2 * CALMED_S, CALMED_S, fps)[:, None]
     aim = unit(aim + share * (calm - aim))
     return shoulder.place + quaternions.rotate(shoulder.chest, lengths(line)[:, None] * aim)
 
@@ -188,8 +188,8 @@ def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArra
     return np.asarray(place + unit(line) * eased[..., None])
 
 
-def _clear_of_body(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal) -> FloatArray:
-    """Return the wrists (F, 3) at which the hand touches its point and is outside the body."""
+def _wrists(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal, fps: float) -> FloatArray:
+    """Return the wrists (F, 3) at which the hand touches its point, outside the body and calm."""
     wrist = goal.point - quaternions.rotate(hand, goal.touch)
     knuckles = quaternions.rotate(hand, 0.09 * hand_axes(shoulder.side)[0])
     tip = quaternions.rotate(hand, goal.tip)
@@ -197,7 +197,7 @@ def _clear_of_body(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal) -> Floa
         for part, room in ((tip, TIP_RADIUS_M), (knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
             gap, away = away_from_capsule(capsules()[name], shoulder.pose, wrist + part)
             wrist = wrist + np.maximum(room - gap, 0.0)[:, None] * away
-    return wrist
+    return _calmed(shoulder, wrist, fps)
 
 
 def _pole(shoulder: _Shoulder, wrist: FloatArray, swivel: FloatArray) -> FloatArray:

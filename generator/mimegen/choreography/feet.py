@@ -90,7 +90,7 @@ def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
-    root += _weight_shift(goals, root, float(skeleton.heads[0, 2]), heading, stage.fps)
+    root += _weight_shift(stage, goals, root, heading)
     size, spread = under_way(found, written), _spread(goals, heading)
     stride = size * np.clip(spread / 0.55, -1.2, 1.2)
     root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
@@ -206,26 +206,23 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
     return height
 
 
-def _weight_shift(goals: dict[str, legs.FootGoal], root: FloatArray, height: float,
-                  heading: FloatArray, fps: float) -> FloatArray:
-    """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight.
-
-    ``root`` (F, 3) is where it is, ``height`` how high it is in standing.
-    """
+def _weight_shift(stage: Stage, goals: dict[str, legs.FootGoal], root: FloatArray,
+                  heading: FloatArray) -> FloatArray:
+    """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight."""
     leftward = quaternions.rotate(heading, np.array([1.0, 0.0, 0.0]))
     across = {side: np.sum(goal.ball * leftward, axis=-1) for side, goal in goals.items()}
     load = _loads(goals)
     share = load["Left"] / (load["Left"] + load["Right"])
     apart = across["Left"] - across["Right"]
-    shift = gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * fps, mode="nearest")
+    shift = gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * stage.fps, mode="nearest")
     # A pelvis that the score has already put over the foot stays there.
     room = (across["Left"] + across["Right"]) / 2 + shift - np.sum(root * leftward, axis=-1)
     wanted = WEIGHT_SHARE * shift
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
-    standing = np.clip((root[:, 2] / height - SITS) / (STANDS - SITS), 0.0, 1.0)
+    standing = np.clip((root[:, 2] / stage.skeleton.heads[0, 2] - SITS) / (STANDS - SITS), 0.0, 1.0)
     # What is left of the way may begin and end at any moment, which would jerk.
-    gentle = gaussian_filter1d(standing * toward, GENTLE_S * fps, mode="nearest")
+    gentle = gaussian_filter1d(standing * toward, GENTLE_S * stage.fps, mode="nearest")
     return np.asarray(gentle[:, None] * leftward)
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import NamedTuple, cast
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography.arms import ArmGoal
 from mimegen.choreography.body import (
@@ -22,6 +22,7 @@ from mimegen.choreography.life import liveliness
 from mimegen.choreography.limbs import across, lengths, unit
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
+from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_weights
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -112,10 +113,8 @@ def beside_hits(track: HandTrack) -> FloatArray:
     hitting = track.share(lambda key: 1.0 if key.how == "impact" else 0.0)
     if len(moments) < 2 or not hitting.any():
         return np.ones(len(moments))
-    ease = IMPACT_S / float(moments[1] - moments[0])
-    wide = maximum_filter1d(hitting, 2 * round(ease) + 1, mode="nearest")
-    near = gaussian_filter1d(wide, 0.4 * ease, mode="nearest")
-    return np.asarray(1 - (1 - IMPACT_PLAY) * near)
+    near = widened(hitting, IMPACT_S, 0.4 * IMPACT_S, 1 / float(moments[1] - moments[0]))
+    return 1 - (1 - IMPACT_PLAY) * near
 
 
 def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:

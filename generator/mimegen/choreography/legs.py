@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach, lengths, unit
+from mimegen.choreography.timing import widened
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -19,7 +20,7 @@ HEEL_SMOOTHING_S = 0.03
 # than the last no hip is lowered, in metres.
 TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 45.0, 0.03, 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
-# By so much higher it is in the air.
+# A foot is in the air, wholly, where its ball is so much higher than that of one that stands.
 IN_AIR_M = 0.06
 # A foot that comes up over its toes does so within so long, and so far at most.
 TOE_OFF_S, TOE_OFF_M = 0.05, 0.1
@@ -48,8 +49,7 @@ def leg_limb(skeleton: Skeleton, side: str) -> Limb:
 
 def too_high(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal) -> FloatArray:
     """Return how much (F,), in metres, a hip (F, 3) is too high for a foot on the floor, tiptoe."""
-    foot = _foot_rotation(goal.turn, np.full_like(goal.heel, TIPTOE_DEG))
-    ankle = goal.ball - quaternions.rotate(foot, _instep(skeleton, side))
+    ankle = _ankle(skeleton, side, goal, np.full_like(goal.heel, TIPTOE_DEG))
     reach = STRAIGHTEST * leg_limb(skeleton, side).reach
     flat = np.linalg.norm((hip - ankle)[:, :2], axis=-1)
     over = hip[:, 2] - ankle[:, 2] - np.sqrt(np.maximum(reach**2 - flat**2, 0.0))
@@ -67,13 +67,13 @@ def leg_rotations(
     goal = _toe_off(skeleton, side, hip, goal, heel, fps)
     in_air = _in_air(skeleton, side, goal)
     for _ in range(ANKLE_ROUNDS):
-        bent = _bent(skeleton, side, hip, pelvis, goal, heel)
+        bent = _bent(skeleton, side, hip, pelvis, goal, heel, in_air)
         raised = ankle_angle(skeleton, side, quaternions.from_frames(bent.lower),
                              _foot_rotation(goal.turn, heel))
         beyond = np.maximum(raised - RAISED_DEG, 0.0) + in_air * np.minimum(
             raised + POINTED_DEG, 0.0)
         heel = heel + gaussian_filter1d(beyond, HEEL_SMOOTHING_S * fps, mode="nearest")
-    bent = _bent(skeleton, side, hip, pelvis, goal, heel)
+    bent = _bent(skeleton, side, hip, pelvis, goal, heel, in_air)
     foot = _foot_rotation(goal.turn, heel)
     toe = quaternions.slerp(
         _foot_rotation(goal.turn, np.zeros_like(heel)), foot, in_air
@@ -96,14 +96,12 @@ def ankle_angle(skeleton: Skeleton, side: str, shin: FloatArray, foot: FloatArra
 
 
 def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, goal: FootGoal,
-          heel: FloatArray) -> BentLimb:
+          heel: FloatArray, in_air: FloatArray) -> BentLimb:
     """Bend a leg so that its foot is where the goal has it, with the heel (F,) lifted so far."""
-    foot = _foot_rotation(goal.turn, heel)
-    line = goal.ball - quaternions.rotate(foot, _instep(skeleton, side)) - hip
+    line = _ankle(skeleton, side, goal, heel) - hip
     distance = lengths(line)
     # In the air a leg that is too short is eased to its length, or the knee would snap.
     eased = eased_reach(distance, leg_limb(skeleton, side).reach)
-    in_air = _in_air(skeleton, side, goal)
     ankle = hip + line * (1.0 + in_air * (eased / distance - 1.0))[:, None]
     forward = np.array([0.0, -1.0, 0.0])
     ahead = quaternions.rotate(pelvis, forward)
@@ -121,12 +119,9 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
 def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, heel: FloatArray,
              fps: float) -> FootGoal:
     """Let a foot that is left too far behind come up over the tips of its toes."""
-    foot = _foot_rotation(goal.turn, heel)
-    line = hip - (goal.ball - quaternions.rotate(foot, _instep(skeleton, side)))
+    line = hip - _ankle(skeleton, side, goal, heel)
     over = np.maximum(lengths(line) - STRAIGHTEST * leg_limb(skeleton, side).reach, 0.0)
-    ease = TOE_OFF_S * fps
-    wide = gaussian_filter1d(maximum_filter1d(over, 2 * round(ease) + 1, mode="nearest"),
-                             0.5 * ease, mode="nearest")
+    wide = widened(over, TOE_OFF_S, 0.5 * TOE_OFF_S, fps)
     return goal._replace(ball=goal.ball + np.minimum(wide, TOE_OFF_M)[:, None] * unit(line))
 
 
@@ -154,6 +149,12 @@ def _ball(skeleton: Skeleton, side: str) -> FloatArray:
 
 def _instep(skeleton: Skeleton, side: str) -> FloatArray:
     return np.asarray(_ball(skeleton, side) - skeleton.heads[skeleton.index[f"{side}Foot"]])
+
+
+def _ankle(skeleton: Skeleton, side: str, goal: FootGoal, heel: FloatArray) -> FloatArray:
+    """Return where the ankle is (F, 3), over the goal's ball with the heel (F,) lifted so far."""
+    foot = _foot_rotation(goal.turn, heel)
+    return np.asarray(goal.ball - quaternions.rotate(foot, _instep(skeleton, side)))
 
 
 def _foot_rotation(turn: FloatArray, heel: FloatArray) -> FloatArray:
@@ -185,6 +186,4 @@ def _heel_lift(
 
 def _unhurried(heel: FloatArray, fps: float) -> FloatArray:
     """Begin to lift heels (F,) in time, so that they are high enough without a jerk."""
-    room = round(2 * HEEL_SMOOTHING_S * fps)
-    early = maximum_filter1d(heel, 2 * room + 1, mode="nearest")
-    return np.asarray(gaussian_filter1d(early, HEEL_SMOOTHING_S * fps, mode="nearest"))
+    return widened(heel, 2 * HEEL_SMOOTHING_S, HEEL_SMOOTHING_S, fps)

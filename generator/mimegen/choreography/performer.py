@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
@@ -15,6 +15,7 @@ from mimegen.choreography.hand_shapes import finger_joints
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import LEFT
 from mimegen.choreography.score import Score, ShouldersKey, Turned
+from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import TimedKey, eased_weights, track_keys, values_of
 from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -73,11 +74,9 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     sizes = np.linalg.norm(pulls, axis=-1, keepdims=True)
     pull = (pulls * sizes).sum(axis=0) / np.maximum(sizes.sum(axis=0), 1e-9)
     size = np.linalg.norm(pull, axis=-1)
-    room = 2 * round(HELP_EASE_S * fps) + 1
-    wide = maximum_filter1d(size, room, mode="nearest")
     towards = gaussian_filter1d(pull, HELP_EASE_S * fps, axis=0, mode="nearest")
     towards /= np.maximum(np.linalg.norm(towards, axis=-1, keepdims=True), 1e-9)
-    return np.asarray(gaussian_filter1d(wide, HELP_EASE_S * fps, mode="nearest")[:, None] * towards)
+    return np.asarray(widened(size, HELP_EASE_S, HELP_EASE_S, fps)[:, None] * towards)
 
 
 def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray, along: Along

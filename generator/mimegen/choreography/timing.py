@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, make_interp_spline
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from scipy.signal import bilinear, lfilter, lfilter_zi
 
 from mimegen.motion.quaternions import FloatArray
@@ -75,6 +76,12 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
             np.array(times[keys]), how[first], how[last], moments[inside]
         )
     return weights
+
+
+def widened(values: FloatArray, hold_s: float, ease_s: float, fps: float) -> FloatArray:
+    """Return values (F,) that are as high already ``hold_s`` before and still after, and eased."""
+    high = maximum_filter1d(values, 2 * round(hold_s * fps) + 1, mode="nearest")
+    return np.asarray(gaussian_filter1d(high, ease_s * fps, mode="nearest"))
 
 
 def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> FloatArray:

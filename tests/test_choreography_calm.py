@@ -12,6 +12,7 @@ from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, Place
 from mimegen.choreography.score import HandKey, read_score
 from mimegen.choreography.tracks import Clock, TimedKey
+from mimegen.choreography.trunk import looking
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -44,6 +45,11 @@ def test_a_head_that_looks_behind_or_overhead_never_whirls_round(
     motion = performed(tmp_path, f"  - {{at: 0, gaze: {{to: {way[0]}}}}}\n  - {{at: 1}}\n"
                                  f"  - {{at: 1.6, gaze: {{to: {way[1]}}}}}\n")
     assert max(joint_speed(motion, "Head"), joint_speed(motion, "Neck")) < 600
+
+
+def test_who_looks_at_the_own_eyes_looks_ahead() -> None:
+    eyes = np.array([[0.0, -0.1, 1.6]])
+    assert np.array(looking(eyes, quaternions.IDENTITY[None], eyes)).tolist() == [[0.0]] * 3
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -48,7 +48,7 @@ def looking(eyes: FloatArray, chest: FloatArray, target: FloatArray) -> Turns:
     level = np.hypot(left, back)
     turn = np.rad2deg(np.arctan2(left, -back))
     turn *= np.clip((180.0 - np.abs(turn)) / BEHIND_DEG, 0.0, 1.0)
-    turn *= np.clip(level / np.hypot(level, up) / STEEP, 0.0, 1.0)
+    turn *= np.clip(level / np.maximum(np.hypot(level, up), 1e-9) / STEEP, 0.0, 1.0)
     lean = -np.rad2deg(np.arctan2(up, level))
     return Turns(TURN_SHARE_OF_GAZE * turn, LEAN_SHARE_OF_GAZE * lean, np.zeros_like(turn))
 

@@ -45,6 +45,8 @@ def written(folder: Path, text: str) -> Path:
     ("hands: {", "hnads: {", r"line 9: .*hnads: unknown key.*hands"),
     ("at: 2\n", "at: 0.5\n", r"line 8: phases at: time runs backwards: 0.5 s follows 1 s"),
     ("duration: 2.5", "duration: 1", r"line 3: duration: 1 s ends before the last phase at 2 s"),
+    ("duration: 2.5", "duration: 2\nrepeat: [{after: 0, until: 2, times: 1, least: 0}]",
+     r"line 4: repeat: .*leave out the whole take"),
     ("{to: chest 5 30 0}", "{to: chest 5 30}", r"line 9: hands to: a place is a landmark"),
     ("{to: chest 5 30 0}", "{palm: inn}", r"line 9: hands palm: .*'inn' is no direction.*in"),
     ("{at: 1, right", "{at: one, right", r"line 7: phases at: .*valid number"),

@@ -337,6 +337,10 @@ def _check_repeats(document: YamlFile, score: Score) -> None:
         if not end <= repeat.after < repeat.until:
             raise document.error(("repeat", number), "spans come one after another")
         end = repeat.until
+    optional = sum(repeat.until - repeat.after for repeat in score.repeat if not repeat.least)
+    if optional >= score.duration:
+        raise document.error(("repeat",), "with `least: 0` everywhere, a seed may leave out the"
+                                          " whole take; let something stay")
 
 
 def _check_words(document: YamlFile, score: Score, where: Where, with_partner: bool) -> None:

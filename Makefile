@@ -24,6 +24,7 @@ test: setup
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 # The paper's pipeline beside ours, errors, scaling, throughput: some 40 minutes on two quiet cores.
 bench: setup

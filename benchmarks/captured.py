@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mimegen.catalogue import Catalogue
 from mimegen.characters.character import Performance
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Casting, Take, cast_member
 from mimegen.motion.editing import resampled
 from mimegen.readers.options import ReadOptions, parse_trim
-from mimegen.takes import Casting, Take, cast_member
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.readers import c3d_file, fbx, read_motion, read_points
 from mimegen.readers.separate import GIBIBYTES_TO_READ, Answer
 
@@ -131,7 +131,7 @@ def work(pipe: Connection, points: bool, alone: bool, blender: bool) -> None:
 def _import_here() -> None:
     """Let Blender import in this process, silently, in place of one process for each file."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    from mimegen.readers import blender_fbx
+    from mimegen.readers.blender import fbx as blender_fbx
 
     def read(_: str, path: Path, __: Path, *arguments: str) -> Answer:
         try:

@@ -13,16 +13,16 @@ from PIL import Image
 
 from captured import SAMPLES, on_man
 from costs import put_into
-from mimegen.catalogue import Catalogue, Entry
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
-from mimegen.errors import RequestError
+from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.takes import Take, library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.preview import Sheet, scene_sheet
-from mimegen.takes import Take, library_take
+from mimegen.pages.preview import Sheet, scene_sheet
 from naturalness import naturalness_section
 from recognition import Recognition, Viewers, read_recognition, share
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton
 from mimegen.readers.bvh import read_bvh
 from mimegen.readers.fbx import raw_fbx

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from captured import CLIPS, on_man
-from mimegen.catalogue import Catalogue
 from mimegen.choreography.balance import mass_centre
 from mimegen.choreography.ranges import joint_angles
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Take, library_take
 from mimegen.motion import Motion, naturalness
 from mimegen.motion.quaternions import FloatArray
-from mimegen.takes import Take, library_take
 
 FPS = 60.0
 # Takes that do what captured clips do, by the kind of those.

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from costs import put_into
-from mimegen.catalogue import Catalogue
 from mimegen.compositing.compose import compose
+from mimegen.library.catalogue import Catalogue
 from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.frames import read_frame
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import Figure, JobDone, JobFailed, ShotJob
 from mimegen.stage.worker import StageWorker
+from mimegen.store.frames import read_frame
 from scene import performed
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"

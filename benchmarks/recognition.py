@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from mimegen.errors import near_misses
-from mimegen.yaml_file import Strict, YamlFile
+from mimegen.base.errors import near_misses
+from mimegen.base.yaml_file import Strict, YamlFile
 
 
 def _share(answers: tuple[int, int]) -> tuple[int, int]:

@@ -16,13 +16,13 @@ import imageio_ffmpeg
 from PIL import Image
 
 from costs import FREE, Cost, cost_of
-from mimegen.catalogue import Catalogue
 from mimegen.compositing.background import read_background
+from mimegen.library.catalogue import Catalogue
+from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import Figure
 from mimegen.stage.skinning import joint_columns
-from mimegen.variants import parse_variants
 from scene import performed, shots_of
 
 THIS = Path(__file__)
@@ -64,9 +64,9 @@ def render_shot(action: str, character: str, angle: float, frames: int, out: Pat
     """Render one shot in this process, as a .blend file of its own would be."""
     import bpy
 
-    from mimegen.stage.blender_render import use_device
-    from mimegen.stage.blender_scene import place_camera
-    from mimegen.stage.blender_shot import FigureStage
+    from mimegen.stage.blender.render import use_device
+    from mimegen.stage.blender.scene import place_camera
+    from mimegen.stage.blender.shot import FigureStage
 
     out.mkdir(parents=True, exist_ok=True)
     performance = performed(action, character, frames)

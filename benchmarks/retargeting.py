@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.spec import read_character
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
-from mimegen.paths import data_folder
 from mimegen.readers import Recording, find_roles, read_motion
 from mimegen.readers.roles import ESSENTIAL
 from mimegen.retarget import retarget

@@ -6,12 +6,12 @@ from pathlib import Path
 import yaml
 from PIL import Image
 
-from mimegen.catalogue import Catalogue
 from mimegen.characters.character import Performance
 from mimegen.choreography.score import read_score
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Casting, cast_member, library_take
+from mimegen.plan.variants import CAST, Variant
 from mimegen.stage.config import read_config
-from mimegen.takes import Casting, cast_member, library_take
-from mimegen.variants import CAST, Variant
 
 
 def shots_of(cells: Iterable[Variant]) -> list[tuple[str, float]]:

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from costs import put_into
-from mimegen.catalogue import Catalogue
 from mimegen.choreography.perform import perform
 from mimegen.choreography.score import read_score
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.video import write_clip
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import cast_member
 from mimegen.retarget import retarget
-from mimegen.stage.frames import Frame, frame_to_bytes, read_frame
-from mimegen.takes import cast_member
+from mimegen.store.frames import Frame, frame_to_bytes, read_frame
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
 FRAMES, SIZE = 120, (1280, 720)

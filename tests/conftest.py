@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mimegen.paths import data_folder
+from mimegen.base.paths import data_folder
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
 

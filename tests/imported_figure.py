@@ -15,7 +15,7 @@ from PIL import Image
 
 from mimegen.characters.character import Character
 from mimegen.motion import standard_skeleton
-from mimegen.stage.preview import capsule_body
+from mimegen.pages.preview import capsule_body
 
 
 def picture() -> Image.Image:

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.characters.body import make_body
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
@@ -18,9 +20,7 @@ from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.characters.surface import vertex_normals
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, quaternions
-from mimegen.paths import data_folder
 
 RIGS = data_folder() / "rigs"
 AVERAGE = {"sex": 1.0, "age": 30.0, "height": 1.75}

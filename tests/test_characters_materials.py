@@ -10,8 +10,8 @@ from PIL import Image
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Material
 from mimegen.characters.spec import read_character
-from mimegen.paths import data_folder
-from mimegen.stage.blender_materials import make_material
+from mimegen.base.paths import data_folder
+from mimegen.stage.blender.materials import make_material
 
 for name in ("man", "woman", "spacesuit"):
     character = build_character(read_character(data_folder() / "rigs" / f"{name}.yaml"))

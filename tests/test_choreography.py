@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.choreography.action import read_action
 from mimegen.choreography.body import (
     away_from_capsule,
@@ -23,9 +25,7 @@ from mimegen.choreography.perform import (
 from mimegen.choreography.places import RIGHT
 from mimegen.choreography.score import Score, read_score
 from mimegen.choreography.styles import styles
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
-from mimegen.paths import data_folder
 
 SCORES = sorted((data_folder() / "mocap").glob("*/*.score.yaml"))
 # All scores are linted; what the engine promises of any score is tried on these.

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
@@ -16,7 +17,6 @@ from mimegen.choreography.places import LEFT, RIGHT
 from mimegen.choreography.score import read_score
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 from mimegen.retarget.transfer import retarget
 
 SIDES = {"Left": LEFT, "Right": RIGHT}

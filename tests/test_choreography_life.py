@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mimegen.base.paths import data_folder
 from mimegen.choreography.balance import off_balance
 from mimegen.choreography.lint import foot_slide
 from mimegen.choreography.perform import perform, perform_scene
@@ -18,7 +19,6 @@ from mimegen.choreography.variation import vary
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.motion.naturalness import correlation, smoothed, speeds, still_share
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 
 FPS = 30.0
 

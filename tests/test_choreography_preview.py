@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform
 from mimegen.choreography.score import read_score
 from mimegen.motion import standard_skeleton
-from mimegen.paths import data_folder
-from mimegen.stage.preview import SKY, Sheet, capsule_body, preview_sheet
+from mimegen.pages.preview import SKY, Sheet, capsule_body, preview_sheet
 
 
 def test_a_sheet_shows_every_frame_differently_and_whole() -> None:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.choreography.action import read_action
 from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
 from mimegen.choreography.lint import lint
@@ -16,9 +18,7 @@ from mimegen.choreography.score import read_score
 from mimegen.choreography.timing import blend_weights
 from mimegen.choreography.tracks import timeline, track_keys
 from mimegen.choreography.variation import vary
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
-from mimegen.paths import data_folder
 
 GOOD = """\
 action: waving

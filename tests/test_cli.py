@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from conftest import mimegen
-from mimegen.paths import data_folder
+from mimegen.base.paths import data_folder
 
 BASKETBALL = ("--action", "basketball")
 
@@ -89,7 +89,7 @@ def test_lists_name_what_there_is(kind: str) -> None:
 @pytest.mark.parametrize("name", ["Basketball shot", "basketball-shot", "Basketball001",
                                   "playing violin", "VIOLIN"])
 def test_actions_answer_to_labels_and_aliases(name: str) -> None:
-    from mimegen.catalogue import Catalogue
+    from mimegen.library.catalogue import Catalogue
 
     entry = Catalogue.with_libraries(()).action(name)
     assert entry.action.id in {"basketball_shot", "playing_violin"}

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 
 from mimegen.compositing.color import bytes_to_linear, linear_to_bytes
 from mimegen.compositing.compose import Compositor, compose
-from mimegen.stage.frames import Frame
+from mimegen.store.frames import Frame
 
 SIZE = (24, 16)
 NO_SHADOW = np.zeros((0, 0), np.uint8)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
+from mimegen.base.errors import RequestError
 from mimegen.compositing.backdrop import PERSON_M, backdrop, person_rows, place_picture
 from mimegen.compositing.background import Background, Picture, read_background
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
-from mimegen.errors import RequestError
 from mimegen.stage.camera import Camera
 
 FACTS = {"name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mimegen.compositing.planes import Planes, changed_box
-from mimegen.stage.frames import Frame
+from mimegen.store.frames import Frame
 
 NOTHING = np.zeros((0, 0), np.uint8)
 

@@ -12,11 +12,11 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
+from mimegen.base.errors import RequestError
 from mimegen.compositing import video
 from mimegen.compositing.color import bytes_to_linear
 from mimegen.compositing.video import write_clip
-from mimegen.errors import RequestError
-from mimegen.stage.frames import Frame, frame_to_bytes
+from mimegen.store.frames import Frame, frame_to_bytes
 
 WIDTH, HEIGHT = 160, 96
 COLORS = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255), (0, 0, 0), (128, 128, 128),

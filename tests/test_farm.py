@@ -8,13 +8,13 @@ from typing import cast
 
 import pytest
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.farm import local
 from mimegen.farm.tasks import Task
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, SetJob
-from mimegen.stage.scenery import Scenery
+from mimegen.stage.scenery.scenery import Scenery
 
 Behaviour = Callable[[SetJob, Connection], None]
 

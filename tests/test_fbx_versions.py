@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fbx_files import fbx_file
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.readers import read_motion
 

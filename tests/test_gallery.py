@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mimegen.base.errors import RequestError
 from mimegen.compositing.color import srgb_to_linear
 from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.compositing.video import write_clip
-from mimegen.contactsheet import contact_sheet
-from mimegen.errors import RequestError
-from mimegen.gallery import write_gallery
-from mimegen.stage.frames import Frame, frame_to_bytes
+from mimegen.pages.contactsheet import contact_sheet
+from mimegen.pages.gallery import write_gallery
+from mimegen.store.frames import Frame, frame_to_bytes
 
 NOTHING = (np.zeros((0, 0), np.uint8), (0, 0))
 
@@ -267,7 +267,7 @@ def test_a_folder_gives_a_row_per_clip(out):
 
 
 def test_many_clips_take_several_sheets(out, monkeypatch):
-    monkeypatch.setattr("mimegen.contactsheet.CLIPS_ON_A_SHEET", 2)
+    monkeypatch.setattr("mimegen.pages.contactsheet.CLIPS_ON_A_SHEET", 2)
     sheets = contact_sheet(out, out / "all.png", 3)
     assert sheets == [out / "all.png", out / "all-2.png"]
     with Image.open(sheets[0]) as first, Image.open(sheets[1]) as second:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
+from mimegen.base.paths import data_folder
 from mimegen.characters.body import make_body
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
@@ -19,7 +20,6 @@ from mimegen.characters.helpers import (
 )
 from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
-from mimegen.paths import data_folder
 from mimegen.readers.roles import find_roles
 from mimegen.retarget import retarget
 

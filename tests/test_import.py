@@ -9,11 +9,11 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from mimegen import importing
-from mimegen.catalogue import Catalogue
+from mimegen.base.errors import RequestError
 from mimegen.cli import main
-from mimegen.errors import RequestError
-from mimegen.takes import Take, library_take
+from mimegen.library import importing
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Take, library_take
 
 
 def run(*arguments: object) -> Result:

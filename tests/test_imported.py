@@ -12,13 +12,13 @@ from PIL import Image
 from scipy.spatial import cKDTree
 
 import conftest
-from mimegen.characters import imported
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, posed_vertices
-from mimegen.characters.imported import import_character
-from mimegen.errors import RequestError
+from mimegen.characters.imported import importing as imported
+from mimegen.characters.imported.importing import import_character
 from mimegen.motion import quaternions, standard_skeleton
+from mimegen.pages.preview import capsule_body
 from mimegen.readers import separate
-from mimegen.stage.preview import capsule_body
 
 SAMPLES = conftest.SAMPLES / "fbx"
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import conftest
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.readers import ReadOptions, Recording, read_motion, separate
 
 SAMPLES = conftest.SAMPLES / "fbx"

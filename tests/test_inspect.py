@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from mimegen.cli import main
-from mimegen.skeletonsheet import COLORS, part_of
+from mimegen.pages.skeletonsheet import COLORS, part_of
 
 
 def inspected(*arguments: object) -> Result:

@@ -4,11 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
-from mimegen.errors import RequestError
 from mimegen.motion import Motion
-from mimegen.paths import data_folder
 
 REPO = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPO / "benchmarks"))

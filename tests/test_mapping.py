@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from mapping import KINDS, renamed, shuffled
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, standard_skeleton
 from mimegen.readers import ReadOptions, find_roles, read_motion
 from mimegen.readers.bvh import read_bvh

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.markers import centres, find_marker_set, solve
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
 from mimegen.markers.sets import body_landmarks, marker_sets, plain

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from conftest import SAMPLES
-from mimegen.catalogue import Catalogue
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import user_take
 from mimegen.motion.editing import moved, resampled
 from mimegen.readers import read_motion
 from mimegen.readers.partners import LINE_DEG, placed_together
-from mimegen.takes import user_take
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="no ../shared/mocap-samples here")
 ONE, TWO = SAMPLES / "bvh" / "cmu_18_01.bvh", SAMPLES / "bvh" / "cmu_19_01.bvh"

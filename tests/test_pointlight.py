@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.pointlight.discs import Canvas, disc_coverage, to_linear
 from mimegen.pointlight.dots import MASK, Dots, sampled

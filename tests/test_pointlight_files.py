@@ -11,12 +11,13 @@ from click.testing import CliRunner, Result
 from PIL import Image
 from scipy import sparse
 
-from mimegen.catalogue import Catalogue
 from mimegen.characters.character import Performance, posed_vertices
 from mimegen.cli import main
 from mimegen.compositing.decode import read_clip, read_pictures
-from mimegen.displays import cast_scene, marker_scene
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Casting, cast_member, library_take
 from mimegen.motion import Skeleton
+from mimegen.plan.variants import parse_variants
 from mimegen.pointlight.body import Body, first_surface, hidden_dots, posed_body
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.drawing import pictures
@@ -25,10 +26,9 @@ from mimegen.pointlight.lights import RADIUS_M, light_set, of_lights
 from mimegen.pointlight.spec import Display, changed, read_display
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import View, view_from
+from mimegen.production.displays import cast_scene, marker_scene
 from mimegen.readers.roles import find_roles
 from mimegen.stage.skinning import joint_columns
-from mimegen.takes import Casting, cast_member, library_take
-from mimegen.variants import parse_variants
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4],

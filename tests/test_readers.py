@@ -7,7 +7,7 @@ from bvh import Bvh
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.readers import READERS, ReadOptions, find_roles, read_motion
 from mimegen.readers.bvh import read_bvh

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.readers import c3d_file as decoding
 from mimegen.readers import read_motion, read_points
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Mesh, posed_vertices
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, metrics, quaternions, standard_skeleton
 from mimegen.motion.editing import trimmed
 from mimegen.readers import find_roles, read_motion

@@ -5,12 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance, posed_vertices
 from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 from mimegen.readers import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import hand_axes, matching

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, metrics, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 from mimegen.readers import find_roles, read_motion
 from mimegen.readers.partners import placed_together
 from mimegen.retarget import retarget, retarget_scene

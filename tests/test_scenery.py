@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from scipy.spatial.transform import Rotation
 
-from mimegen.paths import data_folder
+from mimegen.base.paths import data_folder
 from mimegen.stage.camera import Camera
-from mimegen.stage.scenery import Object, Scenery, Solid
-from mimegen.stage.scenery_layout import (
+from mimegen.stage.scenery.layout import (
     PERFORMER_HIGH,
     PERFORMER_LOW,
     Piece,
@@ -26,7 +25,8 @@ from mimegen.stage.scenery_layout import (
     visible_pieces,
     wall_panels,
 )
-from mimegen.stage.scenery_shapes import mesh_of
+from mimegen.stage.scenery.scenery import Object, Scenery, Solid
+from mimegen.stage.scenery.shapes import mesh_of
 
 MINIMAL = {
     "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},

@@ -12,7 +12,7 @@ from PIL import Image
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.jobs import SetJob
-from mimegen.stage.scenery import Scenery
+from mimegen.stage.scenery.scenery import Scenery
 from test_scenery import MINIMAL, framed, scenery
 
 CONFIG = yaml.safe_load("""
@@ -36,7 +36,7 @@ WHITE = {**MINIMAL["materials"], "white": {"color": "#ffffff"}}
 
 def render(jobs: list[SetJob]) -> None:
     # Imported in the spawned process alone: bpy is for workers.
-    from mimegen.stage.blender_scenery import render_set
+    from mimegen.stage.blender.scenery import render_set
 
     for job in jobs:
         render_set(job)

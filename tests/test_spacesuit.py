@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import yaml
 
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.spec import CharacterSpec, read_character
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, quaternions
-from mimegen.paths import data_folder
 
 FILE = data_folder() / "rigs" / "spacesuit.yaml"
 LIMBS = ("Arm", "ForeArm", "UpLeg", "Leg")

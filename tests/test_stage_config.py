@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mimegen.errors import RequestError
-from mimegen.paths import data_folder
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.stage.config import read_config
 
 CONFIGS = sorted((data_folder() / "render_configs").glob("*.yaml"))

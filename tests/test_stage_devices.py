@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.stage.auto import auto_config
 from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
 
@@ -26,7 +26,7 @@ def blender_with(*kinds: str) -> MagicMock:
 def use_device(monkeypatch: pytest.MonkeyPatch) -> Any:
     def on(bpy: MagicMock, wanted: str, threads: int = 0) -> Device:
         monkeypatch.setitem(sys.modules, "bpy", bpy)
-        spec = importlib.util.find_spec("mimegen.stage.blender_render")
+        spec = importlib.util.find_spec("mimegen.stage.blender.render")
         assert spec is not None and spec.loader is not None
         blender_render = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(blender_render)

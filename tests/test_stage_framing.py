@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bodies import capsule_character, wandering_motion
+from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Performance
 from mimegen.motion import Motion, quaternions
-from mimegen.paths import data_folder
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.skinning import joint_columns, skin_matrix, skinned

@@ -15,17 +15,17 @@ import pytest
 from scipy import ndimage
 
 from bodies import capsule_character, wandering_motion
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
 from mimegen.characters.character import Material, Performance
 from mimegen.compositing.compose import compose
-from mimegen.errors import RequestError
-from mimegen.paths import data_folder
 from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.devices import Device
-from mimegen.stage.frames import Frame, read_frame
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import Figure, FrameDone, JobDone, JobFailed, Ready, ShotJob, frame_name
+from mimegen.stage.jobs import Figure, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.worker import StageWorker
+from mimegen.store.frames import Frame, frame_name, read_frame
 
 BODY = capsule_character(8, 7)
 FRAMES = 3

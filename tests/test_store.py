@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.stage.frames import Frame, frame_to_bytes, read_frame
-from mimegen.stage.jobs import frame_name
-from mimegen.store import Store, content_key, publish
+from mimegen.base.files import content_key, publish
+from mimegen.store.frames import Frame, frame_name, frame_to_bytes, read_frame
+from mimegen.store.store import Store
 
 
 def write_frames(store: Store, key: str, count: int) -> list[Path]:

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from mimegen.catalogue import Catalogue
-from mimegen.characters.imported import import_character
+from mimegen.base.paths import data_folder
+from mimegen.characters.imported.importing import import_character
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
 from mimegen.cli import main
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.editing import moved
-from mimegen.paths import data_folder
 from mimegen.readers import read_motion
-from mimegen.takes import library_take
 
 FPS = 30.0
 BOXING = data_folder() / "mocap" / "boxing" / "boxing.score.yaml"

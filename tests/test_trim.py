@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.motion.trimming import segments, trim_bounds
 from mimegen.readers import ReadOptions, Recording, Trim, find_roles, read_motion

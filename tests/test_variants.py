@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.errors import RequestError
-from mimegen.variants import GROUPS, MIME, parse_variants
+from mimegen.base.errors import RequestError
+from mimegen.plan.variants import GROUPS, MIME, parse_variants
 
 CHARACTERS = {"man", "woman", "spacesuit"}
 BACKGROUNDS = {"blank", "beach", "living_room"}

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bodies import capsule_character, wandering_motion
-from mimegen.characters.imported import import_character
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.characters.imported.importing import import_character
 from mimegen.choreography.perform import perform
 from mimegen.choreography.score import read_score
-from mimegen.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.editing import moved, resampled, trimmed
-from mimegen.paths import data_folder
 from mimegen.readers import read_motion
 from mimegen.writers import write_motion
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from mimegen.catalogue import Catalogue
-from mimegen.displays import cast_scene
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Casting, cast_member, library_take
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.words import worded_display
-from mimegen.takes import Casting, cast_member, library_take
+from mimegen.production.displays import cast_scene
 
 COLUMNS, SIDE, CAPTION, GAP = 7, 224, 22, 4
 DISPLAYS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.compositing.decode import read_clip, read_pictures
-from mimegen.manifest import read_manifest
-from mimegen.variants import MIME
+from mimegen.plan.variants import MIME
+from mimegen.production.manifest import read_manifest
 
 COLUMNS, WIDTH, GAP, CAPTION = 5, 400, 6, 26
 

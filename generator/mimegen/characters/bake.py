@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.paths import data_folder
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 from mimegen.characters.body import Body
 from mimegen.characters.piece import Piece
 from mimegen.characters.shoes import make_shoes
-from mimegen.characters.spacesuit import make_spacesuit
+from mimegen.characters.spacesuit.suit import make_spacesuit
 from mimegen.characters.spec import Garment
 from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
+from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
-from mimegen.yaml_file import Strict
 
 ANCHORS = {
     "sex": (("female", 0.0), ("male", 1.0)),

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.characters.colors import Color, Share
 from mimegen.characters.phenotype import Phenotype
-from mimegen.characters.spacesuit_spec import Spacesuit
-from mimegen.yaml_file import Strict, read_yaml
+from mimegen.characters.spacesuit.spec import Spacesuit
 
 
 class Skin(Strict):

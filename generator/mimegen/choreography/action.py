@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from mimegen.base.errors import near_misses
+from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.hand_shapes import hand_shapes
-from mimegen.errors import near_misses
-from mimegen.yaml_file import Strict, YamlFile
 
 
 class TakeFacts(Strict):

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from mimegen.base.paths import data_folder
 from mimegen.choreography.limbs import lengths
 from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 
 # From the shoulder to the wrist of the person that scores' centimetres are written for.
 STANDARD_ARM_M = 0.4856

@@ -7,9 +7,9 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from mimegen.base.paths import data_folder
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 
 FINGERS = ("Index", "Middle", "Ring", "Pinky")
 Bends = tuple[float, float, float]

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned, WalkKey
 from mimegen.choreography.timing import Follow
 from mimegen.choreography.tracks import Timeline
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
-from mimegen.yaml_file import Strict, read_yaml
 
 Three = tuple[float, float, float]
 Band = tuple[float, float]

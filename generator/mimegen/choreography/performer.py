@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.errors import RequestError
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
 from mimegen.choreography.anchors import SIDES, Anchors, Stage
@@ -17,7 +18,6 @@ from mimegen.choreography.places import LEFT
 from mimegen.choreography.score import Score, ShouldersKey, Turned
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import TimedKey, eased_weights, track_keys, values_of
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.motion import GlobalPose
 from mimegen.motion.quaternions import FloatArray

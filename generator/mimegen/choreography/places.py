@@ -6,7 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import BeforeValidator
 
-from mimegen.errors import near_misses
+from mimegen.base.errors import near_misses
 from mimegen.motion.quaternions import FloatArray
 
 Offset = tuple[float, float, float]

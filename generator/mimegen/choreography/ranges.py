@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.legs import ankle_angle
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
-from mimegen.yaml_file import Strict, read_yaml
 
 
 class JointRange(Strict):

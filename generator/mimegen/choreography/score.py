@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
+from mimegen.base.errors import near_misses
+from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names, partner_landmarks
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import LEFT, Direction, DirectionField, Place, PlaceField
-from mimegen.errors import near_misses
-from mimegen.yaml_file import Strict, YamlFile
 
 Arrival = Literal["stop", "pass", "impact"]
 Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]

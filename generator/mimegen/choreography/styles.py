@@ -5,9 +5,9 @@ from functools import cache
 
 from pydantic import Field
 
-from mimegen.errors import RequestError, near_misses
-from mimegen.paths import data_folder
-from mimegen.yaml_file import Strict, YamlFile
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, YamlFile
 
 
 class Style(Strict):

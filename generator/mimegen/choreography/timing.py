@@ -9,8 +9,8 @@ from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from scipy.signal import bilinear, lfilter, lfilter_zi
 
+from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
-from mimegen.yaml_file import Strict
 
 # At an impact the limb still has this multiple of the mean speed from the key before.
 IMPACT_SPEED = 1.5

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import parse_trim
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from mimegen.commands.common import DONE, for_people
-from mimegen.contactsheet import contact_sheet
+from mimegen.pages.contactsheet import contact_sheet
 
 
 @click.command("contactsheet")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from mimegen.commands.common import DONE, for_people, reading_options
-from mimegen.importing import ImportRequest, import_take
+from mimegen.library.importing import ImportRequest, import_take
 from mimegen.readers import ReadOptions
 
 

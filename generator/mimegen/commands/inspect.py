@@ -8,13 +8,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, for_people, reading_options
-from mimegen.errors import RequestError
-from mimegen.inspection import Inspection, inspect_file
+from mimegen.library.inspection import Inspection, inspect_file
+from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet
 from mimegen.readers import ReadOptions, read_points
 from mimegen.readers.fingers import FINGERS
 from mimegen.readers.mapping import ROLES
-from mimegen.skeletonsheet import write_marker_sheet, write_skeleton_sheet
 
 TRUNK = ("hips", *(role for role in ROLES if role.startswith("spine")), "chest",
          *(role for role in ROLES if role.startswith("neck")), "head")

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from mimegen.catalogue import Catalogue
 from mimegen.choreography.action import TakeFacts
 from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.library.catalogue import Catalogue
+from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.spec import presets, read_display
-from mimegen.variants import GROUPS, MIME, POINTLIGHT
 
 
 @click.command("list")

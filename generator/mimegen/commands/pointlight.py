@@ -6,9 +6,16 @@ from typing import Any
 
 import click
 
-from mimegen.catalogue import Catalogue
+from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, for_people, library_option, reading_options
-from mimegen.displays import (
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Casting, Take, cast_member, library_take, user_take
+from mimegen.pointlight.landmarks import dot_sets
+from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
+from mimegen.pointlight.scenes import chosen_set
+from mimegen.pointlight.spec import Display, changed, presets, read_display
+from mimegen.pointlight.stimulus import Scene, make_stimulus
+from mimegen.production.displays import (
     WRITERS,
     cast_scene,
     check_target,
@@ -17,14 +24,7 @@ from mimegen.displays import (
     take_scene,
     write_display,
 )
-from mimegen.errors import RequestError
-from mimegen.pointlight.landmarks import dot_sets
-from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
-from mimegen.pointlight.scenes import chosen_set
-from mimegen.pointlight.spec import Display, changed, presets, read_display
-from mimegen.pointlight.stimulus import Scene, make_stimulus
 from mimegen.readers import ReadOptions, Trim
-from mimegen.takes import Casting, Take, cast_member, library_take, user_take
 
 
 @click.command("pointlight", context_settings={"show_default": False})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from mimegen.catalogue import Catalogue
+from mimegen.base.errors import RequestError
 from mimegen.choreography.styles import styles
 from mimegen.commands.common import (
     DONE,
@@ -14,17 +14,19 @@ from mimegen.commands.common import (
     library_option,
     reading_options,
 )
-from mimegen.errors import RequestError
-from mimegen.plan import Plan, make_plan
-from mimegen.progress import Reporter
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Take, library_take, user_take
+from mimegen.pages.gallery import write_gallery
+from mimegen.plan.plan import Plan, make_plan
+from mimegen.plan.variants import GROUPS, MIME, parse_variants
+from mimegen.production.manifest import read_manifest
+from mimegen.production.progress import Reporter
+from mimegen.production.render import Workers, render
 from mimegen.readers import ReadOptions
-from mimegen.render import Workers, render
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import read_config
 from mimegen.stage.devices import Device
-from mimegen.store import Store
-from mimegen.takes import Take, library_take, user_take
-from mimegen.variants import GROUPS, MIME, parse_variants
+from mimegen.store.store import Store
 
 # Each takes about half a gigabyte.
 MOST_CPU_WORKERS = 8
@@ -116,10 +118,20 @@ def _workers(count: int | None, per_gpu: int, device: Device) -> Workers:
 
 def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:
     with Reporter(len(plan.clips) + len(plan.displays), quiet) as reporter:
-        failures = render(plan, store, out, workers, reporter)
+        try:
+            failures = render(plan, store, out, workers, reporter)
+        except KeyboardInterrupt:
+            _renew_gallery(out)
+            raise
+        _renew_gallery(out)
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)
     if not quiet:
         click.echo(f"clips     {out / 'clips'}\nmanifest  {out / 'manifest.jsonl'}\n"
                    f"gallery   {out / 'index.html'}")
     return SOME_FAILED if failures else DONE
+
+
+def _renew_gallery(out: Path) -> None:
+    if read_manifest(out):
+        write_gallery(out)

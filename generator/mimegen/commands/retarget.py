@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from mimegen.catalogue import Catalogue
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
 from mimegen.characters.character import Performance
 from mimegen.commands.common import DONE, for_people, library_option, reading_options
-from mimegen.errors import RequestError
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import CastMember, cast_member, user_take
 from mimegen.motion import Motion
 from mimegen.readers import ReadOptions, Recording
 from mimegen.retarget import retarget_scene
 from mimegen.retarget.report import FIELDS, quality
-from mimegen.store import publish
-from mimegen.takes import CastMember, cast_member, user_take
 from mimegen.writers import MOTION_SUFFIXES, write_motion
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from mimegen.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.base.errors import RequestError
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
@@ -14,10 +14,10 @@ from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
 from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
-from mimegen.errors import RequestError
+from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.motion import Motion, standard_skeleton
+from mimegen.pages.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, scene_sheet
 from mimegen.retarget.transfer import retarget
-from mimegen.stage.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, scene_sheet
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from mimegen.catalogue import Catalogue
 from mimegen.characters.character import Character
 from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import Casting, Take, cast_member, library_take
 from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
-from mimegen.takes import Casting, Take, cast_member, library_take
 from mimegen.writers import MOTION_SUFFIXES, write_motion
 
 FORMATS = tuple(suffix.removeprefix(".") for suffix in MOTION_SUFFIXES)

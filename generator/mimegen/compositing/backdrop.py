@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageOps
 
+from mimegen.base.errors import RequestError
 from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linear
-from mimegen.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 

@@ -6,8 +6,8 @@ from typing import Annotated, Self
 from PIL import Image
 from pydantic import Field, model_validator
 
-from mimegen.stage.scenery import Scenery
-from mimegen.yaml_file import Strict, YamlFile
+from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.stage.scenery.scenery import Scenery
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

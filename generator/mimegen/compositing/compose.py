@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.compositing.color import ByteArray, LightArray, bytes_to_linear, linear_to_bytes
-from mimegen.stage.frames import Frame
+from mimegen.store.frames import Frame
 
 
 class Compositor:

@@ -8,8 +8,8 @@ from pathlib import Path
 import imageio_ffmpeg
 import numpy as np
 
+from mimegen.base.errors import RequestError
 from mimegen.compositing.color import ByteArray
-from mimegen.errors import RequestError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.stage.frames import ByteArray, Frame
+from mimegen.store.frames import ByteArray, Frame
 
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom pixels, ends exclusive, all even."""

@@ -15,11 +15,11 @@ from typing import IO
 
 import imageio_ffmpeg
 
+from mimegen.base.errors import RequestError
 from mimegen.compositing.color import LightArray
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
-from mimegen.errors import RequestError
-from mimegen.stage.frames import ByteArray, read_frame
+from mimegen.store.frames import ByteArray, read_frame
 
 # x264's output depends on how many threads share the work, so the number is fixed, not the
 # machine's number of cores.

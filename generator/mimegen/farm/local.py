@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 from mimegen.stage.worker import StageWorker

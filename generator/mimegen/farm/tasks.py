@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.errors import RequestError
-from mimegen.plan import Clip, Plan, Shot, camera_of
+from mimegen.base.errors import RequestError
+from mimegen.library.takes import Casting
+from mimegen.plan.plan import Clip, Plan, Shot, camera_of
 from mimegen.stage.jobs import Figure, SetJob, ShotJob
-from mimegen.store import Store
-from mimegen.takes import Casting
+from mimegen.store.store import Store
 
 FRAMES_PER_TASK = 12
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
-from mimegen.yaml_file import Strict, YamlFile, read_yaml
 
 Place = tuple[float, float, float]
 LEAST_MARKERS, LEAST_SHARE = 8, 0.5

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
 from mimegen.markers.hidden import as_on_the_other_side, hidden_joints, plain_name, stops
 from mimegen.markers.rig import body_scale, plain_skeleton, to_size

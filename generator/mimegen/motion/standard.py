@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from mimegen.base.paths import data_folder
 from mimegen.motion.skeleton import Skeleton
-from mimegen.paths import data_folder
 
 
 @cache

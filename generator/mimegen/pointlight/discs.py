@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.frames import ByteArray
+from mimegen.store.frames import ByteArray
 
 PHASES = 64
 """Positions and diameters are right to 1/64 of a pixel."""

@@ -10,7 +10,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import outlines
 from mimegen.pointlight.discs import Canvas, to_srgb
 from mimegen.pointlight.stimulus import Stimulus
-from mimegen.stage.frames import ByteArray
+from mimegen.store.frames import ByteArray
 
 # Lines and silhouettes are drawn larger and shrunk, for smooth edges.
 OVERSAMPLING = 4

@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 from mimegen.pointlight.dots import Dots
-from mimegen.yaml_file import Strict, read_yaml
 
 
 class DotSet(Strict):

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.view import View
-from mimegen.yaml_file import Strict
 
 Stage = Literal["time", "world", "view", "picture"]
 STAGES: tuple[Stage, ...] = ("time", "world", "view", "picture")

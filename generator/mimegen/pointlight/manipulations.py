@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.pointlight import motion_manipulations as motion
 from mimegen.pointlight import picture_manipulations as picture
 from mimegen.pointlight.manipulation import STAGES, Manipulation

@@ -1,6 +1,6 @@
 """Windows of consecutive frames from the middle of a clip, as ActPLD takes them."""
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.pointlight.spec import FrameSample
 
 

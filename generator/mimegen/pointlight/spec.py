@@ -10,11 +10,11 @@ import numpy as np
 from PIL import ImageColor
 from pydantic import AfterValidator, Field
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion.quaternions import FloatArray
-from mimegen.paths import data_folder
 from mimegen.pointlight.discs import to_linear
-from mimegen.yaml_file import Strict, read_yaml
 
 _LENGTH = re.compile(r"\d*\.?\d+(px|deg)?")
 Style = Literal["dots", "stick", "silhouette"]

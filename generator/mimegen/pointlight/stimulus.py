@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance
-from mimegen.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import Body, hidden_dots, posed_body
 from mimegen.pointlight.dots import MASK, Dots, sampled

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation, value_of
 from mimegen.pointlight.spec import Display, Style, changed, presets, read_display
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.readers.asf_amc import read_asf_amc
 from mimegen.readers.bvh import read_bvh
 from mimegen.readers.c3d import read_c3d

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.quaternions import FloatArray

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.markers import Solution, find_marker_set, solve
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions

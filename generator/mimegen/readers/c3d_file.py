@@ -16,7 +16,7 @@ from typing import Any
 import c3d
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.separate import load_answer
 

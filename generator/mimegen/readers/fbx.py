@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.house import Stated, in_house_convention
@@ -78,7 +78,7 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
 
 def _answer(path: Path, stack: str | None) -> Answer:
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
-        answer = read_in_blender("mimegen.readers.blender_fbx", path, Path(folder) / "motion.npz",
+        answer = read_in_blender("mimegen.readers.blender.fbx", path, Path(folder) / "motion.npz",
                                  *([] if stack is None else [stack]))
     if not answer.header["joints"]:
         raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import unquote
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 
 
 def check_file(path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, grey_opening
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.editing import moved, trimmed

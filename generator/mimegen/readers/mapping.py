@@ -8,10 +8,10 @@
 
 from pathlib import Path
 
-from mimegen.errors import RequestError, near_misses
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.yaml_file import YamlFile
 from mimegen.readers.fingers import FINGERS
 from mimegen.readers.names import SIDES
-from mimegen.yaml_file import YamlFile
 
 MOST_SPINES, MOST_NECKS = 9, 5
 FINGER_BONES = tuple(f"{finger}{number}" for finger in FINGERS for number in (1, 2, 3))

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from mimegen.paths import data_folder
+from mimegen.base.paths import data_folder
 
 SIDES = ("left", "right")
 # This many names have a common beginning where more than this share has it.

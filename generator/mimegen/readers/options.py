@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 
 
 @dataclass(frozen=True)

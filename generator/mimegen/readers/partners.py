@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.editing import moved, resampled, trimmed
 from mimegen.readers.recording import Recording

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import Trajectories, read_trajectories
 from mimegen.readers.files import check_file

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton
 from mimegen.readers.mapping import read_mapping
 from mimegen.readers.names import SIDES, Found, roles_by_name

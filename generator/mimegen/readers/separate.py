@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 
 # Of processor time. A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.motion import quaternions
 from mimegen.motion.editing import moved, trimmed
 from mimegen.motion.trimming import Span, trim_bounds

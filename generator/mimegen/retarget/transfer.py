@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.helpers import HELPERS, helped_joint, with_helpers_turned
 from mimegen.choreography.hand_shapes import hand_shapes
-from mimegen.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES

@@ -1,4 +1,4 @@
-"""Blender: scene, camera, light, render.
+"""The stage: camera, framing, light and shadow; the worker processes that hold Blender.
 
-Files here named ``blender_*.py`` run in worker processes and are the only ones that import bpy.
+Only folders named ``blender`` import bpy, and run in processes of their own.
 """

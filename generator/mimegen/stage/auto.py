@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobFailed
 from mimegen.stage.worker import StageWorker

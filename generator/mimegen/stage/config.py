@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mimegen.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml
 
 Vector = tuple[float, float, float]
 

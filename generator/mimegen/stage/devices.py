@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 
 DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", "cpu")
 """Best first."""

@@ -10,7 +10,8 @@ from mimegen.characters.character import Character, Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.scenery import Scenery
+from mimegen.stage.scenery.scenery import Scenery
+from mimegen.store.frames import frame_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +57,6 @@ class SetJob:
     camera: Camera
     config: RenderConfig
     target: Path
-
-
-def frame_name(frame: int) -> str:
-    """Return the file name of a frame in its shot's folder."""
-    return f"{frame:06d}.npz"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.stage.frames import ByteArray
+from mimegen.store.frames import ByteArray
 
 
 def to_straight_srgb(premultiplied_linear: NDArray[np.float32]) -> ByteArray:

@@ -16,8 +16,8 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import Light
-from mimegen.stage.frames import ByteArray
 from mimegen.stage.skinning import SkinMatrix, skin_matrix
+from mimegen.store.frames import ByteArray
 
 # Points closer together than this share of a cell count once.
 VOXEL_CELLS = 0.625

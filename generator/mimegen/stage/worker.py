@@ -9,7 +9,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from mimegen.errors import RequestError
+from mimegen.base.errors import RequestError
 from mimegen.stage.jobs import JobFailed, SetJob, ShotJob
 
 # Blender's memory stayed flat over 1200 frames and 40 scenes; this guards against drivers.
@@ -77,7 +77,7 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     try:
-        from mimegen.stage.blender_worker import serve
+        from mimegen.stage.blender.worker import serve
     except ImportError as problem:
         connection.send(JobFailed(
             f"Blender does not load ({problem}); see the README for the system libraries it needs"

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
 from mimegen.characters.character import Character
-from mimegen.errors import RequestError
 from mimegen.motion import Motion
-from mimegen.store import publish
 from mimegen.writers.bvh import to_bvh
 from mimegen.writers.npz import to_npz
 from mimegen.writers.scene import to_scene_file

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Mesh
-from mimegen.errors import RequestError
 from mimegen.motion import Motion
 
 SECONDS_TO_WRITE = 300
@@ -24,7 +24,7 @@ def to_scene_file(path: Path, motion: Motion, character: Character | None) -> by
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         source, target = Path(folder) / "scene.npz", Path(folder) / f"scene{path.suffix.lower()}"
         _pack(source, path.stem, motion, character)
-        command = [sys.executable, "-m", "mimegen.writers.blender_export", str(source), str(target)]
+        command = [sys.executable, "-m", "mimegen.writers.blender.export", str(source), str(target)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_WRITE,
                                   check=False, stdin=subprocess.DEVNULL)

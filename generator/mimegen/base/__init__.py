@@ -1,0 +1,1 @@
+"""What every room uses and nobody else owns: errors, paths, files, YAML."""

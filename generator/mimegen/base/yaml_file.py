@@ -1,0 +1,136 @@
+"""YAML files as typed values, with errors that name the file, the line and the key."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mimegen.base.errors import RequestError, near_misses
+
+Model = TypeVar("Model", bound=BaseModel)
+Location = Sequence[int | str]
+
+
+class Strict(BaseModel):
+    """A part of a file in which a misspelt key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class YamlFile:
+    """A YAML file's content, and where in the file each part of it stands."""
+
+    def __init__(self, path: Path) -> None:
+        """Read ``path``; raises RequestError where it is missing or not YAML."""
+        self.path = path
+        try:
+            text = path.read_text(encoding="utf-8")
+            self.node = yaml.compose(text, Loader=yaml.SafeLoader)
+            self.content: Any = yaml.safe_load(text)
+        except OSError as problem:
+            raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
+        except UnicodeDecodeError as problem:
+            raise RequestError(f"{path}: is not UTF-8 text") from problem
+        except yaml.YAMLError as problem:
+            mark = getattr(problem, "problem_mark", None)
+            line = f" line {mark.line + 1}:" if mark else ""
+            what = getattr(problem, "problem", None) or "is not YAML"
+            raise RequestError(f"{path}:{line} not valid YAML: {what}") from problem
+        if not isinstance(self.content, dict):
+            raise RequestError(f"{path}: expected a mapping of keys at the top")
+        _refuse_doubles(path, self.node)
+
+    def line(self, location: Location) -> int:
+        """Return the line of the deepest part of ``location`` that stands in the file."""
+        node, line = self.node, 1
+        for step in location:
+            if isinstance(node, yaml.MappingNode):
+                for key, value in node.value:
+                    if key.value == str(step):
+                        node, line = value, key.start_mark.line + 1
+                        break
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+                node = node.value[step]
+                line = node.start_mark.line + 1
+        return line
+
+    def error(self, location: Location, message: str) -> RequestError:
+        """Return an error that names the file, the line and the key."""
+        keys = [str(step) for step in location if isinstance(step, str) and step != "[key]"]
+        key = f" {' '.join(keys[-2:])}:" if keys else ""
+        return RequestError(f"{self.path}: line {self.line(location)}:{key} {message}")
+
+    def parsed(self, model: type[Model], content: Any = None, known: Iterable[str] = ()) -> Model:
+        """Return the file, or ``content`` made from it, as a ``model``.
+
+        ``known`` are the words to suggest for an unknown key; without them, those of its place.
+        Raises RequestError for one thing that is wrong; an unknown key explains a missing one.
+        """
+        try:
+            return model.model_validate(self.content if content is None else content)
+        except ValidationError as problem:
+            first = min(problem.errors(), key=lambda found: found["type"] != "extra_forbidden")
+            location = first["loc"]
+            message = first["msg"].removeprefix("Value error, ")
+            if first["type"] == "extra_forbidden":
+                words = known or _keys_at(model, location)
+                message = f"unknown key{near_misses(str(location[-1]), words)}"
+            elif first["type"] != "missing" and not isinstance(first["input"], dict):
+                message = message if "got" in message else f"{message} (got {first['input']!r})"
+            raise self.error(location, message) from problem
+
+
+def read_yaml(path: Path, model: type[Model]) -> Model:
+    """Read a YAML file as a ``model``.
+
+    Raises RequestError, ``path: line: key: message``, for the first thing that is wrong.
+    """
+    return YamlFile(path).parsed(model)
+
+
+def _keys_at(model: type[BaseModel], location: Location) -> Iterable[str]:
+    """Return the keys that the model allows beside the last one of ``location``."""
+    schema = model.model_json_schema()
+    node = schema
+    for step in location[:-1]:
+        node = _step(schema, node, step)
+    return [key for option in _options(schema, node) for key in option.get("properties", ())]
+
+
+def _options(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a part of a JSON schema may be, references followed."""
+    while "$ref" in node:
+        node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
+    inner = [_options(schema, option) for option in node.get("anyOf", ())]
+    return [node, *(option for options in inner for option in options)]
+
+
+def _step(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> dict[str, Any]:
+    """Return the part of a JSON schema that one step of a pydantic location leads to."""
+    for option in _options(schema, node):
+        tags = option.get("discriminator", {}).get("mapping", {})
+        found: Any = option.get("properties", {}).get(step)
+        if step in tags:
+            found = {"$ref": tags[step]}
+        elif isinstance(step, int):
+            found = option.get("items")
+        found = found or option.get("additionalProperties")
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _refuse_doubles(path: Path, node: yaml.Node | None) -> None:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                line = key.start_mark.line + 1
+                raise RequestError(f"{path}: line {line}: {key.value}: is given twice")
+            seen.add(key.value)
+            _refuse_doubles(path, value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            _refuse_doubles(path, value)

@@ -1,0 +1,1 @@
+"""Rigged FBX and glTF files as characters."""

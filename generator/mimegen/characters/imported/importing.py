@@ -1,0 +1,146 @@
+"""Characters that users bring: rigged FBX, GLB and glTF files."""
+
+import hashlib
+import logging
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.characters.build import fingerprint
+from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
+from mimegen.characters.imported.skeleton import Joints, find_placement, one_tree, with_tails
+from mimegen.motion import Skeleton
+from mimegen.readers.separate import Answer, load_answer, read_in_blender
+
+SUFFIXES = (".fbx", ".glb", ".gltf")
+PLAUSIBLE_HEIGHT = (0.5, 3.0)
+logger = logging.getLogger(__name__)
+
+
+def import_character(path: Path, cache: Path | None = None) -> Character:
+    """Read a rigged figure and bring it to the house's convention.
+
+    Metres, Z up, facing -Y, hips over the origin, the lowest vertex on Z = 0; the hips are the
+    root. With a folder ``cache`` a second call does not start Blender. What was changed or left
+    out is logged. Raises RequestError, one line, for a file that is missing, damaged, or holds no
+    skinned figure of one whole person.
+    """
+    rigged = read_rigged(path, cache)
+    joints, meshes = _checked(path, rigged)
+    tree = one_tree(joints, weight_by_joint(meshes, len(joints.names)), str(path))
+    meshes = with_joints(meshes, tree.number)
+    tree = with_tails(tree, meshes)
+    placement = find_placement(tree, meshes, PLAUSIBLE_HEIGHT, str(path))
+    skeleton = placement.skeleton(tree.skeleton)
+    materials = _materials(rigged)
+    made = make_meshes(meshes, placement, [material.name for material in materials])
+    if not made:
+        raise RequestError(f"{path}: has a skeleton but no faces to show")
+    for note in (*_notes(rigged), *tree.notes, *placement.notes):
+        logger.warning("%s: %s", path.name, note)
+    return Character(
+        path.stem, skeleton, made, {material.name: material for material in materials},
+        _fingerprint(skeleton, made, materials), f"imported from {path.name}",
+        "as its owner states",
+    )
+
+
+def read_rigged(path: Path, cache: Path | None = None) -> Answer:
+    """Return what a file holds (``stage/blender/importing.py`` says how), from the cache or afresh.
+
+    Raises RequestError as ``import_character``.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise RequestError(f"{path}: a rigged character is a file that ends in .fbx, .glb or .gltf")
+    if not path.is_file():
+        raise RequestError(f"{path}: there is no such file")
+    kept = cache / f"{_key(path)}.npz" if cache else None
+    found = load_answer(kept) if kept else None
+    if found and _complete(found):
+        return found
+    if cache:
+        cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".reading-") as folder:
+        target = Path(folder) / "read.npz"
+        read = read_in_blender("mimegen.stage.blender.importing", path, target)
+        if kept and _complete(read):
+            target.replace(kept)
+    return read
+
+
+def _complete(rigged: Answer) -> bool:
+    """Whether every file that it refers to was found and is still the same."""
+    return not rigged.header["missing_pictures"] and all(
+        _sha256(Path(name)) == digest for name, digest in rigged.header["used_files"].items()
+    )
+
+
+def _fingerprint(skeleton: Skeleton, meshes: tuple[Mesh, ...], materials: list[Material]) -> str:
+    places = np.round([skeleton.heads, skeleton.tails], 6) + 0.0
+    parts = (skeleton.names, skeleton.parents.tolist(), places.tolist(),
+             fingerprint(meshes, materials))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _key(path: Path) -> str:
+    """Return what a cached reading depends on, but for the files that the file refers to."""
+    code = Path(__file__).parents[2] / "stage" / "blender" / "importing.py"
+    parts = (str(path.resolve()), _sha256(path), _sha256(code), version("bpy"))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _sha256(path: Path) -> str | None:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
+    """Return the joints and the skinned meshes, or say what the file lacks."""
+    header, arrays = rigged.header, rigged.arrays
+    if not header["joints"]:
+        raise RequestError(f"{path}: holds no skeleton; expected a figure bound to an armature")
+    meshes = [
+        RawMesh.of(mesh["name"], arrays, number)
+        for number, mesh in enumerate(header["meshes"]) if mesh["skinned"]
+    ]
+    meshes = [mesh for mesh in meshes if len(mesh.vertices) and len(mesh.weights)]
+    if not meshes:
+        held = "meshes that are not bound to it" if header["meshes"] else "no mesh"
+        raise RequestError(
+            f"{path}: has a skeleton but no body ({held}); export the figure with its skin"
+        )
+    if not any(len(mesh.corners) for mesh in meshes):
+        raise RequestError(f"{path}: has a skeleton but its body has no faces")
+    numbers = [arrays["heads"], arrays["tails"],
+               *(a for m in meshes for a in (m.vertices, m.weights, m.uvs) if a is not None)]
+    if not all(np.isfinite(array).all() for array in numbers):
+        raise RequestError(f"{path}: holds coordinates that are not numbers; it is damaged")
+    joints = Joints(tuple(header["joints"]), arrays["parents"], arrays["heads"], arrays["tails"],
+                    arrays["armature"])
+    return joints, meshes
+
+
+def _materials(rigged: Answer) -> list[Material]:
+    made = []
+    for entry in rigged.header["materials"]:
+        parameters: dict[str, float | str | tuple[float, ...]] = {
+            "color": tuple(entry["color"]), "roughness": entry["roughness"],
+            "metallic": entry["metallic"],
+        }
+        picture = entry.get("picture")
+        image = None if picture is None else rigged.arrays[f"picture_{picture}"].tobytes()
+        made.append(Material(entry["name"], "plain" if image is None else "image", parameters,
+                             image))
+    return made
+
+
+def _notes(rigged: Answer) -> list[str]:
+    loose = [mesh["name"] for mesh in rigged.header["meshes"] if not mesh["skinned"]]
+    notes = [f"picture {name} was not found beside it" for name in
+             rigged.header["missing_pictures"]]
+    if loose:
+        notes.append(f"left out, not bound to the skeleton: {', '.join(loose)}")
+    return notes

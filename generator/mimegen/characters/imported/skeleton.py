@@ -1,0 +1,278 @@
+"""From a file's armatures to one skeleton in the house's convention."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+from mimegen.characters.imported.mesh import RawMesh
+from mimegen.characters.imported.placement import Placement
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import find_roles
+
+IntArray = NDArray[np.int64]
+
+LEAST_WEIGHT = 0.01
+USUAL_SCALES = (0.01, 0.1, 0.0254, 0.001, 0.3048, 100.0, 10.0, 39.37, 1000.0)
+USUAL_HEIGHT = (1.3, 2.1)
+STANDARD_HEIGHT = 1.75
+
+
+@dataclass(frozen=True, eq=False)
+class Joints:
+    """Joints as the file has them: ``parents`` (J,) -1 for roots, ``armature`` (J,) whose it is."""
+
+    names: tuple[str, ...]
+    parents: IntArray
+    heads: FloatArray
+    tails: FloatArray
+    armature: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One skeleton, still in the file's units and axes.
+
+    ``number`` (J of the file) is the joint that each of the file's joints became, -1 for none;
+    ``ends`` are places that joints point at by bones that were dropped; ``roles`` as of readers.
+    """
+
+    skeleton: Skeleton
+    number: IntArray
+    ends: dict[int, FloatArray]
+    roles: dict[str, int]
+    notes: tuple[str, ...]
+
+
+def one_tree(joints: Joints, weight: FloatArray, file: str) -> Tree:
+    """Join a file's armatures to one skeleton whose root is the hips.
+
+    ``weight`` (J,) is how much of the skin follows each joint. Joints that move nothing are
+    dropped, but for those between others. Raises RequestError, naming the file, where the rest is
+    not the skeleton of one whole person.
+    """
+    names = [bare_name(name) for name in joints.names]
+    alias, notes = _same_joints(joints, names, weight)
+    carried = np.zeros(len(names))
+    np.add.at(carried, alias[alias >= 0], weight[alias >= 0])
+    parents = np.where(joints.parents >= 0, alias[joints.parents], -1)
+    kept = _with_ancestors(carried > LEAST_WEIGHT, parents)
+    kept &= alias == np.arange(len(names))
+    parents = _joined_roots(np.where(kept, parents, -1), kept, joints.heads, carried)
+    order = _parents_first(parents, kept)
+    new = np.full(len(names) + 1, -1)
+    new[order] = np.arange(len(order))
+    skeleton = Skeleton(_different([names[i] for i in order]), new[parents[order]],
+                        joints.heads[order], joints.tails[order])
+    found = find_roles(skeleton, file=file)
+    ends = {int(new[i]): joints.heads[child] for i in order
+            for child in _only_child(joints.parents, int(i)) if not kept[child]}
+    roles = {role: skeleton.index[name] for role, name in found.joints.items()}
+    number = np.where(alias >= 0, new[alias], -1)
+    return _rooted_at(roles["hips"], Tree(skeleton, number, ends, roles, notes))
+
+
+def bare_name(name: str) -> str:
+    """Return a bone's name without namespaces: ``mixamorig:Hips`` and the like become ``Hips``."""
+    bare = re.sub(r"^mixamorig\d*[_:]?", "", re.split(r"[:|]", name)[-1])
+    return bare or name
+
+
+def _same_joints(joints: Joints, names: Sequence[str],
+                 weight: FloatArray) -> tuple[IntArray, tuple[str, ...]]:
+    """Return which joint each one is the same as, -1 for those of further figures.
+
+    Clothes often bring an armature with the body's bones again.
+    """
+    alias = np.arange(len(names))
+    main = int(np.argmax(np.bincount(joints.armature, weight)))
+    size = float(np.ptp(joints.heads, axis=0).max())
+    body = {names[i]: int(i) for i in np.flatnonzero(joints.armature == main)}
+    notes = []
+    for armature in sorted(set(joints.armature.tolist()) - {main}):
+        members = np.flatnonzero(joints.armature == armature)
+        shared = [i for i in members if names[i] in body]
+        apart = [np.linalg.norm(joints.heads[i] - joints.heads[body[names[i]]]) for i in shared]
+        if shared and np.median(apart) > 0.02 * size:
+            alias[members] = -1
+            notes.append(f"a further figure ({len(members)} bones) is left out")
+        else:
+            alias[shared] = [body[names[i]] for i in shared]
+    return alias, tuple(notes)
+
+
+def _with_ancestors(chosen: NDArray[np.bool_], parents: IntArray) -> NDArray[np.bool_]:
+    kept = chosen.copy()
+    for joint in np.flatnonzero(chosen):
+        above = parents[joint]
+        while above >= 0 and not kept[above]:
+            kept[above] = True
+            above = parents[above]
+    return kept
+
+
+def _joined_roots(parents: IntArray, kept: NDArray[np.bool_], heads: FloatArray,
+                  weight: FloatArray) -> IntArray:
+    """Hang all trees but the heaviest on its nearest joint."""
+    top = np.arange(len(parents))
+    for _ in range(len(parents)):
+        above = np.where(parents[top] >= 0, parents[top], top)
+        if np.array_equal(above, top):
+            break
+        top = above
+    main = int(np.argmax(np.bincount(top, weight, len(parents))))
+    body = np.flatnonzero(kept & (top == main))
+    joined = parents.copy()
+    for root in np.flatnonzero(kept & (parents < 0)):
+        if root != main:
+            apart = np.linalg.norm(heads[body] - heads[root], axis=1)
+            joined[root] = body[int(np.argmin(apart))]
+    return joined
+
+
+def _parents_first(parents: IntArray, kept: NDArray[np.bool_]) -> IntArray:
+    """Return the kept joints' numbers, depth first."""
+    children: dict[int, list[int]] = {}
+    for joint in np.flatnonzero(kept)[::-1]:
+        children.setdefault(int(parents[joint]), []).append(int(joint))
+    order: list[int] = []
+    waiting = children.get(-1, [])
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        waiting.extend(children.get(joint, []))
+    return np.array(order, dtype=np.int64)
+
+
+def _different(names: Sequence[str]) -> tuple[str, ...]:
+    """Number names that occur again."""
+    made: list[str] = []
+    for name in names:
+        fresh, number = name, 2
+        while fresh in made:
+            fresh, number = f"{name}.{number}", number + 1
+        made.append(fresh)
+    return tuple(made)
+
+
+def _only_child(parents: IntArray, joint: int) -> list[int]:
+    children = np.flatnonzero(parents == joint).tolist()
+    return children if len(children) == 1 else []
+
+
+def _rooted_at(hips: int, tree: Tree) -> Tree:
+    """Make the hips the root; joints above them become the hips, their other children hang on."""
+    old = tree.skeleton
+    above = []
+    joint = int(old.parents[hips])
+    while joint >= 0:
+        above.append(joint)
+        joint = int(old.parents[joint])
+    if not above:
+        return tree
+    become = np.arange(len(old.names) + 1)
+    become[above] = hips
+    become[-1] = -1
+    parents = become[old.parents]
+    parents[hips] = -1
+    kept = np.ones(len(old.names), dtype=bool)
+    kept[above] = False
+    order = _parents_first(parents, kept)
+    new = np.full(len(old.names) + 1, -1)
+    new[order] = np.arange(len(order))
+    skeleton = Skeleton(tuple(old.names[i] for i in order), new[parents[order]],
+                        old.heads[order], old.tails[order])
+    number = np.where(tree.number >= 0, new[become[tree.number]], -1)
+    ends = {int(new[i]): end for i, end in tree.ends.items() if kept[i]}
+    roles = {role: int(new[become[i]]) for role, i in tree.roles.items()}
+    return Tree(skeleton, number, ends, roles, tree.notes)
+
+
+def with_tails(tree: Tree, meshes: Sequence[RawMesh]) -> Tree:
+    """Let every joint point at its children of its own side, or else through its skin."""
+    skeleton = tree.skeleton
+    left = skeleton.heads[tree.roles["left_thigh"]] - skeleton.heads[tree.roles["right_thigh"]]
+    across = (skeleton.heads - skeleton.heads[0]) @ (left / np.linalg.norm(left))
+    side = np.sign(np.round(across / (0.02 * np.ptp(skeleton.heads, axis=0).max())))
+    skin = np.concatenate([mesh.vertices for mesh in meshes])
+    owner = np.concatenate([mesh.owners() for mesh in meshes])
+    tails = skeleton.tails.copy()
+    for joint in range(len(skeleton.names)):
+        children = skeleton.children(joint)
+        same = [child for child in children if side[child] == side[joint]] or (
+            children if len(children) == 1 else [])
+        if same:
+            tails[joint] = skeleton.heads[same].mean(axis=0)
+        elif joint in tree.ends:
+            tails[joint] = tree.ends[joint]
+        elif not children:
+            tails[joint] = _through(skeleton.heads[joint], skin[owner == joint], tails[joint])
+    return replace(tree, skeleton=Skeleton(skeleton.names, skeleton.parents, skeleton.heads, tails))
+
+
+def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> FloatArray:
+    """Return the far end of a bone from ``head`` through the middle of its skin."""
+    if not len(points):
+        return otherwise
+    direction = points.mean(axis=0) - head
+    length = float(np.linalg.norm(direction))
+    if length < 1e-9:
+        return otherwise
+    direction /= length
+    return np.asarray(head + direction * ((points - head) @ direction).max())
+
+
+def find_placement(tree: Tree, meshes: Sequence[RawMesh],
+                   plausible: tuple[float, float], file: str) -> Placement:
+    """Find how the figure stands in the house: its head above its feet, its toes to the front.
+
+    Heights outside ``plausible`` (metres) are taken for another unit, or else made 1.75 m.
+    Raises RequestError, naming the file, where the body has no height.
+    """
+    heads, roles = tree.skeleton.heads, tree.roles
+    feet = [roles["left_foot"], roles["right_foot"]]
+    up = near_axis(heads[roles["head"]] - heads[feet].mean(axis=0), 40.0)
+    left = heads[roles["left_thigh"]] - heads[roles["right_thigh"]]
+    toes = (tree.skeleton.tails[feet] - heads[feet]).mean(axis=0)
+    by_names = np.cross(left, up)
+    level = toes - up * (toes @ up)
+    front = level if np.linalg.norm(level) > 0.1 * np.linalg.norm(left) else by_names
+    notes = []
+    if front @ by_names < 0:
+        notes.append("left and right are named the wrong way round")
+    front = near_axis(front - up * (front @ up), 25.0)
+    front = front - up * (front @ up)
+    front /= np.linalg.norm(front)
+    turn = np.array([np.cross(up, front), -front, up])
+    if not np.allclose(turn, np.eye(3), atol=1e-6):
+        notes.append("turned to stand upright and face the front")
+    skin = np.concatenate([mesh.vertices for mesh in meshes]) @ turn.T
+    height = float(np.ptp(skin[:, 2]))
+    if not height > 1e-9:
+        raise RequestError(f"{file}: the body is flat, expected a figure with a height")
+    scale = usual_scale(height, plausible)
+    if scale != 1.0:
+        notes.append(f"{height:.4g} m tall by its own units, scaled to {height * scale:.2f} m")
+    hips = turn @ heads[0]
+    shift = -scale * np.array([hips[0], hips[1], skin[:, 2].min()])
+    return Placement(turn, scale, shift, tuple(notes))
+
+
+def usual_scale(height: float, plausible: tuple[float, float]) -> float:
+    """Return the factor to metres for a figure of this height."""
+    if plausible[0] <= height <= plausible[1]:
+        return 1.0
+    fitting = (s for s in USUAL_SCALES if USUAL_HEIGHT[0] <= height * s <= USUAL_HEIGHT[1])
+    return next(fitting, STANDARD_HEIGHT / height)
+
+
+def near_axis(vector: FloatArray, limit: float) -> FloatArray:
+    """Return the signed coordinate axis within ``limit`` degrees, or the vector at length 1."""
+    unit = vector / max(float(np.linalg.norm(vector)), 1e-12)
+    largest = int(np.argmax(np.abs(unit)))
+    axis = np.eye(3)[largest] * np.sign(unit[largest])
+    return np.asarray(axis if axis @ unit > np.cos(np.radians(limit)) else unit)

@@ -1,0 +1,1 @@
+"""The spacesuit: a figure without a face or a sex."""

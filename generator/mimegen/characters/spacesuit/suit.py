@@ -1,0 +1,60 @@
+"""A spacesuit on a body: nothing of who wears it is seen."""
+
+import numpy as np
+
+from mimegen.characters.body import Body
+from mimegen.characters.character import Material, Mesh
+from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.spacesuit.ends import boot, glove
+from mimegen.characters.spacesuit.fitting import Fitting
+from mimegen.characters.spacesuit.helmet import helmet, neck
+from mimegen.characters.spacesuit.limbs import arm, leg
+from mimegen.characters.spacesuit.pack import backpack, chest_controls, connectors, patch
+from mimegen.characters.spacesuit.shapes import Part, joined, mirrored
+from mimegen.characters.spacesuit.spec import Spacesuit
+from mimegen.characters.spacesuit.trunk import trunk
+from mimegen.characters.surface import Surface, to_mesh
+from mimegen.motion.quaternions import FloatArray
+
+SOLE_M = 0.034
+
+# Every vertex brings its own color; folds are in metres.
+MATERIALS = tuple(
+    Material(name, "painted", {"roughness": roughness, "metallic": metallic, "wear": wear,
+                               "fold_height": fold_height})
+    for name, roughness, metallic, wear, fold_height in (
+        ("suit", 0.85, 0.0, 0.5, 0.0028),
+        ("shell", 0.35, 0.0, 0.25, 0.0),
+        ("metal", 0.32, 0.85, 0.2, 0.0),
+        ("rubber", 0.6, 0.0, 0.4, 0.0),
+        ("visor", 0.06, 1.0, 0.0, 0.0),
+    )
+)
+
+
+def make_spacesuit(suit: Spacesuit, body: Body) -> Piece:
+    """Return a suit that hides the whole person."""
+    fitting = Fitting(suit, body)
+    sole = SOLE_M * fitting.scale
+    left = [*arm(fitting), *leg(fitting), *glove(fitting), *boot(fitting, sole)]
+    parts = [*trunk(fitting), *helmet(fitting), *neck(fitting), *backpack(fitting),
+             *chest_controls(fitting), *connectors(fitting), *patch(fitting), *left,
+             *(mirrored(each, body.skeleton) for each in left)]
+    meshes = tuple(
+        mesh_of([each for each in parts if each.material == material.name])
+        for material in MATERIALS
+    )
+    return Piece(meshes, MATERIALS, everything, sole)
+
+
+def everything(points: FloatArray) -> BoolArray:
+    """Hide all points (N, 3)."""
+    return np.ones(len(points), dtype=bool)
+
+
+def mesh_of(parts: list[Part]) -> Mesh:
+    """Return parts of one material as one mesh; ``paint`` and the rest pose are attributes."""
+    whole = joined(parts)
+    surface = Surface(whole.shape.vertices, whole.shape.faces, whole.weights)
+    return to_mesh(whole.material, surface, whole.material,
+                   {"paint": whole.colors, "rest": whole.shape.vertices})

@@ -1,0 +1,165 @@
+"""What rigs/, mocap/, backgrounds/ and render_configs/ offer, with a user's own folders on top."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.paths import data_folder
+from mimegen.choreography.action import Action, read_action
+from mimegen.library.takefile import mocap_takes
+
+SCORE_SUFFIX = ".score.yaml"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An action of the library and the folders its takes lie in, the user's own first.
+
+    ``asked`` is the take whose own alias the action was asked for by, if it was.
+    """
+
+    action: Action
+    folders: tuple[Path, ...]
+    asked: str | None = None
+
+    @cached_property
+    def takes(self) -> dict[str, Path]:
+        """The files of its takes by name, a folder's in alphabetical order; the first is default.
+
+        They are scores, take files of motion capture, and mocap files themselves.
+        """
+        found: dict[str, Path] = {}
+        for folder in self.folders:
+            scores = {file.name.removesuffix(SCORE_SUFFIX): file
+                      for file in folder.glob(f"*{SCORE_SUFFIX}")}
+            found |= {name: file for name, file in sorted((mocap_takes(folder) | scores).items())
+                      if name not in found}
+        return found
+
+    def take(self, name: str | None) -> Path:
+        """Return the file of the named take, or of the one asked for, or of the default.
+
+        Raises RequestError, with near misses, for a name that is not there.
+        """
+        if not self.takes:
+            raise RequestError(f"{self.folders[0]}: no take; put a *{SCORE_SUFFIX} or a mocap file"
+                               " there")
+        name = name or self.asked
+        if name is None:
+            return next(iter(self.takes.values()))
+        if name not in self.takes:
+            raise RequestError(
+                f"action {self.action.id} has no take '{name}'{near_misses(name, self.takes)}"
+            )
+        return self.takes[name]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything that can be asked for by name. Later folders hide earlier ones' namesakes."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def with_libraries(cls, libraries: tuple[Path, ...]) -> "Catalogue":
+        """Return the catalogue of what comes with mimegen and the user's own folders.
+
+        Raises RequestError for a library that is not a folder.
+        """
+        for library in libraries:
+            if not library.is_dir():
+                raise RequestError(f"{library}: no such folder; --library wants one that holds "
+                                   "rigs/, mocap/, backgrounds/ or render_configs/")
+        return cls((data_folder(), *libraries))
+
+    @cached_property
+    def actions(self) -> dict[str, Entry]:
+        """The library's actions by id, sorted.
+
+        A folder without an action.yaml adds takes to an action of an earlier folder.
+        """
+        entries: dict[str, Entry] = {}
+        for place in [place for folder in self.folders for place in sorted(folder.glob("mocap/*"))
+                      if place.is_dir() and not place.name.startswith(".")]:
+            known = entries.get(place.name)
+            if (place / "action.yaml").exists():
+                entries[place.name] = Entry(read_action(place / "action.yaml"), (place,))
+            elif known:
+                entries[place.name] = Entry(known.action, (place, *known.folders))
+            elif any(place.glob(f"*{SCORE_SUFFIX}")) or mocap_takes(place):
+                raise RequestError(f"{place}: has no action.yaml, and no action is called"
+                                   f" '{place.name}'{near_misses(place.name, entries)}")
+        return dict(sorted(entries.items()))
+
+    @cached_property
+    def characters(self) -> dict[str, Path]:
+        """The character files by name, sorted."""
+        return self._files("rigs")
+
+    @cached_property
+    def backgrounds(self) -> dict[str, Path]:
+        """The background files by name, sorted."""
+        return self._files("backgrounds")
+
+    @cached_property
+    def configs(self) -> dict[str, Path]:
+        """The render config files by name, sorted."""
+        return self._files("render_configs")
+
+    def _files(self, kind: str) -> dict[str, Path]:
+        found = {file.stem: file for folder in self.folders
+                 for file in (folder / kind).glob("*.yaml")}
+        return dict(sorted(found.items()))
+
+    def action(self, name: str) -> Entry:
+        """Return the action with this id, label or alias, however it is spaced or capitalised.
+
+        A single take's alias asks for that take. Raises RequestError, with near misses, where
+        there is none.
+        """
+        names = self._action_names
+        if plain(name) not in names:
+            raise RequestError(f"no action '{name}'{near_misses(plain(name), names)}")
+        action, take = names[plain(name)]
+        return replace(self.actions[action], asked=take)
+
+    @cached_property
+    def _action_names(self) -> dict[str, tuple[str, str | None]]:
+        """Ids, and takes of their own aliases, by every name an action answers to.
+
+        Ids win over aliases, aliases of actions over those of takes, and all over labels.
+        """
+        known = [entry.action for entry in self.actions.values()]
+        pairs = [
+            *((action.id, action.id, None) for action in known),
+            *((alias, action.id, None) for action in known for alias in action.aliases),
+            *((alias, action.id, take) for action in known
+              for take, facts in action.takes.items() for alias in facts.aliases),
+            *((label, action.id, None) for action in known for label in action.labels),
+        ]
+        names: dict[str, tuple[str, str | None]] = {}
+        for name, action, take in pairs:
+            names.setdefault(plain(name), (action, take))
+        return names
+
+    def file(self, kind: str, name: str) -> Path:
+        """Return the file of a ``character``, ``background`` or ``config``, by name or path.
+
+        Raises RequestError, with near misses, where there is none.
+        """
+        files = {"character": self.characters, "background": self.backgrounds,
+                 "config": self.configs}[kind]
+        if name in files:
+            return files[name]
+        path = Path(name)
+        if path.suffix and path.is_file():
+            return path
+        if path.suffix:
+            raise RequestError(f"{path}: no such file (wanted as a {kind})")
+        raise RequestError(f"no {kind} '{name}'{near_misses(name, files)}")
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case, its words parted by single underscores."""
+    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())

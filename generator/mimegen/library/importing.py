@@ -1,0 +1,181 @@
+"""Motion capture into a user's own library: the file as it is, and a take file beside it."""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from mimegen import __version__
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.choreography.action import Action
+from mimegen.library.catalogue import Catalogue, plain
+from mimegen.library.takefile import TAKE_SUFFIX, TakeFile
+from mimegen.motion.trimming import Span, segments
+from mimegen.readers import ReadOptions, Recording, Trim, read_motion
+from mimegen.readers.asf_amc import skeleton_file
+from mimegen.readers.files import buffers_beside, check_file
+from mimegen.readers.trimming import span_of
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What a person says about a file that goes into their library."""
+
+    file: Path
+    action: str
+    library: Path
+    take: str | None
+    labels: tuple[str, ...]
+    aligned: str | None
+    misaligned: str | None
+    licence: str
+    source: str
+    segment: bool
+    reading: ReadOptions
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was added: the action's id, whether it is new, and the takes with their seconds."""
+
+    action: str
+    is_new: bool
+    takes: dict[str, tuple[float, float]]
+    notes: tuple[str, ...]
+
+
+def import_take(request: ImportRequest) -> Imported:
+    """Add a file's motion to a library, as one take or, segmented, as one for each part.
+
+    Nothing is changed where that fails. Raises RequestError where the file holds no motion of one
+    person, the request contradicts the library, or a take of the name is there already.
+    """
+    if request.library.exists() and not request.library.is_dir():
+        raise RequestError(f"{request.library}: is a file; --library wants a folder")
+    if not all(label.strip() for label in request.labels):
+        raise RequestError("--label is empty; say what the take shows")
+    check_file(request.file)
+    for buffer in buffers_beside(request.file):
+        raise RequestError(f"{request.file}: its motion lies in {buffer.name} beside it; export it"
+                           " as .glb, which holds all")
+    recording = read_motion(request.file, replace(request.reading, trim=Trim()))
+    catalogue = Catalogue.with_libraries((request.library,) if request.library.is_dir() else ())
+    action, is_new = _action(catalogue, request)
+    for name in (request.aligned, request.misaligned):
+        if name is not None:
+            catalogue.file("background", name)
+    folder = request.library / "mocap" / action.id
+    name = _take_name(request.take or request.file.stem)
+    spans = _spans(request, recording)
+    takes = {f"{name}_{number:02}" if request.segment else name: span
+             for number, span in enumerate(spans, start=1)}
+    copies = _copies(request, name)
+    frames = recording.motion.frames
+    texts = {f"{take}{TAKE_SUFFIX}": _take_text(request, is_new, copies, span, frames)
+             for take, span in takes.items()}
+    if is_new:
+        texts["action.yaml"] = _yaml(action.model_dump(mode="json", exclude_defaults=True))
+    taken = [file for file in (*copies, *texts) if (folder / file).exists()] or [
+        take for take in takes if not is_new and take in catalogue.actions[action.id].takes]
+    if taken:
+        raise RequestError(f"{folder / taken[0]}: is there already; name another take with --take")
+    _write(folder, copies, texts)
+    fps = recording.motion.fps
+    return Imported(action.id, is_new, {take: (span.first / fps, span.last / fps)
+                                        for take, span in takes.items()},
+                    (*recording.notes, *(f"cut: {why}" for span in spans for why in span.reasons)))
+
+
+def _action(catalogue: Catalogue, request: ImportRequest) -> tuple[Action, bool]:
+    """Return the library's action of the name, or a new one, and whether it is new."""
+    try:
+        return catalogue.action(request.action).action, False
+    except RequestError:
+        name = re.sub(r"[^a-z0-9_]+", "", plain(request.action))
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise RequestError(f"--action {request.action}: expected a name of letters (a to z) and"
+                           " digits that starts with a letter")
+    return Action(
+        id=name, name=request.action, labels=request.labels or (request.action,),
+        aligned_background=request.aligned, misaligned_background=request.misaligned,
+        semantic_group="not stated", recognised_by="not stated", licence=request.licence,
+        author="imported"), True
+
+
+def _take_name(text: str) -> str:
+    name = re.sub(r"\W+", "_", text).strip("_").lower()
+    if not name:
+        raise RequestError(f"--take {text!r}: expected letters and digits")
+    return name
+
+
+def _spans(request: ImportRequest, recording: Recording) -> list[Span]:
+    """Return the span of each take to add."""
+    if not request.segment:
+        return [span_of(request.file, recording, request.reading.trim)]
+    if request.reading.trim.kind == "span":
+        raise RequestError("--segment finds spans by itself; leave out --trim")
+    return segments(recording.motion, recording.roles)
+
+
+def _copies(request: ImportRequest, name: str) -> dict[str, Path]:
+    """Return what is copied, by the name it gets."""
+    file, reading = request.file, request.reading
+    copies = {f"{name}{file.suffix.lower()}": file}
+    if file.suffix.lower() == ".amc":
+        copies[f"{name}.asf"] = skeleton_file(file, reading.skeleton)
+    if reading.mapping is not None:
+        copies[f"{name}.roles.yaml"] = reading.mapping
+    return copies
+
+
+def _take_text(request: ImportRequest, is_new: bool, copies: dict[str, Path], span: Span,
+               frames: int) -> str:
+    names = list(copies)
+    trim = Trim() if (span.first, span.last) == (0, frames - 1) else Trim(
+        "span", span.first, span.last, in_frames=True)
+    facts = TakeFile(
+        file=names[0], sha256=file_hash(request.file), original_name=request.file.name,
+        licence=request.licence, source=request.source,
+        labels=request.labels if request.labels and not is_new else None,
+        aligned_background=None if is_new else request.aligned,
+        misaligned_background=None if is_new else request.misaligned,
+        trim=str(trim), trim_found=span.reasons,
+        stack=request.reading.stack,
+        mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
+        skeleton=next((name for name in names if name.endswith(".asf")), None),
+        mimegen_version=__version__)
+    return _yaml(facts.model_dump(mode="json", exclude_defaults=True))
+
+
+def _yaml(content: dict[str, object]) -> str:
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def _write(folder: Path, copies: dict[str, Path], texts: dict[str, str]) -> None:
+    """Write all files or none: they are made beside the folder and moved there when whole."""
+    aside = folder.parent / f".{folder.name}.{os.getpid()}.part"
+    there = folder.exists()
+    moved: list[Path] = []
+    try:
+        aside.mkdir(parents=True)
+        for name, file in copies.items():
+            shutil.copyfile(file, aside / name)
+        for name, text in texts.items():
+            (aside / name).write_text(text, encoding="utf-8")
+        if not there:
+            aside.rename(folder)
+            return
+        for name in (*copies, *texts):
+            (aside / name).rename(folder / name)
+            moved.append(folder / name)
+    except BaseException:
+        for file in moved:
+            file.unlink(missing_ok=True)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)

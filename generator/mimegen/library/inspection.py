@@ -1,0 +1,158 @@
+"""What a motion capture file holds, and how it is understood."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.trimming import segments, trim_bounds
+from mimegen.readers import (
+    WITH_STACKS,
+    Points,
+    ReadOptions,
+    Recording,
+    Trim,
+    read_motion,
+    read_points,
+)
+from mimegen.readers.bvh import read_bvh
+from mimegen.readers.fbx import Outline, outline_fbx
+from mimegen.readers.house import body_height
+from mimegen.readers.names import system_of
+from mimegen.readers.roles import ESSENTIAL, DoubtfulBonesError, plain_role
+
+# Roles less sure than this, and markers further off, are worth a second look.
+SURE, GOOD_FIT_MM = 0.75, 15.0
+OUTLINED = (".c3d", ".bvh", *WITH_STACKS)
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What is to be said of a file, and its recording, whole, where it can be used.
+
+    Where it cannot, ``held`` is the skeleton's motion, upright but in no known unit and facing, if
+    there is one. ``doubts`` say by bone what it may be.
+    """
+
+    facts: dict[str, Any]
+    recording: Recording | None = None
+    held: Motion | None = None
+    doubts: Mapping[str, str] = field(default_factory=dict)
+
+
+def inspect_file(path: Path, options: ReadOptions) -> Inspection:
+    """Return what a file holds; raises RequestError where it cannot be read at all."""
+    try:
+        recording = read_motion(path, replace(options, trim=Trim()))
+    except RequestError as problem:
+        facts, held = _outline(path, options, problem)
+        doubts = problem.doubts if isinstance(problem, DoubtfulBonesError) else {}
+        return Inspection(facts | {"problems": [str(problem)]}, None, held, doubts)
+    doubts = {recording.roles[role]: f"{plain_role(role)}? {recording.confidence[role]:.0%}"
+              for role in _doubts(recording)}
+    return Inspection(_facts(path, recording), recording, doubts=doubts)
+
+
+def _facts(path: Path, recording: Recording) -> dict[str, Any]:
+    facts = _frames(path, recording.format, recording.system, _of_motion(recording.motion)) | {
+        "unit_m": recording.unit, "unit_found_by": recording.unit_source,
+        "up_axis": recording.up_axis, "up_axis_found_by": recording.up_source,
+        "height_m": round(body_height(recording.motion, recording.roles), 3),
+        "animation_stacks": list(recording.stacks),
+        "mapping": {role: {"bone": joint, "confidence": recording.confidence[role]}
+                    for role, joint in recording.roles.items()},
+        "bones_without_role": [name for name in recording.motion.skeleton.names
+                               if name not in recording.roles.values()],
+        **_performance(recording.motion, recording.roles),
+    }
+    if recording.marker_rms_mm:
+        facts |= {"kind": "markers", "markers": list(recording.marker_rms_mm),
+                  "marker_set": recording.system,
+                  "marker_rms_mm": {label: round(rms, 1) for label, rms
+                                    in recording.marker_rms_mm.items()},
+                  "inferred_joints": list(recording.inferred)}
+    return facts | {"notes": list(recording.notes), "problems": _problems(recording)}
+
+
+def _of_motion(motion: Motion) -> Outline:
+    return Outline(motion.skeleton.names, motion.frames, motion.fps, motion=motion)
+
+
+def _stood_up(motion: Motion) -> Motion:
+    """Return a motion of unknown roles turned so that it is tallest along Z."""
+    sizes = np.median(np.ptp(motion.global_pose.positions, axis=1), axis=0)
+    degrees = {0: [0.0, -90.0, 0.0], 1: [90.0, 0.0, 0.0], 2: [0.0, 0.0, 0.0]}
+    turn = quaternions.from_rotation_vectors(np.radians(degrees[int(np.argmax(sizes))]))
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
+    return Motion(motion.skeleton, motion.fps, quaternions.rotate(turn, motion.root_positions),
+                  rotations)
+
+
+def _frames(path: Path, kind: str, system: str, held: Outline) -> dict[str, Any]:
+    return {"file": path.name, "format": kind, "system": system, "kind": "skeleton",
+            "bones": len(held.bones), "frames": held.frames, "fps": round(held.fps, 4),
+            "duration_s": round(max(held.frames - 1, 0) / held.fps, 3)}
+
+
+def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return where the performance is: what --trim auto keeps, and the parts between rests."""
+    whole = trim_bounds(motion, roles)
+    return {
+        "trim": {"first_frame": whole.first, "last_frame": whole.last,
+                 "reasons": list(whole.reasons)},
+        "segments": [[span.first, span.last] for span in segments(motion, roles)],
+    }
+
+
+def _doubts(recording: Recording) -> list[str]:
+    """Return the roles whose bones may be others; those that markers move are our own."""
+    return [role for role in ESSENTIAL
+            if recording.confidence[role] < SURE and not recording.marker_rms_mm]
+
+
+def _problems(recording: Recording) -> list[str]:
+    found = [f"{recording.roles[role]!r} is only {recording.confidence[role]:.0%} sure to be the"
+             f" {plain_role(role)}; see the picture, and say --map if it is not"
+             for role in _doubts(recording)]
+    if recording.marker_rms_mm:
+        rms = float(np.sqrt(np.mean(np.square(list(recording.marker_rms_mm.values())))))
+        if rms > GOOD_FIT_MM:
+            found.append(f"the body misses its markers by {rms:.0f} mm (RMS)")
+    return found
+
+
+def _outline(path: Path, options: ReadOptions,
+             problem: RequestError) -> tuple[dict[str, Any], Motion | None]:
+    """Return what can be said of a file whose motion cannot be used, and its skeleton's motion.
+
+    Raises ``problem`` where that is nothing, and where what was said of the file may be wrong.
+    """
+    kind = path.suffix.lower()
+    wrong_stack = options.stack is not None and kind not in WITH_STACKS
+    if options.mapping or options.skeleton or wrong_stack or kind not in OUTLINED:
+        raise problem
+    try:
+        if kind == ".c3d":
+            return _of_points(path, read_points(path)), None
+        held = _of_motion(_stood_up(read_bvh(path)[0])) if kind == ".bvh" else \
+            outline_fbx(path, options.stack)
+    except RequestError:
+        raise problem from None
+    return _frames(path, kind[1:].upper(), system_of(held.bones), held) | {
+        "animation_stacks": list(held.stacks), "mapping": {},
+        "bones_without_role": list(held.bones), "notes": []}, held.motion
+
+
+def _of_points(path: Path, points: Points) -> dict[str, Any]:
+    count = len(points.positions)
+    return {"file": path.name, "format": "C3D", "system": "unknown", "kind": "markers",
+            "frames": count, "fps": round(points.fps, 4),
+            "duration_s": round((count - 1) / points.fps, 3), "markers": list(points.labels),
+            "unit_m": points.unit, "unit_found_by": points.unit_source,
+            "up_axis": points.up_axis, "up_axis_found_by": points.up_source,
+            "mapping": {}, "notes": list(points.notes)}

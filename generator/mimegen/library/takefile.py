@@ -1,0 +1,78 @@
+"""Takes of motion capture in a library: ``mocap/<action>/<take>.take.yaml`` beside the files."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.readers import READERS, ReadOptions
+from mimegen.readers.options import parse_trim
+
+TAKE_SUFFIX = ".take.yaml"
+# What is a take by itself where no take file names it; a skeleton alone is none.
+MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix != ".asf")
+
+
+class TakeFile(Strict):
+    """Where a take's motion comes from and how its file is read; files lie in the same folder.
+
+    What is left out of ``labels`` and backgrounds is the action's. ``trim`` is as of --trim.
+    """
+
+    file: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    original_name: str
+    licence: str
+    source: str
+    actor: str = "recorded"
+    labels: tuple[str, ...] | None = Field(default=None, min_length=1)
+    aligned_background: str | None = None
+    misaligned_background: str | None = None
+    trim: str = "none"
+    trim_found: tuple[str, ...] = ()
+    stack: str | None = None
+    mapping: str | None = None
+    skeleton: str | None = None
+    mimegen_version: str | None = None
+
+
+def read_take_file(path: Path) -> TakeFile:
+    """Read a take file, or take a mocap file itself to be one of which nothing is stated.
+
+    Raises RequestError, naming file, line and key, for what is wrong, and where the motion is
+    not the one that was imported.
+    """
+    if not path.name.endswith(TAKE_SUFFIX):
+        return TakeFile(file=path.name, sha256=file_hash(path), original_name=path.name,
+                        licence="not stated", source="not stated")
+    facts = read_yaml(path, TakeFile)
+    motion = path.parent / facts.file
+    if not motion.is_file():
+        raise RequestError(f"{path}: its file {facts.file} is not there")
+    if file_hash(motion) != facts.sha256:
+        raise RequestError(f"{motion}: is not the file that was imported (its SHA-256 is another"
+                           f" than {path.name} says); import it again as another take")
+    return facts
+
+
+def options_of(path: Path, facts: TakeFile) -> ReadOptions:
+    """Return how a take file's motion is read."""
+    beside = path.parent
+    return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
+                       beside / facts.skeleton if facts.skeleton else None,
+                       parse_trim(facts.trim))
+
+
+def mocap_takes(folder: Path) -> dict[str, Path]:
+    """Return a folder's takes of motion capture by name: take files, and mocap files without.
+
+    Raises RequestError for a take file that is none.
+    """
+    files = {file.name.removesuffix(TAKE_SUFFIX): file for file in folder.glob(f"*{TAKE_SUFFIX}")}
+    described = {read_yaml(file, TakeFile).file for file in files.values()}
+    bare = {file.stem: file for file in sorted(folder.iterdir())
+            if file.suffix.lower() in MOCAP_SUFFIXES and file.name not in described
+            and not file.name.startswith(".")}
+    return bare | files

@@ -1,0 +1,1 @@
+"""What people look at: galleries, contact sheets, previews."""

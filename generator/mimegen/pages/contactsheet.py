@@ -1,0 +1,157 @@
+"""Contact sheets: what happens in clips, at a glance, as PNG."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from mimegen.base.errors import RequestError
+from mimegen.compositing.color import ByteArray
+from mimegen.compositing.decode import Clip, read_clip, read_pictures
+
+CLIP_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".gif")
+COLUMNS = 4
+THUMB = 320
+ROW_THUMB = 176
+CLIPS_ON_A_SHEET = 40
+_GAP = 8
+_PAPER = (250, 250, 250)
+_INK = (40, 40, 44)
+_FAINT = (120, 120, 128)
+
+
+def contact_sheet(source: Path, target: Path | None, frames: int = 12) -> list[Path]:
+    """Write contact sheets of ``frames`` evenly spaced frames, and return their files.
+
+    A clip gives a grid with the time of each frame. A folder gives an overview with one row per
+    clip, in as many sheets as 40 clips each need; a request's own folder may be given for its
+    ``clips``. ``target`` is a PNG, or a folder to put it in; by default the sheet lies beside the
+    clip, or in the folder.
+
+    Raises RequestError for a source without clips, one that is no video or cut off, and a target
+    that cannot be written.
+    """
+    if not source.is_dir():
+        sheet = _grid(read_clip(source), frames)
+        return [_publish(sheet, _file(target, source.with_name(f"{source.stem}.sheet.png")))]
+    clips = _clips_in(source)
+    first = _file(target, source / "contactsheet.png")
+    pages = [clips[start:start + CLIPS_ON_A_SHEET]
+             for start in range(0, len(clips), CLIPS_ON_A_SHEET)]
+    names = [first, *(first.with_name(f"{first.stem}-{page}{first.suffix}")
+                      for page in range(2, len(pages) + 1))]
+    return [_publish(_overview(page, frames), name)
+            for page, name in zip(pages, names, strict=True)]
+
+
+def _clips_in(folder: Path) -> list[Path]:
+    for place in (folder, folder / "clips"):
+        if place.is_dir():
+            clips = sorted((file for file in place.iterdir()
+                            if file.suffix.lower() in CLIP_SUFFIXES and file.name[0] != "."),
+                           key=_by_numbers)
+            if clips:
+                return clips
+    raise RequestError(f"{folder}: no clips in this folder ({' '.join(CLIP_SUFFIXES)})")
+
+
+def _by_numbers(file: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts 90 before 180."""
+    return [(int(part), "") if part.isdecimal() else (0, part)
+            for part in re.split(r"(\d+)", file.name)]
+
+
+def _file(target: Path | None, usual: Path) -> Path:
+    if target is None:
+        return usual
+    if target.is_dir():
+        return target / usual.name
+    if target.suffix.lower() != ".png":
+        raise RequestError(f"{target}: a contact sheet is a PNG; name it {target.name}.png")
+    return target
+
+
+def _publish(sheet: Image.Image, target: Path) -> Path:
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            sheet.save(part, format="PNG")
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as problem:
+        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
+    return target
+
+
+def _evenly(clip: Clip, frames: int) -> list[int]:
+    """Return at most ``frames`` frame numbers from the clip's first to its last."""
+    spaced = np.linspace(0, clip.frames - 1, min(frames, clip.frames))
+    return [int(number) for number in spaced.round()]
+
+
+def _grid(clip: Clip, frames: int) -> Image.Image:
+    numbers = _evenly(clip, frames)
+    columns = min(COLUMNS, len(numbers))
+    rows = -(-len(numbers) // columns)
+    height = round(THUMB * clip.height / clip.width)
+    head, step = 44, height + 26
+    sheet = Image.new("RGB", (max(columns * (THUMB + _GAP) + _GAP, 640),
+                              head + rows * (step + _GAP)), _PAPER)
+    draw = ImageDraw.Draw(sheet)
+    _write(draw, (_GAP, 12), clip.path.stem, 18, sheet.width - 2 * _GAP)
+    for place, picture in enumerate(read_pictures(clip, numbers, THUMB)):
+        left = _GAP + place % columns * (THUMB + _GAP)
+        top = head + place // columns * (step + _GAP)
+        _paste(sheet, picture, left, top)
+        draw.text((left + 2, top + height + 5), _time(clip, numbers[place]), _FAINT, _font(14))
+    return sheet
+
+
+def _overview(files: Sequence[Path], frames: int) -> Image.Image:
+    clips = [read_clip(file) for file in files]
+    heights = [round(ROW_THUMB * clip.height / clip.width) for clip in clips]
+    head = 28
+    sheet = Image.new("RGB", (frames * (ROW_THUMB + _GAP) + _GAP,
+                              sum(heights) + len(clips) * (head + _GAP) + _GAP), _PAPER)
+    draw = ImageDraw.Draw(sheet)
+    top = _GAP
+    for clip, height in zip(clips, heights, strict=True):
+        facts = f"{clip.frames} frames · {clip.fps:g}/s · {clip.width}x{clip.height}"
+        room = draw.textlength(facts, _font(13)) + 3 * _GAP
+        _write(draw, (_GAP, top + 3), clip.path.stem, 16, sheet.width - room)
+        draw.text((sheet.width - _GAP, top + 5), facts, _FAINT, _font(13), anchor="ra")
+        for place, picture in enumerate(read_pictures(clip, _evenly(clip, frames), ROW_THUMB)):
+            _paste(sheet, picture, _GAP + place * (ROW_THUMB + _GAP), top + head)
+        top += head + height + _GAP
+    return sheet
+
+
+def _time(clip: Clip, number: int) -> str:
+    return f"{number / clip.fps:.2f} s   frame {number + 1} of {clip.frames}"
+
+
+def _write(draw: ImageDraw.ImageDraw, at: tuple[int, int], text: str, size: int,
+           room: float) -> None:
+    """Write a line, its middle left out where it would not fit."""
+    keep = len(text)
+    line = text
+    while draw.textlength(line, _font(size)) > room and keep > 8:
+        keep -= 1
+        line = f"{text[:keep // 2]}…{text[len(text) - keep // 2:]}"
+    draw.text(at, line, _INK, _font(size))
+
+
+def _paste(sheet: Image.Image, picture: ByteArray, left: int, top: int) -> None:
+    """Lay a picture on the sheet with a hairline around it, for white ones on white paper."""
+    thumb = Image.fromarray(picture)
+    ImageDraw.Draw(sheet).rectangle(
+        (left - 1, top - 1, left + thumb.width, top + thumb.height), outline=(205, 205, 210))
+    sheet.paste(thumb, (left, top))
+
+
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)

@@ -1,0 +1,191 @@
+"""The gallery: one page that shows every clip of a manifest, without a server."""
+
+import hashlib
+import html
+import io
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from string import Template
+from typing import Any
+from urllib.parse import quote
+
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.compositing.decode import Clip, read_pictures
+from mimegen.plan.variants import BACKGROUNDS
+from mimegen.production.manifest import read_manifest
+
+POSTER_WIDTH = 480
+# A poster shows the action at its height, not the rest pose that it starts from.
+POSTER_MOMENT = 0.4
+
+_FILTERS = {"action": "Action", "avatar": "Character", "background_config": "Background",
+            "angle": "Angle"}
+_FACTS = {"sample_id": "Sample", "take": "Take", "actor": "Actor", "labels": "Labels",
+          "background_name": "Background", "config_name": "Config", "seed": "Seed",
+          "shot_key": "Shot"}
+_OUR_NAMES = re.compile(r"[0-9a-f]{20}\.(jpg|part)")
+
+
+def write_gallery(out: Path) -> Path:
+    """Write ``out``/index.html from ``out``/manifest.jsonl, with posters/*.jpg, and return it.
+
+    A poster that is there already is not made again; those of clips that are gone are removed.
+    Raises RequestError where there is no manifest, a line of it is no row, or ``out`` cannot be
+    written.
+    """
+    rows = read_manifest(out)
+    if not rows:
+        raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
+    page = out / "index.html"
+    try:
+        posters = _make_posters(out, rows)
+        publish(page, _page(rows, posters))
+    except OSError as problem:
+        raise RequestError(f"{page}: cannot be written ({problem.strerror})") from problem
+    return page
+
+
+def _make_posters(out: Path, rows: Sequence[dict[str, Any]]) -> list[str | None]:
+    """Return the posters' paths in ``out``; None for a clip that is absent or broken."""
+    folder = out / "posters"
+    folder.mkdir(exist_ok=True)
+    with ThreadPoolExecutor() as pool:
+        names = list(pool.map(lambda row: _make_poster(out, folder, row), rows))
+    for old in folder.iterdir():
+        if _OUR_NAMES.fullmatch(old.name) and old.name not in names:
+            old.unlink(missing_ok=True)
+    return [name and f"posters/{name}" for name in names]
+
+
+def _make_poster(out: Path, folder: Path, row: dict[str, Any]) -> str | None:
+    identity = f"{row['sample_id']} {row.get('sha256')}"
+    poster = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:20]}.jpg"
+    try:
+        if not poster.exists():
+            clip = Clip(out / row["file_name"], row["frames"], row["fps"], row["width"],
+                        row["height"])
+            picture = read_pictures(clip, [int(clip.frames * POSTER_MOMENT)], POSTER_WIDTH)[0]
+            packed = io.BytesIO()
+            Image.fromarray(picture).save(packed, "JPEG", quality=85)
+            part = poster.with_suffix(".part")
+            part.write_bytes(packed.getvalue())
+            part.replace(poster)
+    except RequestError:
+        return None
+    return poster.name
+
+
+def _page(rows: Sequence[dict[str, Any]], posters: Sequence[str | None]) -> str:
+    template = Template(Path(__file__).with_name("gallery.html").read_text(encoding="utf-8"))
+    groups: dict[str, list[str]] = {}
+    shown = sorted(zip(rows, posters, strict=True), key=lambda pair: _place(pair[0]))
+    for row, poster in shown:
+        groups.setdefault(_text(row, "action"), []).append(_card(row, poster))
+    return template.substitute(
+        title=f"{len(rows)} clips, {len(groups)} action{'s' * (len(groups) != 1)}",
+        filters="".join(_filter(key, label, rows) for key, label in _FILTERS.items()),
+        groups="".join(_group(action, groups[action]) for action in sorted(groups)),
+    )
+
+
+def _group(action: str, cards: Sequence[str]) -> str:
+    return (f'<section><h2>{_escape(_words(action))}</h2>'
+            f'<div class="cards">{"".join(cards)}</div></section>\n')
+
+
+def _filter(key: str, label: str, rows: Sequence[dict[str, Any]]) -> str:
+    counts: dict[str, int] = {}
+    for row in sorted(rows, key=lambda row: _order(row.get(key))):
+        counts[_text(row, key)] = counts.get(_text(row, key), 0) + 1
+    options = "".join(
+        f'<option value="{_escape(value)}">{_escape(_shown(key, value))} ({count})</option>'
+        for value, count in counts.items())
+    return (f'<label>{label}<select name="{key}"><option value="">all</option>{options}'
+            "</select></label>\n")
+
+
+def _card(row: dict[str, Any], poster: str | None) -> str:
+    """Return one clip as HTML; everything from the manifest is escaped."""
+    source = _escape(quote(str(row["file_name"])))
+    data = "".join(f' data-{key.replace("_", "-")}="{_escape(_text(row, key))}"'
+                   for key in _FILTERS)
+    name = _name(row)
+    if poster is None:
+        screen = '<p class="absent">This clip is missing or broken; render it again.</p>'
+    else:
+        shape = f"{_number(row, 'width', 16)} / {_number(row, 'height', 9)}"
+        label = _escape(f"{_words(_text(row, 'action'))}, {name}")
+        screen = (f'<video src="{source}" poster="{_escape(poster)}" preload="none" muted loop '
+                  f'playsinline tabindex="0" style="aspect-ratio: {shape}" '
+                  f'aria-label="{label}"></video>')
+    facts = "".join(f"<dt>{label}</dt><dd>{_escape(_text(row, key))}</dd>"
+                    for key, label in _FACTS.items() if _text(row, key))
+    return (
+        f"<article{data}>{screen}<h3>{_escape(name)}</h3><p>{_escape(_size(row))}</p>"
+        f"<p>{_escape(_origin(row))}</p><details><summary>Facts</summary><dl>{facts}</dl>"
+        f'<a href="{source}" download>Download</a></details></article>\n'
+    )
+
+
+def _name(row: dict[str, Any]) -> str:
+    """Return what sets a clip apart from the others of its take."""
+    if "dot_count" in row:
+        shown = _text(row, "variant").partition("@")[0].replace(":", " · ").replace("/", ", ")
+        return _words(f"{shown} · {_text(row, 'angle')}°")
+    background = _text(row, "background_config")
+    if background not in BACKGROUNDS:
+        background = _text(row, "background_name")
+    return _words(f"{_text(row, 'avatar')} · {background} · {_text(row, 'angle')}°")
+
+
+def _origin(row: dict[str, Any]) -> str:
+    """Return what a clip was made from, where that has a name."""
+    parts = [_words(_text(row, key)) for key in ("background_name", "take", "config_name")]
+    return ", ".join([*filter(None, parts), f"seed {_text(row, 'seed')}"])
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the sorting key that puts blank backgrounds first, and angles in order."""
+    background = _text(row, "background_config")
+    rank = BACKGROUNDS.index(background) if background in BACKGROUNDS else len(BACKGROUNDS)
+    return (_text(row, "take"), _text(row, "config_name"), _order(row.get("seed")), rank,
+            _text(row, "background_name"), _text(row, "avatar"), _order(row.get("angle")))
+
+
+def _size(row: dict[str, Any]) -> str:
+    frames, fps = _number(row, "frames", 0), _number(row, "fps", 1)
+    size = f"{_text(row, 'width')}x{_text(row, 'height')}"
+    return f"{frames / fps:.1f} s · {fps:g} frames/s · {size}"
+
+
+def _number(row: dict[str, Any], key: str, otherwise: float) -> float:
+    value = row.get(key)
+    return value if isinstance(value, int | float) and value > 0 else otherwise
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    value = row.get(key, "")
+    if isinstance(value, list):
+        return ", ".join(str(part) for part in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _shown(key: str, value: str) -> str:
+    return f"{value}°" if key == "angle" else _words(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _order(value: Any) -> tuple[float, str]:
+    return (value, "") if isinstance(value, int | float) else (0, str(value))
+
+
+def _escape(text: str) -> str:
+    return html.escape(text, quote=True)

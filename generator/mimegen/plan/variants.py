@@ -1,0 +1,95 @@
+"""The grammar of variants: ``character+background@angle``, with MIME's names.
+
+``pointlight@angle`` shows dots instead of a body; words after colons say how, as in
+``pointlight:inverted:masked=40@90``: manipulations, styles, or the name of a display.
+"""
+
+import re
+from dataclasses import dataclass
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.pointlight.spec import Display
+from mimegen.pointlight.words import worded_display
+
+MIME = (
+    "base+blank@0",
+    "base+blank@90",
+    "base+blank@180",
+    "base+blank@270",
+    "woman+blank@0",
+    "adversarial+blank@0",
+    "base+aligned@0",
+    "base+misaligned@0",
+    "adversarial+aligned@0",
+    "adversarial+misaligned@0",
+)
+POINTLIGHT = ("pointlight@0", "pointlight:inverted@0", "pointlight:scrambled@0")
+GROUPS = {
+    "all": MIME,
+    "mime": MIME,
+    "angles": MIME[:4],
+    "characters": ("base+blank@0", "woman+blank@0", "adversarial+blank@0"),
+    "backgrounds": ("base+blank@0", "base+aligned@0", "base+misaligned@0"),
+    "pointlight": POINTLIGHT,
+}
+BACKGROUNDS = ("blank", "aligned", "misaligned")
+CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man"}
+# Who plays the second person where nobody says; everybody else meets a double.
+PARTNERS = {"man": "woman", "woman": "man", "lights:man": "lights:woman"}
+_DISPLAY = re.compile(r"pointlight(?P<words>(:[^@:]+)*)@(?P<angle>\d+(\.\d+)?)")
+_CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@]+)@(?P<angle>\d+(\.\d+)?)")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One cell of the matrix. ``character`` and ``background`` are as the user wrote them.
+
+    ``from_group`` says that it was asked for as part of a group, not by its own name. ``words``
+    are those of a point-light display, empty for the plain one, None for a rendered body.
+    """
+
+    character: str
+    background: str
+    angle: float
+    from_group: bool = False
+    words: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.words is not None:
+            return ":".join(("pointlight", *self.words)) + f"@{self.angle:g}"
+        return f"{self.character}+{self.background}@{self.angle:g}"
+
+
+def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> list[Variant]:
+    """Return the variants that a comma-separated list of names and groups stands for, each once.
+
+    ``characters`` and ``backgrounds`` are the names that the catalogue offers.
+    Raises RequestError, with near misses, for what the grammar does not allow.
+    """
+    found: dict[str, Variant] = {}
+    for word in (part.strip() for part in text.split(",")):
+        for name in GROUPS.get(word, (word,)):
+            variant = _parse(name, {*CAST, *characters}, {*BACKGROUNDS, *backgrounds},
+                             from_group=word in GROUPS)
+            found.setdefault(str(variant), variant)
+    return list(found.values())
+
+
+def _parse(name: str, characters: set[str], backgrounds: set[str], from_group: bool) -> Variant:
+    dots = _DISPLAY.fullmatch(name)
+    if dots is not None:
+        words = tuple(dots["words"].split(":")[1:])
+        try:
+            worded_display(words, Display(name="pointlight", description=""))
+        except RequestError as problem:
+            raise RequestError(f"variant '{name}': {problem}") from problem
+        return Variant("base", "blank", float(dots["angle"]) % 360, from_group, words)
+    cell = _CELL.fullmatch(name)
+    if cell is None:
+        raise RequestError(f"variant '{name}' is neither a group nor character+background@angle"
+                           f"{near_misses(name, [*GROUPS, *MIME, *POINTLIGHT])}")
+    for kind, known in (("character", characters), ("background", backgrounds)):
+        if cell[kind] not in known:
+            raise RequestError(f"variant '{name}': no {kind} '{cell[kind]}'"
+                               f"{near_misses(cell[kind], known)}")
+    return Variant(cell["character"], cell["background"], float(cell["angle"]) % 360, from_group)

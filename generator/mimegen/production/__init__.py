@@ -1,0 +1,1 @@
+"""The main job: a plan becomes clips and their manifest."""

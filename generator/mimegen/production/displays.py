@@ -1,0 +1,170 @@
+"""Point-light displays of takes, castings and markers, and the files that hold them."""
+
+import json
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash, publish
+from mimegen.characters.character import Performance
+from mimegen.compositing.video import CRF, PRESET, write_pictures
+from mimegen.library.takes import Casting, Take, safe_name
+from mimegen.plan.plan import DisplayClip
+from mimegen.pointlight import outputs
+from mimegen.pointlight.drawing import pictures
+from mimegen.pointlight.record import display_facts
+from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
+from mimegen.pointlight.spec import Display
+from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
+from mimegen.production.manifest import add_rows
+from mimegen.readers.points import read_points
+from mimegen.stage.framing import frame_camera
+
+# Scores are performed at this rate at least, and frames between are interpolated.
+LEAST_SOURCE_FPS = 60
+CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
+
+
+def take_scene(take: Take, display: Display) -> Scene:
+    """Return a take's performers as dots at the joints of their own skeletons.
+
+    Raises RequestError where a skeleton lacks a joint that the display's dots need.
+    """
+    facts = {
+        "action": take.action, "take": take.name, "actor": take.actor, "labels": list(take.labels),
+        "avatar": None, "seed": take.seed, "licence": take.licence, "motion_file": take.file.name,
+        "motion_sha256": file_hash(take.file), "dots_from": "motion", **take.reading(),
+    }
+    if take.partner:
+        facts |= {"partner_motion_file": take.partner.name,
+                  "partner_motion_sha256": file_hash(take.partner)}
+    return scene_of_motions(take_name(take), take.sources(source_fps(display)), display, facts)
+
+
+def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
+    """Return a casting's performers, at ``fps``, as dots at their characters' joints, with bodies.
+
+    Raises RequestError where the motion does not fit the character.
+    """
+    facts = {**casting.facts(), "dots_from": "character"}
+    name = f"{take_name(casting.take)}-{casting.name}"
+    return scene_of_performances(name, _performed(casting, fps), display, facts)
+
+
+@lru_cache(maxsize=2)
+def _performed(casting: Casting, fps: float) -> tuple[Performance, ...]:
+    return casting.perform(fps)
+
+
+def marker_scene(file: Path, display: Display) -> Scene:
+    """Return a C3D file's markers as dots.
+
+    Raises RequestError where the file holds none, or not those that the display names.
+    """
+    points = read_points(file)
+    facts = {
+        "action": safe_name(file.stem), "take": safe_name(file.stem), "actor": "recorded",
+        "labels": [file.stem], "avatar": None, "seed": 0, "motion_file": file.name,
+        "motion_sha256": file_hash(file), "dots_from": "markers",
+        "motion_unit_m": points.unit, "motion_unit_found_by": points.unit_source,
+        "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,
+        "motion_notes": list(points.notes),
+    }
+    return scene_of_markers(safe_name(file.stem), points, display, facts)
+
+
+def take_name(take: Take) -> str:
+    """Return the stable name of a take, which seeds what is random in its displays."""
+    seed = [f"seed{take.seed}"] if take.is_score else []
+    return "-".join([take.action, take.name, *seed])
+
+
+def source_fps(display: Display) -> float:
+    """Return the rate to perform at: the display's, or a whole multiple of it."""
+    return display.fps * math.ceil(LEAST_SOURCE_FPS / display.fps)
+
+
+def write_mp4(stimulus: Stimulus, target: Path) -> None:
+    """Write an H.264 clip; the same display gives the same bytes."""
+    size = (stimulus.display.width, stimulus.display.height)
+    write_pictures(pictures(stimulus), size, stimulus.display.fps, target, gray=stimulus.gray)
+
+
+WRITERS: dict[str, Callable[[Stimulus, Path], None]] = {
+    ".mp4": write_mp4, ".gif": outputs.write_gif, ".png": outputs.write_montage,
+    ".csv": outputs.write_csv, ".npz": outputs.write_npz, ".txt": outputs.write_data3d,
+}
+CODECS = {".mp4": CODEC, ".gif": "GIF", ".png": "PNG"}
+
+
+def write_display(stimulus: Stimulus, target: Path) -> dict[str, Any]:
+    """Write a display to a file, by the ending of its name, with its row as JSON beside it.
+
+    A folder gets everything: see ``write_folder``. Returns the row. Raises RequestError where the
+    ending is unknown or the place cannot be written.
+    """
+    check_target(target)
+    if not target.suffix:
+        return write_folder(stimulus, target)
+    WRITERS[target.suffix.lower()](stimulus, target)
+    row = _row(stimulus, stimulus.name, target, target.name)
+    publish(target.with_suffix(".json"), json.dumps(row, indent=1, ensure_ascii=False) + "\n")
+    return row
+
+
+def check_target(target: Path) -> None:
+    """Raise RequestError for a file whose ending is that of no display."""
+    if target.suffix and target.suffix.lower() not in WRITERS:
+        raise RequestError(f"{target}: a display is written to {', '.join(WRITERS)} or to a"
+                           " folder (a name without an ending)")
+
+
+def write_folder(stimulus: Stimulus, out: Path) -> dict[str, Any]:
+    """Write clip, GIF, frames, montage, dots and the windows of the display's sample, with rows.
+
+    ``out``/manifest.jsonl gets a row for the clip and one for each window. Returns the clip's.
+    """
+    name = stimulus.name
+    for suffix, writer in WRITERS.items():
+        writer(stimulus, out / f"{name}{suffix}")
+    outputs.write_frames(stimulus, out / name / "frames")
+    row = _row(stimulus, name, out / f"{name}.mp4", f"{name}.mp4")
+    windows = [
+        {**row, "codec": "PNG", **facts, "sample_id": f"{name}-window{facts['window']}",
+         "file_name": f"{name}/{facts['file_name']}"}
+        for facts in outputs.write_windows(stimulus, out / name)
+    ]
+    add_rows(out, [row, *windows])
+    return row
+
+
+def write_display_clip(clip: DisplayClip, out: Path) -> dict[str, Any]:
+    """Make a display of a plan and return its manifest row, with MIME's own field names.
+
+    Raises RequestError where the motion does not fit the character or the dots.
+    """
+    display, casting = clip.display, clip.casting
+    # The rendered body's own frames, where its camera is shared.
+    fps = source_fps(display) if clip.of_its_own else clip.config.fps
+    scene = cast_scene(casting, display, fps)
+    camera = None
+    if not clip.of_its_own:
+        camera = frame_camera(scene.bodies, clip.config, clip.variant.angle)
+    stimulus = make_stimulus(scene, display, casting.take.seed, clip.variant.angle, camera)
+    file_name = f"clips/{clip.sample_id}.mp4"
+    write_mp4(stimulus, out / file_name)
+    angle = clip.variant.angle
+    return {
+        **_row(stimulus, clip.sample_id, out / file_name, file_name),
+        "angle": int(angle) if angle.is_integer() else angle, "variant": str(clip.variant),
+        "background_config": "blank", "background_name": "blank",
+        "config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
+    }
+
+
+def _row(stimulus: Stimulus, sample_id: str, file: Path, file_name: str) -> dict[str, Any]:
+    return {"sample_id": sample_id, "file_name": file_name, **display_facts(stimulus),
+            "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)}

@@ -1,0 +1,258 @@
+"""The main job: carry out a plan, clip by clip as their shots are done."""
+
+import shutil
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.compositing.backdrop import backdrop
+from mimegen.compositing.video import write_clip
+from mimegen.farm.local import Event, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.tasks import CastingFailed, CastingReady, Task, shot_tasks
+from mimegen.plan.plan import Clip, DisplayClip, Plan, camera_of
+from mimegen.production.displays import write_display_clip
+from mimegen.production.manifest import add_rows, clip_row
+from mimegen.production.progress import Reporter
+from mimegen.stage.jobs import FrameDone, Ready, SetJob
+from mimegen.store.frames import frame_name
+from mimegen.store.store import Store
+
+BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What each Blender process renders on, and with how many threads (0: all cores)."""
+
+    devices: tuple[str, ...]
+    threads: int
+
+
+@dataclass(eq=False)
+class _Run:
+    """The state of one carrying-out."""
+
+    store: Store
+    out: Path
+    reporter: Reporter
+    waiting: list[Clip]
+    displays: list[DisplayClip] = field(default_factory=list)
+    composing: dict[Future[dict[str, Any]], Clip | DisplayClip] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    planned: dict[str, tuple[int, int]] = field(default_factory=dict)
+    finished_shots: set[str] = field(default_factory=set)
+
+
+def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Reporter
+           ) -> dict[str, str]:
+    """Make every clip of the plan that is not there yet, and the manifest.
+
+    Returns why each clip failed, by sample_id; the others are whole. Raises RequestError where
+    nothing can go on (no disk space, an unwritable place).
+    """
+    prepare_folders(plan, store, out)
+    if plan.clips:
+        devices = ", ".join(sorted(set(workers.devices)))
+        reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {devices}")
+    if plan.displays:
+        reporter.say(f"{len(plan.displays)} point-light clips")
+    for reason in plan.left_out:
+        reporter.say(f"left out: {reason}")
+    run = _Run(store, out, reporter, waiting=[])
+    wanted: tuple[Clip | DisplayClip, ...] = (*plan.clips, *plan.displays)
+    for clip in wanted:
+        row = finished_row(clip, store, out)
+        if row is None and isinstance(clip, DisplayClip):
+            run.displays.append(clip)
+        elif row is None and isinstance(clip, Clip):
+            run.waiting.append(clip)
+        elif row is not None:
+            run.rows.append(row)
+            reporter.clip(f"{clip.sample_id}: already there")
+    try:
+        if run.waiting or run.displays:
+            _carry_out(plan, run, workers)
+    except KeyboardInterrupt:
+        add_rows(run.out, run.rows)
+        raise
+    add_rows(run.out, run.rows)
+    return run.failures
+
+
+def finished_row(clip: Clip | DisplayClip, store: Store, out: Path) -> dict[str, Any] | None:
+    """Return the row of a clip whose file is there and whole, else None."""
+    row = store.clip_row(clip.key)
+    if row is None:
+        return None
+    path = out / row["file_name"]
+    return row if path.is_file() and file_hash(path) == row["sha256"] else None
+
+
+def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
+    """Make the folders and see that they can be written and hold what is to come.
+
+    Raises RequestError where not.
+    """
+    try:
+        for folder in (out / "clips", store.root / "shots"):
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / ".mimegen-probe"
+            probe.touch()
+            probe.unlink()
+    except OSError as problem:
+        raise RequestError(f"{problem.filename}: cannot write there ({problem.strerror});"
+                           " name another folder with --out") from problem
+    due = [shot for shot in plan.shots if store.shot_facts(shot.key) is None]
+    need = sum(shot.config.width * shot.config.height * shot.config.fps for shot in due)
+    free = shutil.disk_usage(store.root).free
+    if need * BYTES_PER_PIXEL > free:
+        raise RequestError(
+            f"{store.root}: only {free / 1e6:.0f} MB free, but a second of each of these"
+            f" {len(due)} shots alone takes about {need * BYTES_PER_PIXEL / 1e6:.0f} MB;"
+            " free some space or name another place with --store"
+        )
+
+
+def _no_events() -> Generator[Event | None, None, None]:
+    """Yield nothing: point-light clips alone need no Blender."""
+    yield from ()
+
+
+def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
+    tasks = shot_tasks(plan, run.waiting, run.store)
+    events = run_tasks(tasks, workers.devices, workers.threads) if run.waiting else _no_events()
+    run.reporter.expect(0, len({clip.shot.key for clip in run.waiting}))
+    with ThreadPoolExecutor(max_workers=1) as pool, closing(events):
+        try:
+            for display in run.displays:
+                run.composing[pool.submit(_show, display, run.store, run.out)] = display
+            for event in events:
+                _handle(event, run, pool)
+                _collect(run)
+            while run.composing:
+                _collect(run, wait=True)
+        except BaseException:
+            for future in run.composing:
+                future.cancel()
+            raise
+    for clip in run.waiting:
+        run.failures.setdefault(clip.sample_id, "its frames were not made")
+
+
+def _handle(event: Event | None, run: _Run, pool: ThreadPoolExecutor) -> None:
+    match event:
+        case Ready():
+            run.reporter.say(f"Blender {event.blender_version} renders on {event.device}")
+        case FrameDone():
+            run.reporter.frame()
+        case CastingReady():
+            _count(event, run)
+            _compose_ready(run, _clips_of_shots(run, {shot.key for shot in event.shots}), pool)
+        case CastingFailed():
+            _fail(run, _clips_of_shots(run, {shot.key for shot in event.shots}), event.why)
+        case TaskDone():
+            _compose_ready(run, _clips_of_task(run, event.task), pool)
+        case TaskFailed():
+            _fail(run, _clips_of_task(run, event.task), event.why)
+
+
+def _count(event: CastingReady, run: _Run) -> None:
+    """Renew the count of frames to render, taking castings not yet seen to be as long."""
+    for shot in event.shots:
+        run.planned[shot.key] = (event.frames, round(event.missing / len(event.shots)))
+    shots = {clip.shot.key for clip in [*run.waiting, *run.composing.values()]
+             if isinstance(clip, Clip)}
+    unseen = len(shots - run.planned.keys())
+    mean = sum(frames for frames, _ in run.planned.values()) / len(run.planned)
+    missing = sum(missing for _, missing in run.planned.values())
+    run.reporter.expect(round(missing + unseen * mean), len(shots | run.planned.keys()))
+
+
+def _clips_of_shots(run: _Run, keys: set[str]) -> list[Clip]:
+    return [clip for clip in run.waiting if clip.shot.key in keys]
+
+
+def _clips_of_task(run: _Run, task: Task) -> list[Clip]:
+    """Return the waiting clips that a task has to do with."""
+    if isinstance(task.job, SetJob):
+        return [clip for clip in run.waiting if _still(run, clip) == task.job.target]
+    return _clips_of_shots(run, {folder.name for folder in task.job.folders})
+
+
+def _still(run: _Run, clip: Clip) -> Path | None:
+    """Return where the still for a clip belongs; None if it needs none or its shot is unknown."""
+    facts = run.store.shot_facts(clip.shot.key)
+    key = clip.still_key(camera_of(facts)) if facts else None
+    return run.store.still(key) if key else None
+
+
+def _fail(run: _Run, clips: list[Clip], why: str) -> None:
+    for clip in clips:
+        run.waiting.remove(clip)
+        run.failures[clip.sample_id] = why
+
+
+def _compose_ready(run: _Run, clips: list[Clip], pool: ThreadPoolExecutor) -> None:
+    """Start composing those of the clips that have all their frames and their still."""
+    for clip in clips:
+        key = clip.shot.key
+        if key not in run.finished_shots and _frames_whole(run, key):
+            run.finished_shots.add(key)
+            run.reporter.shot()
+        still = _still(run, clip)
+        if key in run.finished_shots and (still is None or still.exists()):
+            run.waiting.remove(clip)
+            run.composing[pool.submit(_compose, clip, still, run.store, run.out)] = clip
+
+
+def _frames_whole(run: _Run, key: str) -> bool:
+    folder = run.store.shot_folder(key)
+    frames = run.planned[key][0]
+    return all((folder / frame_name(frame)).exists() for frame in range(frames))
+
+
+def _compose(clip: Clip, still: Path | None, store: Store, out: Path) -> dict[str, Any]:
+    facts = store.shot_facts(clip.shot.key)
+    if facts is None:
+        raise RequestError(f"{store.shot_folder(clip.shot.key)}: removed while it was in use")
+    clip_facts = write_clip(
+        _frame_files(store.shot_folder(clip.shot.key), facts["frames"]),
+        backdrop(clip.background, camera_of(facts), still),
+        clip.shot.config.fps, out / "clips" / f"{clip.sample_id}.mp4",
+    )
+    row = clip_row(clip, facts, clip_facts)
+    store.record_clip(clip.key, row)
+    return row
+
+
+def _show(clip: DisplayClip, store: Store, out: Path) -> dict[str, Any]:
+    row = write_display_clip(clip, out)
+    store.record_clip(clip.key, row)
+    return row
+
+
+def _frame_files(folder: Path, frames: int) -> Iterator[Path]:
+    return (folder / frame_name(frame) for frame in range(frames))
+
+
+def _collect(run: _Run, wait: bool = False) -> None:
+    """Take in the clips that are composed; with ``wait``, at least one."""
+    for future, clip in list(run.composing.items()):
+        if not (wait or future.done()):
+            continue
+        wait = False
+        del run.composing[future]
+        try:
+            run.rows.append(future.result())
+            run.reporter.clip(f"{clip.sample_id}: done")
+        except (RequestError, OSError, ValueError) as problem:
+            if "No space left" in str(problem):
+                raise RequestError(f"no space left while writing {clip.sample_id};"
+                                   " free some and run again") from problem
+            run.failures[clip.sample_id] = str(problem)

@@ -1,0 +1,1 @@
+"""Reading with Blender, in a process of its own."""

@@ -1,0 +1,196 @@
+"""A set without anybody in it, built and rendered with a shot's own camera."""
+
+import math
+import os
+from pathlib import Path
+
+import bpy
+
+# isort: split
+# Blender's other modules are found only after bpy.
+import bmesh
+import mathutils
+import numpy as np
+from PIL import Image
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.blender.render import apply_sampling
+from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
+from mimegen.stage.blender.scenery_materials import Nodes, linear, make_material
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.jobs import SetJob
+from mimegen.stage.scenery.layout import (
+    WallPanel,
+    faces_camera,
+    lay_out,
+    visible_pieces,
+    wall_panels,
+    world_from_set,
+)
+from mimegen.stage.scenery.scenery import Box, Cylinder, Extrude, Lamp, Plane, Scenery, Sky, Solid
+from mimegen.stage.scenery.shapes import Mesh, mesh_of
+
+# Edges sharper than this stay sharp.
+SHARP_RAD = math.radians(35.0)
+
+
+def render_set(job: SetJob) -> None:
+    """Render a set as the shot's camera sees it and publish the PNG, sRGB, at ``job.target``.
+
+    Whatever stands between the camera and the performer is left out, as in a dollhouse.
+    """
+    reset_scene()
+    place_camera(job.camera)
+    scene = bpy.context.scene
+    # The horizon lies beyond the usual clipping distance.
+    scene.camera.data.clip_end = 20000.0
+    build_set(job)
+    light_set(job.scenery, job.config)
+    apply_sampling(job.config.set_sampling)
+    scene.cycles.sample_clamp_indirect = 4.0
+    scene.cycles.blur_glossy = 0.5
+    scene.render.film_transparent = False
+    bpy.ops.render.render()
+    _publish(job.target)
+
+
+def _publish(target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f".{target.stem}.{os.getpid()}.png")
+    scene = bpy.context.scene
+    scene.render.image_settings.file_format = "PNG"
+    scene.render.image_settings.color_mode = "RGB"
+    bpy.data.images["Render Result"].save_render(str(beside), scene=scene)
+    # Blender notes the date and the time it took in the file; only the pixels are kept.
+    with Image.open(beside) as picture:
+        pixels = np.asarray(picture)
+    Image.fromarray(pixels).save(beside)
+    beside.replace(target)
+
+
+def build_set(job: SetJob) -> None:
+    """Build floors, walls, ceilings and objects, without what is in the camera's way."""
+    scenery = job.scenery
+    materials = {name: make_material(name, look) for name, look in scenery.materials.items()}
+    matrix = world_from_set(scenery)
+    for floor in scenery.floors:
+        _add_plane(floor, materials[floor.material], matrix, down=False)
+    for ceiling in scenery.ceilings:
+        if job.camera.position[2] < ceiling.height:
+            _add_plane(ceiling, materials[ceiling.material], matrix, down=True)
+    for panel in wall_panels(scenery):
+        if faces_camera(panel, job.camera):
+            _add_wall(panel, materials[panel.material])
+    meshes: dict[tuple[int, str], bpy.types.Mesh] = {}
+    for piece in visible_pieces(lay_out(scenery), job.camera):
+        key = (id(piece.shape), piece.material)
+        if key not in meshes:
+            meshes[key] = _solid_mesh(piece.shape, materials[piece.material])
+        _add_object(meshes[key], piece.matrix)
+
+
+def _solid_mesh(shape: Solid, material: bpy.types.Material) -> bpy.types.Mesh:
+    made = _blender_mesh(mesh_of(shape), material)
+    if isinstance(shape, (Box, Cylinder, Extrude)) and shape.bevel > 0:
+        _bevel(made, shape.bevel)
+    made.polygons.foreach_set("use_smooth", np.ones(len(made.polygons), dtype=bool))
+    made.set_sharp_from_angle(angle=SHARP_RAD)
+    return made
+
+
+def _blender_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
+    made = bpy.data.meshes.new(material.name)
+    made.from_pydata(mesh.vertices.tolist(), [], mesh.faces)
+    made.materials.append(material)
+    layer = made.uv_layers.new()
+    layer.uv.foreach_set("vector", mesh.texture_coordinates().astype(np.float32).ravel())
+    if mesh.offshore is not None:
+        stored = made.attributes.new("offshore", "FLOAT", "POINT")
+        stored.data.foreach_set("value", mesh.offshore.astype(np.float32))
+    return made
+
+
+def _bevel(mesh: bpy.types.Mesh, width: float) -> None:
+    work = bmesh.new()
+    work.from_mesh(mesh)
+    sharp = [edge for edge in work.edges
+             if len(edge.link_faces) == 2 and edge.calc_face_angle() > SHARP_RAD]
+    bmesh.ops.bevel(work, geom=sharp, offset=width, segments=4 if width > 0.02 else 2,
+                    profile=0.5, affect="EDGES", clamp_overlap=True)
+    work.to_mesh(mesh)
+    work.free()
+
+
+def _add_object(mesh: bpy.types.Mesh, matrix: FloatArray) -> bpy.types.Object:
+    added = bpy.data.objects.new(mesh.name, mesh)
+    added.matrix_world = mathutils.Matrix(matrix.tolist())
+    bpy.context.scene.collection.objects.link(added)
+    return added
+
+
+def _add_plane(plane: Plane, material: bpy.types.Material, matrix: FloatArray,
+               down: bool) -> None:
+    (x0, y0), (x1, y1) = plane.corners
+    corners = np.array([[x0, y0, 0], [x1, y0, 0], [x1, y1, 0], [x0, y1, 0]], dtype=float)
+    face = (3, 2, 1, 0) if down else (0, 1, 2, 3)
+    lift = np.eye(4)
+    lift[2, 3] = plane.height
+    added = _add_object(_blender_mesh(Mesh(corners, (face,)), material), matrix @ lift)
+    # Sun and sky come into a room through its ceiling, as on a film set.
+    added.visible_shadow = not down
+
+
+def _add_wall(panel: WallPanel, material: bpy.types.Material) -> None:
+    along = panel.corners[1] - panel.corners[0]
+    length = float(np.linalg.norm(along))
+    inward = np.cross(along / length, [0.0, 0.0, 1.0])
+    frame = np.eye(4)
+    frame[:3, 0], frame[:3, 1], frame[:3, 2] = along / length, -inward, [0, 0, 1]
+    frame[:3, 3] = panel.corners[0]
+    local = (panel.corners - panel.corners[0]) @ frame[:3, :3]
+    added = _add_object(_blender_mesh(Mesh(local, ((0, 1, 2, 3),)), material), frame)
+    added.visible_shadow = False
+
+
+def light_set(scenery: Scenery, config: RenderConfig) -> None:
+    """Light the set by its sky, its lamps, and its sun from where the config's sun stands."""
+    set_light(config.light.model_copy(update={
+        "sun_strength": scenery.sun.strength, "sun_size_deg": scenery.sun.size_deg,
+        "rim_strength": 0.0}))
+    bpy.data.lights["sun"].color = linear(scenery.sun.color)[:3]
+    _set_sky(scenery.sky)
+    matrix = world_from_set(scenery)
+    for lamp in scenery.lamps:
+        _add_lamp(lamp, matrix)
+
+
+def _add_lamp(lamp: Lamp, matrix: FloatArray) -> None:
+    made = bpy.data.lights.new("lamp", "AREA")
+    made.shape, (made.size, made.size_y) = "RECTANGLE", lamp.size
+    made.energy, made.color = lamp.watts, linear(lamp.color)[:3]
+    added = bpy.data.objects.new("lamp", made)
+    at, to = (matrix @ [*point, 1.0] for point in (lamp.at, lamp.to))
+    added.location = at[:3]
+    added.rotation_mode = "QUATERNION"
+    added.rotation_quaternion = mathutils.Vector((to - at)[:3]).to_track_quat("-Z", "Y")
+    added.visible_camera = False
+    bpy.context.scene.collection.objects.link(added)
+
+
+def _set_sky(sky: Sky) -> None:
+    world = bpy.data.worlds.new("set sky")
+    bpy.context.scene.world = world
+    # A sky without a sun disc needs no fine map to be sampled by, which takes seconds to make.
+    world.cycles.sampling_method, world.cycles.sample_map_resolution = "MANUAL", 64
+    nodes = Nodes(world.node_tree)
+    way = nodes.tree.nodes.new("ShaderNodeTexCoord").outputs["Generated"]
+    rise = nodes.add("SeparateXYZ", Vector=way).outputs["Z"]
+    above = nodes.blend(nodes.ramp(rise, 0.0, 0.45), linear(sky.horizon), linear(sky.zenith))
+    if sky.clouds > 0:
+        drift = nodes.noise(nodes.stretched(way, 2.0, 2.0, 9.0), 1.6, 6.0)
+        share = nodes.math("MULTIPLY", nodes.ramp(drift, 0.5, 0.72), sky.clouds)
+        above = nodes.blend(share, above, (0.95, 0.96, 1.0, 1.0))
+    color = nodes.blend(nodes.ramp(rise, -0.001, 0.0), linear(sky.ground), above)
+    background = world.node_tree.nodes["Background"]
+    nodes.put(background.inputs["Color"], color)
+    background.inputs["Strength"].default_value = sky.strength

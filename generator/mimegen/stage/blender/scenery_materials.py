@@ -1,0 +1,278 @@
+"""A set's materials as Cycles' shader nodes."""
+
+from collections.abc import Callable
+
+import bpy
+import numpy as np
+
+from mimegen.stage.scenery.scenery import Material
+
+Rgba = tuple[float, float, float, float]
+# What a pattern gives: the color's socket and, where it has one, the height's for the bump.
+Pattern = tuple[bpy.types.NodeSocket, bpy.types.NodeSocket | None]
+
+
+def linear(color: str, share: float = 1.0) -> Rgba:
+    """Return #rrggbb, sRGB (IEC 61966-2-1), as linear light times ``share``."""
+    coded = np.array([int(color[at:at + 2], 16) for at in (1, 3, 5)]) / 255
+    light = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4) * share
+    return (float(light[0]), float(light[1]), float(light[2]), 1.0)
+
+
+class Nodes:
+    """A material's node tree while it is being wired."""
+
+    def __init__(self, tree: bpy.types.NodeTree) -> None:
+        self.tree = tree
+
+    def add(self, kind: str, **values: object) -> bpy.types.Node:
+        """Add a node; ``values`` are its sockets' (sockets linked, the rest set) by name."""
+        node = self.tree.nodes.new(f"ShaderNode{kind}")
+        for name, value in values.items():
+            self.put(node.inputs[name.replace("_", " ")], value)
+        return node
+
+    def put(self, socket: bpy.types.NodeSocket, value: object) -> None:
+        """Link a socket into another, or set its value."""
+        if isinstance(value, bpy.types.NodeSocket):
+            self.tree.links.new(value, socket)
+        else:
+            socket.default_value = value
+
+    def blend(self, share: object, one: object, other: object,
+              how: str = "MIX") -> bpy.types.NodeSocket:
+        """Return the color between ``one`` and ``other``."""
+        mix = self.add("Mix")
+        mix.data_type, mix.blend_type = "RGBA", how
+        # A Mix node has one set of sockets for each type; these are the colors'.
+        self.put(mix.inputs[0], share)
+        self.put(mix.inputs[6], one)
+        self.put(mix.inputs[7], other)
+        return mix.outputs[2]
+
+    def math(self, how: str, one: object, other: object = 0.0) -> bpy.types.NodeSocket:
+        """Return the result of a mathematical operation."""
+        node = self.tree.nodes.new("ShaderNodeMath")
+        node.operation = how
+        self.put(node.inputs[0], one)
+        self.put(node.inputs[1], other)
+        return node.outputs[0]
+
+    def ramp(self, value: object, low: float, high: float) -> bpy.types.NodeSocket:
+        """Return 0 below ``low``, 1 above ``high``, smooth between."""
+        node = self.add("MapRange", Value=value)
+        node.interpolation_type = "SMOOTHSTEP"
+        node.inputs["From Min"].default_value = low
+        node.inputs["From Max"].default_value = high
+        return node.outputs[0]
+
+    def surface(self) -> bpy.types.NodeSocket:
+        """Return the place on the surface, U and V in metres."""
+        return self.tree.nodes.new("ShaderNodeTexCoord").outputs["UV"]
+
+    def place(self) -> bpy.types.NodeSocket:
+        """Return the place in the object's own frame in metres."""
+        return self.tree.nodes.new("ShaderNodeTexCoord").outputs["Object"]
+
+    def scattered(self) -> bpy.types.NodeSocket:
+        """Return the place in the object's own frame, moved so that copies differ."""
+        where = self.tree.nodes.new("ShaderNodeObjectInfo").outputs["Location"]
+        moved = self.add("VectorMath")
+        moved.operation = "ADD"
+        self.put(moved.inputs[0], self.place())
+        self.put(moved.inputs[1], self.stretched(where, 3.7, 3.7, 3.7))
+        return moved.outputs[0]
+
+    def stretched(self, vector: object, x: float, y: float, z: float) -> bpy.types.NodeSocket:
+        """Return a vector multiplied by axes."""
+        return self.add("Mapping", Vector=vector, Scale=(x, y, z)).outputs[0]
+
+    def noise(self, vector: object, scale: float, detail: float = 2.0) -> bpy.types.NodeSocket:
+        """Return smooth noise, 0 to 1 around 0.5."""
+        return self.add("TexNoise", Vector=vector, Scale=scale, Detail=detail).outputs[0]
+
+
+def make_material(name: str, material: Material) -> bpy.types.Material:
+    """Return a Blender material with the look of ``material``."""
+    made = bpy.data.materials.new(name)
+    # Glowing things are seen and reflected; lamps do the lighting, with less noise.
+    made.cycles.emission_sampling = "NONE"
+    made.use_nodes = True
+    nodes = Nodes(made.node_tree)
+    shader = made.node_tree.nodes["Principled BSDF"]
+    color, height = PATTERNS[material.pattern](nodes, material)
+    if material.glow > 0:
+        glow = nodes.add("Emission", Color=color, Strength=material.glow)
+        nodes.put(made.node_tree.nodes["Material Output"].inputs["Surface"], glow.outputs[0])
+        return made
+    values = {"Base Color": color, "Roughness": material.roughness, "Metallic": material.metallic,
+              "Coat Weight": material.coat, "Coat Roughness": 0.12, "Alpha": material.opacity,
+              "Sheen Weight": material.sheen}
+    for socket, value in values.items():
+        nodes.put(shader.inputs[socket], value)
+    if height is not None and material.bump > 0:
+        bump = nodes.add("Bump", Strength=min(material.bump, 1.0), Height=height,
+                         Distance=0.01 * max(material.bump, 1.0))
+        nodes.put(shader.inputs["Normal"], bump.outputs[0])
+    if material.pattern == "shore":
+        _wet(nodes, shader)
+    if material.pattern == "net":
+        nodes.put(shader.inputs["Alpha"], nodes.math("MULTIPLY", _cords(nodes, material),
+                                                     material.opacity))
+    return made
+
+
+def _second(material: Material) -> Rgba:
+    return linear(material.second) if material.second else linear(material.color, 0.6)
+
+
+def _plain(nodes: Nodes, material: Material) -> Pattern:
+    rgb = nodes.tree.nodes.new("ShaderNodeRGB")
+    rgb.outputs[0].default_value = linear(material.color)
+    return rgb.outputs[0], None
+
+
+def _wood(nodes: Nodes, material: Material) -> Pattern:
+    length, width = material.size
+    place = nodes.stretched(nodes.scattered(), 1 / length, 1 / width, 1 / width)
+    grain = nodes.noise(place, 1.0, 5.0)
+    share = nodes.ramp(grain, 0.35, 0.68)
+    return nodes.blend(share, linear(material.color), _second(material)), grain
+
+
+def _brickwork(nodes: Nodes, material: Material, offset: float) -> Pattern:
+    length, width = material.size
+    bricks = nodes.add(
+        "TexBrick", Vector=nodes.surface(), Color1=linear(material.color),
+        Color2=_second(material), Mortar=linear(material.second or material.color, 0.35),
+        Scale=1.0, Mortar_Size=material.gap * width / 2, Mortar_Smooth=0.1,
+        Brick_Width=length, Row_Height=width)
+    bricks.offset = offset
+    grain = nodes.noise(nodes.stretched(nodes.surface(), 4 / length, 2.5 / width, 1.0), 1.0, 2.0)
+    shade = nodes.blend(nodes.ramp(grain, 0.3, 0.7), (0.9, 0.9, 0.9, 1), (1.06, 1.06, 1.06, 1))
+    color = nodes.blend(1.0, bricks.outputs["Color"], shade, "MULTIPLY")
+    return color, nodes.math("SUBTRACT", 1.0, bricks.outputs["Fac"])
+
+
+def _planks(nodes: Nodes, material: Material) -> Pattern:
+    return _brickwork(nodes, material, 0.37)
+
+
+def _tiles(nodes: Nodes, material: Material) -> Pattern:
+    return _brickwork(nodes, material, 0.0)
+
+
+def _bricks(nodes: Nodes, material: Material) -> Pattern:
+    return _brickwork(nodes, material, 0.5)
+
+
+def _cloth(nodes: Nodes, material: Material) -> Pattern:
+    place = nodes.place()
+    thread = nodes.noise(place, 260.0 / material.size[0], 1.0)
+    wear = nodes.noise(place, 2.5 / material.size[0], 2.0)
+    share = nodes.math("MULTIPLY", thread, wear)
+    return nodes.blend(nodes.ramp(share, 0.12, 0.42), _second(material),
+                       linear(material.color)), thread
+
+
+def _speckle(nodes: Nodes, material: Material) -> Pattern:
+    spots = nodes.noise(nodes.scattered(), 1 / material.size[0], 6.0)
+    return nodes.blend(nodes.ramp(spots, 0.38, 0.64), linear(material.color),
+                       _second(material)), spots
+
+
+def _sand(nodes: Nodes, material: Material) -> Pattern:
+    place = nodes.place()
+    dunes, feet = nodes.noise(place, 0.35, 3.0), nodes.noise(place, 2.6, 3.0)
+    grains = nodes.noise(place, 60.0, 2.0)
+    share = nodes.math("ADD", nodes.math("MULTIPLY", dunes, 0.6),
+                       nodes.math("MULTIPLY", grains, 0.4))
+    height = nodes.math("ADD", nodes.math("MULTIPLY", feet, 9.0), grains)
+    return nodes.blend(nodes.ramp(share, 0.36, 0.62), _second(material),
+                       linear(material.color)), height
+
+
+def _stripes(nodes: Nodes, material: Material) -> Pattern:
+    split = nodes.add("SeparateXYZ", Vector=nodes.surface())
+    phase = nodes.math("FRACT", nodes.math("DIVIDE", split.outputs["X"], material.size[0]))
+    share = nodes.math("GREATER_THAN", phase, 0.5)
+    return nodes.blend(share, linear(material.color), _second(material)), None
+
+
+def _painting(nodes: Nodes, material: Material) -> Pattern:
+    place = nodes.stretched(nodes.scattered(), 1 / material.size[0], 1 / material.size[0],
+                            1 / material.size[1])
+    fields = nodes.add("TexVoronoi", Vector=place, Scale=1.6, Randomness=0.9)
+    strokes = nodes.noise(place, 5.0, 4.0)
+    tone = nodes.math("ADD", nodes.math("MULTIPLY", fields.outputs["Distance"], 0.8), strokes)
+    split = nodes.add("SeparateColor", Color=fields.outputs["Color"])
+    color = nodes.blend(nodes.ramp(tone, 0.55, 1.15), linear(material.color), _second(material))
+    accent = nodes.math("GREATER_THAN", split.outputs[0], 0.72)
+    return nodes.blend(accent, color, (0.85, 0.78, 0.62, 1.0)), None
+
+
+def _outdoors(nodes: Nodes, material: Material) -> Pattern:
+    """Trees (``second``) before a sky (``color``), out of focus as through a window."""
+    place = nodes.place()
+    split = nodes.add("SeparateXYZ", Vector=place)
+    leaves = nodes.noise(place, 2.2 / material.size[0], 2.0)
+    level = nodes.math("ADD", nodes.math("DIVIDE", split.outputs["Z"], material.size[1]),
+                       nodes.math("MULTIPLY", nodes.math("SUBTRACT", leaves, 0.5), 0.9))
+    tree = nodes.blend(nodes.ramp(nodes.noise(place, 9.0 / material.size[0]), 0.35, 0.65),
+                       _second(material), linear(material.second or material.color, 2.2))
+    return nodes.blend(nodes.ramp(level, 0.3, 0.6), tree, linear(material.color)), None
+
+
+def _shore(nodes: Nodes, material: Material) -> Pattern:
+    """Sand (``color``), surf, and the sea (``second``) by the distance to the waterline."""
+    sand, ripples = _sand(nodes, material.model_copy(update={"second": None}))
+    place = nodes.place()
+    away = _offshore(nodes)
+    wet = nodes.blend(nodes.ramp(away, -1.3, -0.15), sand, linear(material.color, 0.42))
+    depth = nodes.blend(nodes.ramp(away, 0.0, 3.5), linear(material.second or "#3aa6b0", 2.6),
+                        linear(material.second or "#3aa6b0"))
+    depth = nodes.blend(nodes.ramp(away, 4.0, 60.0), depth, linear(material.second or "#3aa6b0",
+                                                                   0.35))
+    sea = nodes.blend(nodes.ramp(away, -0.12, 0.05), wet, depth)
+    lace = nodes.noise(place, 2.2, 3.0)
+    foam = nodes.math("MULTIPLY", nodes.ramp(away, -0.2, 0.12), nodes.ramp(away, 1.5, 0.35))
+    crest = nodes.math("MULTIPLY", nodes.ramp(away, 2.2, 2.5), nodes.ramp(away, 3.3, 2.6))
+    white = nodes.math("MULTIPLY", nodes.math("ADD", foam, crest), nodes.ramp(lace, 0.42, 0.58))
+    color = nodes.blend(white, sea, (0.9, 0.93, 0.95, 1.0))
+    waves = nodes.noise(nodes.stretched(place, 0.35, 1.1, 1.0), 1.0, 4.0)
+    swell = nodes.math("MULTIPLY", waves, 40.0)
+    share = nodes.ramp(away, -0.1, 0.4)
+    land = nodes.math("MULTIPLY", ripples, nodes.math("SUBTRACT", 1.0, share))
+    return color, nodes.math("ADD", land, nodes.math("MULTIPLY", swell, share))
+
+
+def _offshore(nodes: Nodes) -> bpy.types.NodeSocket:
+    """Return the distance to the waterline, its edge ragged by noise."""
+    stored = nodes.tree.nodes.new("ShaderNodeAttribute")
+    stored.attribute_name = "offshore"
+    ragged = nodes.math("SUBTRACT", nodes.noise(nodes.place(), 0.45, 3.0), 0.5)
+    return nodes.math("ADD", stored.outputs["Fac"], nodes.math("MULTIPLY", ragged, 1.6))
+
+
+def _wet(nodes: Nodes, shader: bpy.types.Node) -> None:
+    """Make a shore shine where it is wet."""
+    dry = nodes.ramp(_offshore(nodes), 0.0, -1.0)
+    nodes.put(shader.inputs["Roughness"], nodes.math("ADD", 0.12, nodes.math("MULTIPLY", dry, 0.8)))
+
+
+def _cords(nodes: Nodes, material: Material) -> bpy.types.NodeSocket:
+    """Return 1 on a net's cords and 0 between them; ``gap`` is the cords' share of a mesh."""
+    split = nodes.add("SeparateXYZ", Vector=nodes.surface())
+    cords = [
+        nodes.math("LESS_THAN", nodes.math("FRACT", nodes.math(
+            "DIVIDE", split.outputs[axis], size)), material.gap)
+        for axis, size in zip("XY", material.size, strict=True)
+    ]
+    return nodes.math("MAXIMUM", *cords)
+
+
+PATTERNS: dict[str, Callable[[Nodes, Material], Pattern]] = {
+    "plain": _plain, "wood": _wood, "planks": _planks, "tiles": _tiles, "bricks": _bricks,
+    "cloth": _cloth, "speckle": _speckle, "sand": _sand, "stripes": _stripes,
+    "painting": _painting, "outdoors": _outdoors, "shore": _shore, "net": _plain,
+}

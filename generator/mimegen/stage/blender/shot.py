@@ -1,0 +1,179 @@
+"""Figures in Blender: their meshes posed and rendered frame by frame."""
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character, Mesh
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.blender.materials import make_material
+from mimegen.stage.blender.render import PictureReader, Region, apply_sampling
+from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import Light, RenderConfig
+from mimegen.stage.jobs import ShotJob
+from mimegen.stage.pixels import to_straight_srgb
+from mimegen.stage.shadow import (
+    GroundShadow,
+    ground_shadow,
+    seen_shadow,
+    sun_directions,
+    surface_matrix,
+)
+from mimegen.stage.skinning import skin_matrix, skinned
+from mimegen.store.frames import Frame
+
+# The pixel filter and rounding reach beyond the projected vertices.
+CROP_PADDING = 3
+# How far beyond the sun's shadow a catcher still darkens under the sky.
+CATCHER_PADDING_M = 0.5
+# Blender's attribute types and their values' names by the number of channels.
+ATTRIBUTE_KINDS = {
+    1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"),
+    4: ("FLOAT_COLOR", "color"),
+}
+
+
+class _Body:
+    """One character's meshes on the stage."""
+
+    def __init__(self, character: Character, cell_m: float) -> None:
+        materials = {name: make_material(made) for name, made in character.materials.items()}
+        joints = len(character.skeleton.names)
+        self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
+        self._skins = [skin_matrix(mesh, joints) for mesh in character.meshes]
+        self.surface = surface_matrix(character, cell_m)
+
+    def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pose the meshes; return all their vertices (V, 3)."""
+        posed = [skinned(skin, columns)[0] for skin in self._skins]
+        for mesh, vertices in zip(self._meshes, posed, strict=True):
+            mesh.vertices.foreach_set("co", vertices.ravel())
+            mesh.update()
+        return np.concatenate(posed)
+
+
+class FigureStage:
+    """Characters on the stage of a render config; made once, posed and rendered many times."""
+
+    def __init__(self, characters: Sequence[Character], config: RenderConfig) -> None:
+        reset_scene()
+        set_light(config.light)
+        apply_sampling(config.sampling)
+        self.config = config
+        self.fingerprints = [character.fingerprint for character in characters]
+        self._bodies = [_Body(character, config.shadow.cell_m) for character in characters]
+        if config.shadow.kind == "catcher":
+            _add_ground(config.shadow.plane_size_m).is_shadow_catcher = True
+        elif config.light.ground_albedo > 0:
+            ground = _add_ground(config.shadow.plane_size_m)
+            ground.data.materials.append(_matt(config.light.ground_albedo))
+            ground.visible_camera = False
+        self._outline = np.empty((0, 3), np.float32)
+        self._shadow: GroundShadow | None = None
+
+    def suits(self, job: ShotJob) -> bool:
+        """Whether a job is of the same character under the same config."""
+        wanted = [figure.character.fingerprint for figure in job.figures]
+        return self.fingerprints == wanted and self.config == job.config
+
+    def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
+        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        posed = list(zip(self._bodies, columns, strict=True))
+        self._outline = np.concatenate([body.pose(own) for body, own in posed])
+        self._shadow = None
+        if self.config.shadow.kind == "projected":
+            points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
+            self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
+
+    def picture(self, camera: Camera, reader: PictureReader) -> Frame:
+        """Render the posed figures and their shadow as a camera sees them."""
+        place_camera(camera)
+        region = self._region(camera)
+        size = (camera.width, camera.height)
+        shadow, shadow_at = np.zeros((0, 0), np.uint8), (0, 0)
+        if self._shadow is not None:
+            shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength)
+        figure = np.zeros((0, 0, 4), np.uint8)
+        if region[2] > region[0] and region[3] > region[1]:
+            figure = to_straight_srgb(reader.render(region))
+        return Frame(size, figure, region[:2], shadow, shadow_at)
+
+    def _region(self, camera: Camera) -> Region:
+        """Return the part of the picture that can be other than transparent."""
+        if not self.config.crop:
+            return 0, 0, camera.width, camera.height
+        points = self._outline.astype(float)
+        if self.config.shadow.kind == "catcher":
+            points = np.concatenate([points, *_landings(points, self.config.light)])
+        seen = camera.project(points)
+        if (seen[:, 2] < 0.1).any():
+            return 0, 0, camera.width, camera.height
+        size = np.array([camera.width, camera.height])
+        low = np.clip(np.floor(seen[:, :2].min(axis=0)) - CROP_PADDING, 0, size).astype(int)
+        high = np.clip(np.ceil(seen[:, :2].max(axis=0)) + CROP_PADDING, 0, size).astype(int)
+        return int(low[0]), int(low[1]), int(high[0]), int(high[1])
+
+
+def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:
+    """Yield where the sun throws points (N, 3) onto the ground, with padding around."""
+    around = np.array([[1, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]]) * CATCHER_PADDING_M
+    for direction in sun_directions(light)[::4]:
+        landed = points - np.maximum(points[:, 2:], 0.0) * (direction / direction[2])
+        landed[:, 2] = 0.0
+        for shift in around:
+            yield landed + shift
+
+
+def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
+    """Put a mesh in its rest pose on the stage."""
+    made = bpy.data.meshes.new(mesh.name)
+    corners = np.where(mesh.faces[:, 3] >= 0, 4, 3)
+    used = np.arange(4) < corners[:, None]
+    made.vertices.add(len(mesh.vertices))
+    made.loops.add(int(corners.sum()))
+    made.polygons.add(len(mesh.faces))
+    made.vertices.foreach_set("co", mesh.vertices.astype(np.float32).ravel())
+    made.loops.foreach_set("vertex_index", mesh.faces[used])
+    made.polygons.foreach_set("loop_start", np.cumsum(corners) - corners)
+    made.polygons.foreach_set("use_smooth", np.ones(len(mesh.faces), np.bool_))
+    if mesh.uvs is not None:
+        layer = made.uv_layers.new(name="uv")
+        layer.uv.foreach_set("vector", mesh.uvs[used].astype(np.float32).ravel())
+    made.update(calc_edges=True)
+    made.validate()
+    for name, values in mesh.attributes.items():
+        kind, field = ATTRIBUTE_KINDS[values.shape[1] if values.ndim > 1 else 1]
+        attribute = made.attributes.new(name, kind, "POINT")
+        attribute.data.foreach_set(field, values.astype(np.float32).ravel())
+    made.materials.append(material)
+    placed = bpy.data.objects.new(mesh.name, made)
+    bpy.context.scene.collection.objects.link(placed)
+    if mesh.subdivide:
+        smoother = placed.modifiers.new("subdivide", "SUBSURF")
+        smoother.levels = smoother.render_levels = mesh.subdivide
+    return made
+
+
+def _add_ground(size_m: float) -> bpy.types.Object:
+    """Lay a plane on Z = 0; without a material it is matt and light gray."""
+    half = size_m / 2
+    plane = bpy.data.meshes.new("ground")
+    plane.from_pydata(
+        [(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)]
+    )
+    ground = bpy.data.objects.new("ground", plane)
+    bpy.context.scene.collection.objects.link(ground)
+    return ground
+
+
+def _matt(albedo: float) -> bpy.types.Material:
+    """Return a material that throws back ``albedo`` of the light evenly (Lambert)."""
+    made = bpy.data.materials.new("matt")
+    nodes = made.node_tree.nodes
+    diffuse = nodes.new("ShaderNodeBsdfDiffuse")
+    diffuse.inputs["Color"].default_value = (albedo, albedo, albedo, 1.0)
+    made.node_tree.links.new(diffuse.outputs[0], nodes["Material Output"].inputs["Surface"])
+    return made

@@ -1,0 +1,103 @@
+"""What a worker process does: jobs in, published frames and messages out."""
+
+import os
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from mimegen.stage.blender.render import PictureReader, use_device
+from mimegen.stage.blender.scenery import render_set
+from mimegen.stage.blender.shot import FigureStage
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, SetJob, ShotJob
+from mimegen.stage.skinning import joint_columns
+from mimegen.store.frames import frame_to_bytes
+
+Message = Ready | FrameDone | JobDone | JobFailed
+
+
+class ShotError(Exception):
+    """Something went wrong with one frame; the text says with which."""
+
+
+def serve(connection: Connection, device: str, threads: int, scratch: Path) -> None:
+    """Do jobs until the main process closes the connection (EOFError).
+
+    ``scratch`` is a folder for passing files.
+
+    Raises RequestError where the device is not on this machine.
+    """
+    # Without the person's own start-up file, which could change pixels.
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    chosen = use_device(device, threads)
+    connection.send(Ready(chosen.kind, chosen.count, bpy.app.version_string))
+    reader = PictureReader(scratch)
+    stage: FigureStage | None = None
+    while True:
+        job = connection.recv()
+        stage, answer = _attempt(job, stage, reader, connection.send)
+        connection.send(answer)
+
+
+def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureReader,
+             send: Callable[[Message], None]) -> tuple[FigureStage | None, JobDone | JobFailed]:
+    """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
+    try:
+        if isinstance(job, SetJob):
+            render_set(job)
+            return None, JobDone()
+        if stage is None or not stage.suits(job):
+            stage = FigureStage([figure.character for figure in job.figures], job.config)
+        _render_shot(job, stage, reader, send)
+        return stage, JobDone()
+    except (EOFError, ConnectionError):
+        raise
+    except ShotError as problem:
+        return None, JobFailed(str(problem))
+    except Exception as problem:
+        what = job.target if isinstance(job, SetJob) else f"{_cast_of(job)} on the stage"
+        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}")
+
+
+def _cast_of(job: ShotJob) -> str:
+    return " and ".join(figure.character.name for figure in job.figures)
+
+
+def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
+                 send: Callable[[Message], None]) -> None:
+    """Publish every missing frame, frames outer and cameras inner.
+
+    Raises ShotError, naming frame, camera and folder.
+    """
+    for frame in np.flatnonzero(job.missing.any(axis=1)):
+        columns = [
+            joint_columns(figure.character.skeleton, figure.positions[frame, None],
+                          figure.rotations[frame, None])
+            for figure in job.figures
+        ]
+        started = time.perf_counter()
+        stage.pose(columns)
+        for camera in np.flatnonzero(job.missing[frame]):
+            try:
+                picture = stage.picture(job.cameras[camera], reader)
+                _publish(frame_to_bytes(picture), job.frame_file(int(frame), int(camera)))
+            except Exception as problem:
+                where = f"frame {frame} from camera {camera} of {job.folders[camera]}"
+                raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem
+            ended = time.perf_counter()
+            send(FrameDone(int(camera), int(frame), ended - started))
+            started = ended
+
+
+def _publish(packed: bytes, path: Path) -> None:
+    """Write beside the final name, then rename: nobody ever sees half a frame."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(packed)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""Background sets: their declaration, their layout and their shapes."""

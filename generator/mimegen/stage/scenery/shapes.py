@@ -1,0 +1,289 @@
+"""The shapes of a set as meshes, in numpy alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+from scipy.interpolate import CubicSpline, PchipInterpolator
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.scenery.scenery import (
+    Arc,
+    Box,
+    Curtain,
+    Cylinder,
+    Extrude,
+    Foliage,
+    Frond,
+    Island,
+    Lathe,
+    Loft,
+    Solid,
+    Sphere,
+    Tube,
+)
+
+Face = tuple[int, ...]
+SIDES = 32
+TUBE_SIDES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Vertices (V, 3) in metres and faces, counter-clockwise seen from outside.
+
+    ``offshore`` (V,) is the distance to the waterline, negative on land, for an island alone.
+    """
+
+    vertices: FloatArray
+    faces: tuple[Face, ...]
+    offshore: FloatArray | None = None
+
+    def texture_coordinates(self) -> FloatArray:
+        """Return U V in metres of every face's corners (L, 2), seen along the nearest axis."""
+        axes = {0: (1, 2), 1: (0, 2), 2: (0, 1)}
+        corners = []
+        for face in self.faces:
+            points = self.vertices[list(face)]
+            # Newell's normal holds for any polygon, convex or not.
+            after = np.roll(points, -1, axis=0)
+            normal = np.cross(points, after).sum(axis=0)
+            corners.append(points[:, axes[int(np.abs(normal).argmax())]])
+        return np.concatenate(corners)
+
+
+@singledispatch
+def mesh_of(shape: Solid) -> Mesh:
+    """Return the mesh of one shape, before its bevel, in its own frame."""
+    raise TypeError(f"no mesh for {type(shape).__name__}")
+
+
+def smooth_line(points: Sequence[Sequence[float]], steps: int, closed: bool) -> FloatArray:
+    """Return a cubic spline through points (N, D), ``steps`` to each span."""
+    line = np.array(points, dtype=float)
+    if closed:
+        line = np.vstack([line, line[:1]])
+    knots = np.arange(len(line))
+    spline = CubicSpline(knots, line, bc_type="periodic" if closed else "natural")
+    at = np.linspace(0, len(line) - 1, (len(line) - 1) * steps + 1)
+    return np.asarray(spline(at[:-1] if closed else at))
+
+
+def _grid_faces(rows: int, columns: int, wrap: bool) -> list[Face]:
+    """Return the quads between ``rows`` lines of ``columns`` vertices each."""
+    last = columns if wrap else columns - 1
+    return [
+        (row * columns + col, row * columns + (col + 1) % columns,
+         (row + 1) * columns + (col + 1) % columns, (row + 1) * columns + col)
+        for row in range(rows - 1) for col in range(last)
+    ]
+
+
+def _skin(rings: FloatArray, capped: bool) -> Mesh:
+    """Return the skin over rings (R, N, 3), each counter-clockwise seen from the last one."""
+    rows, columns = rings.shape[:2]
+    faces = _grid_faces(rows, columns, wrap=True)
+    if capped:
+        faces.append(tuple(range(columns - 1, -1, -1)))
+        faces.append(tuple(range((rows - 1) * columns, rows * columns)))
+    return _welded(rings.reshape(-1, 3), faces)
+
+
+def _welded(vertices: FloatArray, faces: list[Face]) -> Mesh:
+    """Join vertices at one place, and drop what that leaves of faces without area."""
+    _, first, joined = np.unique(vertices.round(6), axis=0, return_index=True, return_inverse=True)
+    kept = []
+    for face in faces:
+        corners = [int(joined.ravel()[corner]) for corner in face]
+        corners = [c for n, c in enumerate(corners) if c != corners[n - 1]]
+        if len(corners) > 2:
+            kept.append(tuple(corners))
+    return Mesh(vertices[first], tuple(kept))
+
+
+def _circle(sides: int) -> FloatArray:
+    turn = np.arange(sides) / sides * 2 * np.pi
+    return np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+
+
+def _turned(profile: FloatArray, capped: bool) -> Mesh:
+    """Return the profile (N, 2) of radius and height turned about Z."""
+    rings = np.empty((len(profile), SIDES, 3))
+    rings[..., :2] = profile[:, None, :1] * _circle(SIDES)
+    rings[..., 2] = profile[:, 1:]
+    return _skin(rings, capped)
+
+
+@mesh_of.register
+def _(shape: Box) -> Mesh:
+    x, y, z = shape.size
+    outline = np.array([[-x, -y], [x, -y], [x, y], [-x, y]]) / 2
+    return _raised(outline, z)
+
+
+def _raised(outline: FloatArray, height: float) -> Mesh:
+    after = np.roll(outline, -1, axis=0)
+    area = (outline[:, 0] * after[:, 1] - outline[:, 1] * after[:, 0]).sum()
+    around = outline if area > 0 else outline[::-1]
+    levels = [np.column_stack([around, np.full(len(around), z)]) for z in (0.0, height)]
+    return _skin(np.stack(levels), capped=True)
+
+
+@mesh_of.register
+def _(shape: Cylinder) -> Mesh:
+    top = shape.radius if shape.top is None else shape.top
+    return _turned(np.array([[shape.radius, 0.0], [top, shape.height]]), capped=True)
+
+
+@mesh_of.register
+def _(shape: Sphere) -> Mesh:
+    rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
+    return _turned(shape.radius * np.stack([np.cos(rise), np.sin(rise)], axis=-1), capped=False)
+
+
+@mesh_of.register
+def _(shape: Lathe) -> Mesh:
+    return _turned(np.array(shape.profile), capped=False)
+
+
+@mesh_of.register
+def _(shape: Extrude) -> Mesh:
+    outline = np.array(shape.outline)
+    if shape.smooth:
+        outline = smooth_line(shape.outline, 6, closed=True)
+    return _raised(outline, shape.height)
+
+
+@mesh_of.register
+def _(shape: Tube) -> Mesh:
+    line = np.array(shape.points, dtype=float)
+    if shape.smooth:
+        line = smooth_line(shape.points, 6, shape.closed)
+    if shape.closed:
+        line = np.vstack([line, line[:1]])
+    along = np.gradient(line, axis=0)
+    if shape.closed:
+        along[0] = along[-1] = line[1] - line[-2]
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    # One fixed side direction keeps rings from twisting; it must not run along the tube.
+    steady = np.eye(3)[np.abs(along).max(axis=0).argmin()]
+    side = np.cross(along, steady)
+    side /= np.linalg.norm(side, axis=1, keepdims=True)
+    up = np.cross(along, side)
+    radius = np.linspace(shape.radius, shape.end or shape.radius, len(line))[:, None, None]
+    circle = _circle(TUBE_SIDES)
+    rings = line[:, None] + radius * (
+        circle[:, :1] * side[:, None] + circle[:, 1:] * up[:, None])
+    return _skin(rings, capped=not shape.closed)
+
+
+@mesh_of.register
+def _(shape: Arc) -> Mesh:
+    start, end = np.radians(shape.between)
+    turn = np.linspace(start, end, max(2, int(abs(end - start) / np.radians(4)) + 1))
+    way = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(turn)], axis=-1)
+    lines = np.stack([way * (shape.radius - shape.width), way * shape.radius], axis=1)
+    vertices = lines.reshape(-1, 3)
+    faces = [(a, b, c, d) for a, d, c, b in _grid_faces(len(turn), 2, wrap=False)]
+    return Mesh(vertices, tuple(faces))
+
+
+@mesh_of.register
+def _(shape: Curtain) -> Mesh:
+    width, height = shape.size
+    columns, rows = shape.folds * 8 + 1, 7
+    share, level = np.linspace(0, 1, columns), np.linspace(0, 1, rows)
+    swing = 2 * np.pi * (shape.folds * share + 0.15 * np.sin(9.7 * share * 2 * np.pi / 3))
+    vertices = np.empty((rows, columns, 3))
+    vertices[..., 0] = (share - 0.5) * width
+    vertices[..., 1] = shape.depth * np.sin(swing) * (1.0 - 0.45 * level[:, None])
+    vertices[..., 2] = level[:, None] * height
+    return Mesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
+
+
+@mesh_of.register
+def _(shape: Loft) -> Mesh:
+    fields = ("bottom", "top", "width", "square", "lean")
+    table = np.array([[getattr(part, name) for name in fields] for part in shape.sections])
+    x = np.array([part.x for part in shape.sections])
+    if shape.smooth:
+        at = np.interp(np.linspace(0, len(x) - 1, (len(x) - 1) * 6 + 1), np.arange(len(x)), x)
+        table, x = np.asarray(PchipInterpolator(x, table)(at)), at
+    bottom, top, width, square, lean = table[:, :, None].transpose(1, 0, 2)
+    circle = _circle(48)
+    bent = np.sign(circle) * np.abs(circle) ** (2 / square[..., None])
+    y, z = bent[..., 0] / 2, bent[..., 1] / 2
+    rings = np.empty((len(x), len(circle), 3))
+    rings[..., 0] = x[:, None]
+    rings[..., 1] = y * width * (1 - lean * (z + 0.5))
+    rings[..., 2] = (bottom + top) / 2 + z * (top - bottom)
+    return _skin(rings, capped=True)
+
+
+@mesh_of.register
+def _(shape: Frond) -> Mesh:
+    share = np.linspace(0.02, 1, 25)
+    pitch = np.radians(shape.rise - shape.droop * share**1.3)
+    step = shape.length / 24
+    spine = np.stack([0 * share, -np.cumsum(np.cos(pitch)) * step,
+                      np.cumsum(np.sin(pitch)) * step], axis=-1)
+    at = np.linspace(0.12, 1, shape.leaflets)
+    root = np.stack([np.interp(at, share, spine[:, axis]) for axis in range(3)], axis=-1)
+    reach = shape.width / 2 * np.sin(np.pi * (0.12 + 0.84 * at)) ** 0.6
+    vertices: list[FloatArray] = []
+    faces: list[tuple[int, ...]] = []
+    for side in (-1.0, 1.0):
+        tip = root + reach[:, None] * np.array([side, -0.55, -0.35])
+        wide = np.array([0.0, -0.5, 0.0]) * shape.length / shape.leaflets
+        middle = (root + tip) / 2 + np.array([0.0, 0.0, 0.06]) * reach[:, None]
+        for leaf in zip(root, middle - wide, tip, middle + wide, strict=True):
+            faces.append(tuple(range(len(vertices), len(vertices) + 4)))
+            vertices.extend(leaf)
+    edge = np.array([0.008 * shape.length, 0.0, 0.0])
+    first = len(vertices)
+    vertices.extend(np.concatenate([spine - edge, spine + edge]))
+    faces.extend((first + n, first + n + 1, first + n + 26, first + n + 25) for n in range(24))
+    return Mesh(np.array(vertices), tuple(faces))
+
+
+@mesh_of.register
+def _(shape: Foliage) -> Mesh:
+    chance = np.random.default_rng(shape.leaves)
+    out = chance.normal(size=(shape.leaves, 3))
+    out /= np.linalg.norm(out, axis=1, keepdims=True)
+    lumps = 0.86 + 0.12 * np.sin(5 * out @ chance.normal(size=(3, 4))).mean(axis=1)
+    middle = shape.radius * (lumps + chance.uniform(-0.08, 0.08, shape.leaves))[:, None] * out
+    facing = out + chance.normal(scale=0.6, size=out.shape)
+    along = np.cross(facing, chance.normal(size=out.shape))
+    along *= 0.5 * shape.leaf / np.linalg.norm(along, axis=1, keepdims=True)
+    across = np.cross(facing, along) / np.linalg.norm(facing, axis=1, keepdims=True) * 0.6
+    leaves = middle[:, None] + np.stack([along, across, -along, -across], axis=1)
+    # A ball within keeps the light from shining through.
+    rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
+    profile = 0.76 * shape.radius * np.stack([np.cos(rise), np.sin(rise)], axis=-1)
+    inside = _turned(profile, capped=False)
+    first = len(inside.vertices)
+    quads = first + np.arange(4 * shape.leaves).reshape(-1, 4)
+    return Mesh(np.concatenate([inside.vertices, leaves.reshape(-1, 3)]),
+                (*inside.faces, *(tuple(quad) for quad in quads.tolist())))
+
+
+@mesh_of.register
+def _(shape: Island) -> Mesh:
+    away = np.array([-6, -3, -1.5, -0.8, -0.4, 0, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60, 200, 1e3, 5e3])
+    coast = smooth_line(shape.outline, 12, closed=True)
+    centre = coast.mean(axis=0)
+    out = coast - centre
+    radius = np.linalg.norm(out, axis=1, keepdims=True)
+    reach = np.maximum(radius + away[:, None, None], 0.0)
+    lines = centre + reach * (out / radius)
+    rings = np.concatenate([lines, np.zeros((*lines.shape[:2], 1))], axis=-1)[::-1]
+    columns = len(coast)
+    count = len(away) * columns
+    faces = [face[::-1] for face in _grid_faces(len(away), columns, wrap=True)]
+    faces = [tuple(int(corner) for corner in face) for face in faces]
+    inner = range((len(away) - 1) * columns, count)
+    faces.append(tuple(inner))
+    vertices = rings.reshape(-1, 3)
+    return Mesh(vertices, tuple(faces), np.repeat(away[::-1].astype(float), columns))

@@ -1,0 +1,1 @@
+"""Where finished pieces lie under their content keys."""

@@ -1,0 +1,55 @@
+"""Rendered frames of a shot as they lie in the store: figure and shadow, cropped."""
+
+import io
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+ByteArray = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One picture of a shot without its background.
+
+    ``figure`` (h, w, 4) is straight (not premultiplied) sRGB with alpha, 8 bits, and covers the
+    picture from column ``figure_at[0]`` and row ``figure_at[1]``; it may be empty.
+    ``shadow`` (h, w), placed likewise, says what share of the ground's light is missing, 255 all.
+    ``size`` is the whole picture's width and height.
+    """
+
+    size: tuple[int, int]
+    figure: ByteArray
+    figure_at: tuple[int, int]
+    shadow: ByteArray
+    shadow_at: tuple[int, int]
+
+
+def frame_name(frame: int) -> str:
+    """Return the file name of a frame in its shot's folder."""
+    return f"{frame:06d}.npz"
+
+
+def frame_to_bytes(frame: Frame) -> bytes:
+    """Pack a frame as an npz archive with its own CRC-32 behind it, which lets damage be seen."""
+    packed = io.BytesIO()
+    places = np.array([*frame.size, *frame.figure_at, *frame.shadow_at])
+    np.savez_compressed(packed, figure=frame.figure, shadow=frame.shadow, places=places)
+    return packed.getvalue() + zlib.crc32(packed.getvalue()).to_bytes(4, "little")
+
+
+def read_frame(path: Path) -> Frame:
+    """Read a frame from the store.
+
+    Raises ValueError, naming the file, where it is damaged, and FileNotFoundError.
+    """
+    data = path.read_bytes()
+    if len(data) < 5 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
+        raise ValueError(f"{path}: damaged frame (its checksum does not fit)")
+    with np.load(io.BytesIO(data[:-4]), allow_pickle=False) as packed:
+        figure, shadow = packed["figure"], packed["shadow"]
+        width, height, fx, fy, sx, sy = (int(number) for number in packed["places"])
+    return Frame((width, height), figure, (fx, fy), shadow, (sx, sy))

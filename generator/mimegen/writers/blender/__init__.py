@@ -1,0 +1,1 @@
+"""Writing with Blender, in a process of its own."""

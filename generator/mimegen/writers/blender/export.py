@@ -1,0 +1,121 @@
+"""Write a motion as FBX or GLB: ``python -m mimegen.writers.blender.export IN.npz OUT``.
+
+Runs in a process of its own. IN is what ``writers/scene.py`` packs.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy_extras.anim_utils import action_ensure_channelbag_for_slot
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+LINEAR = 1
+SHORTEST_BONE_M = 1e-3
+LEAST_TAIL_M = np.array([0.0, 0.0, 2e-3])
+
+
+def main(source: Path, target: Path) -> None:
+    """Build the scene and write it."""
+    with np.load(source, allow_pickle=False) as packed:
+        arrays: Arrays = {name: packed[name] for name in packed.files}
+    header = json.loads(arrays.pop("header").tobytes())
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    armature = _armature(header, arrays)
+    for number, mesh in enumerate(header["meshes"]):
+        _skinned_mesh(armature, header["names"], mesh, arrays, number)
+    _animate(armature, header, arrays)
+    if target.suffix == ".fbx":
+        bpy.ops.export_scene.fbx(
+            filepath=str(target), add_leaf_bones=False, bake_anim_use_all_actions=False,
+            bake_anim_use_nla_strips=False, bake_anim_simplify_factor=0.0,
+            bake_anim_force_startend_keying=True,
+        )
+    else:
+        bpy.ops.export_scene.gltf(filepath=str(target), export_format="GLB",
+                                  export_optimize_animation_size=False)
+
+
+def _armature(header: dict[str, Any], arrays: Arrays) -> Any:
+    data = bpy.data.armatures.new(header["name"])
+    armature = bpy.data.objects.new(header["name"], data)
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, parent, head, tail in zip(header["names"], arrays["parents"], arrays["heads"],
+                                        arrays["tails"], strict=True):
+        bone = data.edit_bones.new(name)
+        # Blender deletes bones without length.
+        short = np.linalg.norm(tail - head) < SHORTEST_BONE_M
+        bone.head, bone.tail = head, head + LEAST_TAIL_M if short else tail
+        bone.parent = data.edit_bones[header["names"][parent]] if parent >= 0 else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return armature
+
+
+def _skinned_mesh(armature: Any, joints: list[str], described: dict[str, Any], arrays: Arrays,
+                  number: int) -> None:
+    vertices, faces = arrays[f"{number}_vertices"], arrays[f"{number}_faces"]
+    mesh = bpy.data.meshes.new(described["name"])
+    mesh.from_pydata(vertices.tolist(), [],
+                     [[int(i) for i in face if i >= 0] for face in faces])
+    material = bpy.data.materials.new(described["name"])
+    shader = material.node_tree.nodes["Principled BSDF"]
+    shader.inputs["Base Color"].default_value = (*described["color"], 1.0)
+    mesh.materials.append(material)
+    placed = bpy.data.objects.new(described["name"], mesh)
+    bpy.context.scene.collection.objects.link(placed)
+    placed.parent = armature
+    modifier = placed.modifiers.new("Armature", "ARMATURE")
+    modifier.object = armature
+    groups = [placed.vertex_groups.new(name=name) for name in joints]
+    followed, weights = arrays[f"{number}_joints"], arrays[f"{number}_weights"]
+    for vertex, column in zip(*np.nonzero(weights > 1e-6), strict=True):
+        groups[followed[vertex, column]].add([int(vertex)], float(weights[vertex, column]), "ADD")
+
+
+def _animate(armature: Any, header: dict[str, Any], arrays: Arrays) -> None:
+    """Key every bone in every frame.
+
+    Bones have their own axes B at rest where the house's are parallel to the world's: a local
+    rotation q becomes B^-1 q B.
+    """
+    frames = len(arrays["root_positions"])
+    scene = bpy.context.scene
+    scene.render.fps = max(1, round(header["fps"]))
+    scene.render.fps_base = scene.render.fps / header["fps"]
+    scene.frame_start, scene.frame_end = 0, frames - 1
+    action = bpy.data.actions.new(header["name"])
+    armature.animation_data_create().action = action
+    slot = action.slots.new(id_type="OBJECT", name=armature.name)
+    armature.animation_data.action_slot = slot
+    curves = action_ensure_channelbag_for_slot(action, slot).fcurves
+    for joint, name in enumerate(header["names"]):
+        axes = np.array(armature.data.bones[name].matrix_local)[:3, :3]
+        path = armature.pose.bones[name].path_from_id("rotation_quaternion")
+        local = arrays["rotations"][:, joint]
+        turned = np.concatenate([local[:, :1], local[:, 1:] @ axes], axis=1)
+        _key(curves, path, turned)
+        if arrays["parents"][joint] < 0:
+            path = armature.pose.bones[name].path_from_id("location")
+            _key(curves, path, (arrays["root_positions"] - arrays["heads"][joint]) @ axes)
+
+
+def _key(curves: Any, path: str, values: NDArray[Any]) -> None:
+    moments = np.arange(len(values))
+    for index, column in enumerate(values.T):
+        curve = curves.new(path, index=index)
+        curve.keyframe_points.add(len(moments))
+        curve.keyframe_points.foreach_set("co", np.stack([moments, column], axis=1).ravel())
+        curve.keyframe_points.foreach_set("interpolation",
+                                          np.full(len(moments), LINEAR, np.int32))
+        curve.update()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -10,7 +10,12 @@ from scipy.spatial.transform import Rotation
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.backdrop import PERSON_M, backdrop, person_rows, place_picture
-from mimegen.compositing.background import Background, Picture, read_background
+from mimegen.compositing.background import (
+    Background,
+    Picture,
+    background_key,
+    read_background,
+)
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
 from mimegen.stage.camera import Camera
 
@@ -264,3 +269,43 @@ def test_an_absent_file_is_said(tmp_path):
 def test_srgb_and_light_are_inverse(values):
     coded = np.array(values)
     assert linear_to_srgb(srgb_to_linear(coded)) == pytest.approx(coded, abs=1e-5)
+
+
+# ---------------------------------------------------------------- their keys
+
+SET = {"sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},
+       "sun": {"strength": 1}, "materials": {"red": {"color": "#ff0000"}},
+       "objects": [{"kind": "sphere", "radius": 1, "material": "red"}]}
+
+
+def key_of(folder, **content):
+    path = folder / "hall.yaml"
+    path.write_text(yaml.safe_dump(FACTS | content))
+    return background_key(path)
+
+
+def test_a_key_changes_with_what_is_seen_of_a_background(tmp_path):
+    keys = {key_of(tmp_path, color=[1, 1, 1]), key_of(tmp_path, color=[1, 1, 0]),
+            key_of(tmp_path, set=SET), key_of(tmp_path, set=SET | {"turn_deg": 10}),
+            key_of(tmp_path, set=SET | {"materials": {"red": {"color": "#fe0000"}}})}
+    assert len(keys) == 5
+
+
+def test_a_key_stays_where_words_and_comments_change(tmp_path):
+    key = key_of(tmp_path, set=SET)
+    assert key_of(tmp_path, set=SET, description="Another word for it") == key
+    path = tmp_path / "hall.yaml"
+    path.write_text(f"# A comment.\n{path.read_text()}")
+    assert background_key(path) == key
+
+
+def test_a_key_changes_with_a_pictures_pixels_and_its_place(tmp_path):
+    key = background_key(picture_file(tmp_path, gray()))
+    assert background_key(picture_file(tmp_path, gray() + 1)) != key
+    assert background_key(picture_file(tmp_path, gray(), horizon=0.41)) != key
+    assert background_key(picture_file(tmp_path, gray())) == key
+
+
+def test_the_key_of_an_absent_background_is_refused(tmp_path):
+    with pytest.raises(RequestError, match=r"absent\.yaml: cannot be read"):
+        background_key(tmp_path / "absent.yaml")

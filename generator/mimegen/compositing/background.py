@@ -1,15 +1,19 @@
 """Backgrounds as data: backgrounds/*.yaml."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Self
 
 from PIL import Image
 from pydantic import Field, model_validator
 
+from mimegen.base.files import content_key, file_hash
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.stage.scenery.scenery import Scenery
 
 Share = Annotated[float, Field(ge=0, le=1)]
+# When a file was written, in nanoseconds, and how long it is.
+Stamp = tuple[int, int]
 
 
 class Picture(Strict):
@@ -82,3 +86,36 @@ def read_background(path: Path) -> Background:
             place, f"{picture.file} cannot be read as a picture ({problem})"
         ) from problem
     return background.model_copy(update={"picture": picture})
+
+
+def background_key(path: Path) -> str:
+    """Return the content key of a background: what is seen of it, and its picture's bytes.
+
+    Names, descriptions and comments are no part of it. Asked again, it looks only at whether its
+    files have changed. Raises RequestError as ``read_background`` does.
+    """
+    declared, picture = _declared(path, _stamp(path))
+    return content_key(declared, picture and _picture_hash(picture, _stamp(picture)))
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """Return what changes when a file is written again; None without a file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=1024)
+def _declared(path: Path, stamp: Stamp | None) -> tuple[str, Path | None]:
+    background = read_background(path)
+    seen = background.model_dump(mode="json", include={"color", "picture", "set"},
+                                 exclude={"picture": {"file"}})
+    picture = background.picture.file if background.picture else None
+    return content_key(seen), picture
+
+
+@lru_cache(maxsize=1024)
+def _picture_hash(picture: Path, stamp: Stamp | None) -> str:
+    return file_hash(picture)

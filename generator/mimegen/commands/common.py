@@ -15,7 +15,7 @@ from mimegen.readers.options import parse_trim
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 
 
-def for_people(command: Callable[..., int]) -> Callable[..., None]:
+def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     """Turn a command's result into the exit status, and what stops it into one clear line."""
 
     @wraps(command)

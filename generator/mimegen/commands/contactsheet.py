@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mimegen.commands.common import DONE, for_people
+from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.pages.contactsheet import contact_sheet
 
 
@@ -13,7 +13,7 @@ from mimegen.pages.contactsheet import contact_sheet
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
               help="Where to write the sheet.  [default: beside the source]")
 @click.option("--frames", default=12, show_default=True, type=click.IntRange(1, 200))
-@for_people
+@exits_cleanly
 def contactsheet_command(source: Path, target: Path | None, frames: int) -> int:
     """Write PNG contact sheets of a clip, or of all clips in a folder."""
     for sheet in contact_sheet(source, target, frames):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from mimegen.commands.common import DONE, for_people, reading_options
+from mimegen.commands.common import DONE, exits_cleanly, reading_options
 from mimegen.library.importing import ImportRequest, import_take
 from mimegen.readers import ReadOptions
 
@@ -23,7 +23,7 @@ from mimegen.readers import ReadOptions
 @click.option("--source", default="not stated", show_default=True, metavar="TEXT",
               help="Where it comes from: a web address, a database, a lab.")
 @click.option("--segment", is_flag=True, help="Split a long take at its rests, into several.")
-@for_people
+@exits_cleanly
 @reading_options("auto")
 def import_command(file: Path, action: str, library: Path, take: str | None,
                    labels: tuple[str, ...], aligned: str | None, misaligned: str | None,

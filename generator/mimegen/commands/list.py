@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mimegen.choreography.action import TakeFacts
-from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.catalogue import Catalogue
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
@@ -21,7 +21,7 @@ from mimegen.pointlight.spec import presets, read_display
      "manipulations"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
-@for_people
+@exits_cleanly
 def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
     """List what can be asked for."""
     rows = _listing(Catalogue.with_libraries(libraries), kind)

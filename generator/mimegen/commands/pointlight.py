@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, for_people, library_option, reading_options
+from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Casting, Take, cast_member, library_take, user_take
 from mimegen.pointlight.landmarks import dot_sets
@@ -68,7 +68,7 @@ from mimegen.readers import ReadOptions, Trim
 @click.option("--dots-seed", default=0, type=click.IntRange(min=0),
               help="Of what is random in the display.")
 @library_option
-@for_people
+@exits_cleanly
 @reading_options("auto")
 def pointlight_command(
     file: Path | None, actions: str | None, take: str | None, partner: Path | None, out: Path,

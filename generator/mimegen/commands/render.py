@@ -10,7 +10,7 @@ from mimegen.choreography.styles import styles
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
-    for_people,
+    exits_cleanly,
     library_option,
     reading_options,
 )
@@ -65,7 +65,7 @@ MOST_CPU_WORKERS = 8
               help="optix, cuda, hip, oneapi, metal or cpu; cuda:1 is the second of its kind.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @library_option
-@for_people
+@exits_cleanly
 @reading_options("auto")
 def render_command(
     actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],

@@ -10,7 +10,7 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Performance
-from mimegen.commands.common import DONE, for_people, library_option, reading_options
+from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import CastMember, cast_member, user_take
 from mimegen.motion import Motion
@@ -34,7 +34,7 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
               help="Where the quality report goes, as JSON.")
 @library_option
-@for_people
+@exits_cleanly
 @reading_options("none")
 def retarget_command(file: Path, character: str, partner: Path | None,
                      partner_character: str | None, out: Path | None, report: Path | None,

@@ -13,7 +13,7 @@ from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
 from mimegen.choreography.styles import styles
-from mimegen.commands.common import DONE, SOME_FAILED, for_people, library_option
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, scene_sheet
@@ -47,7 +47,7 @@ def score_command() -> None:
 @click.option("--focus", default="", metavar="JOINT[,JOINT]",
               help="Joints to look at from near, such as LeftHand,RightHand.")
 @library_option
-@for_people
+@exits_cleanly
 def preview_command(
     file: Path, target: Path | None, seed: int, style: str | None, body: str, frames: int,
     angle: float, focus: str, libraries: tuple[Path, ...],
@@ -73,7 +73,7 @@ def preview_command(
                 required=True)
 @seed_option
 @style_option
-@for_people
+@exits_cleanly
 def lint_command(files: tuple[Path, ...], seed: int, style: str | None) -> int:
     """Print what is wrong with scores; status 1 where anything is."""
     wrong = 0

@@ -7,7 +7,7 @@ import click
 
 from mimegen.characters.character import Character
 from mimegen.choreography.styles import styles
-from mimegen.commands.common import DONE, for_people, library_option
+from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Casting, Take, cast_member, library_take
 from mimegen.motion import Motion
@@ -40,7 +40,7 @@ def take_command() -> None:
               help="Where it goes; a scene of two gets _1 and _2 added.  "
                    "[default: TAKE_seedN.FORMAT, here]")
 @library_option
-@for_people
+@exits_cleanly
 def export_command(
     action: str, take: str | None, seed: int, style: str | None, kind: str, fps: float,
     character: str | None, out: Path | None, libraries: tuple[Path, ...],

@@ -13,7 +13,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
 
 
 @dataclass(frozen=True)
-class Clip:
+class CapturedMotion:
     """A span of a sample file (seconds, as ``--trim`` wants it), and what is done in it."""
 
     name: str
@@ -35,21 +35,21 @@ class Clip:
 
 # What is no T-pose, no walking up to the place and no falling to the canvas.
 CLIPS = (
-    Clip("Boxing_Toes", "strike", "assimp_Boxing_Toes.bvh", "3.2:13.4", "fist"),
-    Clip("avatarlab boxing", "strike", "avatarlab_boxing.bvh", hand_shape="fist"),
-    Clip("bandai1_punch", "strike", "bandai1_punch_normal_001.bvh", hand_shape="fist"),
-    Clip("golf_01", "swing", "golf_01.amc", hand_shape="grip"),
-    Clip("tennis serve 2", "swing", "ktk_tennis_serve.c3d", "5.8:9.4", "grip"),
-    Clip("tennis serve 4", "swing", "ktk_tennis_serve.c3d", "13.2:17.0", "grip"),
-    Clip("cmu_12_01 walk", "walk", "pybvh_cmu_12_01_walk.bvh"),
-    Clip("35_01 walk", "walk", "35_01.amc"),
-    Clip("AV_8Walk", "walk", "pymo_AV_8Walk.bvh"),
-    Clip("Swagger", "walk", "gpmat_Swagger.bvh"),
-    Clip("xia strutting", "walk", "dme_xia_strutting_01_000.bvh"),
-    Clip("cmu_18_01 handshake", "meet", "cmu_18_01.bvh", partner="cmu_19_01.bvh"),
-    Clip("jumping", "dance", "anim_fair_jumping.bvh", "1.7:4.8"),
-    Clip("jesse_dance", "dance", "anim_rokoko_jesse_dance.bvh"),
-    Clip("131_04 dance", "dance", "131_04-dance.amc"),
+    CapturedMotion("Boxing_Toes", "strike", "assimp_Boxing_Toes.bvh", "3.2:13.4", "fist"),
+    CapturedMotion("avatarlab boxing", "strike", "avatarlab_boxing.bvh", hand_shape="fist"),
+    CapturedMotion("bandai1_punch", "strike", "bandai1_punch_normal_001.bvh", hand_shape="fist"),
+    CapturedMotion("golf_01", "swing", "golf_01.amc", hand_shape="grip"),
+    CapturedMotion("tennis serve 2", "swing", "ktk_tennis_serve.c3d", "5.8:9.4", "grip"),
+    CapturedMotion("tennis serve 4", "swing", "ktk_tennis_serve.c3d", "13.2:17.0", "grip"),
+    CapturedMotion("cmu_12_01 walk", "walk", "pybvh_cmu_12_01_walk.bvh"),
+    CapturedMotion("35_01 walk", "walk", "35_01.amc"),
+    CapturedMotion("AV_8Walk", "walk", "pymo_AV_8Walk.bvh"),
+    CapturedMotion("Swagger", "walk", "gpmat_Swagger.bvh"),
+    CapturedMotion("xia strutting", "walk", "dme_xia_strutting_01_000.bvh"),
+    CapturedMotion("cmu_18_01 handshake", "meet", "cmu_18_01.bvh", partner="cmu_19_01.bvh"),
+    CapturedMotion("jumping", "dance", "anim_fair_jumping.bvh", "1.7:4.8"),
+    CapturedMotion("jesse_dance", "dance", "anim_rokoko_jesse_dance.bvh"),
+    CapturedMotion("131_04 dance", "dance", "131_04-dance.amc"),
 )
 
 

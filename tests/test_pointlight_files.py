@@ -18,7 +18,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Casting, cast_member, library_take
 from mimegen.motion import Skeleton
 from mimegen.plan.variants import parse_variants
-from mimegen.pointlight.body import Body, first_surface, hidden_dots, posed_body
+from mimegen.pointlight.body import BodySurface, first_surface, hidden_dots, posed_body
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.landmarks import motion_dots
@@ -39,13 +39,13 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def box(half: float, frames: int = 1) -> Body:
+def box(half: float, frames: int = 1) -> BodySurface:
     """A cube about the origin that does not move."""
     one = Skeleton(("root",), np.array([-1]), np.zeros((1, 3)), np.ones((1, 3)))
     columns = joint_columns(one, np.zeros((frames, 1, 3)),
                             np.tile([1.0, 0, 0, 0], (frames, 1, 1)))
     rest = np.concatenate([half * CORNERS, np.ones((8, 1))], axis=1).astype(np.float32)
-    return Body(sparse.csr_matrix(rest), columns, SIDES)
+    return BodySurface(sparse.csr_matrix(rest), columns, SIDES)
 
 
 @pytest.mark.parametrize("distance", [np.inf, 4.0])

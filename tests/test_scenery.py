@@ -17,7 +17,7 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.scenery.layout import (
     PERFORMER_HIGH,
     PERFORMER_LOW,
-    Piece,
+    PlacedShape,
     box_corners,
     faces_camera,
     hulls_meet,
@@ -71,7 +71,7 @@ SHAPES: dict[int, tuple[Solid, np.ndarray]] = {}
 CAMERAS = [framed(angle) for angle in range(0, 360, 45)] + [mime(0)]
 
 
-def in_world(piece: Piece) -> np.ndarray:
+def in_world(piece: PlacedShape) -> np.ndarray:
     return vertices(piece.shape) @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
 
 
@@ -155,7 +155,7 @@ def performers_room() -> np.ndarray:
     return np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 3)
 
 
-def ray_hits(pieces: list[Piece], eye: np.ndarray, targets: np.ndarray) -> np.ndarray:
+def ray_hits(pieces: list[PlacedShape], eye: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Whether the ways from the eye to targets (N, 3) go through the pieces' turned boxes (P, N).
 
     By slabs, in each piece's own frame.

@@ -16,5 +16,5 @@ def to_linear(color: object) -> object:
     return tuple(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
 
 
-Share = Annotated[float, Field(ge=0, le=1)]
-Color = Annotated[tuple[Share, Share, Share], BeforeValidator(to_linear)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Color = Annotated[tuple[Fraction, Fraction, Fraction], BeforeValidator(to_linear)]

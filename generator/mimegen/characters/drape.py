@@ -13,7 +13,7 @@ STEPS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Tube:
+class Stretch:
     """A stretch of the body around a straight axis.
 
     ``start`` (3,) and ``end`` (3,) in metres; cloth hangs from the start towards the end.
@@ -44,7 +44,7 @@ class Tube:
         return float(np.linalg.norm(self.end - self.start))
 
 
-def draped(points: FloatArray, tube: Tube, gap: float, taper: float,
+def draped(points: FloatArray, tube: Stretch, gap: float, taper: float,
            obstacle: FloatArray) -> FloatArray:
     """Return points (N, 3) moved out from the axis to where cloth around the obstacle hangs.
 
@@ -70,7 +70,7 @@ def draped(points: FloatArray, tube: Tube, gap: float, taper: float,
     return np.asarray(centre + (points - centre) * reach[:, None])
 
 
-def radius_profile(tube: Tube, obstacle: FloatArray) -> FloatArray:
+def radius_profile(tube: Stretch, obstacle: FloatArray) -> FloatArray:
     """Return the distance of the obstacle's surface from the axis (STEPS, ANGLES)."""
     angle, along, radius = tube.coordinates(obstacle)
     inside = (along > -0.03) & (along < tube.length + 0.03)

@@ -85,13 +85,13 @@ def _half_way(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
               name: str) -> FloatArray:
     joint = skeleton.index[name]
     own, above = _below(skeleton, joint), _above(skeleton, joint)
-    ours, theirs = weights[:, own].sum(axis=1), weights[:, above].sum(axis=1)
-    moved = np.minimum(ours, theirs)
+    own_weight, above_weight = weights[:, own].sum(axis=1), weights[:, above].sum(axis=1)
+    moved = np.minimum(own_weight, above_weight)
     if name.removeprefix("Left").removeprefix("Right") == "Arm":
         moved = moved * _about_shoulder(vertices, skeleton, joint)
     found = weights.copy()
-    found[:, own] *= (1 - moved / np.maximum(ours, 1e-12))[:, None]
-    found[:, above] *= (1 - moved / np.maximum(theirs, 1e-12))[:, None]
+    found[:, own] *= (1 - moved / np.maximum(own_weight, 1e-12))[:, None]
+    found[:, above] *= (1 - moved / np.maximum(above_weight, 1e-12))[:, None]
     found[:, skeleton.index[name + "Half"]] = 2 * moved
     return found
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.characters.colors import Color, Share
+from mimegen.characters.colors import Color, Fraction
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.spacesuit.spec import Spacesuit
 
@@ -15,8 +15,8 @@ class Skin(Strict):
     """The skin's color in the light, how much lips and cheeks stand out, and stubble."""
 
     color: Color
-    redness: Share = 0.5
-    beard: Share = 0.0
+    redness: Fraction = 0.5
+    beard: Fraction = 0.0
 
 
 class Eyes(Strict):
@@ -33,8 +33,8 @@ class Hair(Strict):
     """
 
     color: Color
-    length: Share = 0.0
-    volume: Share = 0.5
+    length: Fraction = 0.0
+    volume: Fraction = 0.5
     brow_height: float = Field(default=0.007, ge=0.002, le=0.015)
 
 
@@ -48,9 +48,9 @@ class Top(Strict):
     kind: Literal["top"]
     color: Color
     sleeve: float = Field(default=0.35, ge=0.15, le=0.97)
-    length: Share = 0.7
+    length: Fraction = 0.7
     neckline: float = Field(default=0.0, ge=0, le=0.1)
-    looseness: Share = 0.5
+    looseness: Fraction = 0.5
 
 
 class Trousers(Strict):
@@ -59,7 +59,7 @@ class Trousers(Strict):
     kind: Literal["trousers"]
     color: Color
     leg: float = Field(default=1.0, ge=0.4, le=1)
-    looseness: Share = 0.5
+    looseness: Fraction = 0.5
 
 
 class Shoes(Strict):

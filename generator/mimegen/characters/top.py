@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
-from mimegen.characters.drape import Tube, draped, ramp
+from mimegen.characters.drape import Stretch, draped, ramp
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Top
 from mimegen.characters.surface import Surface
@@ -68,7 +68,7 @@ def hanging_trunk(surface: Surface, garment: Top, body: Body, gap: float) -> Sur
     around = around[np.abs(around[:, 0]) < body.joint("LeftArm")[0] * 1.12]
     low = surface.vertices[:, 2].min()
     centre = body.joint("Spine1")[1] - 0.01
-    tube = Tube(np.array([0.0, centre, armpit]), np.array([0.0, centre, low]))
+    tube = Stretch(np.array([0.0, centre, armpit]), np.array([0.0, centre, low]))
     moved = draped(surface.vertices, tube, gap, 0.9 - 0.75 * garment.looseness, around)
     share = ramp(surface.vertices[:, 2], armpit + 0.01, armpit - 0.06)
     share = share * (np.abs(surface.vertices[:, 0]) < body.joint("LeftArm")[0] * 1.3)
@@ -81,7 +81,7 @@ def hanging_sleeves(surface: Surface, garment: Top, body: Body, gap: float) -> S
     vertices = surface.vertices.copy()
     for side in ("Left", "Right"):
         start, end = body.joint(side + "Arm"), body.joint(side + "Hand")
-        tube = Tube(start, end)
+        tube = Stretch(start, end)
         arm = body.vertices[np.unique(body.faces["tights"])]
         _, along, _ = tube.coordinates(arm)
         moved = draped(vertices, tube, gap, 0.30 - 0.22 * garment.looseness, arm[along > 0.03])

@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
-from mimegen.characters.drape import Tube, draped, ramp
+from mimegen.characters.drape import Stretch, draped, ramp
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Trousers
 from mimegen.characters.surface import Surface
@@ -61,15 +61,15 @@ def hanging_legs(surface: Surface, garment: Trousers, body: Body, gap: float) ->
     hip = body.joint("LeftUpLeg")
     crotch = hip[2] - 0.075 * scale
     low = surface.vertices[:, 2].min()
-    seat = Tube(np.array([0.0, hip[1], hip[2] + 0.1 * scale]),
-                np.array([0.0, hip[1], crotch - 0.02]))
+    seat = Stretch(np.array([0.0, hip[1], hip[2] + 0.1 * scale]),
+                   np.array([0.0, hip[1], crotch - 0.02]))
     trunk = tights[np.abs(tights[:, 0]) < 0.3 * scale]
     share = ramp(vertices[:, 2], crotch + 0.01 * scale, crotch + 0.06 * scale)[:, None]
     vertices = vertices + share * (draped(vertices, seat, gap, 1.5, trunk) - vertices)
     for side, sign in (("Left", 1.0), ("Right", -1.0)):
         ankle, thigh = body.joint(side + "Foot"), body.joint(side + "UpLeg")
         top = np.array([thigh[0] * 0.9, thigh[1], crotch])
-        tube = Tube(top, np.array([ankle[0], ankle[1] + 0.005, low]))
+        tube = Stretch(top, np.array([ankle[0], ankle[1] + 0.005, low]))
         own = sign * tights[:, 0] > 0
         above = tights[:, 2] > low
         moved = draped(vertices, tube, gap, 0.16 - 0.13 * garment.looseness, tights[own & above])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography import hands
-from mimegen.choreography.anchors import SIDES, Anchors, Stage
+from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.score import Score
 from mimegen.choreography.trunk import Turns
@@ -26,20 +26,20 @@ class Along(NamedTuple):
     shift: FloatArray
 
 
-def going_along(score: Score, stage: Stage) -> Along:
+def going_along(score: Score, context: Context) -> Along:
     """Return how the trunk goes along with the hands, as they would move about a still body.
 
     The trunk takes part in reaches of any length (Kaminski, Bock and Gentile 1995); what it holds
     all the time is the score's to say, so only what differs from the mean counts.
     """
-    values, frames = liveliness().along, len(stage.moments)
-    skeleton = stage.skeleton
+    values, frames = liveliness().along, len(context.moments)
+    skeleton = context.skeleton
     still = GlobalPose(
         np.broadcast_to(skeleton.heads, (frames, *skeleton.heads.shape)),
         np.broadcast_to(quaternions.IDENTITY, (frames, len(skeleton.names), 4)))
-    anchors = Anchors(score, stage, still)
+    anchors = Anchors(score, context, still)
     left, right = (_way(hands.touching_points(anchors.hand_track(side), anchors.resolve,
-                                              stage.unit), values.ease_s * stage.fps)
+                                              context.unit), values.ease_s * context.fps)
                    for side in SIDES)
     both = (left + right) / 2
     lean = -values.lean * both[:, 1] - values.bow * both[:, 2]

@@ -35,7 +35,7 @@ SIDES = {"Left": LEFT, "Right": RIGHT}
 AHEAD = GazeKey(to=Place(HERE, (0.0, 600.0, 140.0)))
 
 
-class Stage(NamedTuple):
+class Context(NamedTuple):
     """What the parts of a performance share: keys, moments (F,), and the small movements.
 
     ``partner`` is the other performer's pose in this one's world, None for somebody alone.
@@ -63,12 +63,12 @@ class Stage(NamedTuple):
         return centimetre(self.skeleton)
 
 
-def own_floor(stage: Stage) -> Frames:
+def own_floor(context: Context) -> Frames:
     """Return the floor under the performer, wherever they have walked and turned."""
-    phases = stage.line.written_phases
-    ground = body_ground(walks(phases), walk_start(phases), stage.walked)
+    phases = context.line.written_phases
+    ground = body_ground(walks(phases), walk_start(phases), context.walked)
     places = in_body_axes(np.column_stack([ground.place, np.zeros(len(ground.place))]))
-    return Frames(places * stage.unit, about_z(ground.turn))
+    return Frames(places * context.unit, about_z(ground.turn))
 
 
 def about_z(degrees: FloatArray) -> FloatArray:
@@ -81,9 +81,9 @@ def about_z(degrees: FloatArray) -> FloatArray:
 class Anchors:
     """Landmarks, props, hands and the partner as moving frames."""
 
-    def __init__(self, score: Score, stage: Stage, pose: GlobalPose) -> None:
+    def __init__(self, score: Score, context: Context, pose: GlobalPose) -> None:
         """Take the frames from ``pose``, the global pose as far as it is known."""
-        self.score, self.stage, self.pose = score, stage, pose
+        self.score, self.context, self.pose = score, context, pose
         self._known: dict[tuple[str, float], Frames] = {}
         self._tracks: dict[str, hands.HandTrack] = {}
 
@@ -97,9 +97,9 @@ class Anchors:
         return self._tracks[side]
 
     def _hand_track(self, side: str) -> hands.HandTrack:
-        life, moments = self.stage.life, self.stage.moments
+        life, moments = self.context.life, self.context.moments
         own, other = f"{side.lower()}_hand", "left_hand" if side == "Right" else "right_hand"
-        keys, others = (track_keys(self.stage.line.phases, name, hands.HANGING)
+        keys, others = (track_keys(self.context.line.phases, name, hands.HANGING)
                         for name in (own, other))
         shared = Clock(moments, life.lateness("hands", moments))
         weights = track_weights(keys, shared.now)
@@ -109,7 +109,7 @@ class Anchors:
         late = shared.late + apart * bare.share(play) * life.lateness(own, moments)
         drift, alike = (life.drifted(name, moments) for name in (own, "left_hand"))
         drift = alike + apart[:, None] * (drift - alike)
-        return bare._replace(clock=Clock(moments, late), drift=drift * self.stage.unit,
+        return bare._replace(clock=Clock(moments, late), drift=drift * self.context.unit,
                              stray=apart[:, None] * life.stray[own].at(moments))
 
     def resolve(self, name: str, side: float) -> Frames:
@@ -119,38 +119,38 @@ class Anchors:
         return self._known[name, side]
 
     def _found(self, name: str, side: float) -> Frames:
-        count = len(self.stage.moments)
+        count = len(self.context.moments)
         if name == FLOOR:
             return Frames(np.zeros((count, 3)), np.tile(quaternions.IDENTITY, (count, 1)))
         if name == HERE:
-            return own_floor(self.stage)
+            return own_floor(self.context)
         if name in self.score.props:
             return self._prop(name)
-        if name.startswith(PARTNER) and self.stage.partner is not None:
-            places = partner_place(self.stage.skeleton, self.stage.partner, name)
+        if name.startswith(PARTNER) and self.context.partner is not None:
+            places = partner_place(self.context.skeleton, self.context.partner, name)
             return Frames(places, np.tile(quaternions.IDENTITY, (count, 1)))
         if name in ("left_hand", "right_hand", "other_hand"):
             own = side if name == "other_hand" else (LEFT if name == "right_hand" else RIGHT)
             return self._hand("Right" if own == LEFT else "Left")
-        return landmark_frames(self.stage.skeleton, self.pose, name, side)
+        return landmark_frames(self.context.skeleton, self.pose, name, side)
 
     def _hand(self, side: str) -> Frames:
         self._known[f"{side.lower()}_hand", LEFT] = self.resolve("chest", LEFT)
-        points = hands.touching_points(self.hand_track(side), self.resolve, self.stage.unit)
+        points = hands.touching_points(self.hand_track(side), self.resolve, self.context.unit)
         return Frames(points, self.resolve("chest", LEFT).rotations)
 
     def _prop(self, name: str) -> Frames:
         start = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
-        keys = track_keys(self.stage.line.phases, name, start)
-        now = self.stage.clock("hands").now
+        keys = track_keys(self.context.line.phases, name, start)
+        now = self.context.clock("hands").now
         weights = track_weights(keys, now)
         turns = track_values(keys, ("turn", "lean", "tilt"), now)
         own = trunk.turned(trunk.Turns(*turns.T))
         frames = [self._on(timed.key) for timed in keys]
         places = np.einsum("fk,kfc->fc", weights, np.stack([f.positions for f in frames]))
         free = weights @ np.array([prop_play(cast(PropKey, timed.key)) for timed in keys])
-        drift = self.stage.life.drifted("left_hand", self.stage.moments)
-        places += free[:, None] * drift * self.stage.unit
+        drift = self.context.life.drifted("left_hand", self.context.moments)
+        places += free[:, None] * drift * self.context.unit
         rotations = quaternions.normalise(
             np.einsum("fk,kfc->fc", weights, np.stack([f.rotations for f in frames]))
         )
@@ -159,12 +159,12 @@ class Anchors:
     def _on(self, key: object) -> Frames:
         assert isinstance(key, PropKey | GazeKey) and key.to is not None
         frame = self.resolve(key.to.anchor, LEFT)
-        offset = in_body_axes(np.array(key.to.offset) * self.stage.unit)
+        offset = in_body_axes(np.array(key.to.offset) * self.context.unit)
         return Frames(frame.place(offset), frame.rotations)
 
     def gaze(self) -> FloatArray:
         """Return what the person looks at (F, 3)."""
-        keys = track_keys(self.stage.line.phases, "gaze", AHEAD)
-        weights = eased_weights(keys, self.stage.clock("gaze"), liveliness().follow["gaze"])
+        keys = track_keys(self.context.line.phases, "gaze", AHEAD)
+        weights = eased_weights(keys, self.context.clock("gaze"), liveliness().follow["gaze"])
         places = np.stack([self._on(timed.key).positions for timed in keys])
         return np.asarray(np.einsum("fk,kfc->fc", weights, places))

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.choreography import legs, trunk
-from mimegen.choreography.anchors import SIDES, Stage, about_z
+from mimegen.choreography.anchors import SIDES, Context, about_z
 from mimegen.choreography.body import FLOOR
 from mimegen.choreography.footwork import SmallStep, aside, small_steps
 from mimegen.choreography.life import liveliness
@@ -22,7 +22,7 @@ from mimegen.choreography.tracks import (
     values_of,
 )
 from mimegen.choreography.walking import (
-    Ground,
+    Floor,
     body_ground,
     foot_ground,
     jolts,
@@ -65,82 +65,83 @@ class Lower(NamedTuple):
     swing: dict[str, FloatArray]
 
 
-def lower_body(stage: Stage, help_m: FloatArray, along: trunk.Turns) -> Lower:
+def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lower:
     """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis, and ``along`` how
     it turns with them."""
-    skeleton = stage.skeleton
-    found, start = walks(stage.line.written_phases), walk_start(stage.line.phases)
-    written = stage.walked
+    skeleton = context.skeleton
+    found, start = walks(context.line.written_phases), walk_start(context.line.phases)
+    written = context.walked
     body = body_ground(found, start, written)
     heading = about_z(body.turn)
-    feet = {side: _foot_keys(stage, side) for side in SIDES}
+    feet = {side: _foot_keys(context, side) for side in SIDES}
     grounds = {side: foot_ground(found, start, written, side.lower(),
-                                 stage.life.footfalls[side.lower()]) for side in SIDES}
-    stepped = small_steps(feet, found, stage.life, float(stage.moments[-1]))
-    goals = {side: _foot_goal(stage, side, feet[side], grounds[side], stepped) for side in SIDES}
-    steps, turns = _pelvis(stage, _jumps(feet))
-    steps += stage.life.drifted("sway", stage.moments) * _steadiness(goals, stage.fps)[:, None]
+                                 context.life.footfalls[side.lower()]) for side in SIDES}
+    stepped = small_steps(feet, found, context.life, float(context.moments[-1]))
+    goals = {side: _foot_goal(context, side, feet[side], grounds[side], stepped) for side in SIDES}
+    steps, turns = _pelvis(context, _jumps(feet))
+    steady = _steadiness(goals, context.fps)[:, None]
+    steps += context.life.drifted("sway", context.moments) * steady
     steps += jolts(found, written)[:, None] * [0.0, 0.7, -1.0]
     # Small steps take the whole performer along.
-    steps[:, :2] += gaussian_filter1d(np.mean(
-        [aside(stepped, side, stage.moments)[:, :2] * [sign, 1.0] for side, sign in SIDES.items()],
-        axis=0), ASIDE_EASE_S * stage.fps, axis=0, mode="nearest")
-    root = _flat(body.place * stage.unit) + quaternions.rotate(
-        heading, skeleton.heads[0] + in_body_axes(steps * stage.unit)
+    taken = np.mean([aside(stepped, side, context.moments)[:, :2] * [sign, 1.0]
+                     for side, sign in SIDES.items()], axis=0)
+    steps[:, :2] += gaussian_filter1d(taken, ASIDE_EASE_S * context.fps, axis=0, mode="nearest")
+    root = _flat(body.place * context.unit) + quaternions.rotate(
+        heading, skeleton.heads[0] + in_body_axes(steps * context.unit)
     )
     root[:, 2] -= STANDING_SINK_M
     root += help_m
-    root += _weight_shift(stage, goals, root, heading)
+    root += _weight_shift(context, goals, root, heading)
     size, spread = under_way(found, written), _spread(goals, heading)
     stride = size * np.clip(spread / 0.55, -1.2, 1.2)
     root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
     root[:, 2] += RISE_SHARE * gaussian_filter1d(
-        sum(ground.lift for ground in grounds.values()) * stage.unit, RISE_EASE_S * stage.fps,
+        sum(ground.lift for ground in grounds.values()) * context.unit, RISE_EASE_S * context.fps,
         mode="nearest")
     turns = turns + np.stack(along, axis=-1) + np.stack([
         body.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
         STEP_LIST_DEG * size * _lifted_side(goals),
     ], axis=-1)
-    root, rotations = _on_legs(stage, root, trunk.turned(trunk.Turns(*turns.T)), goals)
+    root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
     chest = trunk.Turns(-CHEST_TURN_DEG * stride, CHEST_LEAN_DEG * stride**2,
                         -CHEST_TILT_DEG * size * _lifted_side(goals))
-    smooth = gaussian_filter1d(stride, SWING_EASE_S * stage.fps, mode="nearest")
+    smooth = gaussian_filter1d(stride, SWING_EASE_S * context.fps, mode="nearest")
     return Lower(root, rotations, chest, {
         side: quaternions.rotate(heading, _swing(
-            sign * smooth * stage.life.swung(side.lower(), stage.moments)))
+            sign * smooth * context.life.swung(side.lower(), context.moments)))
         for side, sign in SIDES.items()
     })
 
 
-def _pelvis(stage: Stage, jumps: bool) -> tuple[FloatArray, FloatArray]:
+def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:
     """Return where (F, 3), in cm, the score has the pelvis, and how it is turned (F, 3)."""
-    keys = track_keys(stage.line.phases, "pelvis", PelvisKey())
-    clock, follow = stage.clock("pelvis"), liveliness().follow
+    keys = track_keys(context.line.phases, "pelvis", PelvisKey())
+    clock, follow = context.clock("pelvis"), liveliness().follow
     eased = eased_weights(keys, clock, follow["pelvis"])
     steps = eased @ values_of(keys, ("left", "forward", "up"))
     if jumps:
         # Up and down the pelvis keeps step with the feet, or legs were too short.
-        steps[:, 2] = track_values(keys, ("up",), stage.moments, follow["pelvis"].lead)[:, 0]
+        steps[:, 2] = track_values(keys, ("up",), context.moments, follow["pelvis"].lead)[:, 0]
     else:
         steps[:, 2] = eased_weights(keys, clock, follow["pelvis up"]) @ values_of(
             keys, ("up",))[:, 0]
     turns = eased @ values_of(keys, ("turn", "lean", "tilt"))
-    return steps, turns + stage.life.turned("pelvis", stage.moments)
+    return steps, turns + context.life.turned("pelvis", context.moments)
 
 
-def _on_legs(stage: Stage, root: FloatArray, pelvis: FloatArray, goals: dict[str, legs.FootGoal]
+def _on_legs(context: Context, root: FloatArray, pelvis: FloatArray, goals: dict[str, legs.FootGoal]
              ) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return the root (F, 3), no higher than the legs reach, and all rotations from there down."""
-    skeleton, rotations = stage.skeleton, {"Hips": pelvis}
+    skeleton, rotations = context.skeleton, {"Hips": pelvis}
     hips = {side: quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
             for side in SIDES}
     high = np.max([legs.too_high(skeleton, side, root + hip, goals[side])
                    for side, hip in hips.items()], axis=0)
     lower = np.zeros_like(root)
-    lower[:, 2] = gaussian_filter1d(high, LOWER_EASE_S * stage.fps, mode="nearest")
+    lower[:, 2] = gaussian_filter1d(high, LOWER_EASE_S * context.fps, mode="nearest")
     for side, hip in hips.items():
         rotations |= legs.leg_rotations(skeleton, side, root - lower + hip, pelvis, goals[side],
-                                        stage.fps)
+                                        context.fps)
     return root - lower, rotations
 
 
@@ -162,30 +163,30 @@ def _flat(place: FloatArray) -> FloatArray:
     return in_body_axes(np.column_stack([place, np.zeros(len(place))]))
 
 
-def _foot_keys(stage: Stage, side: str) -> list[TimedKey]:
-    standing = in_body_axes(_ball(stage, side), SIDES[side]) * [1, 1, 0] / stage.unit
+def _foot_keys(context: Context, side: str) -> list[TimedKey]:
+    standing = in_body_axes(_ball(context, side), SIDES[side]) * [1, 1, 0] / context.unit
     at_first = FootKey(to=Place(FLOOR, tuple(standing * [1.25, 1, 1])), turn=TOES_OUT_DEG, heel=0.0)
-    return track_keys(stage.line.phases, f"{side.lower()}_foot", at_first)
+    return track_keys(context.line.phases, f"{side.lower()}_foot", at_first)
 
 
-def _ball(stage: Stage, side: str) -> FloatArray:
-    return np.asarray(stage.skeleton.heads[stage.skeleton.index[f"{side}ToeBase"]])
+def _ball(context: Context, side: str) -> FloatArray:
+    return np.asarray(context.skeleton.heads[context.skeleton.index[f"{side}ToeBase"]])
 
 
-def _foot_goal(stage: Stage, side: str, keys: Sequence[TimedKey], ground: Ground,
+def _foot_goal(context: Context, side: str, keys: Sequence[TimedKey], ground: Floor,
                stepped: Sequence[SmallStep]) -> legs.FootGoal:
-    skeleton, sign, ball = stage.skeleton, SIDES[side], _ball(stage, side)
+    skeleton, sign, ball = context.skeleton, SIDES[side], _ball(context, side)
     places = np.array([timed.key.to.offset for timed in keys if isinstance(timed.key, FootKey)
                        and timed.key.to is not None])
-    now = stage.clock(f"{side.lower()}_foot").now
+    now = context.clock(f"{side.lower()}_foot").now
     steps = track_weights(keys, now) @ places + aside(stepped, side, now)
     steps[:, 0] *= ground.narrow
     height = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, now) + ground.lift
     turn, heel = track_values(keys, ("turn", "heel"), now).T
-    flat = in_body_axes(steps * [1, 1, 0] * stage.unit, sign)
-    goal = _flat(ground.place * stage.unit) + quaternions.rotate(about_z(ground.turn), flat)
-    goal[:, 2] = height * stage.unit + ball[2]
-    turn = turn + stage.life.toes[side.lower()]
+    flat = in_body_axes(steps * [1, 1, 0] * context.unit, sign)
+    goal = _flat(ground.place * context.unit) + quaternions.rotate(about_z(ground.turn), flat)
+    goal[:, 2] = height * context.unit + ball[2]
+    turn = turn + context.life.toes[side.lower()]
     return legs.on_heel(skeleton, side, legs.FootGoal(
         goal, sign * turn + ground.turn, heel + ground.heel))
 
@@ -206,7 +207,7 @@ def _step_height(keys: Sequence[TimedKey], places: FloatArray, moments: FloatArr
     return height
 
 
-def _weight_shift(stage: Stage, goals: dict[str, legs.FootGoal], root: FloatArray,
+def _weight_shift(context: Context, goals: dict[str, legs.FootGoal], root: FloatArray,
                   heading: FloatArray) -> FloatArray:
     """Return how the pelvis goes (F, 3), sideways, towards the foot that carries the weight."""
     leftward = quaternions.rotate(heading, np.array([1.0, 0.0, 0.0]))
@@ -214,15 +215,16 @@ def _weight_shift(stage: Stage, goals: dict[str, legs.FootGoal], root: FloatArra
     load = _loads(goals)
     share = load["Left"] / (load["Left"] + load["Right"])
     apart = across["Left"] - across["Right"]
-    shift = gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * stage.fps, mode="nearest")
+    shift = gaussian_filter1d((share - 0.5) * apart, WEIGHT_EASE_S * context.fps, mode="nearest")
     # A pelvis that the score has already put over the foot stays there.
     room = (across["Left"] + across["Right"]) / 2 + shift - np.sum(root * leftward, axis=-1)
     wanted = WEIGHT_SHARE * shift
     toward = np.where(shift > 0, np.clip(wanted, 0.0, np.maximum(room, 0.0)),
                       np.clip(wanted, np.minimum(room, 0.0), 0.0))
-    standing = np.clip((root[:, 2] / stage.skeleton.heads[0, 2] - SITS) / (STANDS - SITS), 0.0, 1.0)
+    height = root[:, 2] / context.skeleton.heads[0, 2]
+    standing = np.clip((height - SITS) / (STANDS - SITS), 0.0, 1.0)
     # What is left of the way may begin and end at any moment, which would jerk.
-    gentle = gaussian_filter1d(standing * toward, GENTLE_S * stage.fps, mode="nearest")
+    gentle = gaussian_filter1d(standing * toward, GENTLE_S * context.fps, mode="nearest")
     return np.asarray(gentle[:, None] * leftward)
 
 

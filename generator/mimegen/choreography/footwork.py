@@ -13,7 +13,7 @@ from mimegen.choreography.tracks import TimedKey
 from mimegen.choreography.walking import Walk, minimum_jerk
 from mimegen.motion.quaternions import FloatArray
 
-Span = tuple[float, float]
+Interval = tuple[float, float]
 # Feet are free to step so long (s) after and before they, or the other one, do something; on a heel
 # raised further than this (degrees) nobody steps.
 CLEAR_S, HIGH_HEEL_DEG = 0.1, 30.0
@@ -74,9 +74,9 @@ def aside(steps: Sequence[SmallStep], foot: str, moments: FloatArray) -> FloatAr
     return way
 
 
-def _standing(keys: Sequence[TimedKey], duration: float) -> list[Span]:
+def _standing(keys: Sequence[TimedKey], duration: float) -> list[Interval]:
     """Return when a foot stands flat on one place, a little short of what is before and after."""
-    spans: list[Span] = []
+    spans: list[Interval] = []
     after = replace(keys[-1], time=duration + CLEAR_S)
     for first, last in pairwise([*keys, after]):
         if not _stays(first, last):
@@ -95,12 +95,12 @@ def _stays(first: TimedKey, last: TimedKey) -> bool:
     return bool(moved < 0.1 and one.to.offset[2] < 0.5 and high < HIGH_HEEL_DEG)
 
 
-def _both(first: Sequence[Span], second: Sequence[Span]) -> list[Span]:
+def _both(first: Sequence[Interval], second: Sequence[Interval]) -> list[Interval]:
     spans = [(max(a, c), min(b, d)) for a, b in first for c, d in second]
     return sorted(span for span in spans if span[0] < span[1])
 
 
-def _without(spans: Sequence[Span], taken: Span) -> list[Span]:
+def _without(spans: Sequence[Interval], taken: Interval) -> list[Interval]:
     left = [(a, min(b, taken[0] - CLEAR_S)) for a, b in spans]
     right = [(max(a, taken[1] + CLEAR_S), b) for a, b in spans]
     return sorted(span for span in (*left, *right) if span[0] < span[1])

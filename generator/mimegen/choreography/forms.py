@@ -61,7 +61,7 @@ def _hung(key: HandKey, name: str, prop: Prop, side: float) -> bool:
 
 def _touching(anchors: Anchors, name: str, side: str, track: HandTrack) -> FloatArray:
     """Return a hand's touching point in the thing's frame (F, 3), in centimetres."""
-    pose, stage, frame = anchors.pose, anchors.stage, anchors.resolve(name, LEFT)
+    pose, stage, frame = anchors.pose, anchors.context, anchors.resolve(name, LEFT)
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     touch = track.weights() @ touches
     hand = stage.skeleton.index[f"{side}Hand"]
@@ -90,7 +90,7 @@ def _of_hand(anchors: Anchors, name: str, side: str, point: FloatArray,
 
 def _askew(anchors: Anchors, name: str, side: str) -> FloatArray:
     """Return the angle (F,) in degrees between the rod in a hand and where the thing has it."""
-    hand = anchors.pose.rotations[:, anchors.stage.skeleton.index[f"{side}Hand"]]
+    hand = anchors.pose.rotations[:, anchors.context.skeleton.index[f"{side}Hand"]]
     held = quaternions.rotate(hand, bar_axis(SIDES[side]))
     axis = _along(anchors.score.props[name])
     rod = quaternions.rotate(anchors.resolve(name, LEFT).rotations, axis)

@@ -111,7 +111,7 @@ class Fingers(Strict):
     rates_hz: Band
 
 
-class Along(Strict):
+class FollowRates(Strict):
     """How trunk and pelvis go along with hands, in degrees and metres for each metre."""
 
     lean: float
@@ -136,7 +136,7 @@ class Liveliness(Strict):
     uneven: Uneven
     small_steps: SmallSteps
     gait: Gait
-    along: Along
+    along: FollowRates
     fingers: Fingers
     stray_s: float
     stray_hz: Band

@@ -100,7 +100,7 @@ def _reach(misses: dict[str, FloatArray], fps: float) -> Iterator[Finding]:
 def _forms(anchors: Anchors) -> Iterator[Finding]:
     for off in off_form(anchors):
         yield from _worst("form", off.part, off.values, FORM_LIMITS[off.unit], off.unit,
-                          anchors.stage.fps)
+                          anchors.context.fps)
 
 
 def _joints(motion: Motion) -> Iterator[Finding]:

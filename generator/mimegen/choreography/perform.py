@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from mimegen.choreography import hands
-from mimegen.choreography.anchors import SIDES, Anchors, Stage
+from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.freedom import FREE, play
 from mimegen.choreography.life import life_of
 from mimegen.choreography.performer import performed
 from mimegen.choreography.places import in_body_axes
 from mimegen.choreography.score import Score
-from mimegen.choreography.variation import Variant, vary
+from mimegen.choreography.variation import Rendition, vary
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
@@ -36,14 +36,15 @@ def perform_scene(
     Seed 0 is the score as written; every other seed is another take of it. The same seed always
     gives the same bytes. Raises RequestError where a hand cannot reach its target.
     """
-    variants = vary(score, seed, style)
+    renditions = vary(score, seed, style)
     parts = score.parts()
-    frames = round(variants[0].line.duration * fps) + 1
+    frames = round(renditions[0].line.duration * fps) + 1
     moments = np.arange(frames) / fps
     skeleton = standard_skeleton()
     alone = tuple(
-        Stage(skeleton, variant.line, moments, fps, life_of(part.name, seed, variant.line), None)
-        for part, variant in zip(parts, variants, strict=True)
+        Context(skeleton, rendition.line, moments, fps,
+                life_of(part.name, seed, rendition.line), None)
+        for part, rendition in zip(parts, renditions, strict=True)
     )
     exact = seed == 0 and style is None
     if len(parts) == 1:
@@ -54,10 +55,10 @@ def perform_scene(
         for number in range(SCENE_ROUNDS):
             for own in (1, 0):
                 partner = _seen_by(score, own, motions[1 - own])
-                stage = alone[own]._replace(partner=partner.global_pose)
+                context = alone[own]._replace(partner=partner.global_pose)
                 exact_now = exact and number == SCENE_ROUNDS - 1
-                motions[own] = performed(parts[own], stage, exact_now)
-    return tuple(_as_seen(_placed(motion, *_spot(score, own)), variants[0])
+                motions[own] = performed(parts[own], context, exact_now)
+    return tuple(_as_seen(_placed(motion, *_spot(score, own)), renditions[0])
                  for own, motion in enumerate(motions))
 
 
@@ -69,16 +70,16 @@ def finished_anchors(
     The landmarks are those of the finished motions, which ``perform_scene`` made of the same
     score, seed and style.
     """
-    variants, parts = vary(score, seed, style), score.parts()
+    renditions, parts = vary(score, seed, style), score.parts()
     moments = np.arange(motions[0].frames) / motions[0].fps
-    bare = [_placed_back(_as_solved(motion, variants[0]), *_spot(score, own))
+    bare = [_placed_back(_as_solved(motion, renditions[0]), *_spot(score, own))
             for own, motion in enumerate(motions)]
     found = []
     for own, (motion, part) in enumerate(zip(bare, parts, strict=True)):
         partner = _seen_by(score, own, bare[1 - own]).global_pose if len(bare) == 2 else None
-        stage = Stage(motion.skeleton, variants[own].line, moments, motion.fps,
-                      life_of(part.name, seed, variants[own].line), partner)
-        found.append(Anchors(part, stage, motion.global_pose))
+        context = Context(motion.skeleton, renditions[own].line, moments, motion.fps,
+                          life_of(part.name, seed, renditions[own].line), partner)
+        found.append(Anchors(part, context, motion.global_pose))
     return tuple(found)
 
 
@@ -91,7 +92,7 @@ def touch_errors(anchors: Anchors, exact: bool) -> dict[str, FloatArray]:
 
 
 def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:
-    skeleton = anchors.stage.skeleton
+    skeleton = anchors.context.skeleton
     track = anchors.hand_track(side)
     goal = hands.arm_goal(track, anchors.resolve, skeleton, hands.finger_pose(track))
     hand = skeleton.index[f"{side}Hand"]
@@ -137,13 +138,13 @@ def _placed_back(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
                           motion.rotations), -degrees)
 
 
-def _as_seen(motion: Motion, variant: Variant) -> Motion:
-    return _turned(mirrored(motion) if variant.mirror else motion, variant.turn_deg)
+def _as_seen(motion: Motion, rendition: Rendition) -> Motion:
+    return _turned(mirrored(motion) if rendition.mirror else motion, rendition.turn_deg)
 
 
-def _as_solved(motion: Motion, variant: Variant) -> Motion:
-    bare = _turned(motion, -variant.turn_deg)
-    return mirrored(bare) if variant.mirror else bare
+def _as_solved(motion: Motion, rendition: Rendition) -> Motion:
+    bare = _turned(motion, -rendition.turn_deg)
+    return mirrored(bare) if rendition.mirror else bare
 
 
 def _turned(motion: Motion, degrees: float) -> Motion:

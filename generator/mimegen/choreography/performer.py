@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter1d
 from mimegen.base.errors import RequestError
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
-from mimegen.choreography.anchors import SIDES, Anchors, Stage
+from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.arms import Arm, solve_arm
 from mimegen.choreography.balance import righted
 from mimegen.choreography.feet import Lower, lower_body
@@ -34,37 +34,37 @@ OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 3
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
 
 
-def performed(score: Score, stage: Stage, exact: bool) -> Motion:
+def performed(score: Score, context: Context, exact: bool) -> Motion:
     """Return one performer's motion.
 
     Where an arm is too short, the trunk goes along. Raises RequestError for a target out of reach
     if ``exact``.
     """
-    help_m = np.zeros((len(stage.moments), 3))
-    along = going_along(score, stage)
+    help_m = np.zeros((len(context.moments), 3))
+    along = going_along(score, context)
     shift_m = along.shift
-    motion, arms = _solved(score, stage, help_m, shift_m, along)
+    motion, arms = _solved(score, context, help_m, shift_m, along)
     for _ in range(RIGHTED_ROUNDS if score.balanced else 0):
         back = righted(motion, OFF_BALANCE_M)
         if np.abs(back).max() < HELPED_FROM_M:
             break
         shift_m = shift_m + back
-        motion, arms = _solved(score, stage, help_m, shift_m, along)
+        motion, arms = _solved(score, context, help_m, shift_m, along)
     for _ in range(HELP_ROUNDS):
         short = max(float(arm.short_by.max()) for arm in arms.values())
         if short < HELPED_FROM_M:
             break
-        more = help_m + _pulled(arms, stage.fps)
+        more = help_m + _pulled(arms, context.fps)
         size = np.linalg.norm(more, axis=-1, keepdims=True)
         more = more * HELP_LIMIT_M * np.tanh(size / HELP_LIMIT_M) / np.maximum(size, 1e-9)
-        helped, nearer = _solved(score, stage, more, shift_m, along)
+        helped, nearer = _solved(score, context, more, shift_m, along)
         if max(float(arm.short_by.max()) for arm in nearer.values()) > WORTH_IT * short:
             break
         motion, arms, help_m = helped, nearer, more
     if exact:
         for side, arm in arms.items():
-            _check_reach(score, Anchors(score, stage, motion.global_pose).hand_track(side).keys,
-                         arm, stage.moments, side)
+            _check_reach(score, Anchors(score, context, motion.global_pose).hand_track(side).keys,
+                         arm, context.moments, side)
     return motion
 
 
@@ -79,16 +79,16 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     return np.asarray(widened(size, HELP_EASE_S, HELP_EASE_S, fps)[:, None] * towards)
 
 
-def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray, along: Along
+def _solved(score: Score, context: Context, help_m: FloatArray, shift_m: FloatArray, along: Along
             ) -> tuple[Motion, dict[str, Arm]]:
     """Solve the whole body, with the trunk drawn along (F, 3) and the pelvis shifted (F, 3)."""
-    skeleton = stage.skeleton
-    lower = lower_body(stage, PELVIS_SHARE * help_m + shift_m, along.pelvis)
-    rotations = _trunk_and_head(score, stage, lower, (1 - PELVIS_SHARE) * help_m, along.chest)
-    anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
-    shrugs = track_keys(stage.line.phases, "shoulders", ShouldersKey())
-    shrug = eased_weights(shrugs, stage.clock("shoulders"), liveliness().follow["shoulders"]
-                          ) @ values_of(shrugs, ("up", "forward")) + stage.life.shrug(stage.moments)
+    skeleton = context.skeleton
+    lower = lower_body(context, PELVIS_SHARE * help_m + shift_m, along.pelvis)
+    rotations = _trunk_and_head(score, context, lower, (1 - PELVIS_SHARE) * help_m, along.chest)
+    anchors = Anchors(score, context, _pose(skeleton, lower.root, rotations))
+    shrugs = track_keys(context.line.phases, "shoulders", ShouldersKey())
+    weights = eased_weights(shrugs, context.clock("shoulders"), liveliness().follow["shoulders"])
+    shrug = weights @ values_of(shrugs, ("up", "forward")) + context.life.shrug(context.moments)
     arms = {}
     for side in SIDES:
         track = anchors.hand_track(side)
@@ -96,33 +96,33 @@ def _solved(score: Score, stage: Stage, help_m: FloatArray, shift_m: FloatArray,
         goal = hands.arm_goal(track, anchors.resolve, skeleton, fingers)
         swing = lower.swing[side] * hands.hanging(track)[:, None]
         goal = goal._replace(point=goal.point + swing)
-        arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, stage.fps)
+        arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, context.fps)
         _put(rotations, skeleton, arm.rotations)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
             arm.rotations[f"{side}Hand"][:, None], fingers
         )
-    return Motion.from_global_rotations(skeleton, stage.fps, lower.root, rotations), arms
+    return Motion.from_global_rotations(skeleton, context.fps, lower.root, rotations), arms
 
 
-def _trunk_and_head(score: Score, stage: Stage, lower: Lower, help_m: FloatArray,
+def _trunk_and_head(score: Score, context: Context, lower: Lower, help_m: FloatArray,
                     along: trunk.Turns) -> FloatArray:
     """Return the global rotations (F, J, 4) with everything but the arms in place."""
-    skeleton = stage.skeleton
-    rotations = np.tile(quaternions.IDENTITY, (len(stage.moments), len(skeleton.names), 1))
+    skeleton = context.skeleton
+    rotations = np.tile(quaternions.IDENTITY, (len(context.moments), len(skeleton.names), 1))
     _put(rotations, skeleton, lower.rotations)
-    turn, lean, tilt = _turns(stage, "chest")
+    turn, lean, tilt = _turns(context, "chest")
     sideways, back, _ = np.rad2deg(quaternions.rotate(
         quaternions.conjugate(rotations[:, 0]), help_m).T / SHOULDER_HEIGHT_M)
-    added = (lower.chest, along, trunk.steadying(lower.root, rotations[:, 0], stage.fps))
+    added = (lower.chest, along, trunk.steadying(lower.root, rotations[:, 0], context.fps))
     bent = trunk.turned(trunk.Turns(
         turn + sum(turns.turn for turns in added),
         lean + sum(turns.lean for turns in added) - back,
         tilt + sum(turns.tilt for turns in added) + sideways))
     _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, skeleton.index["Spine2"]]
-    offsets = trunk.Turns(*_turns(stage, "head"))
+    offsets = trunk.Turns(*_turns(context, "head"))
     _put(rotations, skeleton, trunk.head_rotations(chest, offsets))
-    anchors = Anchors(score, stage, _pose(skeleton, lower.root, rotations))
+    anchors = Anchors(score, context, _pose(skeleton, lower.root, rotations))
     looking = trunk.looking(anchors.resolve("eyes", LEFT).positions, chest, anchors.gaze())
     turns = trunk.Turns(*(a + b for a, b in zip(looking, offsets, strict=True)))
     _put(rotations, skeleton, trunk.head_rotations(chest, turns))
@@ -153,12 +153,12 @@ def _pose(skeleton: Skeleton, root: FloatArray, rotations: FloatArray) -> Global
     return GlobalPose(positions, rotations.copy())
 
 
-def _turns(stage: Stage, track: str) -> FloatArray:
+def _turns(context: Context, track: str) -> FloatArray:
     """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
-    keys = track_keys(stage.line.phases, track, Turned())
-    weights = eased_weights(keys, stage.clock(track), liveliness().follow[track])
+    keys = track_keys(context.line.phases, track, Turned())
+    weights = eased_weights(keys, context.clock(track), liveliness().follow[track])
     turns = weights @ values_of(keys, ("turn", "lean", "tilt"))
-    return np.asarray((turns + stage.life.turned(track, stage.moments)).T)
+    return np.asarray((turns + context.life.turned(track, context.moments)).T)
 
 
 def _check_reach(

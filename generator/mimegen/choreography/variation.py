@@ -38,7 +38,7 @@ MILDEST, FULLEST = 0.25, 0.8
 USUAL_AMPLITUDE = Variety().amplitude
 
 
-class Variant(NamedTuple):
+class Rendition(NamedTuple):
     """One performer's part as one seed and style perform it; ``turn_deg`` turns the whole take."""
 
     line: Timeline
@@ -65,7 +65,7 @@ class _Manner(NamedTuple):
     middles: Mapping[tuple[str, str], FloatArray]
 
 
-def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ...]:
+def vary(score: Score, seed: int, style: str | None = None) -> tuple[Rendition, ...]:
     """Return each performer's part as a seed performs it in a style.
 
     Seed 0 without a style is the score as written; other seeds without one have more or less of
@@ -77,7 +77,7 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
     if seed == 0 and style is None:
         lines = [uneven(timeline(part), part.name, seed) for part in parts]
         kept = _timed(lines, 1.0, liveliness().uneven.time, rng, keep=True)
-        return tuple(Variant(line, False, score.facing) for line in kept)
+        return tuple(Rendition(line, False, score.facing) for line in kept)
     own = (style_named(style) if style else _drawn_style(rng)).sized(
         min(1.0, score.vary.amplitude / USUAL_AMPLITUDE))
     mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
@@ -100,7 +100,7 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Variant, ..
     stretch = own.time * float(np.exp(rng.uniform(-tempo, tempo)))
     wobble = max(tempo / 3, liveliness().uneven.time)
     timed = _timed(lines, stretch, wobble, rng, grown=max(1.0, own.size, own.angles))
-    return tuple(Variant(line, mirror, turn) for line in timed)
+    return tuple(Rendition(line, mirror, turn) for line in timed)
 
 
 def _drawn_style(rng: np.random.Generator) -> Style:

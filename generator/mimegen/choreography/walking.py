@@ -30,7 +30,7 @@ NARROW = 0.55
 TOE_OFF_DEG, ON_THE_SPOT_DEG, HEEL_STRIKE_DEG = 42.0, 20.0, 17.0
 
 
-class Ground(NamedTuple):
+class Floor(NamedTuple):
     """Where a performer's, or one foot's, own floor lies in the world at every moment.
 
     ``place`` (F, 2) in centimetres to the left and forward of the start, ``turn`` (F,) in degrees
@@ -166,7 +166,7 @@ def _walk(times: list[float], points: list[FloatArray], keys: list[WalkKey],
     return Walk(np.array(times), np.array(points), steps, lift, first, moving)
 
 
-def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -> Ground:
+def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -> Floor:
     """Return the performer's own floor; ``start`` (3,) is left, forward, turn at the beginning."""
     way = np.tile(start, (len(moments), 1))
     for walk in found:
@@ -182,12 +182,12 @@ def body_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray) -
         pace = np.gradient(way, axis=0) / np.maximum(np.gradient(moments), 1e-6)[:, None]
         way = way + (walk.pulsed(moments) - moments)[:, None] * pace
     nothing = np.zeros(len(moments))
-    return Ground(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
+    return Floor(way[:, :2], way[:, 2], nothing + 1.0, nothing, nothing)
 
 
 def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
-                side: str, stray: FloatArray) -> Ground:
-    """Return one foot's own floor (see Ground): still in stance, moved in every swing.
+                side: str, stray: FloatArray) -> Floor:
+    """Return one foot's own floor (see Floor): still in stance, moved in every swing.
 
     ``stray`` (N, 4) is how far each of its landings, in turn, is off to the left and ahead (cm),
     turned (degrees), and how much higher (a share) it is lifted on the way.
@@ -216,7 +216,7 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
                 [np.sin(turn), np.cos(turn)], axis=-1)
             heel += _roll(walk, begin, end, min(span / (2 * STEP_CM), 1.0))(moments)
             frame = landed
-    return Ground(way[:, :2], way[:, 2], way[:, 3], lift, heel)
+    return Floor(way[:, :2], way[:, 2], way[:, 3], lift, heel)
 
 
 def _strayed(off: FloatArray, heading: float) -> FloatArray:

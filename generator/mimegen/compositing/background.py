@@ -11,7 +11,7 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.stage.scenery.scenery import Scenery
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
 # When a file was written, in nanoseconds, and how long it is.
 Stamp = tuple[int, int]
 
@@ -30,7 +30,7 @@ class Picture(Strict):
     horizon: float = Field(ge=0, lt=1)
     camera_height_m: float = Field(gt=0, le=500)
     camera_pitch_deg: float = Field(default=0.0, gt=-60, lt=60)
-    ground: tuple[tuple[Share, Share], ...] = Field(min_length=3)
+    ground: tuple[tuple[Fraction, Fraction], ...] = Field(min_length=3)
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
@@ -51,7 +51,7 @@ class Background(Strict):
     licence: str
     author: str
     source: str
-    color: tuple[Share, Share, Share] | None = None
+    color: tuple[Fraction, Fraction, Fraction] | None = None
     picture: Picture | None = None
     set: Scenery | None = None
 

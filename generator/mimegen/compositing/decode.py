@@ -13,7 +13,7 @@ from mimegen.compositing.color import ByteArray
 
 
 @dataclass(frozen=True)
-class Clip:
+class Video:
     """What a video file holds: frames, frames per second, width and height in pixels."""
 
     path: Path
@@ -23,7 +23,7 @@ class Clip:
     height: int
 
 
-def read_clip(path: Path) -> Clip:
+def read_clip(path: Path) -> Video:
     """Count a clip's frames and read its rate and size.
 
     Raises RequestError for a file that is absent or no video.
@@ -39,10 +39,10 @@ def read_clip(path: Path) -> Clip:
         raise _broken(path) from problem
     if not frames:
         raise _broken(path)
-    return Clip(path, frames, facts["fps"], *facts["size"])
+    return Video(path, frames, facts["fps"], *facts["size"])
 
 
-def read_pictures(clip: Clip, numbers: Sequence[int], width: int) -> list[ByteArray]:
+def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteArray]:
     """Return these frames of a clip, each (h, width, 3) sRGB bytes, in the clip's proportions.
 
     ``numbers`` ascend, the first frame is 0. Raises RequestError for a clip that is cut off.

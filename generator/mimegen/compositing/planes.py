@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mimegen.store.frames import ByteArray, Frame
 
-Box = tuple[int, int, int, int]
+PixelBox = tuple[int, int, int, int]
 """Left, top, right and bottom pixels, ends exclusive, all even."""
 
 _BITS = 16
@@ -29,7 +29,7 @@ _CHROMA = (
 )
 
 
-def changed_box(frame: Frame) -> Box:
+def changed_box(frame: Frame) -> PixelBox:
     """Return the part of the picture that figure or shadow may change."""
     boxes = []
     for (left, top), (height, width) in ((frame.figure_at, frame.figure.shape[:2]),
@@ -52,9 +52,9 @@ class Planes:
         self._still = np.empty(self._height * self._width * 3 // 2, np.uint8)
         _convert(background, self._views(self._still), (0, 0, self._width, self._height))
         self._now = self._still.copy()
-        self._box: Box = (0, 0, 0, 0)
+        self._box: PixelBox = (0, 0, 0, 0)
 
-    def show(self, picture: ByteArray, box: Box) -> ByteArray:
+    def show(self, picture: ByteArray, box: PixelBox) -> ByteArray:
         """Return the planes (H * W * 3 / 2) of a picture that is the background outside ``box``.
 
         They are good until the next call.
@@ -76,7 +76,8 @@ class Planes:
                 planes[pixels * 5 // 4 :].reshape(half))
 
 
-def _convert(picture: ByteArray, planes: tuple[ByteArray, ByteArray, ByteArray], box: Box) -> None:
+def _convert(picture: ByteArray, planes: tuple[ByteArray, ByteArray, ByteArray],
+             box: PixelBox) -> None:
     """Write a box of a picture into its planes."""
     left, top, right, bottom = box
     colors = picture[top:bottom, left:right]

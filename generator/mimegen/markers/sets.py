@@ -13,21 +13,21 @@ from mimegen.base.paths import data_folder
 from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.motion.quaternions import FloatArray
 
-Place = tuple[float, float, float]
+Vector = tuple[float, float, float]
 LEAST_MARKERS, LEAST_SHARE = 8, 0.5
 MIDDLE = ("Hips", "Spine2", "Head")
 
 
 class _Spot(Strict):
     joint: str
-    at: Place
+    at: Vector
     loose: bool = False
 
 
-class _Body(Strict):
+class _BodyMarkers(Strict):
     middle: Mapping[str, _Spot]
     sides: Mapping[str, _Spot]
-    freedom: Mapping[str, Place]
+    freedom: Mapping[str, Vector]
 
 
 class _SetFile(Strict):
@@ -67,8 +67,8 @@ def plain(label: str) -> str:
 
 
 @cache
-def _body() -> _Body:
-    return read_yaml(_folder() / "body.yaml", _Body)
+def _body() -> _BodyMarkers:
+    return read_yaml(_folder() / "body.yaml", _BodyMarkers)
 
 
 def _folder() -> Path:

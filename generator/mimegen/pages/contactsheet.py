@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import ByteArray
-from mimegen.compositing.decode import Clip, read_clip, read_pictures
+from mimegen.compositing.decode import Video, read_clip, read_pictures
 
 CLIP_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".gif")
 COLUMNS = 4
@@ -87,13 +87,13 @@ def _publish(sheet: Image.Image, target: Path) -> Path:
     return target
 
 
-def _evenly(clip: Clip, frames: int) -> list[int]:
+def _evenly(clip: Video, frames: int) -> list[int]:
     """Return at most ``frames`` frame numbers from the clip's first to its last."""
     spaced = np.linspace(0, clip.frames - 1, min(frames, clip.frames))
     return [int(number) for number in spaced.round()]
 
 
-def _grid(clip: Clip, frames: int) -> Image.Image:
+def _grid(clip: Video, frames: int) -> Image.Image:
     numbers = _evenly(clip, frames)
     columns = min(COLUMNS, len(numbers))
     rows = -(-len(numbers) // columns)
@@ -130,7 +130,7 @@ def _overview(files: Sequence[Path], frames: int) -> Image.Image:
     return sheet
 
 
-def _time(clip: Clip, number: int) -> str:
+def _time(clip: Video, number: int) -> str:
     return f"{number / clip.fps:.2f} s   frame {number + 1} of {clip.frames}"
 
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.compositing.decode import Clip, read_pictures
+from mimegen.compositing.decode import Video, read_pictures
 from mimegen.plan.variants import BACKGROUNDS
 from mimegen.production.manifest import read_manifest
 
@@ -67,7 +67,7 @@ def _make_poster(out: Path, folder: Path, row: dict[str, Any]) -> str | None:
     poster = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:20]}.jpg"
     try:
         if not poster.exists():
-            clip = Clip(out / row["file_name"], row["frames"], row["fps"], row["width"],
+            clip = Video(out / row["file_name"], row["frames"], row["fps"], row["width"],
                         row["height"])
             picture = read_pictures(clip, [int(clip.frames * POSTER_MOMENT)], POSTER_WIDTH)[0]
             packed = io.BytesIO()

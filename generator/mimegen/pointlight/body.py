@@ -24,7 +24,7 @@ _REACH_POSES, _REACH_SIDES = 4, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class BodySurface:
     """A performer's surface over time, as one mesh.
 
     ``faces`` (Q, 4) repeat the last corner of triangles; ``columns`` as from ``joint_columns``.
@@ -46,7 +46,7 @@ class Body:
         return np.asarray(posed[0], float)
 
 
-def posed_body(performance: Performance, moments: FloatArray) -> Body:
+def posed_body(performance: Performance, moments: FloatArray) -> BodySurface:
     """Return a performance's surface at fractional frame numbers (N,)."""
     character, pose = performance.character, performance.motion.global_pose
     last = performance.motion.frames - 1
@@ -62,10 +62,10 @@ def posed_body(performance: Performance, moments: FloatArray) -> Body:
         faces.append(whole.astype(np.intp) + first)
         first += len(mesh.vertices)
     skin = sparse.vstack([skin_matrix(mesh, joints) for mesh in character.meshes], format="csr")
-    return Body(skin, columns, np.concatenate(faces))
+    return BodySurface(skin, columns, np.concatenate(faces))
 
 
-def hidden_dots(dots: Dots, view: View, bodies: Sequence[Body]) -> NDArray[np.bool_]:
+def hidden_dots(dots: Dots, view: View, bodies: Sequence[BodySurface]) -> NDArray[np.bool_]:
     """Return which dots (F, D) in the world are hidden behind a body, as in a filmed display.
 
     A ray from the eye to the dot meets the triangle that its pixel lies in; the dot is hidden where
@@ -81,11 +81,11 @@ def hidden_dots(dots: Dots, view: View, bodies: Sequence[Body]) -> NDArray[np.bo
     return hidden
 
 
-def _projected(body: Body, view: View, frame: int) -> FloatArray:
+def _projected(body: BodySurface, view: View, frame: int) -> FloatArray:
     return np.asarray(view.at(frame).project(body.vertices(frame)[None])[0])
 
 
-def skin_reaches(dots: Dots, bodies: Sequence[Body]) -> FloatArray:
+def skin_reaches(dots: Dots, bodies: Sequence[BodySurface]) -> FloatArray:
     """Return how far (D,) before a dot its own skin may lie, in metres."""
     reaches = np.zeros(dots.count)
     frames = np.unique(np.linspace(0, dots.frames - 1, _REACH_POSES).astype(int))
@@ -133,7 +133,7 @@ def _cross(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0])
 
 
-def outlines(bodies: Sequence[Body], view: View, frames: int) -> Iterator[list[FloatArray]]:
+def outlines(bodies: Sequence[BodySurface], view: View, frames: int) -> Iterator[list[FloatArray]]:
     """Yield, frame by frame, each body's faces towards the viewer (Q, 4, 2), in pixels."""
     for frame in range(frames):
         shapes = []

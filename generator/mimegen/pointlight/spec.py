@@ -17,7 +17,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
 
 _LENGTH = re.compile(r"\d*\.?\d+(px|deg)?")
-Style = Literal["dots", "stick", "silhouette"]
+DotStyle = Literal["dots", "stick", "silhouette"]
 
 
 def _length(text: str) -> str:
@@ -36,7 +36,7 @@ def _color(name: str) -> str:
 
 Length = Annotated[str, AfterValidator(_length)]
 """Pixels (``6px`` or ``6``) or degrees of visual angle (``0.15deg``)."""
-Color = Annotated[str, AfterValidator(_color)]
+ColorName = Annotated[str, AfterValidator(_color)]
 """A color's name or ``#rrggbb``, sRGB."""
 
 
@@ -75,14 +75,14 @@ class Display(Strict):
     fps: float = Field(default=60, gt=0, le=240)
     dots: str = "johansson"
     add: tuple[str, ...] = ()
-    style: Style = "dots"
+    style: DotStyle = "dots"
     dot_diameter: Length = "7px"
-    color: Color = "white"
-    background: Color | None = None
+    color: ColorName = "white"
+    background: ColorName | None = None
     contrast: float = Field(default=1.0, gt=0, le=1)
     polarity: Literal["light", "dark", "mixed"] = "light"
     color_by: Literal["none", "performer", "dot"] = "none"
-    palette: tuple[Color, ...] = ("#ffb000", "#648fff", "#dc267f", "#785ef0", "#fe6100")
+    palette: tuple[ColorName, ...] = ("#ffb000", "#648fff", "#dc267f", "#785ef0", "#fe6100")
     projection: Literal["orthographic", "perspective"] = "orthographic"
     azimuth_deg: float = 45.0
     elevation_deg: float = Field(default=0.0, ge=-90, le=90)

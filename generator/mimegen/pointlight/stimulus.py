@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pointlight.body import Body, hidden_dots, posed_body
+from mimegen.pointlight.body import BodySurface, hidden_dots, posed_body
 from mimegen.pointlight.dots import MASK, Dots, sampled
 from mimegen.pointlight.manipulation import Manipulation, Setting, generator
 from mimegen.pointlight.manipulations import in_order
@@ -93,7 +93,7 @@ class Stimulus:
         return bool(np.ptp(shown, axis=1).max() == 0)
 
     @cached_property
-    def bodies(self) -> tuple[Body, ...]:
+    def bodies(self) -> tuple[BodySurface, ...]:
         """The performers' surfaces at the moments shown."""
         return _bodies(self.scene, self.moments)
 
@@ -191,7 +191,7 @@ def _dots_at(dots: Dots, source: FloatArray) -> Dots:
                    dots.trunk)
 
 
-def _bodies(scene: Scene, moments: FloatArray) -> tuple[Body, ...]:
+def _bodies(scene: Scene, moments: FloatArray) -> tuple[BodySurface, ...]:
     if not scene.bodies:
         raise RequestError("display: occlusion and silhouettes need a body; these dots have none")
     return tuple(posed_body(body, moments * scene.fps) for body in scene.bodies)

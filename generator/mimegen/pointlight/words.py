@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation, value_of
-from mimegen.pointlight.spec import Display, Style, changed, presets, read_display
+from mimegen.pointlight.spec import Display, DotStyle, changed, presets, read_display
 
 _NOT_BY_WORD = {"name", "description", "manipulations", "sample", "add", "palette", "style"}
 
@@ -30,13 +30,13 @@ def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
         if kind in MANIPULATIONS:
             read_manipulation(word)
             manipulations.append(word)
-        elif word in get_args(Style):
+        elif word in get_args(DotStyle):
             values["style"] = word
         elif equals and name in Display.model_fields and name not in _NOT_BY_WORD:
             text = Display.model_fields[name].annotation is str or name == "dot_diameter"
             values[name] = value if text else value_of(value)
         elif word not in named:
-            known = [*MANIPULATIONS, *get_args(Style), *presets()]
+            known = [*MANIPULATIONS, *get_args(DotStyle), *presets()]
             raise RequestError(f"point-light display: no manipulation, style or display '{word}'"
                                f"{near_misses(word, known)}")
     return changed(display, **values, manipulations=tuple(manipulations)), bool(named)

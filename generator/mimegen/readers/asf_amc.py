@@ -41,7 +41,7 @@ class _Bone:
 
 
 @dataclass
-class _Body:
+class _Skeleton:
     """The skeleton file: the root is bone 0; ``parents`` by name; ``degrees`` for angles."""
 
     bones: dict[str, _Bone]
@@ -139,9 +139,9 @@ class _Asf:
     def __init__(self, path: Path) -> None:
         self.path, self.rows, self.at = path, _rows(path), 0
         root = _Bone("root", dof=(*SHIFTS, *TURNS))
-        self.body = _Body({"root": root}, {}, np.zeros(3), True)
+        self.body = _Skeleton({"root": root}, {}, np.zeros(3), True)
 
-    def read(self) -> _Body:
+    def read(self) -> _Skeleton:
         sections = {":units": self._units, ":root": self._root, ":bonedata": self._bones,
                     ":hierarchy": self._hierarchy}
         while self.at < len(self.rows):
@@ -242,7 +242,7 @@ class _Asf:
 
 
 def _frames(path: Path, rows: list[tuple[int, list[str]]],
-            body: _Body) -> tuple[dict[str, FloatArray], bool, tuple[str, ...]]:
+            body: _Skeleton) -> tuple[dict[str, FloatArray], bool, tuple[str, ...]]:
     """Return the values (F, C) of each bone's degrees of freedom, whether in degrees, and notes."""
     degrees, count = body.degrees, 0
     values: dict[str, list[FloatArray]] = {n: [] for n, bone in body.bones.items() if bone.dof}
@@ -280,7 +280,7 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
                            " damaged or of another skeleton")
 
 
-def _motion(body: _Body, values: Mapping[str, FloatArray], degrees: bool) -> Motion:
+def _motion(body: _Skeleton, values: Mapping[str, FloatArray], degrees: bool) -> Motion:
     """Return the motion; a bone's joint is where it begins, its turn that from the rest pose."""
     names = ["root", *body.parents]
     index = {name: number for number, name in enumerate(names)}

@@ -15,7 +15,7 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton
 from mimegen.readers.mapping import read_mapping
 from mimegen.readers.names import SIDES, Found, roles_by_name
-from mimegen.readers.shape import Body, roles_by_shape
+from mimegen.readers.shape import JointTree, roles_by_shape
 
 LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
 ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in
@@ -50,7 +50,7 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
     Raises DoubtfulBonesError, naming them, where an essential role is not safe.
     """
     told = read_mapping(mapping, skeleton.names, file) if mapping else {}
-    body = Body.moving(motion) if motion else Body.at_rest(skeleton)
+    body = JointTree.moving(motion) if motion else JointTree.at_rest(skeleton)
     named = _in_order(skeleton, _with_true_hips(skeleton, roles_by_name(skeleton.names)))
     found = {role: (joint, sure) for role, (joint, sure)
              in _together(named, roles_by_shape(body)).items()

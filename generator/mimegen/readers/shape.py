@@ -32,7 +32,7 @@ SHARE_OF_LONGEST = 0.4
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class JointTree:
     """A tree of joints in some natural poses ``places`` (K, J, 3), in any unit and axes.
 
     ``turns`` (J,) is how far (degrees) each joint turns about its mean. ``nubs`` (J,) are ends of
@@ -45,13 +45,13 @@ class Body:
     nubs: NDArray[np.bool_]
 
     @classmethod
-    def at_rest(cls, skeleton: Skeleton) -> "Body":
+    def at_rest(cls, skeleton: Skeleton) -> "JointTree":
         """Return the body of a skeleton of which only the rest pose is known."""
         count = len(skeleton.names)
         return cls(skeleton, skeleton.heads[None], np.zeros(count), np.zeros(count, dtype=bool))
 
     @classmethod
-    def moving(cls, motion: Motion) -> "Body":
+    def moving(cls, motion: Motion) -> "JointTree":
         """Return the body of a motion."""
         skeleton, step = motion.skeleton, max(1, motion.frames // POSES)
         places = motion.global_pose.positions[::step]
@@ -119,7 +119,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Limb:
+class Branch:
     """A branch: ``line`` down its longest way, its ``upper``, ``lower`` and ``end`` joints."""
 
     line: tuple[int, ...]
@@ -139,7 +139,7 @@ class Pair:
     """Two like limbs that hang on the same joint."""
 
     joint: int
-    limbs: tuple[Limb, Limb]
+    limbs: tuple[Branch, Branch]
 
     @property
     def length(self) -> float:
@@ -148,7 +148,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Person:
+class PersonReading:
     """A reading of a tree as a person; ``cost`` says how unlike a person that is."""
 
     hips: int
@@ -158,7 +158,7 @@ class Person:
     cost: float
 
 
-def roles_by_shape(body: Body) -> dict[str, tuple[str, float]]:
+def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
     """Return role -> joint name and confidence for a person's tree, nothing where it is none."""
     people = sorted(_people(body), key=lambda person: person.cost)
     if not people:
@@ -192,7 +192,7 @@ def roles_by_shape(body: Body) -> dict[str, tuple[str, float]]:
             for role, (joint, confidence) in found.items()}
 
 
-def _ends(body: Body, limb: Limb, before: str | None) -> dict[str, int]:
+def _ends(body: JointTree, limb: Branch, before: str | None) -> dict[str, int]:
     """Return a leg's toe, or an arm's clavicle, if there is one."""
     if before is None:
         after = limb.line[limb.line.index(limb.end) + 1 :]
@@ -201,7 +201,7 @@ def _ends(body: Body, limb: Limb, before: str | None) -> dict[str, int]:
     return {before: above[-1]} if above else {}
 
 
-def _limb(body: Body, start: int, lower_to_upper: str) -> Limb | None:
+def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:
     """Return the two bones of a branch that are most like a limb's.
 
     They are long, of the usual ratio, and joints between their ends lie on a straight line.
@@ -217,21 +217,21 @@ def _limb(body: Body, start: int, lower_to_upper: str) -> Limb | None:
                for length, chain in zip(lengths, chains, strict=True)):
             cost = _stray(lengths[1], lengths[0], lower_to_upper) + _stiffness(
                 body, line[i], line[j]) + COST_OF_A_JOINT_BETWEEN * (k - i - 2)
-            found.append((cost, Limb(tuple(line), line[i], line[j], line[k],
-                                     (lengths[0], lengths[1]))))
+            found.append((cost, Branch(tuple(line), line[i], line[j], line[k],
+                                       (lengths[0], lengths[1]))))
     longest = max((limb.length for _, limb in found), default=0.0)
     costs = [(cost + _stray(limb.length, longest, "limb to longest"), limb)
              for cost, limb in found]
     return min(costs, key=lambda c: c[0])[1] if costs else None
 
 
-def _stiffness(body: Body, upper: int, lower: int) -> float:
+def _stiffness(body: JointTree, upper: int, lower: int) -> float:
     """Return what speaks against a limb's upper joint: shoulders and hips turn as elbows do."""
     turns = np.maximum(body.turns[[upper, lower]], 1.0)
     return float(np.log(max(1.0, turns[1] / turns[0])) ** 2)
 
 
-def _pairs(body: Body, lower_to_upper: str) -> list[Pair]:
+def _pairs(body: JointTree, lower_to_upper: str) -> list[Pair]:
     """Return all pairs of like branches that are long enough for limbs."""
     pairs = []
     least = SHARE_OF_LONGEST / 2 * body.reaches.max()
@@ -252,7 +252,7 @@ def _stray(value: float, of: float, proportion: str) -> float:
     return float((np.log(max(value, 1e-9) / max(of, 1e-9) / usual) / deviation) ** 2)
 
 
-def _people(body: Body) -> list[Person]:
+def _people(body: JointTree) -> list[PersonReading]:
     """Return every reading of the tree as a person, with what speaks against it."""
     people = []
     for legs, arms in product(_pairs(body, "shin to thigh"),
@@ -272,17 +272,17 @@ def _people(body: Body) -> list[Person]:
             cost += _stray(pair.limbs[0].length, pair.limbs[1].length, "left to right")
         cost += _stray(arms.length, height, "arm")
         cost += _stray(float(np.median(np.linalg.norm(trunk, axis=1))), height, "trunk")
-        people.append(Person(hips, legs, arms, head, cost))
+        people.append(PersonReading(hips, legs, arms, head, cost))
     return people
 
 
-def _middle(body: Body, pair: Pair) -> FloatArray:
+def _middle(body: JointTree, pair: Pair) -> FloatArray:
     """Return the middle (K, 3) between the upper joints of a pair."""
     return np.asarray((body.places[:, pair.limbs[0].upper] + body.places[:, pair.limbs[1].upper])
                       / 2)
 
 
-def _head(body: Body, arms: Pair, up: FloatArray, height: float,
+def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
           trunk: set[int]) -> tuple[int | None, float]:
     """Return the last joint above the shoulders that is as high as heads are, and its cost."""
     branches = [child for child in body.children[arms.joint]
@@ -304,7 +304,7 @@ def _head(body: Body, arms: Pair, up: FloatArray, height: float,
     return best
 
 
-def _left(body: Body, person: Person) -> tuple[FloatArray, float]:
+def _left(body: JointTree, person: PersonReading) -> tuple[FloatArray, float]:
     """Return the person's left (K, 3) and how certain it is, 0 to 1.
 
     Feet point forward, knees bend forward, elbows backward, and hands are rather in front.
@@ -329,7 +329,7 @@ def _left(body: Body, person: Person) -> tuple[FloatArray, float]:
     return np.asarray(left * (1.0 if sign > 0 else -1.0)), float(abs(sign))
 
 
-def _bent(body: Body, limb: Limb, forward: FloatArray, length: float) -> FloatArray:
+def _bent(body: JointTree, limb: Branch, forward: FloatArray, length: float) -> FloatArray:
     """Return how far (K,) a limb's middle joint is in front of its line, -1 to 1."""
     middle = body.way(limb.upper, limb.lower) - body.way(limb.upper, limb.end) * (
         limb.lengths[0] / limb.length)

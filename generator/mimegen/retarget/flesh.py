@@ -46,7 +46,7 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Place:
+class NearTube:
     """Points (F, P) near a tube: how far along (0 to 1), in which direction (F, P, 3) of left,
     forward and along, and how far (m) off the surface, negative inside.
     """
@@ -57,7 +57,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Tube:
+class FleshTube:
     """Distances (ALONG, AROUND) in metres of the surface from the axis, by place and direction.
 
     An ``open`` tube, as the forearm's, has no surface beyond its end.
@@ -73,7 +73,7 @@ class Tube:
         return np.asarray(map_coordinates(grid, [along * (ALONG - 1), turn % AROUND], order=1,
                                           mode="nearest"))
 
-    def found(self, points: FloatArray, axes: Axes) -> Place:
+    def found(self, points: FloatArray, axes: Axes) -> NearTube:
         """Return where ``points`` (F, P, 3) are."""
         frame, length = _frame(axes)
         away = points - axes.start[:, None]
@@ -83,9 +83,9 @@ class Tube:
         off = np.linalg.norm(away, axis=-1) - self.radius(along, way)
         if self.open:
             off = off + np.where(along >= 1.0, np.inf, 0.0)
-        return Place(along, way, off)
+        return NearTube(along, way, off)
 
-    def point(self, place: Place, axes: Axes) -> tuple[FloatArray, FloatArray]:
+    def point(self, place: NearTube, axes: Axes) -> tuple[FloatArray, FloatArray]:
         """Return a place's points (F, P, 3) and the directions (F, P, 3) away from the axis."""
         frame, _ = _frame(axes)
         way = np.einsum("fpk,fkx->fpx", place.way, frame)
@@ -130,7 +130,7 @@ def stature(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
     return leg_length(skeleton, joints) / 2 / LEG_SHARE_OF_HEIGHT / STATURE
 
 
-def typical_tubes(size: float) -> dict[str, Tube]:
+def typical_tubes(size: float) -> dict[str, FleshTube]:
     """Return an unclothed person's tubes at a size."""
     around = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
     ahead = np.sin(around) > 0
@@ -139,14 +139,14 @@ def typical_tubes(size: float) -> dict[str, Tube]:
         wide, front, back = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
                                        profile)[:, None] for profile in profiles)
         deep = np.where(ahead, front, back)
-        tube = Tube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep),
-                    name == "forearm")
+        tube = FleshTube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep),
+                         name == "forearm")
         for key in (name,) if name in ("trunk", "head") else (f"left_{name}", f"right_{name}"):
             found[key] = tube
     return found
 
 
-def measured_tubes(character: Character, joints: Mapping[str, int]) -> dict[str, Tube]:
+def measured_tubes(character: Character, joints: Mapping[str, int]) -> dict[str, FleshTube]:
     """Return a character's tubes from its meshes in the rest pose; typical ones where it has none.
     """
     skeleton = character.skeleton
@@ -180,9 +180,9 @@ def _belongs(parts: FloatArray, name: str) -> FloatArray:
     return np.array([part in ("hips", "chest") or part.startswith("spine") for part in parts])
 
 
-def _measured(points: FloatArray, axes: Axes, tube: Tube) -> Tube:
+def _measured(points: FloatArray, axes: Axes, tube: FleshTube) -> FleshTube:
     """Return a tube through the outer points of (V, 3); a typical one where there are few."""
-    place = Tube(np.zeros((ALONG, AROUND))).found(points[None], axes)
+    place = FleshTube(np.zeros((ALONG, AROUND))).found(points[None], axes)
     along = np.round(place.along[0] * (ALONG - 1)).astype(int)
     turn = np.arctan2(place.way[0, :, 1], place.way[0, :, 0]) / (2 * np.pi) * AROUND
     around = np.round(turn).astype(int) % AROUND
@@ -199,4 +199,4 @@ def _measured(points: FloatArray, axes: Axes, tube: Tube) -> Tube:
     nearest = distance_transform_edt(wrapped == 0, return_distances=False, return_indices=True)
     filled = wrapped[tuple(nearest)]
     smooth = gaussian_filter(filled, (0.7, 0.7), mode="nearest")
-    return Tube(smooth[:, AROUND : 2 * AROUND], tube.open)
+    return FleshTube(smooth[:, AROUND : 2 * AROUND], tube.open)

@@ -11,7 +11,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import arms_bent
 from mimegen.retarget.smoothing import smooth_cover
-from mimegen.retarget.surface import Skin, outermost
+from mimegen.retarget.surface import SkinSample, outermost
 
 UP = np.array([0.0, 0.0, 1.0])
 TRIES = 2
@@ -62,7 +62,8 @@ def _raised(motion: Motion, lift: FloatArray) -> Motion:
                   motion.rotations)
 
 
-def _part(skin: Skin, most: NDArray[np.int32], parents: NDArray[np.intp], joint: int) -> Skin:
+def _part(skin: SkinSample, most: NDArray[np.int32], parents: NDArray[np.intp],
+          joint: int) -> SkinSample:
     return skin.part(np.isin(most, list(_below(parents, joint))))
 
 
@@ -74,7 +75,7 @@ def _below(parents: NDArray[np.intp], joint: int) -> set[int]:
     return found
 
 
-def _lowest(motion: Motion, skin: Skin) -> FloatArray:
+def _lowest(motion: Motion, skin: SkinSample) -> FloatArray:
     """Return the height (F,) of the lowest of some flesh."""
     if not len(skin.vertices):
         return np.full(motion.frames, np.inf)

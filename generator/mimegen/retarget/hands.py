@@ -12,8 +12,8 @@ from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes, leg_length, unit
 from mimegen.retarget.flesh import (
     Axes,
-    Place,
-    Tube,
+    FleshTube,
+    NearTube,
     measured_tubes,
     stature,
     tube_axes,
@@ -21,7 +21,7 @@ from mimegen.retarget.flesh import (
 )
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, smoothest
-from mimegen.retarget.surface import Skin, outer_vertices
+from mimegen.retarget.surface import SkinSample, outer_vertices
 
 # Distances (m) from the surface within which a hand touches and from which on it is free.
 TOUCH, FREE = 0.008, 0.045
@@ -60,12 +60,12 @@ class Hands:
 
 
 @dataclass(frozen=True)
-class Body:
+class MovingBody:
     """A body in all frames: its hands, and the tubes of its flesh with their axes."""
 
     hands: Hands
     axes: Mapping[str, Axes]
-    tubes: Mapping[str, Tube]
+    tubes: Mapping[str, FleshTube]
 
 
 def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[str, int],
@@ -80,24 +80,24 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     """
     if not (has_arms(source_joints) and has_arms(joints)):
         return motion
-    theirs = target_body(motion, character, joints)
+    target = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
-    ours = source_body(source, source_joints, motion, character, joints, scale)
-    shifts = np.zeros_like(theirs.hands.wrists)
+    original = source_body(source, source_joints, motion, character, joints, scale)
+    shifts = np.zeros_like(target.hands.wrists)
     weights = np.zeros(shifts.shape[:2])
     for number, side in enumerate(SIDES):
-        shifts[:, number], weights[:, number] = to_the_body(ours, theirs, number, side, scale)
-    apart, near = _apart(ours, theirs, scale)
+        shifts[:, number], weights[:, number] = to_the_body(original, target, number, side, scale)
+    apart, near = _apart(original, target, scale)
     # What only nears yields to what touches.
     near, weights = near**2, weights**2
     shifts = _balance(near, weights, apart, shifts)
     firm = REST_WEIGHT + near[:, None] + weights
     shifts = settled(shifts, firm, motion.fps)
     for _ in range(PUSHES):
-        pushes = _out_of_the_body(ours, theirs, shifts, scale)
+        pushes = _out_of_the_body(original, target, shifts, scale)
         pushed = np.linalg.norm(pushes, axis=2) > 0
         shifts = shifts + settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
-    goals = theirs.hands.wrists + shifts
+    goals = target.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
     return arms_bent(motion, joints, goals)
@@ -108,12 +108,12 @@ def has_arms(joints: Mapping[str, int]) -> bool:
     return all(f"{side}_{part}" in joints for side in SIDES for part in ARM)
 
 
-def target_body(motion: Motion, character: Character, joints: Mapping[str, int]) -> Body:
+def target_body(motion: Motion, character: Character, joints: Mapping[str, int]) -> MovingBody:
     """Return a character's body in a motion."""
     pose = motion.global_pose
     size = stature(character.skeleton, joints)
     axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints, size)
-    return Body(_hands(motion, character, joints), axes, measured_tubes(character, joints))
+    return MovingBody(_hands(motion, character, joints), axes, measured_tubes(character, joints))
 
 
 def _hands(motion: Motion, character: Character, joints: Mapping[str, int],
@@ -124,7 +124,7 @@ def _hands(motion: Motion, character: Character, joints: Mapping[str, int],
 
 
 def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, character: Character,
-                goal: Mapping[str, int], scale: float) -> Body:
+                goal: Mapping[str, int], scale: float) -> MovingBody:
     """Return the source's body: bare flesh about its bones, the character's hands at its size."""
     hands = _hands(motion, character, goal, HALF_A_HAND * stature(character.skeleton, goal))
     wrists = source.global_pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]]
@@ -132,11 +132,11 @@ def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, chara
     size = stature(source.skeleton, joints)
     head = motion.global_pose.rotations[:, goal["head"]]
     axes = tube_axes(source.global_pose.positions, head, joints, size)
-    return Body(Hands(wrists, points), axes, typical_tubes(size))
+    return MovingBody(Hands(wrists, points), axes, typical_tubes(size))
 
 
 def _hand_points(character: Character, joints: Mapping[str, int], side: str,
-                 half: float | None) -> Skin:
+                 half: float | None) -> SkinSample:
     """Return palm, back, knuckle and finger tips of a hand; the wrist's tail where it has none.
 
     ``half`` (m) is how thick half the hand is; None: as thick as the character's.
@@ -146,7 +146,8 @@ def _hand_points(character: Character, joints: Mapping[str, int], side: str,
     axes = hand_axes(skeleton.heads, joints, side)
     if axes is None or f"{side}_middle1" not in joints:
         points, follow = skeleton.tails[[wrist]], [wrist]
-        return Skin(np.repeat(points, 5, axis=0), np.array(follow * 5)[:, None], np.ones((5, 1)))
+        return SkinSample(np.repeat(points, 5, axis=0), np.array(follow * 5)[:, None],
+                          np.ones((5, 1)))
     knuckle = skeleton.heads[joints[f"{side}_middle1"]]
     middle = skeleton.heads[wrist] + 0.7 * (knuckle - skeleton.heads[wrist])
     if half is None:
@@ -155,7 +156,7 @@ def _hand_points(character: Character, joints: Mapping[str, int], side: str,
             if f"{side}_{finger}3" in joints] or [wrist, wrist]
     points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
                        *skeleton.tails[tips]])
-    return Skin(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
+    return SkinSample(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
 
 
 def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
@@ -175,28 +176,28 @@ def nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
     return np.asarray(share**2 * (3 - 2 * share))
 
 
-def _flesh_for(side: str, tubes: Mapping[str, Tube]) -> list[str]:
+def _flesh_for(side: str, tubes: Mapping[str, FleshTube]) -> list[str]:
     return [name for name in tubes if not (side and name.startswith(side) and "arm" in name)]
 
 
-def to_the_body(ours: Body, theirs: Body, number: int, side: str,
-                 scale: float) -> tuple[FloatArray, FloatArray]:
+def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
+                scale: float) -> tuple[FloatArray, FloatArray]:
     """Return the shift (F, 3) that brings a hand where the source's touches, and its weight (F,).
 
     The arm of ``side`` is no flesh to touch.
     """
-    total = np.zeros_like(ours.hands.wrists[:, number])
+    total = np.zeros_like(source.hands.wrists[:, number])
     weights, most = np.zeros(len(total)), np.zeros(len(total))
-    for name in _flesh_for(side, theirs.tubes):
-        place = ours.tubes[name].found(ours.hands.points[:, number], ours.axes[name])
+    for name in _flesh_for(side, target.tubes):
+        place = source.tubes[name].found(source.hands.points[:, number], source.axes[name])
         near = nearness(place.off, FREE_OF_THIGH if name.endswith("thigh") else FREE)
         if name == "trunk":
             # Below the hip joints a hand is no longer at it.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
         off = np.clip(place.off, 0.0, FREE) * scale
-        goal, way = theirs.tubes[name].point(Place(place.along, place.way, off),
-                                             theirs.axes[name])
-        shift = goal - theirs.hands.points[:, number]
+        goal, way = target.tubes[name].point(NearTube(place.along, place.way, off),
+                                             target.axes[name])
+        shift = goal - target.hands.points[:, number]
         # Only what touches keeps its place on the body, and hanging arms not even that; what is
         # near keeps its distance.
         upright = way * np.sum(shift * way, axis=-1, keepdims=True)
@@ -210,12 +211,12 @@ def to_the_body(ours: Body, theirs: Body, number: int, side: str,
     return total / np.maximum(weights, 1e-9)[:, None], most
 
 
-def _apart(ours: Body, theirs: Body, scale: float) -> tuple[FloatArray, FloatArray]:
+def _apart(source: MovingBody, target: MovingBody, scale: float) -> tuple[FloatArray, FloatArray]:
     """Return how the right palm's place from the left's should change (F, 3), with its weight."""
-    ours_apart, theirs_apart = (_between_palms(body.hands) for body in (ours, theirs))
-    near = np.linalg.norm(ours.hands.points[:, 0, :, None] - ours.hands.points[:, 1, None],
+    source_apart, target_apart = (_between_palms(body.hands) for body in (source, target))
+    near = np.linalg.norm(source.hands.points[:, 0, :, None] - source.hands.points[:, 1, None],
                           axis=-1).min(axis=(1, 2))
-    return ours_apart * scale - theirs_apart, nearness(near, FREE_OF_HAND)
+    return source_apart * scale - target_apart, nearness(near, FREE_OF_HAND)
 
 
 def _between_palms(hands: Hands) -> FloatArray:
@@ -241,19 +242,21 @@ def settled(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
                      for number in range(len(SIDES))], axis=1)
 
 
-def _out_of_the_body(ours: Body, body: Body, shifts: FloatArray, scale: float) -> FloatArray:
+def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
+                     scale: float) -> FloatArray:
     """Return what moves hands (F, 2, 3) that are shifted so out of the flesh they are in.
 
     Finger tips may be as deep as the source's, and a little deeper: fingers and flesh give.
     """
-    hands = body.hands.moved(shifts)
+    hands = target.hands.moved(shifts)
     found = np.zeros_like(shifts)
     for number, side in enumerate(SIDES):
         deepest = np.zeros(len(shifts))
-        for name in _flesh_for(side, body.tubes):
-            place = body.tubes[name].found(hands.points[:, number], body.axes[name])
-            _, way = body.tubes[name].point(place, body.axes[name])
-            before = ours.tubes[name].found(ours.hands.points[:, number, TIPS], ours.axes[name])
+        for name in _flesh_for(side, target.tubes):
+            place = target.tubes[name].found(hands.points[:, number], target.axes[name])
+            _, way = target.tubes[name].point(place, target.axes[name])
+            before = source.tubes[name].found(source.hands.points[:, number, TIPS],
+                                              source.axes[name])
             place.off[:, TIPS] += GIVES + scale * np.maximum(-before.off, 0.0)
             worst = np.argmin(place.off, axis=1)[:, None]
             depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]

@@ -14,7 +14,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import (
     REST_WEIGHT,
-    Body,
+    MovingBody,
     arms_bent,
     has_arms,
     nearness,
@@ -35,7 +35,7 @@ SETTLING = 0.03
 
 
 @dataclass(frozen=True)
-class Person:
+class Performer:
     """A source with its joints by role, and its performance with those of the character.
 
     ``scale`` is the character's size as a multiple of the source's.
@@ -47,14 +47,14 @@ class Person:
     joints: Mapping[str, int]
     scale: float
 
-    def bodies(self) -> tuple[Body, Body]:
+    def bodies(self) -> tuple[MovingBody, MovingBody]:
         """Return the source's and the character's body."""
         motion = self.performance.motion
-        theirs = target_body(motion, self.performance.character, self.joints)
+        target = target_body(motion, self.performance.character, self.joints)
         return source_body(self.source, self.source_joints, motion, self.performance.character,
-                           self.joints, self.scale), theirs
+                           self.joints, self.scale), target
 
-    def reaching(self, shifts: FloatArray) -> "Person":
+    def reaching(self, shifts: FloatArray) -> "Performer":
         """Return the person with wrists moved by ``shifts`` (F, 2, 3)."""
         motion = self.performance.motion
         wrists = motion.global_pose.positions[:, [self.joints[f"{s}_hand"] for s in SIDES]]
@@ -67,7 +67,7 @@ class Person:
         return replace(self, performance=Performance(self.performance.character, moved))
 
 
-def meeting(people: Sequence[Person], scale: float) -> list[Person]:
+def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
     """Return the people with hands meeting hands and bodies where the sources' do.
 
     ``scale`` is the scene's: distances between hands of two are the sources' times it. All motions
@@ -79,7 +79,7 @@ def meeting(people: Sequence[Person], scale: float) -> list[Person]:
         return people
     for _ in range(ROUNDS):
         bodies = [person.bodies() for person in people]
-        shifts = [np.zeros_like(theirs.hands.wrists) for _, theirs in bodies]
+        shifts = [np.zeros_like(target.hands.wrists) for _, target in bodies]
         firm = [np.full(shift.shape[:2], REST_WEIGHT) for shift in shifts]
         for one, other in permutations(range(len(people)), 2):
             shift, near = _towards(bodies[one], bodies[other], scale, fps)
@@ -90,7 +90,7 @@ def meeting(people: Sequence[Person], scale: float) -> list[Person]:
     return people
 
 
-def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
+def _towards(one: tuple[MovingBody, MovingBody], other: tuple[MovingBody, MovingBody], scale: float,
              fps: float) -> tuple[FloatArray, FloatArray]:
     """Return how the hands (F, 2, 3) of one go to the hands and the body of another.
 
@@ -99,9 +99,9 @@ def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
     shifts = np.zeros_like(one[1].hands.wrists)
     nearest = np.zeros(shifts.shape[:2])
     for number in range(len(SIDES)):
-        ours, theirs = (replace(body, hands=mine.hands) for mine, body in zip(one, other,
-                                                                              strict=True))
-        body, weight = to_the_body(ours, theirs, number, "", scale)
+        source, target = (replace(body, hands=reaching.hands)
+                          for reaching, body in zip(one, other, strict=True))
+        body, weight = to_the_body(source, target, number, "", scale)
         most = weight[:, None]
         total, weights = most**4 * body, most**4
         for against in range(len(SIDES)):
@@ -120,9 +120,9 @@ def _towards(one: tuple[Body, Body], other: tuple[Body, Body], scale: float,
     return shifts, nearest
 
 
-def _gap(mine: Body, yours: Body, number: int, against: int) -> FloatArray:
+def _gap(one: MovingBody, other: MovingBody, number: int, against: int) -> FloatArray:
     """Return the least distance (F,) between the points of two hands."""
-    away = mine.hands.points[:, number, :, None] - yours.hands.points[:, against, None]
+    away = one.hands.points[:, number, :, None] - other.hands.points[:, against, None]
     return np.asarray(np.linalg.norm(away, axis=-1).min(axis=(1, 2)))
 
 
@@ -140,6 +140,6 @@ def _stopping_short(gap: FloatArray, fps: float) -> float:
     return float(gap[np.isin(runs, 1 + np.flatnonzero(lasting))].max())
 
 
-def _apart(mine: Body, yours: Body, number: int, against: int) -> FloatArray:
+def _apart(one: MovingBody, other: MovingBody, number: int, against: int) -> FloatArray:
     """Return the place (F, 3) of one's palm relative to another's."""
-    return mine.hands.points[:, number, 0] - yours.hands.points[:, against, 0]
+    return one.hands.points[:, number, 0] - other.hands.points[:, against, 0]

@@ -43,20 +43,21 @@ def quality(source: Motion, roles: Mapping[str, str], performance: Performance) 
     source's own of the same joints after scaling it to the body's leg length. What the source
     itself has is under ``source``.
     """
-    ours = _places(source, roles)
+    wanted = _places(source, roles)
     character, motion = performance.character, performance.motion
     goal = find_roles(character.skeleton, file=character.name).joints
-    theirs = _places(motion, goal)
+    reached = _places(motion, goal)
     joints = {role: source.skeleton.index[name] for role, name in roles.items()}
-    scale = _legs(theirs) / _legs(ours)
-    limbs = {start: metrics.direction_errors(ours[end] - ours[start], theirs[end] - theirs[start])
+    scale = _legs(reached) / _legs(wanted)
+    limbs = {start: metrics.direction_errors(wanted[end] - wanted[start],
+                                              reached[end] - reached[start])
              for start, end in LIMBS}
-    ends = _end_effector_errors(ours, theirs, scale, _height(motion))
+    ends = _end_effector_errors(wanted, reached, scale, _height(motion))
     part = "toe" if all(f"{s}_toe" in known for s in SIDES for known in (roles, goal)) else "foot"
     feet = {"source": _feet(source, roles, part), "result": _feet(motion, goal, part)}
-    drift = _planted_drifts(source, joints, ours, theirs)
+    drift = _planted_drifts(source, joints, wanted, reached)
     jerk = {name: _jerks(places, motion.fps) for name, places in
-            (("source", ours), ("result", theirs))}
+            (("source", wanted), ("result", reached))}
     total = {name: float(np.mean(list(each.values()))) for name, each in jerk.items()}
     return {
         "joint_direction_error_deg": float(np.mean(list(limbs.values()))),
@@ -111,11 +112,11 @@ def _height(motion: Motion) -> float:
     return float(np.ptp(np.concatenate([skeleton.heads, skeleton.tails])[:, 2]))
 
 
-def _end_effector_errors(ours: Mapping[str, FloatArray], theirs: Mapping[str, FloatArray],
+def _end_effector_errors(wanted: Mapping[str, FloatArray], reached: Mapping[str, FloatArray],
                          scale: float, height: float) -> dict[str, float]:
     found = {}
     for role in ENDS:
-        away = theirs[role] - theirs["hips"] - scale * (ours[role] - ours["hips"])
+        away = reached[role] - reached["hips"] - scale * (wanted[role] - wanted["hips"])
         found[role] = float(100 * np.linalg.norm(away, axis=1).mean() / height)
     return found
 
@@ -141,11 +142,11 @@ def planted(source: Motion, joints: Mapping[str, int], side: str) -> NDArray[np.
     return np.asarray(binary_erosion(source_contacts(source, joints, side)[1], edge))
 
 
-def _planted_drifts(source: Motion, joints: Mapping[str, int], ours: Mapping[str, FloatArray],
-                    theirs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def _planted_drifts(source: Motion, joints: Mapping[str, int], wanted: Mapping[str, FloatArray],
+                    reached: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     flat = {side: planted(source, joints, side) for side in SIDES}
     found: dict[str, FloatArray] = {}
-    for name, places in (("source", ours), ("result", theirs)):
+    for name, places in (("source", wanted), ("result", reached)):
         balls = _balls(places)
         found[name] = 1000.0 * np.concatenate([np.zeros(0), *(
             metrics.drifts(balls[:, number], flat[side]) for number, side in enumerate(SIDES))])

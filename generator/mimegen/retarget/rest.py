@@ -167,17 +167,17 @@ class Alignment:
 
     def _hand(self, side: str, natural: bool) -> None:
         hand, forearm = f"{side}_hand", f"{side}_forearm"
-        ours = self._hand_axes(side)
-        theirs = hand_axes(self.target.heads, self.goal, side)
-        if ours and theirs:
-            self.corrections[hand] = matching(*ours, *theirs)
+        source_axes = self._hand_axes(side)
+        target_axes = hand_axes(self.target.heads, self.goal, side)
+        if source_axes and target_axes:
+            self.corrections[hand] = matching(*source_axes, *target_axes)
         elif natural:
             self.corrections[hand] = self.corrections[forearm]
         else:
             self.corrections[hand] = self._resting_on(self._aligned(forearm), hand)
         for finger in FINGERS:
             for number in "123":
-                self._finger(side, f"{side}_{finger}{number}", ours, theirs)
+                self._finger(side, f"{side}_{finger}{number}", source_axes, target_axes)
 
     def _hand_axes(self, side: str) -> tuple[FloatArray, FloatArray] | None:
         """Return the source hand's direction and palm side in its own frame, if fingers show it."""
@@ -193,14 +193,15 @@ class Alignment:
                 places[joint] = self._local(hand, vectors) * length
         return hand_axes(places, local, side)
 
-    def _finger(self, side: str, role: str, ours: tuple[FloatArray, FloatArray] | None,
-                theirs: tuple[FloatArray, FloatArray] | None) -> None:
-        if role not in self.joint or role not in self.goal or not (ours and theirs):
+    def _finger(self, side: str, role: str, source_axes: tuple[FloatArray, FloatArray] | None,
+                target_axes: tuple[FloatArray, FloatArray] | None) -> None:
+        if role not in self.joint or role not in self.goal or not (source_axes and target_axes):
             return
         hand = f"{side}_hand"
-        back = quaternions.rotate(self.rotations[:, self.joint[hand]], ours[1])
-        across = np.cross(quaternions.rotate(self.rotations[:, self.joint[hand]], ours[0]), back)
-        goal_across = np.cross(theirs[0], theirs[1])
+        back = quaternions.rotate(self.rotations[:, self.joint[hand]], source_axes[1])
+        along_palm = quaternions.rotate(self.rotations[:, self.joint[hand]], source_axes[0])
+        across = np.cross(along_palm, back)
+        goal_across = np.cross(target_axes[0], target_axes[1])
         along = self._direction(role)
         self._align(role, along, self._local(role, across), self._goal_direction(role),
                     goal_across)

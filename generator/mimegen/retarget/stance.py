@@ -11,7 +11,7 @@ from mimegen.motion import Motion
 from mimegen.motion.contacts import resting, resting_level, velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
-from mimegen.retarget.surface import Skin, outer_vertices, outermost
+from mimegen.retarget.surface import SkinSample, outer_vertices, outermost
 
 # What goes faster over the ground (m/s) does not stand on it.
 RESTING_SPEED = 0.25
@@ -97,8 +97,8 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - center - toes
     skin = outermost(character, {ankle, toe})
     if not len(skin.vertices):
-        skin = Skin(np.array([heel, ball, toes + tip]) + center,
-                    np.array([[ankle], [ankle], [toe]]), np.ones((3, 1)))
+        skin = SkinSample(np.array([heel, ball, toes + tip]) + center,
+                          np.array([[ankle], [ankle], [toe]]), np.ones((3, 1)))
     of_toes = np.where(skin.joints == toe, skin.weights, 0.0).sum(axis=1) if toe != ankle else (
         np.zeros(len(skin.vertices)))
     return Sole(heel, ball, toes, tip, skin.vertices - center, of_toes)

@@ -12,16 +12,16 @@ from mimegen.motion.quaternions import FloatArray
 
 
 @dataclass(frozen=True)
-class Skin:
+class SkinSample:
     """Some vertices (V, 3) in the rest pose and what they follow, (V, K) each, as in `Mesh`."""
 
     vertices: FloatArray
     joints: NDArray[np.int32]
     weights: FloatArray
 
-    def part(self, chosen: NDArray[np.bool_]) -> "Skin":
+    def part(self, chosen: NDArray[np.bool_]) -> "SkinSample":
         """Return the chosen (V,) vertices."""
-        return Skin(self.vertices[chosen], self.joints[chosen], self.weights[chosen])
+        return SkinSample(self.vertices[chosen], self.joints[chosen], self.weights[chosen])
 
     def heights(self, motion: Motion) -> FloatArray:
         """Return how high the vertices are in all frames, (F, V)."""
@@ -54,7 +54,7 @@ def owners(mesh: Mesh) -> NDArray[np.intp]:
     return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)
 
 
-def outermost(character: Character, joints: Collection[int] | None = None) -> Skin:
+def outermost(character: Character, joints: Collection[int] | None = None) -> SkinSample:
     """Return the outermost vertices of each joint's flesh, or those of some ``joints`` only."""
     wide = max((mesh.joints.shape[1] for mesh in character.meshes), default=1)
     whole = [_padded(mesh, wide) for mesh in character.meshes]
@@ -69,7 +69,7 @@ def outermost(character: Character, joints: Collection[int] | None = None) -> Sk
         if len(own):
             kept.append(own[np.unique(np.argmax(places[own] @ ways.T, axis=0))])
     chosen = np.concatenate(kept)
-    return Skin(places[chosen], follow[chosen].astype(np.int32), weights[chosen])
+    return SkinSample(places[chosen], follow[chosen].astype(np.int32), weights[chosen])
 
 
 def _padded(mesh: Mesh, wide: int) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:

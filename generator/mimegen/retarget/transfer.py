@@ -16,7 +16,7 @@ from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_len
 from mimegen.retarget.feet import feet_of, on_the_ground
 from mimegen.retarget.ground import Ground
 from mimegen.retarget.hands import with_hands_meeting
-from mimegen.retarget.meeting import Person, meeting
+from mimegen.retarget.meeting import Performer, meeting
 from mimegen.retarget.rest import Alignment
 from mimegen.retarget.smoothing import as_lively, calmed
 from mimegen.retarget.stance import standing_height
@@ -69,8 +69,8 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
                     if repair else performance)
     if len(done) == 1 or not repair:
         return tuple(map(_with_helpers_turned, done))
-    people = [Person(motion, _numbered(motion.skeleton, roles), performance,
-                     _numbered(performance.character.skeleton, goal), size)
+    people = [Performer(motion, _numbered(motion.skeleton, roles), performance,
+                        _numbered(performance.character.skeleton, goal), size)
               for (motion, roles), performance, goal, size
               in zip(known, done, goals, own, strict=True)]
     return tuple(_with_helpers_turned(person.performance) for person in meeting(people, scale))
@@ -122,9 +122,9 @@ def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
     if not set(names) <= set(source.names):
         return False
     order, own = ([skeleton.index[name] for name in names] for skeleton in (source, target))
-    ours = unit(source.tails[order] - source.heads[order])
-    theirs = unit(target.tails[own] - target.heads[own])
-    return bool(np.median(np.sum(ours * theirs, axis=1)) > np.cos(np.radians(1.0)))
+    source_ways = unit(source.tails[order] - source.heads[order])
+    target_ways = unit(target.tails[own] - target.heads[own])
+    return bool(np.median(np.sum(source_ways * target_ways, axis=1)) > np.cos(np.radians(1.0)))
 
 
 def _aligned(motion: Motion, roles: Mapping[str, str], target: Skeleton,

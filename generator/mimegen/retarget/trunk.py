@@ -26,11 +26,11 @@ def trunk_turns(aligned: ByRole, places: ByRole, heads: ByRole,
     turns: dict[str, FloatArray] = {}
     for start, end in (("hips", "chest"), ("chest", "head")):
         known = {start: turns.get(start, aligned["hips"])} | dict(aligned)
-        ours, theirs = _line(known, start, end), _line(heads, start, end)
-        turns |= _spread(known, ours, theirs)
-        inner = [role for role in theirs[1:] if role != end]
-        if end in known and end in heads and len(ours) > 2 and inner:
-            lean = calmed(_lean(known, places, ours[1:], turns, heads, [*inner, end]), fps)
+        source_line, target_line = _line(known, start, end), _line(heads, start, end)
+        turns |= _spread(known, source_line, target_line)
+        inner = [role for role in target_line[1:] if role != end]
+        if end in known and end in heads and len(source_line) > 2 and inner:
+            lean = calmed(_lean(known, places, source_line[1:], turns, heads, [*inner, end]), fps)
             turns |= {role: quaternions.multiply(lean, turns[role]) for role in inner}
     return turns
 

@@ -31,15 +31,15 @@ class StageWorker:
         """
         context = get_context("spawn")
         self.connection: Connection
-        self.connection, theirs = context.Pipe()
+        self.connection, child_end = context.Pipe()
         # Owned here, so that nothing stays behind when the process is killed.
         self._scratch = tempfile.TemporaryDirectory(prefix="mimegen-")
         self._process = context.Process(
-            target=_serve, args=(theirs, device, threads, Path(self._scratch.name)),
+            target=_serve, args=(child_end, device, threads, Path(self._scratch.name)),
             name="mimegen-stage", daemon=True,
         )
         self._process.start()
-        theirs.close()
+        child_end.close()
         self._frames = 0
 
     def submit(self, job: ShotJob | SetJob) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mimegen.characters.character import Mesh
-from mimegen.characters.imported.placement import Placement
+from mimegen.characters.imported.placement import Similarity
 from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -69,7 +69,7 @@ def with_joints(meshes: Sequence[RawMesh], number: IntArray) -> list[RawMesh]:
     return renumbered
 
 
-def make_meshes(meshes: Sequence[RawMesh], placement: Placement,
+def make_meshes(meshes: Sequence[RawMesh], placement: Similarity,
                 materials: Sequence[str]) -> tuple[Mesh, ...]:
     """Return the meshes in the house's convention, split by material."""
     made: list[Mesh] = []

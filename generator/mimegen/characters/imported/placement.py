@@ -9,7 +9,7 @@ from mimegen.motion.quaternions import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
+class Similarity:
     """From the file's places p to the house's: ``scale * turn @ p + shift``."""
 
     turn: FloatArray

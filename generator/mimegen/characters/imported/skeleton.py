@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.characters.imported.mesh import RawMesh
-from mimegen.characters.imported.placement import Placement
+from mimegen.characters.imported.placement import Similarity
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
@@ -227,7 +227,7 @@ def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> Flo
 
 
 def find_placement(tree: Tree, meshes: Sequence[RawMesh],
-                   plausible: tuple[float, float], file: str) -> Placement:
+                   plausible: tuple[float, float], file: str) -> Similarity:
     """Find how the figure stands in the house: its head above its feet, its toes to the front.
 
     Heights outside ``plausible`` (metres) are taken for another unit, or else made 1.75 m.
@@ -259,7 +259,7 @@ def find_placement(tree: Tree, meshes: Sequence[RawMesh],
         notes.append(f"{height:.4g} m tall by its own units, scaled to {height * scale:.2f} m")
     hips = turn @ heads[0]
     shift = -scale * np.array([hips[0], hips[1], skin[:, 2].min()])
-    return Placement(turn, scale, shift, tuple(notes))
+    return Similarity(turn, scale, shift, tuple(notes))
 
 
 def usual_scale(height: float, plausible: tuple[float, float]) -> float:

@@ -54,14 +54,14 @@ def hand_surface(fitting: Fitting) -> Surface:
     names = body.skeleton.names
     weights = np.zeros((len(body.vertices), len(names)))
     np.put_along_axis(weights, body.joints.astype(np.intp), body.weights, axis=1)
-    ours = [i for i, name in enumerate(names) if name.startswith("LeftHand")]
-    held = (weights[:, ours].sum(axis=1) > 0.5) | (
+    fingers = [i for i, name in enumerate(names) if name.startswith("LeftHand")]
+    held = (weights[:, fingers].sum(axis=1) > 0.5) | (
         body.vertices[:, 0] > fitting.joint("LeftHand")[0] + 0.01 * fitting.scale)
     faces = body.faces["body"]
     faces = faces[held[faces].all(axis=1)]
-    share = weights[:, ours]
+    share = weights[:, fingers]
     bound = np.zeros_like(weights)
-    bound[:, ours] = share / np.maximum(share.sum(axis=1, keepdims=True), 1e-9)
+    bound[:, fingers] = share / np.maximum(share.sum(axis=1, keepdims=True), 1e-9)
     bound[share.sum(axis=1) < 1e-6, body.skeleton.index["LeftHand"]] = 1.0
     return part_of(body.vertices, faces, bound)
 
@@ -79,8 +79,8 @@ def tip_share(fitting: Fitting, hand: Surface) -> FloatArray:
         joint = fitting.body.skeleton.index[f"LeftHand{finger}3"]
         head, tail = fitting.body.skeleton.heads[joint], fitting.body.skeleton.tails[joint]
         along = (hand.vertices - head) @ (tail - head) / np.sum((tail - head) ** 2)
-        mine = hand.weights[:, joint] > 0.3
-        share = np.maximum(share, mine * ramp(along, 0.1, 0.3))
+        moved_by_joint = hand.weights[:, joint] > 0.3
+        share = np.maximum(share, moved_by_joint * ramp(along, 0.1, 0.3))
     return share
 
 

@@ -27,7 +27,7 @@ SEAM_SHADE = 0.72
 
 
 @dataclass(frozen=True, eq=False)
-class Limb:
+class SuitLimb:
     """An arm's or leg's three joints, the middle and radius along it, and the bend's place."""
 
     joints: tuple[FloatArray, FloatArray, FloatArray]
@@ -43,7 +43,7 @@ class Limb:
 
 
 def limb(fitting: Fitting, names: tuple[str, str, str], shares: tuple[list[float], list[float]],
-         padding: list[float], top: float, end: float) -> Limb:
+         padding: list[float], top: float, end: float) -> SuitLimb:
     """Measure a limb at shares of its two bones and pad it; ``top`` and ``end`` are radii."""
     joints = tuple(map(fitting.joint, names))
     first, middle, last = joints
@@ -57,7 +57,7 @@ def limb(fitting: Fitting, names: tuple[str, str, str], shares: tuple[list[float
     offsets = np.concatenate([np.zeros((2, 3)), offsets, np.zeros((1, 3))])
     straight = np.stack([np.interp(places, [0, bend, bend + lower], values)
                          for values in np.stack(joints, axis=1)], axis=1)
-    return Limb((first, middle, last), PchipInterpolator(places, straight + offsets),
+    return SuitLimb((first, middle, last), PchipInterpolator(places, straight + offsets),
                 PchipInterpolator(places, np.concatenate([[top, top], radii, [end]])),
                 bend, bend + lower)
 
@@ -107,7 +107,7 @@ def leg(fitting: Fitting) -> list[Part]:
             bearing(fitting, whole, 0.34, "LeftUpLeg")]
 
 
-def fillings(fitting: Fitting, whole: Limb, upper: str, lower: str) -> list[Part]:
+def fillings(fitting: Fitting, whole: SuitLimb, upper: str, lower: str) -> list[Part]:
     """Return balls in both joints: they keep the limb full however it bends."""
     first, middle, _ = whole.joints
     axis = middle - first
@@ -120,7 +120,7 @@ def fillings(fitting: Fitting, whole: Limb, upper: str, lower: str) -> list[Part
     ]
 
 
-def bearing(fitting: Fitting, whole: Limb, share: float, bone: str) -> Part:
+def bearing(fitting: Fitting, whole: SuitLimb, share: float, bone: str) -> Part:
     """Return the metal ring around a limb at a share of its upper bone."""
     first, middle, _ = whole.joints
     centre, radius = whole.at(share)
@@ -139,7 +139,7 @@ def stations(start: float, end: float, step: float, stripe: tuple[float, float])
 
 
 def sleeve(
-    fitting: Fitting, whole: Limb, places: FloatArray,
+    fitting: Fitting, whole: SuitLimb, places: FloatArray,
     pleats: list[tuple[float, float, float, float]], seed: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the rings (S, A, 3) of a limb's tube and how light its folds are (S, A).

@@ -28,7 +28,7 @@ from mimegen.stage.scenery.layout import (
     world_from_set,
 )
 from mimegen.stage.scenery.scenery import Box, Cylinder, Extrude, Lamp, Plane, Scenery, Sky, Solid
-from mimegen.stage.scenery.shapes import Mesh, mesh_of
+from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
 
 # Edges sharper than this stay sharp.
 SHARP_RAD = math.radians(35.0)
@@ -98,7 +98,7 @@ def _solid_mesh(shape: Solid, material: bpy.types.Material) -> bpy.types.Mesh:
     return made
 
 
-def _blender_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
+def _blender_mesh(mesh: ShapeMesh, material: bpy.types.Material) -> bpy.types.Mesh:
     made = bpy.data.meshes.new(material.name)
     made.from_pydata(mesh.vertices.tolist(), [], mesh.faces)
     made.materials.append(material)
@@ -135,7 +135,7 @@ def _add_plane(plane: Plane, material: bpy.types.Material, matrix: FloatArray,
     face = (3, 2, 1, 0) if down else (0, 1, 2, 3)
     lift = np.eye(4)
     lift[2, 3] = plane.height
-    added = _add_object(_blender_mesh(Mesh(corners, (face,)), material), matrix @ lift)
+    added = _add_object(_blender_mesh(ShapeMesh(corners, (face,)), material), matrix @ lift)
     # Sun and sky come into a room through its ceiling, as on a film set.
     added.visible_shadow = not down
 
@@ -148,7 +148,7 @@ def _add_wall(panel: WallPanel, material: bpy.types.Material) -> None:
     frame[:3, 0], frame[:3, 1], frame[:3, 2] = along / length, -inward, [0, 0, 1]
     frame[:3, 3] = panel.corners[0]
     local = (panel.corners - panel.corners[0]) @ frame[:3, :3]
-    added = _add_object(_blender_mesh(Mesh(local, ((0, 1, 2, 3),)), material), frame)
+    added = _add_object(_blender_mesh(ShapeMesh(local, ((0, 1, 2, 3),)), material), frame)
     added.visible_shadow = False
 
 

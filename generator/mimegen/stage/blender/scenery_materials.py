@@ -5,7 +5,7 @@ from collections.abc import Callable
 import bpy
 import numpy as np
 
-from mimegen.stage.scenery.scenery import Material
+from mimegen.stage.scenery.scenery import SetMaterial
 
 Rgba = tuple[float, float, float, float]
 # What a pattern gives: the color's socket and, where it has one, the height's for the bump.
@@ -92,7 +92,7 @@ class Nodes:
         return self.add("TexNoise", Vector=vector, Scale=scale, Detail=detail).outputs[0]
 
 
-def make_material(name: str, material: Material) -> bpy.types.Material:
+def make_material(name: str, material: SetMaterial) -> bpy.types.Material:
     """Return a Blender material with the look of ``material``."""
     made = bpy.data.materials.new(name)
     # Glowing things are seen and reflected; lamps do the lighting, with less noise.
@@ -122,17 +122,17 @@ def make_material(name: str, material: Material) -> bpy.types.Material:
     return made
 
 
-def _second(material: Material) -> Rgba:
+def _second(material: SetMaterial) -> Rgba:
     return linear(material.second) if material.second else linear(material.color, 0.6)
 
 
-def _plain(nodes: Nodes, material: Material) -> Pattern:
+def _plain(nodes: Nodes, material: SetMaterial) -> Pattern:
     rgb = nodes.tree.nodes.new("ShaderNodeRGB")
     rgb.outputs[0].default_value = linear(material.color)
     return rgb.outputs[0], None
 
 
-def _wood(nodes: Nodes, material: Material) -> Pattern:
+def _wood(nodes: Nodes, material: SetMaterial) -> Pattern:
     length, width = material.size
     place = nodes.stretched(nodes.scattered(), 1 / length, 1 / width, 1 / width)
     grain = nodes.noise(place, 1.0, 5.0)
@@ -140,7 +140,7 @@ def _wood(nodes: Nodes, material: Material) -> Pattern:
     return nodes.blend(share, linear(material.color), _second(material)), grain
 
 
-def _brickwork(nodes: Nodes, material: Material, offset: float) -> Pattern:
+def _brickwork(nodes: Nodes, material: SetMaterial, offset: float) -> Pattern:
     length, width = material.size
     bricks = nodes.add(
         "TexBrick", Vector=nodes.surface(), Color1=linear(material.color),
@@ -154,19 +154,19 @@ def _brickwork(nodes: Nodes, material: Material, offset: float) -> Pattern:
     return color, nodes.math("SUBTRACT", 1.0, bricks.outputs["Fac"])
 
 
-def _planks(nodes: Nodes, material: Material) -> Pattern:
+def _planks(nodes: Nodes, material: SetMaterial) -> Pattern:
     return _brickwork(nodes, material, 0.37)
 
 
-def _tiles(nodes: Nodes, material: Material) -> Pattern:
+def _tiles(nodes: Nodes, material: SetMaterial) -> Pattern:
     return _brickwork(nodes, material, 0.0)
 
 
-def _bricks(nodes: Nodes, material: Material) -> Pattern:
+def _bricks(nodes: Nodes, material: SetMaterial) -> Pattern:
     return _brickwork(nodes, material, 0.5)
 
 
-def _cloth(nodes: Nodes, material: Material) -> Pattern:
+def _cloth(nodes: Nodes, material: SetMaterial) -> Pattern:
     place = nodes.place()
     thread = nodes.noise(place, 260.0 / material.size[0], 1.0)
     wear = nodes.noise(place, 2.5 / material.size[0], 2.0)
@@ -175,13 +175,13 @@ def _cloth(nodes: Nodes, material: Material) -> Pattern:
                        linear(material.color)), thread
 
 
-def _speckle(nodes: Nodes, material: Material) -> Pattern:
+def _speckle(nodes: Nodes, material: SetMaterial) -> Pattern:
     spots = nodes.noise(nodes.scattered(), 1 / material.size[0], 6.0)
     return nodes.blend(nodes.ramp(spots, 0.38, 0.64), linear(material.color),
                        _second(material)), spots
 
 
-def _sand(nodes: Nodes, material: Material) -> Pattern:
+def _sand(nodes: Nodes, material: SetMaterial) -> Pattern:
     place = nodes.place()
     dunes, feet = nodes.noise(place, 0.35, 3.0), nodes.noise(place, 2.6, 3.0)
     grains = nodes.noise(place, 60.0, 2.0)
@@ -192,14 +192,14 @@ def _sand(nodes: Nodes, material: Material) -> Pattern:
                        linear(material.color)), height
 
 
-def _stripes(nodes: Nodes, material: Material) -> Pattern:
+def _stripes(nodes: Nodes, material: SetMaterial) -> Pattern:
     split = nodes.add("SeparateXYZ", Vector=nodes.surface())
     phase = nodes.math("FRACT", nodes.math("DIVIDE", split.outputs["X"], material.size[0]))
     share = nodes.math("GREATER_THAN", phase, 0.5)
     return nodes.blend(share, linear(material.color), _second(material)), None
 
 
-def _painting(nodes: Nodes, material: Material) -> Pattern:
+def _painting(nodes: Nodes, material: SetMaterial) -> Pattern:
     place = nodes.stretched(nodes.scattered(), 1 / material.size[0], 1 / material.size[0],
                             1 / material.size[1])
     fields = nodes.add("TexVoronoi", Vector=place, Scale=1.6, Randomness=0.9)
@@ -211,7 +211,7 @@ def _painting(nodes: Nodes, material: Material) -> Pattern:
     return nodes.blend(accent, color, (0.85, 0.78, 0.62, 1.0)), None
 
 
-def _outdoors(nodes: Nodes, material: Material) -> Pattern:
+def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
     """Trees (``second``) before a sky (``color``), out of focus as through a window."""
     place = nodes.place()
     split = nodes.add("SeparateXYZ", Vector=place)
@@ -223,7 +223,7 @@ def _outdoors(nodes: Nodes, material: Material) -> Pattern:
     return nodes.blend(nodes.ramp(level, 0.3, 0.6), tree, linear(material.color)), None
 
 
-def _shore(nodes: Nodes, material: Material) -> Pattern:
+def _shore(nodes: Nodes, material: SetMaterial) -> Pattern:
     """Sand (``color``), surf, and the sea (``second``) by the distance to the waterline."""
     sand, ripples = _sand(nodes, material.model_copy(update={"second": None}))
     place = nodes.place()
@@ -260,7 +260,7 @@ def _wet(nodes: Nodes, shader: bpy.types.Node) -> None:
     nodes.put(shader.inputs["Roughness"], nodes.math("ADD", 0.12, nodes.math("MULTIPLY", dry, 0.8)))
 
 
-def _cords(nodes: Nodes, material: Material) -> bpy.types.NodeSocket:
+def _cords(nodes: Nodes, material: SetMaterial) -> bpy.types.NodeSocket:
     """Return 1 on a net's cords and 0 between them; ``gap`` is the cords' share of a mesh."""
     split = nodes.add("SeparateXYZ", Vector=nodes.surface())
     cords = [
@@ -271,7 +271,7 @@ def _cords(nodes: Nodes, material: Material) -> bpy.types.NodeSocket:
     return nodes.math("MAXIMUM", *cords)
 
 
-PATTERNS: dict[str, Callable[[Nodes, Material], Pattern]] = {
+PATTERNS: dict[str, Callable[[Nodes, SetMaterial], Pattern]] = {
     "plain": _plain, "wood": _wood, "planks": _planks, "tiles": _tiles, "bricks": _bricks,
     "cloth": _cloth, "speckle": _speckle, "sand": _sand, "stripes": _stripes,
     "painting": _painting, "outdoors": _outdoors, "shore": _shore, "net": _plain,

@@ -36,7 +36,7 @@ ATTRIBUTE_KINDS = {
 }
 
 
-class _Body:
+class _StagedBody:
     """One character's meshes on the stage."""
 
     def __init__(self, character: Character, cell_m: float) -> None:
@@ -64,7 +64,7 @@ class FigureStage:
         apply_sampling(config.sampling)
         self.config = config
         self.fingerprints = [character.fingerprint for character in characters]
-        self._bodies = [_Body(character, config.shadow.cell_m) for character in characters]
+        self._bodies = [_StagedBody(character, config.shadow.cell_m) for character in characters]
         if config.shadow.kind == "catcher":
             _add_ground(config.shadow.plane_size_m).is_shadow_catcher = True
         elif config.light.ground_albedo > 0:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
-from mimegen.stage.scenery.scenery import Group, Object, Placed, Repeat, Scenery, Solid
+from mimegen.stage.scenery.scenery import Copies, Group, Object, Placed, Scenery, Solid
 from mimegen.stage.scenery.shapes import mesh_of
 
 # The room that a performance takes: 2 m x 3 m and 2.5 m high, from above what lies on the floor.
@@ -21,7 +21,7 @@ NEAR_SHARE = 0.55
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class PlacedShape:
     """One shape in its place: ``matrix`` (4, 4) takes its own frame to the world's.
 
     Pieces of the same ``whole`` come and go together. ``front`` is the place and the direction of
@@ -49,18 +49,18 @@ def world_from_set(scenery: Scenery) -> FloatArray:
     return np.asarray(turn @ _matrix((-scenery.performer_at[0], -scenery.performer_at[1], 0.0)))
 
 
-def lay_out(scenery: Scenery) -> list[Piece]:
+def lay_out(scenery: Scenery) -> list[PlacedShape]:
     """Return every shape of the set in the world, copies and groups resolved."""
     start = world_from_set(scenery)
     wholes = itertools.count()
-    pieces: list[Piece] = []
+    pieces: list[PlacedShape] = []
     for number, thing in enumerate(scenery.objects):
         name = f"objects.{number}"
         for copy, matrix in enumerate(_copies(thing, start, name)):
             front = (matrix[:3, 3], -matrix[:3, 1]) if thing.mounted else None
             whole = next(wholes)
             pieces.extend(
-                Piece(shape, material, place, whole, front)
+                PlacedShape(shape, material, place, whole, front)
                 for shape, material, place in
                 _solids(scenery, thing, copy, matrix, {}, f"{name}.{copy}"))
     return pieces
@@ -86,7 +86,7 @@ def faces_camera(panel: WallPanel, camera: Camera) -> bool:
     return bool((np.array(camera.position) - one) @ inside > 0)
 
 
-def visible_pieces(pieces: list[Piece], camera: Camera) -> list[Piece]:
+def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShape]:
     """Return the pieces without the wholes that come between the camera and the performer.
 
     That is whatever reaches into the convex hull of the camera and the performer's room, or
@@ -179,7 +179,7 @@ def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]
         yield matrix @ scale
 
 
-def _variation(repeat: Repeat, chance: np.random.Generator) -> FloatArray:
+def _variation(repeat: Copies, chance: np.random.Generator) -> FloatArray:
     at, turn, scale = chance.uniform(-1, 1, (3, 3)) * [
         repeat.vary_at, repeat.vary_turn, repeat.vary_scale]
     return np.asarray(_matrix(at, turn) @ np.diag([*(1.0 + scale), 1.0]))

@@ -12,12 +12,12 @@ from pydantic import Field, model_validator
 from mimegen.base.yaml_file import Strict
 from mimegen.stage.config import Vector
 
-Color = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$", description="sRGB, #rrggbb")]
+HexColor = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$", description="sRGB, #rrggbb")]
 Positive = Annotated[float, Field(gt=0)]
 Point2 = tuple[float, float]
 
 
-class Material(Strict):
+class SetMaterial(Strict):
     """A surface: a color, a pattern of it with a second one, and how it shines.
 
     ``size`` is the pattern's size in metres (plank length and width, tile, stripe, grain);
@@ -25,8 +25,8 @@ class Material(Strict):
     distance to the waterline of an ``island``; ``net`` only the cords of a mesh of ``size``.
     """
 
-    color: Color
-    second: Color | None = None
+    color: HexColor
+    second: HexColor | None = None
     pattern: Literal[
         "plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand", "stripes",
         "painting", "outdoors", "shore", "net",
@@ -42,7 +42,7 @@ class Material(Strict):
     opacity: float = Field(default=1.0, ge=0, le=1)
 
 
-class Repeat(Strict):
+class Copies(Strict):
     """``count`` copies, each moved and turned from the last; ``vary`` scatters them by chance."""
 
     count: int = Field(ge=1, le=2000)
@@ -63,7 +63,7 @@ class Placed(Strict):
     at: Vector = (0.0, 0.0, 0.0)
     turn: Vector = (0.0, 0.0, 0.0)
     scale: Positive | tuple[Positive, Positive, Positive] = 1.0
-    repeat: tuple[Repeat, ...] = ()
+    repeat: tuple[Copies, ...] = ()
     mounted: bool = False
 
 
@@ -230,9 +230,9 @@ class Plane(Strict):
 class Sky(Strict):
     """What is beyond the set, and how it lights it."""
 
-    zenith: Color
-    horizon: Color
-    ground: Color
+    zenith: HexColor
+    horizon: HexColor
+    ground: HexColor
     strength: float = Field(ge=0)
     clouds: float = Field(default=0.0, ge=0, le=1)
 
@@ -241,7 +241,7 @@ class Sun(Strict):
     """The sun's own strength here; its direction is the render config's."""
 
     strength: float = Field(ge=0)
-    color: Color = "#ffffff"
+    color: HexColor = "#ffffff"
     size_deg: float = Field(default=5.0, ge=0, le=90)
 
 
@@ -252,7 +252,7 @@ class Lamp(Strict):
     to: Vector
     size: tuple[Positive, Positive]
     watts: Positive
-    color: Color = "#ffffff"
+    color: HexColor = "#ffffff"
 
 
 class Scenery(Strict):
@@ -263,7 +263,7 @@ class Scenery(Strict):
     sky: Sky
     sun: Sun
     lamps: tuple[Lamp, ...] = ()
-    materials: dict[str, Material]
+    materials: dict[str, SetMaterial]
     floors: tuple[Plane, ...] = ()
     ceilings: tuple[Plane, ...] = ()
     walls: tuple[Walls, ...] = ()

@@ -30,7 +30,7 @@ TUBE_SIDES = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class ShapeMesh:
     """Vertices (V, 3) in metres and faces, counter-clockwise seen from outside.
 
     ``offshore`` (V,) is the distance to the waterline, negative on land, for an island alone.
@@ -54,7 +54,7 @@ class Mesh:
 
 
 @singledispatch
-def mesh_of(shape: Solid) -> Mesh:
+def mesh_of(shape: Solid) -> ShapeMesh:
     """Return the mesh of one shape, before its bevel, in its own frame."""
     raise TypeError(f"no mesh for {type(shape).__name__}")
 
@@ -80,7 +80,7 @@ def _grid_faces(rows: int, columns: int, wrap: bool) -> list[Face]:
     ]
 
 
-def _skin(rings: FloatArray, capped: bool) -> Mesh:
+def _skin(rings: FloatArray, capped: bool) -> ShapeMesh:
     """Return the skin over rings (R, N, 3), each counter-clockwise seen from the last one."""
     rows, columns = rings.shape[:2]
     faces = _grid_faces(rows, columns, wrap=True)
@@ -90,7 +90,7 @@ def _skin(rings: FloatArray, capped: bool) -> Mesh:
     return _welded(rings.reshape(-1, 3), faces)
 
 
-def _welded(vertices: FloatArray, faces: list[Face]) -> Mesh:
+def _welded(vertices: FloatArray, faces: list[Face]) -> ShapeMesh:
     """Join vertices at one place, and drop what that leaves of faces without area."""
     _, first, joined = np.unique(vertices.round(6), axis=0, return_index=True, return_inverse=True)
     kept = []
@@ -99,7 +99,7 @@ def _welded(vertices: FloatArray, faces: list[Face]) -> Mesh:
         corners = [c for n, c in enumerate(corners) if c != corners[n - 1]]
         if len(corners) > 2:
             kept.append(tuple(corners))
-    return Mesh(vertices[first], tuple(kept))
+    return ShapeMesh(vertices[first], tuple(kept))
 
 
 def _circle(sides: int) -> FloatArray:
@@ -107,7 +107,7 @@ def _circle(sides: int) -> FloatArray:
     return np.stack([np.cos(turn), np.sin(turn)], axis=-1)
 
 
-def _turned(profile: FloatArray, capped: bool) -> Mesh:
+def _turned(profile: FloatArray, capped: bool) -> ShapeMesh:
     """Return the profile (N, 2) of radius and height turned about Z."""
     rings = np.empty((len(profile), SIDES, 3))
     rings[..., :2] = profile[:, None, :1] * _circle(SIDES)
@@ -116,13 +116,13 @@ def _turned(profile: FloatArray, capped: bool) -> Mesh:
 
 
 @mesh_of.register
-def _(shape: Box) -> Mesh:
+def _(shape: Box) -> ShapeMesh:
     x, y, z = shape.size
     outline = np.array([[-x, -y], [x, -y], [x, y], [-x, y]]) / 2
     return _raised(outline, z)
 
 
-def _raised(outline: FloatArray, height: float) -> Mesh:
+def _raised(outline: FloatArray, height: float) -> ShapeMesh:
     after = np.roll(outline, -1, axis=0)
     area = (outline[:, 0] * after[:, 1] - outline[:, 1] * after[:, 0]).sum()
     around = outline if area > 0 else outline[::-1]
@@ -131,24 +131,24 @@ def _raised(outline: FloatArray, height: float) -> Mesh:
 
 
 @mesh_of.register
-def _(shape: Cylinder) -> Mesh:
+def _(shape: Cylinder) -> ShapeMesh:
     top = shape.radius if shape.top is None else shape.top
     return _turned(np.array([[shape.radius, 0.0], [top, shape.height]]), capped=True)
 
 
 @mesh_of.register
-def _(shape: Sphere) -> Mesh:
+def _(shape: Sphere) -> ShapeMesh:
     rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
     return _turned(shape.radius * np.stack([np.cos(rise), np.sin(rise)], axis=-1), capped=False)
 
 
 @mesh_of.register
-def _(shape: Lathe) -> Mesh:
+def _(shape: Lathe) -> ShapeMesh:
     return _turned(np.array(shape.profile), capped=False)
 
 
 @mesh_of.register
-def _(shape: Extrude) -> Mesh:
+def _(shape: Extrude) -> ShapeMesh:
     outline = np.array(shape.outline)
     if shape.smooth:
         outline = smooth_line(shape.outline, 6, closed=True)
@@ -156,7 +156,7 @@ def _(shape: Extrude) -> Mesh:
 
 
 @mesh_of.register
-def _(shape: Tube) -> Mesh:
+def _(shape: Tube) -> ShapeMesh:
     line = np.array(shape.points, dtype=float)
     if shape.smooth:
         line = smooth_line(shape.points, 6, shape.closed)
@@ -179,18 +179,18 @@ def _(shape: Tube) -> Mesh:
 
 
 @mesh_of.register
-def _(shape: Arc) -> Mesh:
+def _(shape: Arc) -> ShapeMesh:
     start, end = np.radians(shape.between)
     turn = np.linspace(start, end, max(2, int(abs(end - start) / np.radians(4)) + 1))
     way = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(turn)], axis=-1)
     lines = np.stack([way * (shape.radius - shape.width), way * shape.radius], axis=1)
     vertices = lines.reshape(-1, 3)
     faces = [(a, b, c, d) for a, d, c, b in _grid_faces(len(turn), 2, wrap=False)]
-    return Mesh(vertices, tuple(faces))
+    return ShapeMesh(vertices, tuple(faces))
 
 
 @mesh_of.register
-def _(shape: Curtain) -> Mesh:
+def _(shape: Curtain) -> ShapeMesh:
     width, height = shape.size
     columns, rows = shape.folds * 8 + 1, 7
     share, level = np.linspace(0, 1, columns), np.linspace(0, 1, rows)
@@ -199,11 +199,11 @@ def _(shape: Curtain) -> Mesh:
     vertices[..., 0] = (share - 0.5) * width
     vertices[..., 1] = shape.depth * np.sin(swing) * (1.0 - 0.45 * level[:, None])
     vertices[..., 2] = level[:, None] * height
-    return Mesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
+    return ShapeMesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
 
 
 @mesh_of.register
-def _(shape: Loft) -> Mesh:
+def _(shape: Loft) -> ShapeMesh:
     fields = ("bottom", "top", "width", "square", "lean")
     table = np.array([[getattr(part, name) for name in fields] for part in shape.sections])
     x = np.array([part.x for part in shape.sections])
@@ -222,7 +222,7 @@ def _(shape: Loft) -> Mesh:
 
 
 @mesh_of.register
-def _(shape: Frond) -> Mesh:
+def _(shape: Frond) -> ShapeMesh:
     share = np.linspace(0.02, 1, 25)
     pitch = np.radians(shape.rise - shape.droop * share**1.3)
     step = shape.length / 24
@@ -244,11 +244,11 @@ def _(shape: Frond) -> Mesh:
     first = len(vertices)
     vertices.extend(np.concatenate([spine - edge, spine + edge]))
     faces.extend((first + n, first + n + 1, first + n + 26, first + n + 25) for n in range(24))
-    return Mesh(np.array(vertices), tuple(faces))
+    return ShapeMesh(np.array(vertices), tuple(faces))
 
 
 @mesh_of.register
-def _(shape: Foliage) -> Mesh:
+def _(shape: Foliage) -> ShapeMesh:
     chance = np.random.default_rng(shape.leaves)
     out = chance.normal(size=(shape.leaves, 3))
     out /= np.linalg.norm(out, axis=1, keepdims=True)
@@ -265,12 +265,12 @@ def _(shape: Foliage) -> Mesh:
     inside = _turned(profile, capped=False)
     first = len(inside.vertices)
     quads = first + np.arange(4 * shape.leaves).reshape(-1, 4)
-    return Mesh(np.concatenate([inside.vertices, leaves.reshape(-1, 3)]),
+    return ShapeMesh(np.concatenate([inside.vertices, leaves.reshape(-1, 3)]),
                 (*inside.faces, *(tuple(quad) for quad in quads.tolist())))
 
 
 @mesh_of.register
-def _(shape: Island) -> Mesh:
+def _(shape: Island) -> ShapeMesh:
     away = np.array([-6, -3, -1.5, -0.8, -0.4, 0, 0.4, 0.8, 1.5, 3, 6, 12, 25, 60, 200, 1e3, 5e3])
     coast = smooth_line(shape.outline, 12, closed=True)
     centre = coast.mean(axis=0)
@@ -286,4 +286,4 @@ def _(shape: Island) -> Mesh:
     inner = range((len(away) - 1) * columns, count)
     faces.append(tuple(inner))
     vertices = rings.reshape(-1, 3)
-    return Mesh(vertices, tuple(faces), np.repeat(away[::-1].astype(float), columns))
+    return ShapeMesh(vertices, tuple(faces), np.repeat(away[::-1].astype(float), columns))

@@ -99,9 +99,3 @@ def convex_sections(radii: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         reach = np.where(cosines > 0.05, support[:, :, None] / cosines, np.inf)
     return np.asarray(np.maximum(reach.min(axis=1), radii))
-
-
-def ramp(values: FloatArray, start: float, end: float) -> FloatArray:
-    """Return 0 at ``start``, 1 at ``end``, smooth between (smoothstep); ``end`` may be less."""
-    share = np.clip((values - start) / (end - start), 0.0, 1.0)
-    return np.asarray(share * share * (3 - 2 * share))

@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from mimegen.base.easing import ramp
+from mimegen.base.seeds import generator
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
-from mimegen.characters.drape import ramp
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.piece import Piece
 from mimegen.characters.spec import CharacterSpec, Hair
@@ -23,7 +24,7 @@ HAIRLINE_UP = (0.66, 0.67, 0.60, 0.38, 0.02, -0.20, 0.20, 0.20, -0.25, -0.62, -0
 def make_hair(spec: CharacterSpec, body: Body) -> Piece:
     """Return a person's hair."""
     head = head_shape(body)
-    draws = np.random.default_rng([spec.seed, 0x4A12])
+    draws = generator(spec.seed, 0x4A12)
     mesh = strand_sheet(head, spec.hair, draws)
     return Piece((mesh,), (Material("hair", "hair", {"color": spec.hair.color}),))
 

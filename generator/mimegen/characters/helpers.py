@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.easing import ramp
 from mimegen.characters.character import Mesh
-from mimegen.characters.drape import ramp
 from mimegen.characters.surface import dense_weights
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray

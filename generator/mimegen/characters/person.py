@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
-from mimegen.characters.drape import ramp
 from mimegen.characters.face import make_face
 from mimegen.characters.hair import make_hair
 from mimegen.characters.head import head_shape

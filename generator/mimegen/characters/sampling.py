@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.base.seeds import generator
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion.quaternions import FloatArray
 
@@ -25,7 +26,7 @@ SHOE_COLORS = ("#1c1a19", "#e8e6e3", "#5a3a24", "#2b3442", "#8a1f1f")
 
 def sample_character(seed: int) -> CharacterSpec:
     """Return the person of a seed."""
-    draws = np.random.default_rng([seed, 0xC4A2])
+    draws = generator(seed, 0xC4A2)
     male = bool(draws.random() < 0.5)
     age = float(np.round(draws.uniform(18, 75)))
     shares = draws.dirichlet((0.35, 0.35, 0.35))

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
+from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
 from mimegen.characters.cloth import cut_from_tights
-from mimegen.characters.drape import ramp
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Shoes
 from mimegen.characters.surface import (

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
-from mimegen.characters.drape import Stretch, draped, ramp
+from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Trousers
 from mimegen.characters.surface import Surface

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.easing import softly_limited
 from mimegen.choreography import hands
 from mimegen.choreography.anchors import SIDES, Anchors, Context
 from mimegen.choreography.life import liveliness
@@ -51,7 +52,5 @@ def going_along(score: Score, context: Context) -> Along:
 
 def _way(points: FloatArray, ease: float) -> FloatArray:
     """Return where a hand is against its mean place (F, 3), eased in space and in time."""
-    way = points - points.mean(axis=0)
-    size = np.linalg.norm(way, axis=-1, keepdims=True)
-    way = way * FARTHEST_M * np.tanh(size / FARTHEST_M) / np.maximum(size, 1e-9)
+    way = softly_limited(points - points.mean(axis=0), FARTHEST_M)
     return np.asarray(gaussian_filter1d(way, ease, axis=0, mode="nearest"))

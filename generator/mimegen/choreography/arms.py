@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
+from mimegen.base.easing import soft_excess
+from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
-from mimegen.choreography.limbs import Limb, across, bend, eased_reach, lengths, unit
+from mimegen.choreography.limbs import Limb, across, bend, eased_reach
 from mimegen.choreography.places import LEFT, in_body_axes
 from mimegen.choreography.timing import widened
 from mimegen.motion import Skeleton, quaternions
@@ -183,8 +185,9 @@ def _within_reach(place: FloatArray, wrist: FloatArray, limb: Limb) -> FloatArra
     eased = eased_reach(distance, limb.reach)
     # Nor does an elbow bend further than people's: near hands are eased away in the same way.
     soft = limb.reach * FOLDED * 0.15
-    under = np.maximum(limb.reach * FOLDED + soft - distance, 0.0)
-    eased = np.where(under > 0, limb.reach * FOLDED + soft * np.exp(-under / soft), eased)
+    nearest = limb.reach * FOLDED + soft
+    under = np.maximum(nearest - distance, 0.0)
+    eased = np.where(under > 0, nearest - soft_excess(under, soft), eased)
     return np.asarray(place + unit(line) * eased[..., None])
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, grey_opening
 
+from mimegen.base.vectors import unit
 from mimegen.choreography.anchors import SIDES
-from mimegen.choreography.limbs import unit
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 

@@ -8,7 +8,7 @@ import numpy as np
 import yaml
 
 from mimegen.base.paths import data_folder
-from mimegen.choreography.limbs import lengths
+from mimegen.base.vectors import lengths
 from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.motion import GlobalPose

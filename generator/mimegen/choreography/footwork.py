@@ -7,10 +7,12 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from mimegen.base.easing import minimum_jerk
+from mimegen.base.seeds import generator
 from mimegen.choreography.life import Life, liveliness
 from mimegen.choreography.score import FootKey
 from mimegen.choreography.tracks import TimedKey
-from mimegen.choreography.walking import Walk, minimum_jerk
+from mimegen.choreography.walking import Walk
 from mimegen.motion.quaternions import FloatArray
 
 Interval = tuple[float, float]
@@ -37,7 +39,7 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
     The first ones, before the beginning, put each foot where this performer likes to stand.
     Who is vigorous steps more often and further. Feet step in turns, while both stand.
     """
-    values, rng = liveliness().small_steps, np.random.default_rng(life.steps)
+    values, rng = liveliness().small_steps, generator(life.steps)
     standing = _both(*(_standing(keys, duration) for keys in feet.values()))
     for walk in found:
         standing = _without(standing, (float(walk.times[0]), float(walk.times[-1])))

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.anchors import SIDES, Anchors
 from mimegen.choreography.body import bar_axis, hand_point
 from mimegen.choreography.hands import HandTrack
-from mimegen.choreography.limbs import lengths, unit
 from mimegen.choreography.places import LEFT, Direction, in_body_axes
 from mimegen.choreography.score import HandKey, Prop
 from mimegen.motion import quaternions

@@ -7,6 +7,8 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.easing import softly_limited
+from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.arms import ArmGoal
 from mimegen.choreography.body import (
     STANDARD_ARM_M,
@@ -19,7 +21,7 @@ from mimegen.choreography.body import (
 from mimegen.choreography.freedom import play
 from mimegen.choreography.hand_shapes import FINGERS, finger_rotations, hand_shapes
 from mimegen.choreography.life import liveliness
-from mimegen.choreography.limbs import across, lengths, unit
+from mimegen.choreography.limbs import across
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import widened
@@ -247,8 +249,7 @@ def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatAr
     """Let a free hand (F, 4) trail behind the wrist's velocity (F, 3) in metres a second."""
     along = quaternions.rotate(hand, hand_axes(side)[0])
     turn = quaternions.cross(along, -speed) * DRAG_RAD_PER_M_S * freedom[:, None]
-    size = np.linalg.norm(turn, axis=-1, keepdims=True)
-    turn = turn * DRAG_LIMIT_RAD * np.tanh(size / DRAG_LIMIT_RAD) / np.maximum(size, 1e-9)
+    turn = softly_limited(turn, DRAG_LIMIT_RAD)
     return quaternions.multiply(quaternions.from_rotation_vectors(turn), hand)
 
 

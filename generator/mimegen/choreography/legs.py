@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach, lengths, unit
+from mimegen.base.vectors import lengths, unit
+from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach
 from mimegen.choreography.timing import widened
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray

@@ -1,12 +1,12 @@
 """The small movements of somebody alive: breathing, drift, parts that come early or late."""
 
-import zlib
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from mimegen.base.paths import data_folder
+from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned, WalkKey
@@ -233,7 +233,7 @@ class Life(NamedTuple):
 
 def life_of(name: str, seed: int, line: Timeline) -> Life:
     """Return the small movements of the performer whose part is ``name``."""
-    rng = np.random.default_rng([seed, zlib.crc32(f"the life of {name}".encode())])
+    rng = generator(seed, f"the life of {name}")
     known, vigor = liveliness(), _vigor(line)
     drift, late, gait = known.drift, known.late, known.gait
 

@@ -4,6 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.easing import soft_excess
+from mimegen.base.vectors import lengths, unit
+from mimegen.motion.limbs import middle_joint
 from mimegen.motion.quaternions import FloatArray, cross
 
 
@@ -26,16 +29,6 @@ class BentLimb(NamedTuple):
     upper: FloatArray
     lower: FloatArray
     middle: FloatArray
-
-
-def lengths(vectors: FloatArray) -> FloatArray:
-    """Return how long vectors (..., 3) are; faster than numpy's norm on few."""
-    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vectors, vectors)))
-
-
-def unit(vectors: FloatArray) -> FloatArray:
-    """Return the vectors (..., 3) at length 1."""
-    return np.asarray(vectors / np.maximum(lengths(vectors)[..., None], 1e-12))
 
 
 def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
@@ -61,8 +54,7 @@ def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> Be
     distance = np.linalg.norm(line, axis=-1, keepdims=True)
     axis = line / np.maximum(distance, 1e-9)
     distance = np.clip(distance, abs(a - b) * 1.001 + 1e-6, (a + b) * 0.99999)
-    along = (a * a - b * b + distance * distance) / (2 * distance)
-    aside = np.sqrt(np.maximum(a * a - along * along, 0.0))
+    along, aside = middle_joint(a, b, distance)
     pole = across(pole, axis)
     middle = along * axis + aside * pole
     hinge = cross(pole, axis)
@@ -87,6 +79,6 @@ def _basis(bone: FloatArray, hinge: FloatArray) -> FloatArray:
 
 def eased_reach(distance: FloatArray, reach: float, share: float = 0.035) -> FloatArray:
     """Ease distances (...,) towards ``reach`` without ever getting there, so limbs do not snap."""
-    soft = reach * share
-    over = np.maximum(distance - (reach - soft), 0.0)
-    return np.where(over > 0, reach - soft * np.exp(-over / soft), distance)
+    start = reach * (1 - share)
+    over = np.maximum(distance - start, 0.0)
+    return np.minimum(distance, start) + soft_excess(over, reach * share)

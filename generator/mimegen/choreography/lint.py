@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from mimegen.base.vectors import unit
 from mimegen.choreography.anchors import SIDES, Anchors
 from mimegen.choreography.arms import (
     NEUTRAL_TWIST_DEG,
@@ -16,7 +17,7 @@ from mimegen.choreography.arms import (
 from mimegen.choreography.balance import off_balance
 from mimegen.choreography.body import away_from_capsule, capsules
 from mimegen.choreography.forms import off_form
-from mimegen.choreography.limbs import across, unit
+from mimegen.choreography.limbs import across
 from mimegen.choreography.perform import finished_anchors, touch_errors
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score

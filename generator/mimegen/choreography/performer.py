@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.easing import softly_limited
 from mimegen.base.errors import RequestError
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
@@ -54,9 +55,7 @@ def performed(score: Score, context: Context, exact: bool) -> Motion:
         short = max(float(arm.short_by.max()) for arm in arms.values())
         if short < HELPED_FROM_M:
             break
-        more = help_m + _pulled(arms, context.fps)
-        size = np.linalg.norm(more, axis=-1, keepdims=True)
-        more = more * HELP_LIMIT_M * np.tanh(size / HELP_LIMIT_M) / np.maximum(size, 1e-9)
+        more = softly_limited(help_m + _pulled(arms, context.fps), HELP_LIMIT_M)
         helped, nearer = _solved(score, context, more, shift_m, along)
         if max(float(arm.short_by.max()) for arm in nearer.values()) > WORTH_IT * short:
             break

@@ -9,6 +9,7 @@ from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 from scipy.signal import bilinear, lfilter, lfilter_zi
 
+from mimegen.base.easing import minimum_jerk
 from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 
@@ -92,7 +93,7 @@ def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> Fl
         return np.stack([1 - share, share], axis=1)
     if len(times) == 2 and begin != "pass" and end == "stop":
         share = (moments - times[0]) / (times[1] - times[0])
-        arrived = share**3 * (10 - share * (15 - 6 * share))
+        arrived = minimum_jerk(share)
         return np.stack([1 - arrived, arrived], axis=1)
     still = np.zeros(len(times))
     start: list[tuple[int, FloatArray]] = [(1, still), (2, still)]

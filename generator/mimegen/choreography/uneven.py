@@ -1,11 +1,11 @@
 """No movement comes back exactly: keys that a score repeats differ in size and place."""
 
-import zlib
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
+from mimegen.base.seeds import generator
 from mimegen.choreography.freedom import FREE, apart, play
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.life import liveliness
@@ -29,7 +29,7 @@ def uneven(line: Timeline, name: str, seed: int) -> Timeline:
     Size and place of people's repeated movements vary by some percent, the more the farther and
     faster they go (Schmidt et al. 1979). Hands that are near each other vary together.
     """
-    rng = np.random.default_rng([seed, zlib.crc32(f"unevenness of {name}".encode())])
+    rng = generator(seed, f"unevenness of {name}")
     complete = {track: {timed.time: cast(HandKey, timed.key)
                         for timed in track_keys(line.phases, track, HANGING)}
                 for track in OUTWARD}

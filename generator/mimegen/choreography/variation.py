@@ -1,12 +1,13 @@
 """Seeds and styles: another take of the same score by the same rules."""
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mimegen.base.seeds import generator
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.choreography.freedom import FREE
 from mimegen.choreography.life import liveliness, waves
 from mimegen.choreography.places import Place
@@ -29,8 +30,6 @@ from mimegen.motion.quaternions import FloatArray
 
 FAST_SPAN_S, HURRIED = 0.32, 0.94
 TEMPO_HZ = (0.15, 0.7)
-# Where MIME's angle 0 stands: mirrored takes are mirror images as seen from there.
-CAMERA_AZIMUTH_DEG = 48.5
 # What is this far out as it is written is near the end of people's range.
 FAR_CM, FAR_DEG = 44.0, 45.0
 # What a seed may have of a style, where nobody asks for one.
@@ -73,7 +72,7 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Rendition, 
     unknown style.
     """
     parts = score.parts()
-    rng = np.random.default_rng([seed, zlib.crc32(score.name.encode())])
+    rng = generator(seed, score.name)
     if seed == 0 and style is None:
         lines = [uneven(timeline(part), part.name, seed) for part in parts]
         kept = _timed(lines, 1.0, liveliness().uneven.time, rng, keep=True)
@@ -83,7 +82,8 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Rendition, 
     mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
     if seed:
         mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
-        turn = 2 * CAMERA_AZIMUTH_DEG - score.facing if mirror else score.facing
+        # Mirrored takes are mirror images as seen from MIME's camera.
+        turn = 2 * MIME_AZIMUTH_DEG - score.facing if mirror else score.facing
         turn += float(rng.uniform(-9, 9))
         repeats = tuple(
             repeat.model_copy(update={"times": max(repeat.least, repeat.times + int(

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.easing import minimum_jerk, smoothstep
 from mimegen.choreography.score import Phase, WalkKey
 from mimegen.motion.quaternions import FloatArray
 
@@ -104,7 +105,7 @@ def _progress(share: FloatArray, ramp_in: float, ramp_out: float) -> FloatArray:
     for ramp, ahead in ((ramp_in, grid), (ramp_out, 1.0 - grid)):
         if ramp > 0:
             part = np.clip(ahead / ramp, 0.0, 1.0)
-            speed *= part * part * (3 - 2 * part)
+            speed *= smoothstep(part)
     way = np.r_[0.0, np.cumsum((speed[1:] + speed[:-1]) / 2)]
     steady = 400.0 / way[-1]
     done = np.interp(share, grid, way / way[-1])
@@ -250,11 +251,6 @@ def _roll(walk: Walk, begin: float, end: float, ahead: float) -> PchipInterpolat
     return PchipInterpolator(times, [0.0, 0.0, off, 0.55 * off, -HEEL_STRIKE_DEG * ahead, 0.0, 0.0])
 
 
-def minimum_jerk(share: FloatArray) -> FloatArray:
-    """Return how far (F,) a movement from 0 to 1 has got at shares (F,) of its time."""
-    return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
-
-
 def jolts(found: Sequence[Walk], moments: FloatArray) -> FloatArray:
     """Return how far (F,), in centimetres, the body gives way to its footfalls, and rings."""
     given = np.zeros(len(moments))
@@ -272,5 +268,5 @@ def under_way(found: Sequence[Walk], moments: FloatArray) -> FloatArray:
         begin = walk.times[0] - (10.0 if walk.moving[0] else 0.0)
         end = walk.times[-1] + (10.0 if walk.moving[1] else 0.0)
         inside = np.clip(np.minimum(moments - begin, end - moments) / ease, 0.0, 1.0)
-        size += walk.full * inside * inside * (3 - 2 * inside)
+        size += walk.full * smoothstep(inside)
     return size

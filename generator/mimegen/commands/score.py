@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
@@ -16,7 +17,7 @@ from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.motion import Motion, standard_skeleton
-from mimegen.pages.preview import MIME_AZIMUTH_DEG, Sheet, capsule_body, scene_sheet
+from mimegen.pages.preview import Sheet, capsule_body, scene_sheet
 from mimegen.retarget.transfer import retarget
 
 CAPSULES = "capsules"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mimegen.base.vectors import unit_or_nan
 from mimegen.markers.sets import body_landmarks
 from mimegen.motion import standard_skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -38,12 +39,6 @@ def joint_centres(places: Places, scale: float) -> dict[str, FloatArray]:
     return centres
 
 
-def unit(vectors: FloatArray) -> FloatArray:
-    """Return vectors (..., 3) at unit length, NaN where they have none."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 1e-9, length, np.nan))
-
-
 def median_length(vectors: FloatArray) -> float:
     """Return the median length of vectors (F, 3), NaN where none is known."""
     lengths = np.linalg.norm(vectors, axis=-1)
@@ -62,8 +57,9 @@ def hip_centres(places: Places) -> dict[str, FloatArray]:
     if rear is None:
         return {}
     front = (left + right) / 2
-    across = unit(left - right)
-    forward = unit(front - rear - np.sum((front - rear) * across, axis=-1, keepdims=True) * across)
+    across = unit_or_nan(left - right)
+    ahead = front - rear
+    forward = unit_or_nan(ahead - np.sum(ahead * across, axis=-1, keepdims=True) * across)
     up = np.cross(forward, across)
     width, depth = median_length(left - right), median_length(front - rear)
     middle = front - (0.24 * depth + 0.0099) * forward - (0.30 * width + 0.0109) * up
@@ -77,7 +73,8 @@ def _whole_pelvis(places: Places) -> Places:
     for pair, (left, right) in zip(pairs, pairs[::-1], strict=True):
         there = [name for name in pair if name in places]
         if len(there) == 1 and {left, right} <= set(places):
-            across, middle = unit(places[left] - places[right]), (places[left] + places[right]) / 2
+            across = unit_or_nan(places[left] - places[right])
+            middle = (places[left] + places[right]) / 2
             own = places[there[0]]
             aside = np.sum((own - middle) * across, axis=-1, keepdims=True) * across
             missing = pair[0] if there[0] == pair[1] else pair[1]
@@ -95,7 +92,7 @@ def chord(proximal: FloatArray, marker: FloatArray, lateral: FloatArray,
     line = proximal - marker
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     along = line / length
-    aside = unit(lateral - np.sum(lateral * along, axis=-1, keepdims=True) * along)
+    aside = unit_or_nan(lateral - np.sum(lateral * along, axis=-1, keepdims=True) * along)
     share = np.minimum(distance / length, 0.9)
     return np.asarray(marker + distance * (share * along - np.sqrt(1 - share**2) * aside))
 
@@ -132,8 +129,8 @@ def _aside(wand: FloatArray | None, above: FloatArray, marker: FloatArray,
     """Return the lateral direction (F, 3): the wand's, if it stands at the side, or the pelvis'."""
     if wand is None:
         return across
-    along = unit(above - marker)
-    aside, level = (unit(v - np.sum(v * along, axis=-1, keepdims=True) * along)
+    along = unit_or_nan(above - marker)
+    aside, level = (unit_or_nan(v - np.sum(v * along, axis=-1, keepdims=True) * along)
                     for v in (wand - marker, across))
     cosines = np.sum(aside * level, axis=-1)
     shown = cosines[np.isfinite(cosines)]
@@ -156,7 +153,7 @@ def _arm(places: Places, centres: dict[str, FloatArray], side: str, sign: float,
     if medial is not None:
         centres[f"{part}ForeArm"] = (lateral + medial) / 2
     elif wrist is not None:
-        axis = sign * np.cross(unit(lateral - shoulder), unit(wrist - lateral))
+        axis = sign * np.cross(unit_or_nan(lateral - shoulder), unit_or_nan(wrist - lateral))
         bent = np.linalg.norm(axis, axis=-1, keepdims=True) > LEAST_BEND
         distance = _distance(f"{side}_lateral_elbow", f"{part}ForeArm", scale)
         centres[f"{part}ForeArm"] = np.where(bent, chord(shoulder, lateral, -axis, distance),
@@ -168,5 +165,5 @@ def _down(places: Places) -> FloatArray:
     top = [places[n] for n in ("c7", "jugular_notch") if n in places]
     low = [places[n] for n in ("t10", "t8", "xiphoid") if n in places]
     if len(top) == 2 and len(low) == 2:
-        return unit(low[0] + low[1] - top[0] - top[1])
+        return unit_or_nan(low[0] + low[1] - top[0] - top[1])
     return np.array([0.0, 0.0, -1.0])

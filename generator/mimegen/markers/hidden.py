@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mimegen.markers.centres import SIDES, unit
+from mimegen.base.vectors import unit_or_nan
+from mimegen.markers.centres import SIDES
 from mimegen.markers.fitting import Rig
 from mimegen.markers.sets import Landmark
 from mimegen.motion import Skeleton
@@ -90,5 +91,5 @@ def _twins(landmarks: Sequence[Landmark], side: str, other: str) -> list[tuple[i
 def _along(rig: Rig, marker: int, shift: FloatArray) -> FloatArray:
     """Return what of a shift (3,) lies along the bone that carries a marker."""
     children = np.flatnonzero(rig.parents == rig.carriers[marker])
-    bone = unit(rig.offsets[children].mean(axis=0))
+    bone = unit_or_nan(rig.offsets[children].mean(axis=0))
     return np.asarray(bone * (shift @ bone))

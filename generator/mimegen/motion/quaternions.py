@@ -3,10 +3,10 @@
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-FloatArray = NDArray[np.float64]
+from mimegen.base.vectors import FloatArray as FloatArray
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -62,12 +62,6 @@ def normalise(quaternions: ArrayLike) -> FloatArray:
     """Return the quaternions at unit length."""
     q = np.asarray(quaternions, float)
     return cast(FloatArray, q / np.linalg.norm(q, axis=-1, keepdims=True))
-
-
-def unit(vectors: ArrayLike) -> FloatArray:
-    """Return vectors (..., 3) at unit length; those without length stay without."""
-    v = np.asarray(vectors, float)
-    return cast(FloatArray, v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12))
 
 
 def between(start: ArrayLike, end: ArrayLike) -> FloatArray:

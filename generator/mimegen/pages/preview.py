@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
+from mimegen.base.vectors import MIME_AZIMUTH_DEG, direction_from
 from mimegen.characters.character import Character, Material, Mesh, posed_vertices
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
+from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
 
 # Where MIME's angle 0 stands: to the person's left.
-MIME_AZIMUTH_DEG = 48.5
 ELEVATION_DEG = 12.0
 # Tiles are painted larger and shrunk, for smooth edges.
 OVERSAMPLING = 2
@@ -92,9 +92,8 @@ def _camera(points: FloatArray, sheet: Sheet) -> Camera:
     low, high = points.min(axis=0), points.max(axis=0)
     room = 0.11 if sheet.focus else 0.13
     middle = (low + high) / 2
+    away = direction_from(sheet.azimuth_deg, sheet.elevation_deg)
     azimuth, elevation = np.deg2rad([sheet.azimuth_deg, sheet.elevation_deg])
-    away = np.array([np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),
-                     np.sin(elevation)])
     turn = quaternions.multiply(
         quaternions.from_rotation_vectors([0, 0, azimuth]),
         quaternions.from_rotation_vectors([np.pi / 2 - elevation, 0, 0]),
@@ -103,7 +102,7 @@ def _camera(points: FloatArray, sheet: Sheet) -> Camera:
     local = quaternions.rotate(quaternions.conjugate(turn), points - middle)
     extent = np.abs(local).max(axis=0) + room
     lens = 85.0
-    focal = lens / 36.0
+    focal = lens / SENSOR_WIDTH_MM
     distance = focal * max(extent[0], extent[1] * width / height) * 2 + extent[2]
     place = middle + away * distance
     return Camera(tuple(place), tuple(turn), lens, width, height)

@@ -1,6 +1,5 @@
 """What every manipulation of a display has: a name, parameters, a source, a stage of the work."""
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -71,11 +70,6 @@ class Manipulation(Strict):
         """Return what the manifest says of it."""
         return {"name": self.name, "parameters": self.model_dump(mode="json"),
                 "algorithm": self.algorithm, "version": self.version, "stage": self.stage}
-
-
-def generator(seed: int, *names: str) -> np.random.Generator:
-    """Return the generator that belongs to a seed and stable names."""
-    return np.random.default_rng([seed, *(zlib.crc32(name.encode()) for name in names)])
 
 
 def uniform_in(rng: np.random.Generator, low: NDArray[Any], high: NDArray[Any],

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.body import BodySurface, hidden_dots, posed_body
 from mimegen.pointlight.dots import MASK, Dots, sampled
-from mimegen.pointlight.manipulation import Manipulation, Setting, generator
+from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.manipulations import in_order
 from mimegen.pointlight.motion_manipulations import Local
 from mimegen.pointlight.spec import Display, linear_color

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, grey_opening
 
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import unit
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.editing import moved, trimmed
@@ -136,7 +137,7 @@ def _unit_name(unit: float) -> str:
 
 def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
     """Return the signed coordinate axis within ``limit`` degrees, or the vector itself."""
-    vector = quaternions.unit(vector)
+    vector = unit(vector)
     axis = np.zeros(3)
     largest = int(np.argmax(np.abs(vector)))
     axis[largest] = np.sign(vector[largest])
@@ -156,7 +157,7 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
                   if r in heads and np.linalg.norm(heads[r] - hips) > least), np.zeros(3))
     whole = heads["head"] - (heads["left_thigh"] + heads["right_thigh"]) / 2
     # A bent zero pose says nothing beyond the pelvis itself.
-    up = whole if quaternions.unit(whole) @ quaternions.unit(trunk) > 0.8 else trunk
+    up = whole if unit(whole) @ unit(trunk) > 0.8 else trunk
     across = heads["left_thigh"] - heads["right_thigh"]
     if np.linalg.norm(np.cross(up, across)) <= 1e-3 * np.linalg.norm(whole) ** 2:
         return np.eye(3)
@@ -165,7 +166,7 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
     left = left - up * (left @ up)
     if np.linalg.norm(left) < 0.1 or np.linalg.norm(up) < 0.5:
         return np.eye(3)
-    left = quaternions.unit(left)
+    left = unit(left)
     return np.array([left, np.cross(up, left), up])
 
 
@@ -177,7 +178,7 @@ def _up_axis(motion: Motion, roles: Roles,
     feet = (places[:, index[roles.joints["left_foot"]]]
             + places[:, index[roles.joints["right_foot"]]]) / 2
     body = places[:, index[roles.joints["head"]]] - feet
-    typical = np.median(quaternions.unit(body), axis=0)
+    typical = np.median(unit(body), axis=0)
     up, source = _nearest_axis(typical, 50.0), "the head is above the feet"
     if up @ typical < 0.7:
         up, source = _nearest_axis(rest_turn[2], 30.0), "the rest pose stands along it"
@@ -214,7 +215,7 @@ def _across(motion: Motion, roles: Mapping[str, str], part: str) -> FloatArray:
     """Return the level unit vectors (F, 3) from the right to the left of a pair of joints."""
     left, right = (motion.skeleton.index[roles[f"{side}_{part}"]] for side in SIDES)
     places = motion.global_pose.positions
-    return quaternions.unit((places[:, left] - places[:, right]) * np.array([1.0, 1.0, 0.0]))
+    return unit((places[:, left] - places[:, right]) * np.array([1.0, 1.0, 0.0]))
 
 
 def heading_deg(motion: Motion, roles: Mapping[str, str]) -> float:

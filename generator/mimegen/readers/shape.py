@@ -12,6 +12,7 @@ from itertools import combinations, pairwise, product
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.vectors import unit
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.fingers import fingers_by_shape
@@ -171,7 +172,7 @@ def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
     found = {"hips": (best.hips, sure), "head": (best.head, sure)}
     left, certainty = _left(body, best)
     shoulders = body.way(best.arms.limbs[1].upper, best.arms.limbs[0].upper)
-    along = float(np.sum(quaternions.unit(shoulders) * left, axis=1).mean())
+    along = float(np.sum(unit(shoulders) * left, axis=1).mean())
     untwisted = 2 * (abs(along) - LEAST_ALONG) / (1 - LEAST_ALONG)
     confidence = sure * float(np.clip(2 * certainty, 0.0, 1.0) * np.clip(untwisted, 0.0, 1.0))
     legs = body.way(best.legs.limbs[1].upper, best.legs.limbs[0].upper)
@@ -264,7 +265,7 @@ def _people(body: JointTree) -> list[PersonReading]:
         hips = next(joint for joint in above_legs if joint in above_arms)
         height = legs.length / LEGS
         trunk = _middle(body, arms) - _middle(body, legs)
-        head, cost = _head(body, arms, quaternions.unit(trunk), height, {*above_legs, *above_arms})
+        head, cost = _head(body, arms, unit(trunk), height, {*above_legs, *above_arms})
         if head is None or hips == arms.joint:
             continue
         for pair, ratio in ((legs, "shin to thigh"), (arms, "forearm to upper arm")):
@@ -309,16 +310,16 @@ def _left(body: JointTree, person: PersonReading) -> tuple[FloatArray, float]:
 
     Feet point forward, knees bend forward, elbows backward, and hands are rather in front.
     """
-    up = quaternions.unit(_middle(body, person.arms) - _middle(body, person.legs))
+    up = unit(_middle(body, person.arms) - _middle(body, person.legs))
     first, second = person.legs.limbs
     left = body.way(second.upper, first.upper)
-    left = quaternions.unit(left - up * np.sum(left * up, axis=1, keepdims=True))
+    left = unit(left - up * np.sum(left * up, axis=1, keepdims=True))
     forward = np.cross(left, up)
     votes, weights = np.zeros(len(up)), 0.0
     for limb in person.legs.limbs:
         foot = body.way(limb.end, limb.line[-1])
         if limb.line[-1] != limb.end:
-            votes += np.sum(quaternions.unit(foot) * forward, axis=1)
+            votes += np.sum(unit(foot) * forward, axis=1)
             weights += 1.0
         votes += _bent(body, limb, forward, person.legs.length)
         weights += 1.0

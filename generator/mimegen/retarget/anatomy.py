@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mimegen.base.vectors import unit
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -13,12 +14,6 @@ NEXT = {"upper_arm": "forearm", "forearm": "hand", "thigh": "shin", "shin": "foo
 # The trunk's roles from bottom to top.
 TRUNK = ("hips", *(f"spine{i}" for i in range(1, 12)), "chest",
          *(f"neck{i}" for i in range(1, 6)), "head")
-
-
-def unit(vectors: FloatArray) -> FloatArray:
-    """Return vectors (..., 3) at length 1; zero vectors stay zero."""
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.maximum(length, 1e-12))
 
 
 def next_roles(role: str, known: Mapping[str, int]) -> list[str]:

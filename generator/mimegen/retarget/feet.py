@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter1d
 
+from mimegen.base.easing import minimum_jerk
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import velocities
@@ -129,7 +130,7 @@ def _flat(turns: FloatArray, resting: NDArray[np.bool_], fps: float) -> FloatArr
 
 def _lock(resting: NDArray[np.bool_], fps: float) -> FloatArray:
     """Return how firmly (F,) what rests stays: 0 at the ends of each rest, 1 soon within it."""
-    return _ease(np.clip(_seconds_in(resting, fps) / HOLD, 0, 1))
+    return minimum_jerk(np.clip(_seconds_in(resting, fps) / HOLD, 0, 1))
 
 
 def _flatten(foot: Foot, fps: float) -> None:
@@ -180,7 +181,7 @@ def _correction(foot: Foot, fps: float) -> FloatArray:
     ball = (foot.ankle + quaternions.rotate(foot.turn, foot.sole.toes))[:, 2] + foot.sole.tip[2]
     below = foot.ball_led[:, 2] - ball
     near = _near(foot, fps)
-    swing = (1 - near) * _ease(np.clip(2 - 2 * foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1))
+    swing = (1 - near) * minimum_jerk(np.clip(2 - 2 * foot.ball_led[:, 2] / HIGHEST_SWING, 0, 1))
     height = near * _standing(foot, fps) + swing * (below + np.hypot(below, SOFT)) / 2
     up = smoothest(height[:, None], FREE_HEIGHT + near + SWING * swing, fps, HEIGHT_HZ)[:, 0]
     up += smooth_cover(-(foot.ankle[:, 2] + up + _lowest(foot)), fps)
@@ -211,7 +212,7 @@ def _going(led: FloatArray, fps: float) -> FloatArray:
 
 def _low(led: FloatArray) -> FloatArray:
     """Return how low (F,) what goes as the source's (F, 3) is: 1 below LOW, 0 above twice that."""
-    return _ease(np.clip(2 - led[:, 2] / LOW, 0, 1))
+    return minimum_jerk(np.clip(2 - led[:, 2] / LOW, 0, 1))
 
 
 def _standing(foot: Foot, fps: float) -> FloatArray:
@@ -237,14 +238,9 @@ def _halfway(values: FloatArray) -> FloatArray:
     return np.asarray((values[1:] + values[:-1])[:, None] / 2)
 
 
-def _ease(share: FloatArray) -> FloatArray:
-    """Return the quintic from 0 to 1 with no speed and no acceleration at its ends."""
-    return np.asarray(share**3 * (10 - 15 * share + 6 * share**2))
-
-
 def _near(foot: Foot, fps: float) -> FloatArray:
     """Return how near (F,) frames are to the foot's rests: 1 within them, 0 far away."""
-    return np.asarray(1 - _ease(np.clip(_seconds_in(~foot.down, fps) / REACH, 0, 1)))
+    return np.asarray(1 - minimum_jerk(np.clip(_seconds_in(~foot.down, fps) / REACH, 0, 1)))
 
 
 def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:

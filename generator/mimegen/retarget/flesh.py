@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
 
+from mimegen.base.vectors import unit
 from mimegen.characters.character import Character
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.retarget.anatomy import leg_length, unit
+from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.surface import owners
 
 # An unclothed person's radii (m) to the sides, to the front and to the back, at evenly spaced

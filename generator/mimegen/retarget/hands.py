@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mimegen.base.easing import smoothstep
+from mimegen.base.vectors import unit
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import hand_axes, leg_length, unit
+from mimegen.retarget.anatomy import hand_axes, leg_length
 from mimegen.retarget.flesh import (
     Axes,
     FleshTube,
@@ -173,7 +175,7 @@ def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
 def nearness(distances: FloatArray, free: float = FREE) -> FloatArray:
     """Return weights that go smoothly from 1 where things touch to 0 where they are ``free``."""
     share = np.clip((free - distances) / (free - TOUCH), 0.0, 1.0)
-    return np.asarray(share**2 * (3 - 2 * share))
+    return smoothstep(share)
 
 
 def _flesh_for(side: str, tubes: Mapping[str, FleshTube]) -> list[str]:

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from mimegen.base.easing import soft_excess
+from mimegen.base.vectors import unit
 from mimegen.motion import quaternions
+from mimegen.motion.limbs import middle_joint
 from mimegen.motion.quaternions import FloatArray
-from mimegen.retarget.anatomy import unit
 
 SOFT, MOST = 0.994, 0.9998
 # What a middle joint stands out at least, as a share of the upper bone.
@@ -30,9 +32,8 @@ def reach(places: FloatArray, goals: FloatArray, hinges: FloatArray) -> FloatArr
     side = quaternions.rotate(swing, middle - start)
     front = unit(np.cross(way, quaternions.rotate(swing, hinges)))
     side = _to_the_front(side - way * _along(side, way), front, upper[:, None])
-    share = (upper**2 + length**2 - lower**2) / (2 * length)
-    out = np.sqrt(np.maximum(upper**2 - share**2, 0.0))
-    bent = start + way * share[:, None] + unit(side) * out[:, None]
+    along, aside = middle_joint(upper, lower, length)
+    bent = start + way * along[:, None] + unit(side) * aside[:, None]
     return np.stack([bent, start + way * length[:, None]], axis=1)
 
 
@@ -68,6 +69,5 @@ def _softly(lengths: FloatArray, now: FloatArray, upper: FloatArray,
     soft = np.maximum(SOFT * (upper + lower), now)
     most = np.maximum(MOST * (upper + lower), soft + 1e-6)
     over = np.maximum(lengths - soft, 0.0)
-    eased = soft + (most - soft) * (1.0 - np.exp(-over / (most - soft)))
-    longest = np.where(lengths > soft, eased, lengths)
+    longest = np.minimum(lengths, soft) + soft_excess(over, most - soft)
     return np.asarray(np.maximum(longest, 1.02 * np.abs(upper - lower) + 1e-3))

@@ -14,18 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from mimegen.base.vectors import unit
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import (
-    FINGERS,
-    TRUNK,
-    bone_direction,
-    hand_axes,
-    matching,
-    next_roles,
-    unit,
-)
+from mimegen.retarget.anatomy import FINGERS, TRUNK, bone_direction, hand_axes, matching, next_roles
 from mimegen.retarget.stance import source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])

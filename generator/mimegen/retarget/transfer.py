@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import unit
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.helpers import HELPERS, helped_joint, with_helpers_turned
 from mimegen.choreography.hand_shapes import hand_shapes
@@ -12,7 +13,7 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
-from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length, unit
+from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length
 from mimegen.retarget.feet import feet_of, on_the_ground
 from mimegen.retarget.ground import Ground
 from mimegen.retarget.hands import with_hands_meeting

@@ -7,6 +7,9 @@ import numpy as np
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
+# What Blender's cameras have, and photographers call full frame.
+SENSOR_WIDTH_MM = 36.0
+
 
 @dataclass(frozen=True)
 class Camera:
@@ -21,7 +24,7 @@ class Camera:
     lens_mm: float
     width: int
     height: int
-    sensor_width_mm: float = 36.0
+    sensor_width_mm: float = SENSOR_WIDTH_MM
 
     @property
     def focal_pixels(self) -> float:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mimegen.base.vectors import direction_from
 from mimegen.characters.character import Performance
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
+from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
 from mimegen.stage.config import FixedCamera, FramedCamera, RenderConfig
 from mimegen.stage.skinning import joint_columns, skin_matrix, skinned
 
@@ -49,12 +50,7 @@ def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: R
     middle = np.round((low + high) / 2 / PLACE_STEP_M) * PLACE_STEP_M
     rings = _rings(points, middle)
     height, distance = _height_and_distance(rings, framed, config)
-    azimuth = np.radians(framed.azimuth_deg + angle_deg)
-    elevation = np.radians(framed.elevation_deg)
-    towards = np.array([
-        np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),
-        np.sin(elevation),
-    ])
+    towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
     position = np.array([*middle, height]) + distance * towards
     euler = np.array([90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg])
     return _camera(position, quaternions.from_euler("xyz", euler), framed.lens_mm, config)
@@ -128,7 +124,7 @@ def _rings(points: FloatArray, middle: FloatArray) -> FloatArray:
 def _height_and_distance(rings: FloatArray, framed: FramedCamera,
                          config: RenderConfig) -> tuple[float, float]:
     """Return the target's height and the camera's distance from it: the nearest that will do."""
-    focal = framed.lens_mm / 36.0 * config.width
+    focal = framed.lens_mm / SENSOR_WIDTH_MM * config.width
     share = 1.0 - 2.0 * framed.margin
     per_side, per_rise = (2.0 * focal / (share * size) for size in (config.width, config.height))
     elevation = np.radians(framed.elevation_deg)

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, sparse
 
+from mimegen.base.easing import smoothstep
+from mimegen.base.vectors import direction_from
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
@@ -117,8 +119,8 @@ def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
         np.minimum(np.arange(size), np.arange(size)[::-1]) * cell_m / SURROUNDINGS_M
         for size in shape
     )
-    ramps = np.clip(along_y, 0, 1)[:, None] * np.clip(along_x, 0, 1)
-    return np.asarray(ramps * ramps * (3.0 - 2.0 * ramps), np.float32)
+    ramps = np.asarray(np.clip(along_y, 0, 1)[:, None] * np.clip(along_x, 0, 1), float)
+    return np.asarray(smoothstep(ramps), np.float32)
 
 
 def _thinned(points: NDArray[np.float32], voxel: tuple[float, ...]) -> NDArray[np.float32]:
@@ -145,14 +147,11 @@ def _sun_share(light: Light) -> float:
 
 def sun_directions(light: Light) -> FloatArray:
     """Return directions (N, 3) to points spread evenly over the sun's disc (Vogel 1979)."""
-    azimuth, elevation = np.radians(light.sun_from_deg)
     number = np.arange(SUN_DIRECTIONS) + 0.5
     radius = np.tan(np.radians(light.sun_size_deg) / 2) * np.sqrt(number / SUN_DIRECTIONS)
     turn = number * np.pi * (3.0 - 5**0.5)
-    towards = np.array([
-        np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),
-        np.sin(elevation),
-    ])
+    towards = direction_from(*light.sun_from_deg)
+    azimuth = np.radians(light.sun_from_deg[0])
     side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
     up = np.cross(towards, side)
     spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)

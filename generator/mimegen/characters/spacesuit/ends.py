@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.limbs import cloth_shade, with_lids
 from mimegen.characters.spacesuit.shapes import (
@@ -14,7 +15,6 @@ from mimegen.characters.spacesuit.shapes import (
     loft,
     part,
     puffs,
-    ramp,
     ring,
     tube,
 )

@@ -5,8 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
-from mimegen.characters.spacesuit.shapes import frame, ramp
+from mimegen.characters.spacesuit.shapes import frame
 from mimegen.characters.spacesuit.spec import Spacesuit
 from mimegen.characters.surface import dense_weights
 from mimegen.motion.quaternions import FloatArray

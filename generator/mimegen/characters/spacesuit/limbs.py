@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
+from mimegen.base.easing import ramp
 from mimegen.characters.spacesuit.fitting import Fitting
 from mimegen.characters.spacesuit.shapes import (
     Part,
@@ -15,7 +16,6 @@ from mimegen.characters.spacesuit.shapes import (
     loft,
     part,
     puffs,
-    ramp,
     ring,
     tube,
 )

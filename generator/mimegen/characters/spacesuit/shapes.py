@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
+from mimegen.base.seeds import generator
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
@@ -233,7 +234,7 @@ def creases(places: FloatArray, angles: FloatArray, seed: int, waves: int = 9) -
 
     ``places`` (S,) in metres along the axis, ``angles`` (A,) in radians around it.
     """
-    random = np.random.default_rng([seed, 7])
+    random = generator(seed, 7)
     total = np.zeros((len(places), len(angles)))
     for _ in range(waves):
         along, phase = random.uniform(6, 22), random.uniform(0, 2 * np.pi)
@@ -241,11 +242,5 @@ def creases(places: FloatArray, angles: FloatArray, seed: int, waves: int = 9) -
         wave = np.sin(2 * np.pi * along * places[:, None] + around * angles + phase)
         total += wave / np.sqrt(waves / 2)
     return np.tanh(total)
-
-
-def ramp(values: ArrayLike, start: float, end: float) -> FloatArray:
-    """Return 0 at ``start``, 1 at ``end``, smooth between (smoothstep); ``end`` may be less."""
-    share = np.clip((np.asarray(values, float) - start) / (end - start), 0.0, 1.0)
-    return np.asarray(share * share * (3 - 2 * share))
 
 

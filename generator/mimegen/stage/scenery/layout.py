@@ -1,13 +1,13 @@
 """Where everything of a set stands, and what a camera must not have in its way."""
 
 import itertools
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.scenery.scenery import Copies, Group, Object, Placed, Scenery, Solid
@@ -166,7 +166,7 @@ def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
 
 def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]:
     """Yield the matrix of every copy; chance depends on the object's name alone."""
-    chance = np.random.default_rng([zlib.crc32(name.encode())])
+    chance = generator(name)
     base = outer @ _matrix(thing.at, thing.turn)
     scale = np.diag([*np.broadcast_to(thing.scale, 3), 1.0])
     for counts in itertools.product(*(range(repeat.count) for repeat in thing.repeat)):

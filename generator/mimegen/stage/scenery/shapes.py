@@ -7,6 +7,7 @@ from functools import singledispatch
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
+from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.scenery import (
     Arc,
@@ -249,7 +250,7 @@ def _(shape: Frond) -> ShapeMesh:
 
 @mesh_of.register
 def _(shape: Foliage) -> ShapeMesh:
-    chance = np.random.default_rng(shape.leaves)
+    chance = generator(shape.leaves)
     out = chance.normal(size=(shape.leaves, 3))
     out /= np.linalg.norm(out, axis=1, keepdims=True)
     lumps = 0.86 + 0.12 * np.sin(5 * out @ chance.normal(size=(3, 4))).mean(axis=1)

@@ -1,0 +1,40 @@
+"""Vectors in space, in arrays of any leading shape."""
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+# The azimuth, in degrees, from which MIME's camera looks at its angle 0.
+MIME_AZIMUTH_DEG = 48.5
+
+
+def lengths(vectors: ArrayLike) -> FloatArray:
+    """Return how long vectors (..., 3) are; the same on every machine, and fast on few."""
+    v = np.asarray(vectors, float)
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    return cast(FloatArray, np.sqrt(x * x + y * y + z * z))
+
+
+def unit(vectors: ArrayLike) -> FloatArray:
+    """Return vectors (..., 3) at unit length; those without length stay without."""
+    v = np.asarray(vectors, float)
+    return cast(FloatArray, v / np.maximum(lengths(v)[..., None], 1e-12))
+
+
+def unit_or_nan(vectors: FloatArray) -> FloatArray:
+    """Return vectors (..., 3) at unit length, NaN where they have none."""
+    size = lengths(vectors)[..., None]
+    return cast(FloatArray, vectors / np.where(size > 1e-9, size, np.nan))
+
+
+def direction_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
+    """Return the unit vector (3,) from a person towards who looks at them.
+
+    Azimuth 0 is in front of the person (-Y), 90 at their left hand (+X); elevation is above level.
+    """
+    azimuth, elevation = np.radians(azimuth_deg), np.radians(elevation_deg)
+    return np.array([np.sin(azimuth) * np.cos(elevation), -np.cos(azimuth) * np.cos(elevation),
+                     np.sin(elevation)])

@@ -1,0 +1,83 @@
+"""Easing, vectors and seeds: what every room above counts on."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mimegen.base.easing import minimum_jerk, ramp, smoothstep, soft_excess, softly_limited
+from mimegen.base.seeds import generator
+from mimegen.base.vectors import FloatArray, direction_from, lengths, unit, unit_or_nan
+from mimegen.motion.limbs import middle_joint
+
+SHARES = np.linspace(0.0, 1.0, 1001)
+
+
+@pytest.mark.parametrize("ease", [smoothstep, minimum_jerk])
+def test_easing_goes_from_0_to_1_evenly_about_the_middle_and_rests_at_the_ends(
+        ease: Callable[[FloatArray], FloatArray]) -> None:
+    way = ease(SHARES)
+    assert way[0] == 0 and way[-1] == 1 and (np.diff(way) > 0).all()
+    assert way + way[::-1] == pytest.approx(np.ones(1001))
+    assert np.diff(way)[[0, -1]] == pytest.approx([0, 0], abs=1e-5)
+
+
+def test_minimum_jerk_has_the_bell_of_speed_that_people_have() -> None:
+    speed = np.gradient(minimum_jerk(SHARES), SHARES)
+    assert speed.max() == pytest.approx(1.875, abs=1e-3) and np.argmax(speed) == 500
+    assert np.gradient(speed, SHARES)[[0, -1]] == pytest.approx([0, 0], abs=0.1)
+
+
+def test_a_ramp_may_rise_or_fall() -> None:
+    assert ramp([1.0, 2.0, 2.5, 4.0, 5.0], 2.0, 4.0) == pytest.approx([0, 0, 0.15625, 1, 1])
+    assert ramp([1.0, 2.0, 3.0, 4.0, 5.0], 4.0, 2.0) == pytest.approx([1, 1, 0.5, 0, 0])
+
+
+@given(st.floats(1e-3, 10), st.floats(0, 100))
+def test_what_is_over_a_limit_is_let_through_less_and_less(room: float, over: float) -> None:
+    through = float(soft_excess(np.array(over), room))
+    assert 0 <= through <= min(room, over)
+    assert float(soft_excess(np.array(room * 1e-6), room)) == pytest.approx(room * 1e-6, rel=1e-4)
+
+
+def test_short_vectors_stay_and_long_ones_keep_their_direction() -> None:
+    short, long = np.array([[0.001, 0.0, 0.0]]), np.array([[0.0, 30.0, 40.0]])
+    assert softly_limited(short, 1.0) == pytest.approx(short, rel=1e-5)
+    assert softly_limited(long, 2.0) == pytest.approx(np.array([[0.0, 1.2, 1.6]]))
+    assert softly_limited(np.zeros((1, 3)), 2.0) == pytest.approx(np.zeros((1, 3)))
+
+
+def test_unit_vectors_keep_zero_or_say_that_there_is_none() -> None:
+    vectors = np.array([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]])
+    assert lengths(vectors) == pytest.approx([5, 0])
+    assert unit(vectors) == pytest.approx(np.array([[0.0, 0.6, 0.8], [0.0, 0.0, 0.0]]))
+    assert unit_or_nan(vectors)[0] == pytest.approx([0, 0.6, 0.8])
+    assert np.isnan(unit_or_nan(vectors)[1]).all()
+
+
+def test_directions_are_in_front_at_the_left_hand_and_above() -> None:
+    assert direction_from(0, 0) == pytest.approx([0, -1, 0])
+    assert direction_from(90, 0) == pytest.approx([1, 0, 0])
+    assert direction_from(37, 90) == pytest.approx([0, 0, 1], abs=1e-12)
+    assert direction_from(0, 30) == pytest.approx([0, -(3**0.5) / 2, 0.5])
+
+
+def test_the_middle_joint_is_where_both_bones_end() -> None:
+    along, aside = middle_joint(3.0, 4.0, np.array([5.0, 9.0]))
+    assert np.hypot(along[0], aside[0]) == pytest.approx(3)
+    assert np.hypot(5 - along[0], aside[0]) == pytest.approx(4)
+    assert aside[1] == 0
+
+
+def test_generators_depend_on_every_seed_and_name_and_their_order() -> None:
+    parts = [(1,), (2,), ("a",), (1, "a"), (1, "b"), (2, "a"), (1, "a", "b"), (1, "b", "a")]
+    drawn = {float(generator(*own).random()) for own in parts}
+    assert len(drawn) == len(parts)
+    assert generator(1, "a").random() == generator(1, "a").random()
+
+
+def test_streams_are_those_that_takes_have_always_been_made_with() -> None:
+    assert generator(7).random() == np.random.default_rng(7).random()
+    assert generator(3, "golf").random(2).tolist() == [0.7758803361509338, 0.6241058072210767]

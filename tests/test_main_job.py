@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from conftest import command, frames_of, mimegen, rows_of
+from mimegen.plan.variants import MIME
 
 REQUIRED = {
     "sample_id", "file_name", "action", "take", "actor", "labels", "avatar", "angle",
     "background_config", "background_name", "config_name", "seed", "fps", "frames", "width",
     "height", "sha256", "shot_key", "licence", "motion_sha256", "camera", "light", "render_config",
-    "blender_version", "device",
+    "blender_version", "device", "row_version", "label", "render_config_name",
 }
 
 
@@ -42,6 +43,8 @@ def test_ten_clips_of_six_shots(basketball: Path) -> None:
     rows = rows_of(basketball)
     assert len(rows) == 10 and len(list((basketball / "clips").glob("*.mp4"))) == 10
     assert len({row["shot_key"] for row in rows}) == 6
+    assert {row["config_name"] for row in rows} == set(MIME)
+    assert {row["render_config_name"] for row in rows} == {"tiny"}
     assert {repr(row["angle"]) for row in rows} == {"0", "90", "180", "270"}
     assert len(list(basketball.glob("store/shots/*"))) == 6
     assert (basketball / "index.html").is_file()

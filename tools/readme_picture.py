@@ -9,16 +9,16 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.compositing.decode import read_clip, read_pictures
+from mimegen.manifest.file import clip_path, read_manifest
 from mimegen.plan.variants import MIME
-from mimegen.production.manifest import read_manifest
 
 COLUMNS, WIDTH, GAP, CAPTION = 5, 400, 6, 26
 
 
 def main(out: Path, picture: Path, share: float) -> None:
     """Write ``picture`` from the clips in ``out``."""
-    rows = {row["variant"]: row for row in read_manifest(out)}
-    tiles = [tile(out / rows[name]["file_name"], name, share) for name in MIME]
+    rows = {row.config_name: row for row in read_manifest(out)}
+    tiles = [tile(clip_path(out, rows[name]), name, share) for name in MIME]
     width, height = tiles[0].size
     lines = -(-len(tiles) // COLUMNS)
     sheet = Image.new("RGB", (COLUMNS * (width + GAP) - GAP, lines * (height + GAP) - GAP), "white")

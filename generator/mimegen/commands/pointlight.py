@@ -97,9 +97,9 @@ def pointlight_command(
     for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out,
                          reading):
         row = write_display(make_stimulus(scene, display, dots_seed), out)
-        click.echo(f"{row['sample_id']}: {row['frames']} frames, {row['dot_count']} dots")
-        if row["dots_outside_share"] > 0:
-            click.echo(f"mimegen: {row['dots_outside_share']:.1%} of the dots lie outside the"
+        click.echo(f"{row.sample_id}: {row.frames} frames, {row.dot_count} dots")
+        if row.dots_outside_share:
+            click.echo(f"mimegen: {row.dots_outside_share:.1%} of the dots lie outside the"
                        " picture", err=True)
     return DONE
 

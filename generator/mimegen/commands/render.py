@@ -16,10 +16,10 @@ from mimegen.commands.common import (
 )
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Take, library_take, user_take
+from mimegen.manifest.file import MANIFEST
 from mimegen.pages.gallery import write_gallery
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import GROUPS, MIME, parse_variants
-from mimegen.production.manifest import read_manifest
 from mimegen.production.progress import Reporter
 from mimegen.production.render import Workers, render
 from mimegen.readers import ReadOptions
@@ -127,11 +127,11 @@ def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: boo
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)
     if not quiet:
-        click.echo(f"clips     {out / 'clips'}\nmanifest  {out / 'manifest.jsonl'}\n"
+        click.echo(f"clips     {out / 'clips'}\nmanifest  {out / MANIFEST}\n"
                    f"gallery   {out / 'index.html'}")
     return SOME_FAILED if failures else DONE
 
 
 def _renew_gallery(out: Path) -> None:
-    if read_manifest(out):
+    if (out / MANIFEST).exists():
         write_gallery(out)

@@ -16,8 +16,9 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.compositing.decode import Video, read_pictures
+from mimegen.manifest.file import clip_path, read_manifest
+from mimegen.manifest.row import Row
 from mimegen.plan.variants import BACKGROUNDS
-from mimegen.production.manifest import read_manifest
 
 POSTER_WIDTH = 480
 # A poster shows the action at its height, not the rest pose that it starts from.
@@ -26,7 +27,7 @@ POSTER_MOMENT = 0.4
 _FILTERS = {"action": "Action", "avatar": "Character", "background_config": "Background",
             "angle": "Angle"}
 _FACTS = {"sample_id": "Sample", "take": "Take", "actor": "Actor", "labels": "Labels",
-          "background_name": "Background", "config_name": "Config", "seed": "Seed",
+          "background_name": "Background", "render_config_name": "Config", "seed": "Seed",
           "shot_key": "Shot"}
 _OUR_NAMES = re.compile(r"[0-9a-f]{20}\.(jpg|part)")
 
@@ -50,7 +51,7 @@ def write_gallery(out: Path) -> Path:
     return page
 
 
-def _make_posters(out: Path, rows: Sequence[dict[str, Any]]) -> list[str | None]:
+def _make_posters(out: Path, rows: Sequence[Row]) -> list[str | None]:
     """Return the posters' paths in ``out``; None for a clip that is absent or broken."""
     folder = out / "posters"
     folder.mkdir(exist_ok=True)
@@ -62,13 +63,12 @@ def _make_posters(out: Path, rows: Sequence[dict[str, Any]]) -> list[str | None]
     return [name and f"posters/{name}" for name in names]
 
 
-def _make_poster(out: Path, folder: Path, row: dict[str, Any]) -> str | None:
-    identity = f"{row['sample_id']} {row.get('sha256')}"
+def _make_poster(out: Path, folder: Path, row: Row) -> str | None:
+    identity = f"{row.sample_id} {row.sha256}"
     poster = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:20]}.jpg"
     try:
         if not poster.exists():
-            clip = Video(out / row["file_name"], row["frames"], row["fps"], row["width"],
-                        row["height"])
+            clip = Video(clip_path(out, row), row.frames, row.fps, row.width, row.height)
             picture = read_pictures(clip, [int(clip.frames * POSTER_MOMENT)], POSTER_WIDTH)[0]
             packed = io.BytesIO()
             Image.fromarray(picture).save(packed, "JPEG", quality=85)
@@ -80,7 +80,7 @@ def _make_poster(out: Path, folder: Path, row: dict[str, Any]) -> str | None:
     return poster.name
 
 
-def _page(rows: Sequence[dict[str, Any]], posters: Sequence[str | None]) -> str:
+def _page(rows: Sequence[Row], posters: Sequence[str | None]) -> str:
     template = Template(Path(__file__).with_name("gallery.html").read_text(encoding="utf-8"))
     groups: dict[str, list[str]] = {}
     shown = sorted(zip(rows, posters, strict=True), key=lambda pair: _place(pair[0]))
@@ -98,9 +98,9 @@ def _group(action: str, cards: Sequence[str]) -> str:
             f'<div class="cards">{"".join(cards)}</div></section>\n')
 
 
-def _filter(key: str, label: str, rows: Sequence[dict[str, Any]]) -> str:
+def _filter(key: str, label: str, rows: Sequence[Row]) -> str:
     counts: dict[str, int] = {}
-    for row in sorted(rows, key=lambda row: _order(row.get(key))):
+    for row in sorted(rows, key=lambda row: _order(getattr(row, key))):
         counts[_text(row, key)] = counts.get(_text(row, key), 0) + 1
     options = "".join(
         f'<option value="{_escape(value)}">{_escape(_shown(key, value))} ({count})</option>'
@@ -109,16 +109,16 @@ def _filter(key: str, label: str, rows: Sequence[dict[str, Any]]) -> str:
             "</select></label>\n")
 
 
-def _card(row: dict[str, Any], poster: str | None) -> str:
+def _card(row: Row, poster: str | None) -> str:
     """Return one clip as HTML; everything from the manifest is escaped."""
-    source = _escape(quote(str(row["file_name"])))
+    source = _escape(quote(row.file_name))
     data = "".join(f' data-{key.replace("_", "-")}="{_escape(_text(row, key))}"'
                    for key in _FILTERS)
     name = _name(row)
     if poster is None:
         screen = '<p class="absent">This clip is missing or broken; render it again.</p>'
     else:
-        shape = f"{_number(row, 'width', 16)} / {_number(row, 'height', 9)}"
+        shape = f"{row.width} / {row.height}"
         label = _escape(f"{_words(_text(row, 'action'))}, {name}")
         screen = (f'<video src="{source}" poster="{_escape(poster)}" preload="none" muted loop '
                   f'playsinline tabindex="0" style="aspect-ratio: {shape}" '
@@ -132,9 +132,9 @@ def _card(row: dict[str, Any], poster: str | None) -> str:
     )
 
 
-def _name(row: dict[str, Any]) -> str:
+def _name(row: Row) -> str:
     """Return what sets a clip apart from the others of its take."""
-    if "dot_count" in row:
+    if row.dot_count is not None:
         shown = _text(row, "variant").partition("@")[0].replace(":", " · ").replace("/", ", ")
         return _words(f"{shown} · {_text(row, 'angle')}°")
     background = _text(row, "background_config")
@@ -143,33 +143,28 @@ def _name(row: dict[str, Any]) -> str:
     return _words(f"{_text(row, 'avatar')} · {background} · {_text(row, 'angle')}°")
 
 
-def _origin(row: dict[str, Any]) -> str:
+def _origin(row: Row) -> str:
     """Return what a clip was made from, where that has a name."""
-    parts = [_words(_text(row, key)) for key in ("background_name", "take", "config_name")]
+    parts = [_words(_text(row, key)) for key in ("background_name", "take", "render_config_name")]
     return ", ".join([*filter(None, parts), f"seed {_text(row, 'seed')}"])
 
 
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+def _place(row: Row) -> tuple[Any, ...]:
     """Return the sorting key that puts blank backgrounds first, and angles in order."""
     background = _text(row, "background_config")
     rank = BACKGROUNDS.index(background) if background in BACKGROUNDS else len(BACKGROUNDS)
-    return (_text(row, "take"), _text(row, "config_name"), _order(row.get("seed")), rank,
-            _text(row, "background_name"), _text(row, "avatar"), _order(row.get("angle")))
+    return (_text(row, "take"), _text(row, "render_config_name"), row.seed, rank,
+            _text(row, "background_name"), _text(row, "avatar"), _order(row.angle))
 
 
-def _size(row: dict[str, Any]) -> str:
-    frames, fps = _number(row, "frames", 0), _number(row, "fps", 1)
-    size = f"{_text(row, 'width')}x{_text(row, 'height')}"
-    return f"{frames / fps:.1f} s · {fps:g} frames/s · {size}"
+def _size(row: Row) -> str:
+    return f"{row.frames / row.fps:.1f} s · {row.fps:g} frames/s · {row.width}x{row.height}"
 
 
-def _number(row: dict[str, Any], key: str, otherwise: float) -> float:
-    value = row.get(key)
-    return value if isinstance(value, int | float) and value > 0 else otherwise
-
-
-def _text(row: dict[str, Any], key: str) -> str:
-    value = row.get(key, "")
+def _text(row: Row, key: str) -> str:
+    value = getattr(row, key)
+    if value is None:
+        return ""
     if isinstance(value, list):
         return ", ".join(str(part) for part in value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -21,7 +21,7 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
     used = used_dots(stimulus)
     return {
         **stimulus.scene.facts,
-        "display": display.name, "style": display.style, "dots_seed": stimulus.seed,
+        "display": display.name, "display_style": display.style, "dots_seed": stimulus.seed,
         "generator": "numpy.random.default_rng (PCG64), seeded by seed and CRC-32 of the scene's"
                      " and the manipulation's names",
         "frames": dots.frames, "fps": display.fps,

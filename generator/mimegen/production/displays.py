@@ -1,6 +1,5 @@
 """Point-light displays of takes, castings and markers, and the files that hold them."""
 
-import json
 import math
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,6 +11,8 @@ from mimegen.base.files import file_hash, publish
 from mimegen.characters.character import Performance
 from mimegen.compositing.video import CRF, PRESET, write_pictures
 from mimegen.library.takes import Casting, Take, safe_name
+from mimegen.manifest.file import add_rows, content_of, json_of
+from mimegen.manifest.row import Row
 from mimegen.plan.plan import DisplayClip
 from mimegen.pointlight import outputs
 from mimegen.pointlight.drawing import pictures
@@ -19,7 +20,6 @@ from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
-from mimegen.production.manifest import add_rows
 from mimegen.readers.points import read_points
 from mimegen.stage.framing import frame_camera
 
@@ -100,7 +100,7 @@ WRITERS: dict[str, Callable[[Stimulus, Path], None]] = {
 CODECS = {".mp4": CODEC, ".gif": "GIF", ".png": "PNG"}
 
 
-def write_display(stimulus: Stimulus, target: Path) -> dict[str, Any]:
+def write_display(stimulus: Stimulus, target: Path) -> Row:
     """Write a display to a file, by the ending of its name, with its row as JSON beside it.
 
     A folder gets everything: see ``write_folder``. Returns the row. Raises RequestError where the
@@ -111,7 +111,7 @@ def write_display(stimulus: Stimulus, target: Path) -> dict[str, Any]:
         return write_folder(stimulus, target)
     WRITERS[target.suffix.lower()](stimulus, target)
     row = _row(stimulus, stimulus.name, target, target.name)
-    publish(target.with_suffix(".json"), json.dumps(row, indent=1, ensure_ascii=False) + "\n")
+    publish(target.with_suffix(".json"), json_of(row, indent=1))
     return row
 
 
@@ -122,7 +122,7 @@ def check_target(target: Path) -> None:
                            " folder (a name without an ending)")
 
 
-def write_folder(stimulus: Stimulus, out: Path) -> dict[str, Any]:
+def write_folder(stimulus: Stimulus, out: Path) -> Row:
     """Write clip, GIF, frames, montage, dots and the windows of the display's sample, with rows.
 
     ``out``/manifest.jsonl gets a row for the clip and one for each window. Returns the clip's.
@@ -133,16 +133,17 @@ def write_folder(stimulus: Stimulus, out: Path) -> dict[str, Any]:
     outputs.write_frames(stimulus, out / name / "frames")
     row = _row(stimulus, name, out / f"{name}.mp4", f"{name}.mp4")
     windows = [
-        {**row, "codec": "PNG", **facts, "sample_id": f"{name}-window{facts['window']}",
-         "file_name": f"{name}/{facts['file_name']}"}
+        Row(**content_of(row) | facts | {
+            "codec": "PNG", "sample_id": f"{name}-window{facts['window']}",
+            "file_name": f"{name}/{facts['file_name']}"})
         for facts in outputs.write_windows(stimulus, out / name)
     ]
     add_rows(out, [row, *windows])
     return row
 
 
-def write_display_clip(clip: DisplayClip, out: Path) -> dict[str, Any]:
-    """Make a display of a plan and return its manifest row, with MIME's own field names.
+def write_display_clip(clip: DisplayClip, out: Path) -> Row:
+    """Make a display of a plan and return its manifest row.
 
     Raises RequestError where the motion does not fit the character or the dots.
     """
@@ -157,14 +158,15 @@ def write_display_clip(clip: DisplayClip, out: Path) -> dict[str, Any]:
     file_name = f"clips/{clip.sample_id}.mp4"
     write_mp4(stimulus, out / file_name)
     angle = clip.variant.angle
-    return {
-        **_row(stimulus, clip.sample_id, out / file_name, file_name),
-        "angle": int(angle) if angle.is_integer() else angle, "variant": str(clip.variant),
+    return _row(stimulus, clip.sample_id, out / file_name, file_name, {
+        "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
-        "config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
-    }
+        "render_config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
+    })
 
 
-def _row(stimulus: Stimulus, sample_id: str, file: Path, file_name: str) -> dict[str, Any]:
-    return {"sample_id": sample_id, "file_name": file_name, **display_facts(stimulus),
-            "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)}
+def _row(stimulus: Stimulus, sample_id: str, file: Path, file_name: str,
+         planned: dict[str, Any] | None = None) -> Row:
+    return Row(**display_facts(stimulus) | (planned or {}) | {
+        "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
+        "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})

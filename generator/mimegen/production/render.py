@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
@@ -14,9 +13,11 @@ from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
 from mimegen.farm.local import Event, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task, shot_tasks
+from mimegen.manifest.file import add_rows, clip_path, content_of, typed_row
+from mimegen.manifest.row import Row
 from mimegen.plan.plan import Clip, DisplayClip, Plan, camera_of
 from mimegen.production.displays import write_display_clip
-from mimegen.production.manifest import add_rows, clip_row
+from mimegen.production.manifest import clip_row
 from mimegen.production.progress import Reporter
 from mimegen.stage.jobs import FrameDone, Ready, SetJob
 from mimegen.store.frames import frame_name
@@ -42,8 +43,8 @@ class _Run:
     reporter: Reporter
     waiting: list[Clip]
     displays: list[DisplayClip] = field(default_factory=list)
-    composing: dict[Future[dict[str, Any]], Clip | DisplayClip] = field(default_factory=dict)
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    composing: dict[Future[Row], Clip | DisplayClip] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     planned: dict[str, tuple[int, int]] = field(default_factory=dict)
     finished_shots: set[str] = field(default_factory=set)
@@ -85,13 +86,22 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     return run.failures
 
 
-def finished_row(clip: Clip | DisplayClip, store: Store, out: Path) -> dict[str, Any] | None:
+def finished_row(clip: Clip | DisplayClip, store: Store, out: Path) -> Row | None:
     """Return the row of a clip whose file is there and whole, else None."""
-    row = store.clip_row(clip.key)
+    row = _recorded_row(clip, store)
     if row is None:
         return None
-    path = out / row["file_name"]
-    return row if path.is_file() and file_hash(path) == row["sha256"] else None
+    path = clip_path(out, row)
+    return row if path.is_file() and file_hash(path) == row.sha256 else None
+
+
+def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
+    """Return what the store knows of a clip; a damaged record counts as none."""
+    content = store.clip_row(clip.key)
+    try:
+        return None if content is None else typed_row(content)
+    except ValueError:
+        return None
 
 
 def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
@@ -217,7 +227,7 @@ def _frames_whole(run: _Run, key: str) -> bool:
     return all((folder / frame_name(frame)).exists() for frame in range(frames))
 
 
-def _compose(clip: Clip, still: Path | None, store: Store, out: Path) -> dict[str, Any]:
+def _compose(clip: Clip, still: Path | None, store: Store, out: Path) -> Row:
     facts = store.shot_facts(clip.shot.key)
     if facts is None:
         raise RequestError(f"{store.shot_folder(clip.shot.key)}: removed while it was in use")
@@ -227,13 +237,13 @@ def _compose(clip: Clip, still: Path | None, store: Store, out: Path) -> dict[st
         clip.shot.config.fps, out / "clips" / f"{clip.sample_id}.mp4",
     )
     row = clip_row(clip, facts, clip_facts)
-    store.record_clip(clip.key, row)
+    store.record_clip(clip.key, content_of(row))
     return row
 
 
-def _show(clip: DisplayClip, store: Store, out: Path) -> dict[str, Any]:
+def _show(clip: DisplayClip, store: Store, out: Path) -> Row:
     row = write_display_clip(clip, out)
-    store.record_clip(clip.key, row)
+    store.record_clip(clip.key, content_of(row))
     return row
 
 

@@ -1,0 +1,135 @@
+"""The file manifest.jsonl: read, checked, written."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.manifest.row import Row
+from mimegen.manifest.versions import upgraded
+
+MANIFEST = "manifest.jsonl"
+# A row has some 6 KB.
+LONGEST_LINE = 4 * 2**20
+
+
+def read_manifest(out: Path) -> list[Row]:
+    """Return the rows of ``out``/manifest.jsonl; none where there is no such file.
+
+    Raises RequestError as ``rows_of``.
+    """
+    return list(rows_of(out))
+
+
+def rows_of(out: Path) -> Iterator[Row]:
+    """Yield the rows of ``out``/manifest.jsonl, one line at a time.
+
+    Raises RequestError naming a line that is not a row, or whose clip lies outside of ``out``.
+    """
+    path = out / MANIFEST
+    for number, line in _lines(path):
+        try:
+            row = row_from(line)
+        except ValueError as problem:
+            raise RequestError(f"{path}: line {number} is not a manifest row ({problem}); move the"
+                               " file away and run again, nothing is rendered twice") from problem
+        clip_path(out, row)
+        yield row
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield a file's lines with their numbers."""
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                if len(line) > LONGEST_LINE:
+                    raise RequestError(f"{path}: line {number} is longer than"
+                                       f" {LONGEST_LINE // 2**20} MiB: no manifest row")
+                yield number, line
+    except FileNotFoundError:
+        return
+
+
+def row_from(line: bytes | str) -> Row:
+    """Return a line's row, of this version or an older one; ValueError says what is wrong."""
+    try:
+        content = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError as problem:
+        raise ValueError("it is nested too deeply") from problem
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    _refuse_halves(content)
+    return typed_row(content)
+
+
+def typed_row(content: dict[str, Any]) -> Row:
+    """Return JSON content as a row; ValueError says in one line which field is wrong."""
+    try:
+        return Row.model_validate(upgraded(content))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = " ".join(map(str, first["loc"])) or "it"
+        raise ValueError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from problem
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number that JSON has")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is too large a number")
+    return number
+
+
+def _refuse_halves(content: dict[str, Any]) -> None:
+    """Raise ValueError for a lone half of a surrogate pair, which no file of text can hold."""
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as problem:
+        raise ValueError("it holds what is no Unicode text") from problem
+
+
+def json_of(row: Row, indent: int | None = None) -> str:
+    """Return a row as a line of JSON; what is no Unicode in a file's name becomes ``?``."""
+    text = json.dumps(content_of(row), indent=indent, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace").decode() + "\n"
+
+
+def content_of(row: Row) -> dict[str, Any]:
+    """Return a row as JSON content: what was given or read, and nothing else."""
+    return row.model_dump(mode="json", exclude_unset=True)
+
+
+def clip_path(out: Path, row: Row) -> Path:
+    """Return where a row's clip lies.
+
+    Raises RequestError where a symbolic link leads it out of the manifest's folder.
+    """
+    path = out / row.file_name
+    if not path.resolve().is_relative_to(out.resolve()):
+        raise RequestError(f"{out / MANIFEST}: file_name {row.file_name!r} leads outside of that"
+                           " folder; nothing there is touched")
+    return path
+
+
+def add_rows(out: Path, rows: Iterable[Row]) -> Path:
+    """Publish ``out``/manifest.jsonl with these rows added or renewed, in order of sample_id.
+
+    Rows of earlier requests stay as long as their clips are there. Without rows nothing is written.
+    """
+    rows = list(rows)
+    if not rows:
+        return out / MANIFEST
+    earlier = {row.sample_id: row for row in rows_of(out) if clip_path(out, row).exists()}
+    merged = earlier | {row.sample_id: row for row in rows}
+    publish(out / MANIFEST, "".join(json_of(merged[name]) for name in sorted(merged)))
+    return out / MANIFEST

@@ -1,0 +1,161 @@
+"""What a row may say beyond what the clip is: parts that only some clips have, all optional."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+Number = int | float
+Numbers = list[Number]
+Json = dict[str, JsonValue]
+Vector = Annotated[Numbers, Field(min_length=3, max_length=3)]
+Quaternion = Annotated[Numbers, Field(min_length=4, max_length=4)]
+
+
+class Part(BaseModel):
+    """Facts that stand side by side in a row. What newer versions add is kept as it is."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+    __pydantic_extra__: Json = Field(init=False)
+
+
+class Camera(Part):
+    """A pinhole camera as Blender has it: it looks along its own -Z, +Y is up in the picture."""
+
+    position: Vector = Field(description="metres, in the world")
+    rotation: Quaternion = Field(description="quaternion w x y z, from camera to world")
+    lens_mm: Number
+    width: int = Field(description="of the picture, in pixels")
+    height: int
+    sensor_width_mm: Number = 36.0
+
+
+class MotionFacts(Part):
+    """The motion: where it comes from and how its file was understood."""
+
+    licence: str | None = Field(None, description="of the motion")
+    motion_file: str | None = Field(None, description="name of the score or mocap file")
+    motion_sha256: str | None = Field(None, description="SHA-256 of that file")
+    motion_kind: str | None = Field(None, description="score, or the ending of the mocap file")
+    motion_source: str | None = Field(None, description="where imported mocap came from")
+    motion_original_name: str | None = Field(None, description="its name before it was imported")
+    motion_stack: str | None = Field(None, description="the FBX animation stack")
+    motion_trim: str | None = Field(None, description="what was asked for with --trim")
+    motion_first_frame: int | None = Field(None, description="first frame used of the file")
+    motion_last_frame: int | None = Field(None, description="last frame used of the file")
+    motion_mapping_sha256: str | None = Field(None, description="of the user's own bone mapping")
+    motion_system: str | None = Field(None, description="the naming system of bones or markers")
+    motion_fps: Number | None = Field(None, description="frames a second of the file")
+    motion_unit_m: Number | None = Field(None, description="the file's unit, in metres")
+    motion_unit_found_by: str | None = None
+    motion_up_axis: str | None = None
+    motion_up_axis_found_by: str | None = None
+    motion_notes: list[str] | None = Field(None, description="what the reader had to decide")
+
+
+class CharacterFacts(Part):
+    """Who performs it, and who is the partner in a scene of two."""
+
+    character_file: str | None = None
+    character_key: str | None = Field(None, description="content key of the character")
+    character_height_m: Number | None = None
+    character_source: str | None = None
+    character_licence: str | None = None
+    partner_avatar: str | None = None
+    partner_motion_file: str | None = None
+    partner_motion_sha256: str | None = None
+    partner_character_file: str | None = None
+    partner_character_key: str | None = None
+
+
+class StageFacts(Part):
+    """How it was filmed: background, camera, light, config, machine, versions."""
+
+    background_licence: str | None = None
+    background_author: str | None = None
+    background_source: str | None = None
+    camera: Camera | None = None
+    light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
+    render_config: Json | None = Field(
+        None, description="the whole render config; of a display its whole specification")
+    device: str | None = Field(None, description="the kind of device that rendered")
+    rendered_on: str | None = Field(None, description="the machine's kind, where it was recorded")
+    cpu: str | None = Field(None, description="the processor's kind, where it was recorded")
+    codec: str | None = None
+    blender_version: str | None = None
+    mimegen_version: str | None = None
+    numpy_version: str | None = None
+
+
+class OutputFacts(Part):
+    """What else was made of the shot, and what the clip is one of."""
+
+    passes: Json | None = Field(None, description="ground-truth passes: files by kind")
+    permutation: Json | None = Field(None, description="the line of the specification it is from")
+    timeline: list[JsonValue] | None = Field(None, description="what happens from when to when")
+
+
+class DisplayFacts(Part):
+    """A point-light display: everything that a paper must report. Degrees of visual angle."""
+
+    display: str | None = Field(None, description="name of the preset or file")
+    display_style: str | None = Field(None, description="dots, stick or silhouette")
+    dots_seed: int | None = None
+    generator: str | None = Field(None, description="the random generator and its seeding")
+    duration_s: Number | None = None
+    dots_from: str | None = Field(None, description="motion, character or markers")
+    dot_set: str | None = None
+    dot_set_source: str | None = None
+    dots_added: list[str] | None = None
+    dots: list[str] | None = Field(None, description="names, in the order of the files' columns")
+    dot_count: int | None = None
+    mask_dot_count: int | None = None
+    performers: int | None = None
+    landmarks: dict[str, list[str]] | None = Field(None, description="what each dot lies between")
+    pixels_per_degree: Number | None = None
+    distance_cm: Number | None = Field(None, description="from eye to screen")
+    pixel_pitch_mm: Number | None = None
+    width_deg: Number | None = None
+    height_deg: Number | None = None
+    figure_height_m: Number | None = None
+    figure_height_px: Number | None = None
+    figure_height_deg: Number | None = None
+    dot_diameter_px: Number | None = None
+    dot_diameter_deg: Number | None = None
+    dot_diameter_share_of_figure: Number | None = None
+    dot_shape: str | None = None
+    antialiasing: str | None = None
+    depth_rule: str | None = None
+    projection: str | None = None
+    azimuth_deg: Number | None = Field(None, description="0 front, 90 the person's left")
+    elevation_deg: Number | None = None
+    anchor: str | None = None
+    translation: str | None = None
+    pixels_per_metre: Number | None = None
+    camera_distance_m: Number | None = Field(None, description="null for parallel projection")
+    source_fps: Number | None = None
+    source_frames: Numbers | None = Field(None, description="first and last, of the motion's")
+    source_stride: Number | None = None
+    span_ms: Number | None = None
+    speed: Number | None = Field(None, description="of the motion, 1 as it was performed")
+    direction: str | None = None
+    lifetime_frames: int | None = None
+    lifetime_ms: Number | None = None
+    polarity: str | None = None
+    contrast: Number | None = None
+    dot_luminance: Number | None = Field(None, description="relative, 0 to 1, linear light")
+    background_luminance: Number | None = None
+    weber_contrast: Number | None = None
+    michelson_contrast: Number | None = None
+    color_by: str | None = None
+    colors: list[str] | None = None
+    background_color: str | None = None
+    occlusion: str | None = None
+    dots_outside_share: Number | None = None
+    dots_shown_mean: Number | None = None
+    dots_shown_least: int | None = None
+    masks: list[Json] | None = None
+    manipulations: list[Json] | None = None
+    window: int | None = Field(None, description="number of the window of a sampled display")
+    frame_indices: list[int] | None = None
+    window_span_ms: Number | None = None
+    montage: str | None = Field(None, description="columns x rows")

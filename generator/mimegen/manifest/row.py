@@ -1,0 +1,87 @@
+"""A row of the manifest: every fact needed to use a clip, cite it or make it again.
+
+MIME's own names are kept with MIME's meaning; ``config_name`` is the variant.
+"""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, model_validator
+
+from mimegen.manifest.parts import (
+    CharacterFacts,
+    DisplayFacts,
+    MotionFacts,
+    Number,
+    OutputFacts,
+    Part,
+    StageFacts,
+)
+
+ROW_VERSION = 2
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+def _inside(file_name: str) -> str:
+    """Return a relative path that cannot lead out of its folder, as it is."""
+    parts = file_name.split("/")
+    if (_DRIVE.match(file_name) or "\\" in file_name or "\0" in file_name
+            or not {"", ".", ".."}.isdisjoint(parts)):
+        raise ValueError("must be a path within the manifest's folder")
+    return file_name
+
+
+class ClipFacts(Part):
+    """What each clip's row has."""
+
+    row_version: int = Field(ROW_VERSION, ge=1, description="of this model")
+    sample_id: str = Field(min_length=1, description="names the clip; no other has it")
+    file_name: Annotated[str, AfterValidator(_inside)] = Field(
+        description="the clip, relative to the manifest's folder")
+    plain_id: str | None = Field(
+        None, description="with --names opaque: the sample_id that says what is shown")
+    action: str
+    take: str
+    actor: str = Field(description="choreography, recorded, or who performed")
+    labels: list[str] = Field(min_length=1, description="the right answers, best first")
+    label: str | None = Field(None, description="MIME's: the labels in one text, joined by |")
+    distractors: str | None = Field(None, description="MIME's: wrong answers, joined by |")
+    type: str | None = Field(None, description="MIME: an animated body; pointlight: dots")
+    split: str | None = Field(None, description="the part of a data set, as MIME's rows have it")
+    avatar: str | None = Field(description="the character; null for dots of the motion itself")
+    config_name: str | None = Field(
+        None, description="MIME's: the variant, as base+blank@0; null where none was asked for")
+    variant: str | None = Field(None, description="the same as config_name, in mimegen's word")
+    angle: Number | None = Field(None, description="of the camera about Z, in degrees")
+    background_config: str | None = Field(
+        None, description="blank, aligned, misaligned, or named")
+    background_name: str | None = None
+    render_config_name: str | None = None
+    seed: int
+    style: str | None = Field(None, description="how a score is performed; null for its own way")
+    fps: Number = Field(gt=0)
+    frames: int = Field(ge=1)
+    width: int = Field(ge=1, description="pixels")
+    height: int = Field(ge=1, description="pixels")
+    sha256: str = Field(description="of the clip's file")
+    shot_key: str | None = Field(None, description="content key of the foreground; null for dots")
+    clip_key: str | None = Field(None, description="content key of the clip")
+
+
+# A row is written in the order of these parts, last first.
+class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, ClipFacts):
+    """One clip. What was not given is not written; what this version does not know is kept."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, content: Any) -> Any:
+        """Write down the version, and MIME's names beside ours."""
+        if not isinstance(content, dict):
+            return content
+        variant = content.get("config_name", content.get("variant"))
+        if content.get("variant", variant) != variant:
+            raise ValueError("config_name and variant are the same and must not differ")
+        named = {} if variant is None else {"config_name": variant, "variant": variant}
+        labels = content.get("labels")
+        joined = "|".join(map(str, labels)) if isinstance(labels, list) else None
+        return {"row_version": ROW_VERSION, "label": joined, **content, **named}

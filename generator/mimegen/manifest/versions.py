@@ -1,0 +1,21 @@
+"""Rows of older versions as rows of this one."""
+
+from typing import Any
+
+_STYLES = ("dots", "stick", "silhouette")
+
+
+def upgraded(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a row's content as this version has it; that of this or a newer one as it is."""
+    return _from_first(content) if content.get("row_version", 1) == 1 else content
+
+
+def _from_first(content: dict[str, Any]) -> dict[str, Any]:
+    """The first version had no number, and called the render config's name ``config_name``."""
+    row = {name: value for name, value in content.items() if name != "row_version"}
+    row["render_config_name"] = row.pop("config_name", None)
+    row.setdefault("avatar", None)
+    row.setdefault("type", "pointlight" if "dot_count" in row else "MIME")
+    if "dot_count" in row and row.get("style") in _STYLES:
+        row["display_style"] = row.pop("style")
+    return row

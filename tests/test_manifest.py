@@ -1,0 +1,156 @@
+"""Rows of the manifest: typed, of any version, and never outside of their folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mimegen.base.errors import RequestError
+from mimegen.manifest.file import (
+    LONGEST_LINE,
+    MANIFEST,
+    add_rows,
+    clip_path,
+    json_of,
+    read_manifest,
+    row_from,
+    typed_row,
+)
+from mimegen.manifest.row import ROW_VERSION, Row
+
+CLIP: dict[str, Any] = {
+    "sample_id": "walk-a", "file_name": "clips/walk-a.mp4", "action": "walk", "take": "a",
+    "actor": "recorded", "labels": ["walking", "a walk"], "avatar": "man", "angle": 90,
+    "config_name": "base+blank@90", "background_config": "blank", "background_name": "blank",
+    "render_config_name": "preview", "seed": 0, "fps": 24.0, "frames": 48, "width": 640,
+    "height": 360, "sha256": "ab" * 32, "shot_key": "cd" * 32,
+    "camera": {"position": [1, -9.5, 5.25], "rotation": [1.0, 0, 0, 0], "lens_mm": 50.0,
+               "width": 640, "height": 360, "sensor_width_mm": 36.0},
+    "light": {"sun_strength": 5.0},
+}
+# As the first version wrote it, which knew no row_version.
+FIRST = {name: value for name, value in CLIP.items() if name != "render_config_name"} | {
+    "variant": "base+blank@90", "config_name": "preview", "style": "calm"}
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+numbers = st.integers(-10**12, 10**12) | st.floats(allow_nan=False, allow_infinity=False)
+values = st.recursive(st.none() | st.booleans() | numbers | names,
+                      lambda inner: st.lists(inner, max_size=3)
+                      | st.dictionaries(names, inner, max_size=3), max_leaves=8)
+
+
+def write_lines(out: Path, *lines: str) -> None:
+    (out / MANIFEST).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@given(names, st.lists(names, min_size=1, max_size=3), numbers,
+       st.dictionaries(names.filter(lambda name: name not in Row.model_fields), values, max_size=4))
+def test_a_row_reads_back_as_it_was_written(action: str, labels: list[str], angle: float,
+                                            unknown: dict[str, Any]) -> None:
+    row = Row(**{**unknown, **CLIP, "action": action, "labels": labels, "angle": angle,
+                 "row_version": ROW_VERSION + 1})
+    line = json_of(row)
+    assert json_of(row_from(line)) == line
+    content = json.loads(line)
+    assert {name: content[name] for name in unknown} == unknown
+    assert content["row_version"] == ROW_VERSION + 1
+
+
+def test_what_a_newer_version_says_survives_in_a_file(tmp_path: Path) -> None:
+    newer = CLIP | {"row_version": 9, "lens": {"kind": "zoom"}, "camera": CLIP["camera"] | {"f": 8}}
+    write_lines(tmp_path, json.dumps(newer))
+    (tmp_path / "clips").mkdir()
+    (tmp_path / CLIP["file_name"]).touch()
+    add_rows(tmp_path, [Row(**CLIP | {"sample_id": "z", "file_name": "clips/z.mp4"})])
+    kept, added = map(json.loads, (tmp_path / MANIFEST).read_text().splitlines())
+    assert kept["lens"] == {"kind": "zoom"} and kept["camera"]["f"] == 8
+    assert kept["row_version"] == 9 and added["row_version"] == ROW_VERSION
+
+
+def test_mimes_names_have_mimes_meaning() -> None:
+    row = Row(**CLIP)
+    assert row.config_name == row.variant == "base+blank@90"
+    assert row.render_config_name == "preview" and row.label == "walking|a walk"
+    with pytest.raises(ValueError, match="config_name and variant"):
+        Row(**CLIP | {"variant": "base+blank@0"})
+
+
+def test_a_row_of_the_first_version_is_understood() -> None:
+    row = typed_row(FIRST)
+    assert row.config_name == row.variant == "base+blank@90"
+    assert (row.render_config_name, row.style, row.row_version) == ("preview", "calm", ROW_VERSION)
+
+
+def test_a_display_of_the_first_version_is_understood() -> None:
+    display = {name: FIRST[name] for name in FIRST.keys() - {"variant", "config_name", "angle"}}
+    row = typed_row(display | {"style": "stick", "dot_count": 13, "avatar": None})
+    assert (row.display_style, row.style, row.type) == ("stick", None, "pointlight")
+    assert row.config_name is None and row.render_config_name is None
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("sample_id", None), ("labels", []), ("labels", "walking"), ("frames", "48"), ("frames", True),
+    ("fps", 0), ("seed", 1.5), ("camera", {"position": [0, 0]}), ("row_version", "2"),
+    ("action", "\ud800"), ("unheard_of", "\udfff"),
+])
+def test_a_field_of_the_wrong_kind_is_named(tmp_path: Path, field: str, value: object) -> None:
+    write_lines(tmp_path, json.dumps(CLIP | {"row_version": ROW_VERSION}),
+                json.dumps(CLIP | {"row_version": ROW_VERSION, field: value}))
+    with pytest.raises(RequestError, match=r"manifest\.jsonl: line 2") as problem:
+        read_manifest(tmp_path)
+    assert "\n" not in str(problem.value)
+    assert field in str(problem.value) or "Unicode" in str(problem.value)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("field", ["angle", "unheard_of"])
+def test_what_is_no_number_is_refused(tmp_path: Path, field: str, number: str) -> None:
+    write_lines(tmp_path, json.dumps(CLIP | {field: "here"}).replace('"here"', number))
+    with pytest.raises(RequestError, match="line 1"):
+        read_manifest(tmp_path)
+    with pytest.raises(ValueError, match="finite"):
+        Row(**CLIP | {field: float(number)})
+
+
+@pytest.mark.parametrize("line", ["", "[]", "3", "{", "nothing", "[" * 10**5, "9" * 10**4])
+def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
+    write_lines(tmp_path, json.dumps(CLIP), line)
+    with pytest.raises(RequestError, match="line 2"):
+        read_manifest(tmp_path)
+
+
+def test_a_line_without_end_is_refused_without_being_held(tmp_path: Path) -> None:
+    with (tmp_path / MANIFEST).open("wb") as file:
+        file.truncate(2**30)
+    with pytest.raises(RequestError, match=f"line 1 is longer than {LONGEST_LINE // 2**20} MiB"):
+        read_manifest(tmp_path)
+
+
+OUTSIDE = ["/etc/passwd", "../x.mp4", "clips/../../x.mp4", "clips/..", "..", ".", "", "C:x.mp4",
+           "c:/x.mp4", "clips\\..\\x.mp4", "//host/x.mp4", "clips//x.mp4", "./x.mp4", "x\0.mp4"]
+
+
+@pytest.mark.parametrize("file_name", OUTSIDE)
+def test_a_clip_outside_of_the_folder_is_refused(tmp_path: Path, file_name: str) -> None:
+    write_lines(tmp_path, json.dumps(CLIP | {"file_name": file_name}))
+    with pytest.raises(RequestError, match="line 1.*file_name"):
+        read_manifest(tmp_path)
+
+
+def test_a_link_that_leads_outside_is_refused(tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    elsewhere.mkdir()
+    (out / "clips").symlink_to(elsewhere)
+    row = Row(**CLIP)
+    with pytest.raises(RequestError, match="leads outside"):
+        clip_path(out, row)
+    write_lines(out, json_of(row).strip())
+    with pytest.raises(RequestError, match="leads outside"):
+        read_manifest(out)
+    (tmp_path / "link").symlink_to(out)
+    (out / "clips").unlink()
+    assert clip_path(tmp_path / "link", row) == tmp_path / "link" / CLIP["file_name"]

@@ -136,7 +136,7 @@ OUTSIDE = ["/etc/passwd", "../x.mp4", "clips/../../x.mp4", "clips/..", "..", "."
 @pytest.mark.parametrize("file_name", OUTSIDE)
 def test_a_clip_outside_of_the_folder_is_refused(tmp_path: Path, file_name: str) -> None:
     write_lines(tmp_path, json.dumps(CLIP | {"file_name": file_name}))
-    with pytest.raises(RequestError, match="line 1.*file_name"):
+    with pytest.raises(RequestError, match=r"line 1.*file_name"):
         read_manifest(tmp_path)
 
 

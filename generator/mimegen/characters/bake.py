@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -43,10 +44,14 @@ class Bake:
         return points
 
 
-@cache
 def read_bake() -> Bake:
     """Return the bake that comes with mimegen."""
-    with np.load(data_folder() / "rigs" / "body.npz") as arrays:
+    return _read(data_file("rigs/body.npz"))
+
+
+@cache
+def _read(path: Path) -> Bake:
+    with np.load(path) as arrays:
         data = {name: arrays[name] for name in arrays.files}
     return Bake(
         half=data["half"].astype(np.intp),

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.base.vectors import lengths
 from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
@@ -41,9 +42,13 @@ class Capsule(NamedTuple):
     radius: float
 
 
-@cache
 def _data() -> Any:
-    return yaml.safe_load((data_folder() / "mocap" / "body.yaml").read_text(encoding="utf-8"))
+    return _read(data_file("mocap/body.yaml"))
+
+
+@cache
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def landmark_names() -> tuple[str, ...]:
@@ -62,8 +67,9 @@ def partner_landmarks() -> tuple[str, ...]:
             *(f"{PARTNER}{side}_{name}" for side in ("left", "right") for name in sided))
 
 
-# Landmarks in the middle of the body: all that gaze, props and feet may be placed on.
-SIDELESS_ANCHORS = (FLOOR, HERE, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
+def sideless_anchors() -> tuple[str, ...]:
+    """Return landmarks in the middle of the body: all that gaze, props and feet are placed on."""
+    return (FLOOR, HERE, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
 
 
 def centimetre(skeleton: Skeleton) -> float:
@@ -103,10 +109,13 @@ def _joint(skeleton: Skeleton, name: str, prefix: str) -> int:
     return skeleton.index[name if name in skeleton.index else prefix + name]
 
 
-@cache
 def capsules() -> Mapping[str, Capsule]:
     """Return the standard body's capsules by name."""
-    skeleton = standard_skeleton()
+    return _capsules(data_file("mocap/body.yaml"), standard_skeleton())
+
+
+@cache
+def _capsules(path: Path, skeleton: Skeleton) -> Mapping[str, Capsule]:
     unit = centimetre(skeleton)
     return {
         name: Capsule(
@@ -115,7 +124,7 @@ def capsules() -> Mapping[str, Capsule]:
             in_body_axes(np.array(entry["to"], float) * unit),
             float(entry["radius"]) * unit,
         )
-        for name, entry in _data()["capsules"].items()
+        for name, entry in _read(path)["capsules"].items()
     }
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -35,10 +36,13 @@ class HandShape(BaseModel):
     thumb: tuple[float, float, float, float]
 
 
-@cache
 def hand_shapes() -> Mapping[str, HandShape]:
     """Return the hand shapes by name."""
-    path = data_folder() / "mocap" / "hand_shapes.yaml"
+    return _read(data_file("mocap/hand_shapes.yaml"))
+
+
+@cache
+def _read(path: Path) -> Mapping[str, HandShape]:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {name: HandShape.model_validate(entry) for name, entry in content.items()}
 

@@ -253,13 +253,12 @@ def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatAr
     return quaternions.multiply(quaternions.from_rotation_vectors(turn), hand)
 
 
-@cache
-def _shape_pose(name: str) -> FloatArray:
-    return finger_rotations(standard_skeleton(), hand_shapes()[name])
-
-
 def _side_pose(name: str, side: float) -> FloatArray:
-    return np.asarray(_shape_pose(name) * np.array([1.0, 1.0, side, side]))
+    pose = _shape_pose(standard_skeleton(), hand_shapes()[name])
+    return np.asarray(pose * np.array([1.0, 1.0, side, side]))
+
+
+_shape_pose = cache(finger_rotations)
 
 
 def _bends(pose: FloatArray) -> FloatArray:

@@ -1,11 +1,12 @@
 """The small movements of somebody alive: breathing, drift, parts that come early or late."""
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.choreography.places import Place
@@ -142,10 +143,14 @@ class Liveliness(Strict):
     stray_hz: Band
 
 
-@cache
 def liveliness() -> Liveliness:
     """Return the values of mocap/life.yaml."""
-    return read_yaml(data_folder() / "mocap" / "life.yaml", Liveliness)
+    return _read(data_file("mocap/life.yaml"))
+
+
+@cache
+def _read(path: Path) -> Liveliness:
+    return read_yaml(path, Liveliness)
 
 
 class Waves(NamedTuple):

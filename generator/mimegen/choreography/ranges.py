@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.legs import ankle_angle
@@ -27,10 +28,14 @@ class JointRanges(Strict):
     ranges: Mapping[str, JointRange]
 
 
-@cache
 def joint_ranges() -> JointRanges:
     """Return the ranges of healthy adults."""
-    return read_yaml(data_folder() / "mocap" / "joint_ranges.yaml", JointRanges)
+    return _read(data_file("mocap/joint_ranges.yaml"))
+
+
+@cache
+def _read(path: Path) -> JointRanges:
+    return read_yaml(path, JointRanges)
 
 
 def joint_angles(motion: Motion) -> dict[tuple[str, str], FloatArray]:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.choreography.body import SIDELESS_ANCHORS, landmark_names, partner_landmarks
+from mimegen.choreography.body import landmark_names, partner_landmarks, sideless_anchors
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import LEFT, Direction, DirectionField, Place, PlaceField
 
@@ -346,7 +346,7 @@ def _check_repeats(document: YamlFile, score: Score) -> None:
 def _check_words(document: YamlFile, score: Score, where: Where, with_partner: bool) -> None:
     partner = partner_landmarks() if with_partner else ()
     landmarks = (*landmark_names(), *score.props, *partner)
-    sideless = (*SIDELESS_ANCHORS, *score.props, *partner)
+    sideless = (*sideless_anchors(), *score.props, *partner)
     shapes = hand_shapes()
     for number, phase in enumerate(score.phases):
         for track, key in phase.moves():

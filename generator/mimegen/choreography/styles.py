@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from pydantic import Field
 
 from mimegen.base.errors import RequestError, near_misses
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, YamlFile
 
 
@@ -45,10 +46,14 @@ class _Styles(Strict):
     styles: dict[str, Style]
 
 
-@cache
 def styles() -> Mapping[str, Style]:
     """Return the styles by name."""
-    document = YamlFile(data_folder() / "mocap" / "styles.yaml")
+    return _read(data_file("mocap/styles.yaml"))
+
+
+@cache
+def _read(path: Path) -> Mapping[str, Style]:
+    document = YamlFile(path)
     return document.parsed(_Styles, {"styles": document.content}).styles
 
 

@@ -1,7 +1,9 @@
 """What all commands share: exit statuses, errors in one line, the user's library."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import click
 
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import LIBRARIES
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import parse_trim
 
@@ -38,9 +41,28 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     return wrapped
 
 
+@contextmanager
+def _libraries_known(libraries: tuple[Path, ...]) -> Iterator[None]:
+    """Make the user's libraries known to all that reads data, in processes that start too."""
+    before = os.environ.get(LIBRARIES)
+    os.environ[LIBRARIES] = os.pathsep.join(str(library.resolve()) for library in libraries)
+    try:
+        yield
+    finally:
+        os.environ.pop(LIBRARIES)
+        if before is not None:
+            os.environ[LIBRARIES] = before
+
+
+def _make_known(context: click.Context, _option: click.Parameter,
+                libraries: tuple[Path, ...]) -> tuple[Path, ...]:
+    context.with_resource(_libraries_known(libraries))
+    return libraries
+
+
 library_option = click.option(
-    "libraries", "--library", multiple=True, envvar="MIMEGEN_LIBRARY",
-    type=click.Path(path_type=Path), metavar="DIR",
+    "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,
+    is_eager=True, type=click.Path(path_type=Path), metavar="DIR",
     help="A folder of your own rigs/, mocap/, backgrounds/, render_configs/.",
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file, data_files
 from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.motion.quaternions import FloatArray
 
@@ -66,21 +66,26 @@ def plain(label: str) -> str:
     return re.sub(r"[\s_.-]+", "", label).lower()
 
 
-@cache
 def _body() -> _BodyMarkers:
-    return read_yaml(_folder() / "body.yaml", _BodyMarkers)
-
-
-def _folder() -> Path:
-    return data_folder() / "rigs" / "marker_sets"
+    return _read_body(data_file("rigs/marker_sets/body.yaml"))
 
 
 @cache
+def _read_body(path: Path) -> _BodyMarkers:
+    return read_yaml(path, _BodyMarkers)
+
+
 def body_landmarks() -> Mapping[str, Landmark]:
     """Return all landmarks by name, paired ones as ``left_...`` and ``right_...``."""
+    return _landmarks(data_file("rigs/marker_sets/body.yaml"))
+
+
+@cache
+def _landmarks(path: Path) -> Mapping[str, Landmark]:
+    body = _read_body(path)
     found = {name: Landmark(name, spot.joint, np.array(spot.at), spot.loose)
-             for name, spot in _body().middle.items()}
-    for name, spot in _body().sides.items():
+             for name, spot in body.middle.items()}
+    for name, spot in body.sides.items():
         for side, sign in (("left", 1.0), ("right", -1.0)):
             joint = spot.joint if spot.joint in MIDDLE else side.capitalize() + spot.joint
             place = np.array(spot.at) * np.array([sign, 1.0, 1.0])
@@ -94,14 +99,14 @@ def freedom(joint: str) -> tuple[float, float, float]:
     return _body().freedom.get(bare, _body().freedom["fingers"])
 
 
-@cache
 def marker_sets() -> tuple[MarkerSet, ...]:
     """Return all marker sets; raises RequestError, with file and line, for a wrong one."""
-    return tuple(_read(path) for path in sorted(_folder().glob("*.yaml"))
-                 if path.name != "body.yaml")
+    return tuple(_read(path, data_file("rigs/marker_sets/body.yaml"))
+                 for path in data_files("rigs/marker_sets/*.yaml") if path.name != "body.yaml")
 
 
-def _read(path: Path) -> MarkerSet:
+@cache
+def _read(path: Path, body: Path) -> MarkerSet:
     file = YamlFile(path)
     content = file.parsed(_SetFile)
     landmarks = {plain(label): name or "" for label, name in content.middle.items()}
@@ -109,7 +114,7 @@ def _read(path: Path) -> MarkerSet:
         for side, letter in zip(("left", "right"), content.left_right, strict=True):
             landmarks[plain(pattern.replace("$", letter))] = f"{side}_{name}" if name else ""
     for label, name in landmarks.items():
-        if name and name not in body_landmarks():
+        if name and name not in _landmarks(body):
             raise RequestError(f"{path}: {label}: there is no landmark {name!r} in body.yaml")
     return MarkerSet(content.name, landmarks, content.refusal)
 

@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 from mimegen.motion.skeleton import Skeleton
 
 
-@cache
 def standard_skeleton() -> Skeleton:
     """Return the skeleton that scores are solved on: a T pose, 1.7 m tall, feet on Z = 0."""
-    return read_skeleton(data_folder() / "rigs" / "skeletons" / "standard.yaml")
+    return read_skeleton(data_file("rigs/skeletons/standard.yaml"))
 
 
+@cache
 def read_skeleton(path: Path) -> Skeleton:
     """Read a skeleton file: ``joints: {name: {parent, head, tail}}``, parents first."""
     joints = yaml.safe_load(path.read_text(encoding="utf-8"))["joints"]

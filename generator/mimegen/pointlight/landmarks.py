@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from mimegen.base.errors import RequestError, near_misses
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -33,10 +33,13 @@ class DotSet(Strict):
     trunk: tuple[tuple[str, str], ...] = ()
 
 
-@cache
 def dot_sets() -> Mapping[str, DotSet]:
-    """Return the dot sets that come with mimegen, by name."""
-    files = sorted((data_folder() / "rigs" / "dot_sets").glob("*.yaml"))
+    """Return the dot sets that come with mimegen and those of the user's libraries, by name."""
+    return _read(data_files("rigs/dot_sets/*.yaml"))
+
+
+@cache
+def _read(files: tuple[Path, ...]) -> Mapping[str, DotSet]:
     return {file.stem: read_yaml(file, DotSet) for file in files}
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +10,7 @@ from PIL import ImageColor
 from pydantic import AfterValidator, Field
 
 from mimegen.base.errors import RequestError, near_misses
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_files
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
@@ -119,11 +118,9 @@ class Display(Strict):
         return np.full(3, {"light": 0.0, "dark": 1.0, "mixed": 0.5}[self.polarity])
 
 
-@cache
 def presets() -> Mapping[str, Path]:
-    """Return the files of the displays that come with mimegen, by name."""
-    files = sorted((data_folder() / "render_configs" / "pointlight").glob("*.yaml"))
-    return {file.stem: file for file in files}
+    """Return the files of mimegen's own displays and the user's libraries', by name."""
+    return {file.stem: file for file in data_files("render_configs/pointlight/*.yaml")}
 
 
 def read_display(name: str) -> Display:

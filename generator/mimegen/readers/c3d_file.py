@@ -17,6 +17,7 @@ import c3d
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import source_file
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.separate import load_answer
 
@@ -152,7 +153,7 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
     with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
         target = Path(folder) / "points.npz"
         # By its path, so that the process starts without the rest of the package.
-        command = [sys.executable, "-P", str(Path(__file__).with_name("ezc3d_file.py")),
+        command = [sys.executable, "-P", str(source_file("mimegen.readers.ezc3d_file")),
                    str(path.resolve()), str(target)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ,

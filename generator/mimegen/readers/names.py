@@ -5,11 +5,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_file
 
 SIDES = ("left", "right")
 # This many names have a common beginning where more than this share has it.
@@ -17,10 +18,13 @@ LEAST_NAMES, MOST = 10, 0.8
 Found = dict[str, tuple[str, float]]
 
 
-@cache
 def bone_names() -> dict[str, Any]:
     """Return the tables of rigs/skeletons/bone_names.yaml."""
-    path = data_folder() / "rigs" / "skeletons" / "bone_names.yaml"
+    return _read(data_file("rigs/skeletons/bone_names.yaml"))
+
+
+@cache
+def _read(path: Path) -> dict[str, Any]:
     tables: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return tables
 

@@ -1,0 +1,29 @@
+"""The code and the data that each kind of picture depends on, beside its scene, as keys.
+
+Each names what makes one kind of output; ``code_key`` follows what that imports. A further kind
+has a function of its own, so that it renews nothing.
+"""
+
+from mimegen.base.code import code_key
+
+
+def shot_code() -> str:
+    """Return the key of what frames, lights and renders figures and packs their frames."""
+    return code_key("mimegen.stage.framing", "mimegen.stage.blender.shot",
+                    "mimegen.stage.blender.worker")
+
+
+def still_code() -> str:
+    """Return the key of what renders sets."""
+    return code_key("mimegen.stage.blender.scenery")
+
+
+def clip_code() -> str:
+    """Return the key of what lays frames over backgrounds and encodes them."""
+    return code_key("mimegen.compositing.backdrop", "mimegen.compositing.video")
+
+
+def display_code() -> str:
+    """Return the key of what makes point-light displays."""
+    return code_key("mimegen.pointlight.scenes", "mimegen.pointlight.stimulus",
+                    "mimegen.pointlight.drawing", "mimegen.compositing.video")

@@ -167,6 +167,16 @@ def test_rotation_orders_multiply_as_listed(tmp_path, order, seed):
     assert abs(motion.rotations[0, 1] @ turn) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("order", ["XYZ", "ZXY", "YZX"])
+def test_positions_are_read_in_the_order_of_their_channels(written, order):
+    channels = " ".join(f"{axis}position" for axis in order)
+    hierarchy = HIERARCHY.replace("Xposition Yposition Zposition", channels)
+    place = {"X": 3.0, "Y": 90.0, "Z": -7.0}
+    values = [place[axis] for axis in order]
+    motion, _ = read_bvh(written(person([row(*values)] * 3, hierarchy=hierarchy)))
+    assert motion.root_positions[0] == pytest.approx([3.0, 90.0, -7.0])
+
+
 def test_positions_on_every_joint_and_a_root_above_the_hips_are_folded(written):
     below = HIERARCHY.removeprefix("HIERARCHY\n").replace("ROOT", "JOINT").replace(
         "OFFSET 0 30 0\n  CHANNELS 3", "OFFSET 9 9 9\n  CHANNELS 6 Xposition Yposition Zposition")

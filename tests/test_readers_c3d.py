@@ -1,16 +1,16 @@
 import time
 from dataclasses import replace
-from pathlib import Path
 
-import ezc3d
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from marked_bodies import PLUG_IN_GAIT, exercise, markers, write_c3d
 from mimegen.base.errors import RequestError
+from mimegen.readers import ReadOptions, read_motion, read_points, subjects_of
 from mimegen.readers import c3d_file as decoding
-from mimegen.readers import read_motion, read_points
+from mimegen.readers.options import parse_trim
 
 SOLVED = {"btk_PiG_Motion3_FF": 16, "btk_c3dorg04_sub_labels": 16, "cmu_02_01": 41,
           "ezc3d_BTS": 22, "ezc3d_Qualisys": 55, "ktk_tennis_serve": 39,
@@ -81,7 +81,7 @@ def test_a_knee_without_its_marker_still_bends_forwards(samples, solved, monkeyp
     whole = solved["ktk_tennis_serve"].motion.global_pose.positions[:400]
     points = read_points(path)
     kept = [n for n, label in enumerate(points.labels) if label != "LKNE"]
-    monkeypatch.setattr("mimegen.readers.c3d.read_points", lambda _: replace(
+    monkeypatch.setattr("mimegen.readers.c3d.read_points", lambda *_: replace(
         points, labels=tuple(points.labels[n] for n in kept),
         positions=points.positions[:400, kept]))
     recording = read_motion(path)
@@ -166,15 +166,93 @@ def test_subjects_names_go_whatever_parts_them(samples, prefix, monkeypatch):
     assert read_points(path).labels == found.labels
 
 
-def test_two_people_in_one_file_are_not_mixed(samples, monkeypatch):
-    path = samples / "c3d" / "ezc3d_Qualisys.c3d"
-    found = decoding.read_trajectories(path)
-    both = replace(found, positions=np.concatenate([found.positions, found.positions + 1], axis=1),
-                   labels=tuple(f"{who}:{label}" for who in ("Ann", "Bob")
-                                for label in found.labels))
-    monkeypatch.setattr("mimegen.readers.points.read_trajectories", lambda _: both)
-    with pytest.raises(RequestError, match=r"of two people, 'Ann' and 'Bob'; save one person"):
-        read_points(path)
+@pytest.fixture
+def two_people(tmp_path):
+    """Derrick walks on the spot, Viktor two metres beside him stands still; a ball lies there."""
+    derrick = markers(PLUG_IN_GAIT, exercise())
+    viktor = np.tile(markers(PLUG_IN_GAIT, exercise(size=0.9), 0.9)[:1], (60, 1, 1))
+    ball = np.tile([1.0, -0.5, 0.1], (60, 1, 1))
+    labels = [*(f"{who}:{label}" for who in ("Derrick", "Viktor") for label in PLUG_IN_GAIT),
+              "Ball:centre"]
+    viktor[..., 0] += 2.0
+    return write_c3d(tmp_path / "two.c3d", labels, np.concatenate([derrick, viktor, ball], axis=1))
+
+
+def test_two_people_in_one_file_are_not_mixed(two_people):
+    with pytest.raises(RequestError, match=r"of 2 people \(Derrick, Viktor\); say whose with"
+                                           r" --subject NAME"):
+        read_motion(two_people)
+
+
+@pytest.mark.parametrize(("subject", "height"), [("Derrick", 1.0), ("viktor", 0.9)])
+def test_a_subject_is_read_alone_where_it_stood(two_people, subject, height):
+    recording = read_motion(two_people, ReadOptions(subject=subject))
+    assert len(recording.marker_rms_mm) == len(PLUG_IN_GAIT)
+    hips = recording.motion.skeleton.heads[0, 2]
+    assert hips == pytest.approx(height * 0.95, abs=0.06)
+    assert recording.origin[0] == pytest.approx(2.0 if subject == "viktor" else 0.0, abs=0.05)
+
+
+def test_all_markers_of_several_people_keep_their_subjects_names(two_people):
+    points = read_points(two_people)
+    assert points.people == subjects_of(two_people) == ("Derrick", "Viktor")
+    assert {"Derrick:LFHD", "Viktor:LFHD", "Ball:centre"} <= set(points.labels)
+    assert points.unit == 1.0
+    assert read_points(two_people, "Derrick").labels == tuple(PLUG_IN_GAIT)
+
+
+def test_a_subject_that_is_not_there_is_named_with_those_like_it(two_people, tmp_path):
+    with pytest.raises(RequestError, match=r"no subject 'Victor'; did you mean 'Viktor'\?"):
+        read_points(two_people, "Victor")
+    bare = write_c3d(tmp_path / "bare.c3d", PLUG_IN_GAIT, markers(PLUG_IN_GAIT, exercise()))
+    with pytest.raises(RequestError, match="its labels name none; leave out --subject"):
+        read_points(bare, "Victor")
+
+
+def test_only_marker_files_hold_subjects(samples):
+    with pytest.raises(RequestError, match="only C3D files hold several subjects"):
+        read_motion(samples / "bvh" / "cmu_18_01.bvh", ReadOptions(subject="Ann"))
+
+
+def test_a_marker_set_is_found_among_eight_times_as_many_other_labels(samples, tmp_path):
+    """As CMU's own files have them: computed joints, and tracks of nobody knows what."""
+    raw = decoding.read_trajectories(samples / "c3d" / "cmu_02_01.c3d")
+    rng = np.random.default_rng(2)
+    joints = raw.positions[:, rng.integers(0, 41, (200, 3))].mean(axis=2)
+    stray = np.cumsum(rng.normal(0, 3, (len(joints), 89, 3)), axis=0) + rng.uniform(
+        [-2000, 0, -2000], [2000, 1800, 2000], (89, 3))
+    stray[rng.random((len(joints), 89)) < 0.5] = np.nan
+    labels = [*raw.labels, *(f"jim:joint{n}" for n in range(200)), *(f"T{n}x" for n in range(89))]
+    path = write_c3d(tmp_path / "cmu.c3d", labels, np.concatenate(
+        [raw.positions, joints, stray], axis=1), raw.fps, raw.unit)
+    recording, alone = read_motion(path), read_motion(samples / "c3d" / "cmu_02_01.c3d")
+    assert recording.system == "CMU 41 markers" and len(recording.marker_rms_mm) == 41
+    assert recording.unit == alone.unit and recording.up_axis == alone.up_axis
+    assert np.allclose(recording.motion.root_positions, alone.motion.root_positions, atol=1e-3)
+    assert any("not of the marker set, not used: 289 points" in note for note in recording.notes)
+
+
+@pytest.mark.parametrize("left_out", [b"POINT", b"LABELS"])
+def test_points_of_a_file_without_labels_are_numbered(tmp_path, left_out):
+    """Neither the group of parameters nor the labels in it need to be there."""
+    path = write_c3d(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person(), 100.0, "mm")
+    path.write_bytes(path.read_bytes().replace(left_out, b"X" * len(left_out)))
+    points = read_points(path)
+    assert points.positions.shape == (20, 12, 3) and points.fps == 100.0
+    assert points.labels[0] == "point_01" and points.labels[11] == "point_12"
+    assert "the file has no labels: its 12 points are numbered (point_01 ...)" in points.notes
+    with pytest.raises(RequestError, match="have no labels"):
+        read_motion(path)
+
+
+def test_what_was_out_of_sight_is_told_to_the_frame(tmp_path):
+    places = markers(PLUG_IN_GAIT, exercise()).copy()
+    arm = [PLUG_IN_GAIT.index(n) for n in ("LELB", "LFRM", "LWRA", "LWRB", "LFIN")]
+    places[30:40, arm] = places[50:51, arm] = np.nan
+    recording = read_motion(write_c3d(tmp_path / "gap.c3d", PLUG_IN_GAIT, places))
+    assert recording.bridged["LeftForeArm"] == ((30, 39), (50, 50))
+    cut = read_motion(tmp_path / "gap.c3d", ReadOptions(trim=parse_trim("39f:49f")))
+    assert cut.bridged["LeftForeArm"] == ((0, 0),)
 
 
 def test_prefixes_go_and_what_is_no_marker_is_left_out(samples):
@@ -205,18 +283,6 @@ def test_gaps_are_bridged_and_flagged(solved):
     assert not solved["cmu_02_01"].bridged
 
 
-def written(path: Path, labels, places, rate=100.0, unit="mm"):
-    file = ezc3d.c3d()
-    file["parameters"]["POINT"]["LABELS"]["value"] = labels
-    file["parameters"]["POINT"]["RATE"]["value"] = [rate]
-    file["parameters"]["POINT"]["UNITS"]["value"] = [unit]
-    data = np.ones((4, len(labels), len(places)))
-    data[:3] = places.transpose(2, 1, 0)
-    file["data"]["points"] = data
-    file.write(str(path))
-    return path
-
-
 def person(frames=20):
     """Markers without labels: two feet that rest, and a cloud above that moves."""
     rng = np.random.default_rng(5)
@@ -227,7 +293,7 @@ def person(frames=20):
 
 
 def test_unlabelled_files_are_refused_but_their_points_can_be_drawn(tmp_path):
-    path = written(tmp_path / "raw.c3d", [f"*{n}" for n in range(12)], person())
+    path = write_c3d(tmp_path / "raw.c3d", [f"*{n}" for n in range(12)], person(), unit="mm")
     with pytest.raises(RequestError, match="have no labels"):
         read_motion(path)
     assert read_points(path).positions.shape == (20, 12, 3)
@@ -236,20 +302,22 @@ def test_unlabelled_files_are_refused_but_their_points_can_be_drawn(tmp_path):
 @pytest.mark.parametrize(("unit", "factor", "expected"), [
     ("", 1.0, 0.001), ("mm", 0.001, 1.0), ("cm", 0.1, 0.01), ("in", 1 / 25.4, 0.0254)])
 def test_units_that_are_silent_or_wrong_are_found_from_the_size(tmp_path, unit, factor, expected):
-    path = written(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person() * factor, unit=unit)
+    path = write_c3d(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person() * factor,
+                     unit=unit)
     assert read_points(path).unit == expected
 
 
 @pytest.mark.parametrize("turn", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
 def test_points_stand_up_whatever_axis_was_vertical(tmp_path, turn):
-    path = written(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person()[..., turn])
+    path = write_c3d(tmp_path / "raw.c3d", [f"M{n}" for n in range(12)], person()[..., turn],
+                     unit="mm")
     points = read_points(path)
     assert np.allclose(points.positions[..., 2], person()[..., 2] / 1000, atol=1e-5)
 
 
 def test_five_thousand_frames_are_read_in_under_a_second(tmp_path):
     places = np.tile(person(20), (250, 5, 1))
-    path = written(tmp_path / "long.c3d", [f"M{n}" for n in range(60)], places)
+    path = write_c3d(tmp_path / "long.c3d", [f"M{n}" for n in range(60)], places, unit="mm")
     read_points(path)
     start = time.process_time()
     points = read_points(path)

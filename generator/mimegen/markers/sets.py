@@ -14,7 +14,8 @@ from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
 from mimegen.motion.quaternions import FloatArray
 
 Vector = tuple[float, float, float]
-LEAST_MARKERS, LEAST_SHARE = 8, 0.5
+# Labels fit a set where so many of its markers, and this share of all of them, are there.
+LEAST_MARKERS, LEAST_SHARE = 8, 0.25
 MIDDLE = ("Hips", "Spine2", "Head")
 
 
@@ -120,15 +121,15 @@ def _read(path: Path, body: Path) -> MarkerSet:
 
 
 def find_marker_set(file: str, labels: tuple[str, ...]) -> MarkerSet:
-    """Return the marker set that most labels belong to.
+    """Return the marker set that most labels belong to, whatever else is in the file.
 
     Raises RequestError, naming the ``file``, where labels fit no set or one that cannot serve.
     """
-    known = [sum(plain(label) in one.landmarks for label in labels) for one in marker_sets()]
-    best = int(np.argmax([count - 0.01 * len(one.landmarks)
-                          for count, one in zip(known, marker_sets(), strict=True)]))
-    found = marker_sets()[best]
-    if known[best] < max(LEAST_MARKERS, LEAST_SHARE * len(labels)):
+    there = {plain(label) for label in labels}
+    found = max(marker_sets(), key=lambda one: len(there & set(one.landmarks))
+                - 0.01 * len(one.landmarks))
+    known = there & set(found.landmarks)
+    if len(known) < max(LEAST_MARKERS, LEAST_SHARE * len(found.landmarks)):
         names = ", ".join(one.name for one in marker_sets() if one.refusal is None)
         raise RequestError(
             f"{file}: its labels ({', '.join(labels[:3])} ...) fit no marker set, so nobody can"

@@ -263,7 +263,8 @@ def _notes(total: int, span: slice, seen: FloatArray, left: Sequence[str],
     if gaps > 0:
         notes.append(f"gaps bridged: {100 * gaps:.1f} % of the markers' samples are missing")
     if left:
-        notes.append(f"not of the marker set, not used: {', '.join(left[:4])}")
+        notes.append(f"not of the marker set, not used: {len(left)} points"
+                     f" ({', '.join(left[:4])}{' ...' if len(left) > 4 else ''})")
     joints = {mark.joint for mark in landmarks}
     bare = [part for part, needed in (
         ("the head", {"Head"}), ("the arms", {"LeftArm", "LeftForeArm", "LeftHand"}),

@@ -12,13 +12,13 @@ from mimegen.readers.files import check_file
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.npz import read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
-from mimegen.readers.points import Points, read_points
+from mimegen.readers.points import Points, read_points, subjects_of
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
 from mimegen.readers.trimming import cut, span_of
 
 __all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", "read_motion",
-           "read_points"]
+           "read_points", "subjects_of"]
 
 
 def _read_bvh(path: Path, options: ReadOptions) -> Recording:
@@ -54,5 +54,7 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if options.skeleton is not None and kind != ".amc":
         raise RequestError(f"{path}: only AMC files have a skeleton in another file;"
                            " leave out --skeleton")
+    if options.subject is not None and kind != ".c3d":
+        raise RequestError(f"{path}: only C3D files hold several subjects; leave out --subject")
     recording = READERS[kind](path, options)
     return cut(recording, span_of(path, recording, options.trim))

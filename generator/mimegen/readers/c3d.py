@@ -21,10 +21,14 @@ INFERRED = 0.6
 def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read a recording of one person from a C3D file's labelled markers.
 
-    Raises RequestError, one line, for a file that is missing or damaged, has no labels, labels of
-    no known marker set, or no markers on pelvis or legs.
+    Raises RequestError, one line, for a file that is missing or damaged, holds several people and
+    none is chosen, has no labels, labels of no known marker set, or markers on too little of a
+    body.
     """
-    points = read_points(path)
+    points = read_points(path, options.subject)
+    if points.people:
+        raise RequestError(f"{path}: holds the markers of {len(points.people)} people"
+                           f" ({', '.join(points.people)}); say whose with --subject NAME")
     if all(UNLABELLED.fullmatch(label) for label in points.labels):
         raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so nobody can"
                            " tell where they sit; label them first, or draw the points as they are")

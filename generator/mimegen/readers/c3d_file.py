@@ -27,6 +27,8 @@ SECONDS_TO_READ = 20
 BLOCK, PROCESSORS = 512, (84, 85, 86)
 # Parameters of the POINT group that list the labels of what is stored as points but is no place.
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
+# How points are called that the file gives no label.
+NUMBERED = "point_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,8 @@ def _by_c3d(path: Path) -> Trajectories:
                                " it declares; it is truncated")
         values = values[:count]
         values[values[..., 3] < 0] = np.nan
-        group = reader.get("POINT")
+        # Some old files have no such group: all that is said of their points is in the header.
+        group = reader.get("POINT") or {}
         labels = [label for name in ("LABELS", *(f"LABELS{n}" for n in range(2, 22)))
                   if name in group for label in _strings(group.get(name))]
         unit = _strings(group.get("UNITS")) if "UNITS" in group else []
@@ -143,9 +146,9 @@ def _strings(parameter: Any) -> list[str]:
 
 
 def _named(labels: list[str], points: int) -> tuple[str, ...]:
-    """Return one label a point; points beyond the labels are unlabelled, as ``*1`` ..."""
+    """Return one label a point; points that have none are numbered, as ``point_01`` ..."""
     labels = labels[:points] + [""] * (points - len(labels))
-    return tuple(label or f"*{number}" for number, label in enumerate(labels, start=1))
+    return tuple(label or f"{NUMBERED}{number:02}" for number, label in enumerate(labels, start=1))
 
 
 def _by_ezc3d(path: Path, problem: str) -> Trajectories:

@@ -60,13 +60,14 @@ def _span(text: str, first: str | None, first_unit: str | None, last: str | None
 class ReadOptions:
     """How to read a file: ``stack`` names one of an FBX file's animation stacks, ``mapping`` is a
     YAML file of roles and bones, ``skeleton`` the ASF file that belongs to an AMC file, ``trim``
-    says which part of the take is used.
+    says which part of the take is used, ``subject`` names one of the people in a C3D file.
     """
 
     stack: str | None = None
     mapping: Path | None = None
     skeleton: Path | None = None
     trim: Trim = Trim()
+    subject: str | None = None
 
 
 AS_FOUND = ReadOptions()

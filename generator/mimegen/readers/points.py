@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,15 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.c3d_file import Trajectories, read_trajectories
+from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file
 from mimegen.readers.names import common_beginning
 
 UNITS = {"mm": 0.001, "cm": 0.01, "dm": 0.1, "m": 1.0, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}
 # The largest side of the box around one person's markers, in metres, and what is usual.
 LEAST_SIZE, LARGEST_SIZE, USUAL_SIZE = 0.4, 3.5, 1.4
-UNLABELLED = re.compile(r"(\*|U_|unl?abell?ed|unidentified|uname\*?)[\s_-]*\d*", re.IGNORECASE)
+UNLABELLED = re.compile(rf"(\*|U_|unl?abell?ed|unidentified|uname\*?|{NUMBERED})[\s_-]*\d*",
+                        re.IGNORECASE)
 CALCULATED = re.compile(r"\w*(Angles?|Forces?|Moments?|Powers?|GRF)V?", re.IGNORECASE)
 # Plug-in Gait writes a segment's axes as four points: origin, anterior, lateral and proximal.
 AXIS_ENDS = "OALP"
@@ -32,7 +34,8 @@ class Points:
     """Markers of one take, in metres, Z up; ``positions`` (F, M, 3) are NaN at gaps.
 
     The ground and the facing are the file's own. ``unit`` is metres per file unit, ``up_axis``
-    the file's axis that became Z. ``notes`` say what was left out, merged or guessed.
+    the file's axis that became Z. ``notes`` say what was left out, merged or guessed. ``people``
+    are the subjects in the file whose markers these are, where they are several's.
     """
 
     labels: tuple[str, ...]
@@ -43,48 +46,89 @@ class Points:
     up_axis: str
     up_source: str
     notes: tuple[str, ...]
+    people: tuple[str, ...] = ()
 
 
-def read_points(path: Path) -> Points:
-    """Read the markers of a C3D file, labelled or not, for one person.
+def read_points(path: Path, subject: str | None = None) -> Points:
+    """Read the markers of a C3D file, labelled or not: a ``subject``'s, or all there are.
 
-    Labels are without the subject's prefix; split trajectories of one label are joined; angles,
-    forces, calculated axes and (where there are labels) unlabelled points are left out.
-    Raises RequestError, one line, for a file that is missing, damaged, without markers or of two
-    people.
+    Labels of one person are without the subject's prefix, those of several keep it; split
+    trajectories of one label are joined; angles, forces, calculated axes and (where there are
+    labels) unlabelled points are left out.
+    Raises RequestError, one line, for a file that is missing, damaged, without markers or without
+    that subject.
     """
     check_file(path)
     found = read_trajectories(path)
-    _check_alone(path, found.labels)
-    labels = _without_prefix(found.labels)
+    people = _people(found.labels)
+    if subject is not None:
+        found, people = _of_subject(path, found, subject), ()
+    labels = found.labels if people else _without_prefix(found.labels)
     keep, notes = _markers(found, labels)
     if not keep.any():
         raise RequestError(f"{path}: holds no markers, only calculated points ({labels[0]} ...)")
     names = [label for label, kept in zip(labels, keep, strict=True) if kept]
     names, places, joined = _joined(names, found.positions[:, keep])
-    unit, unit_source = _unit(found.unit, places)
+    # Several people are wider apart than anybody is tall.
+    one = [not people or name.startswith(f"{people[0]}:") for name in names]
+    unit, unit_source = _unit(found.unit, places[:, one])
     up, up_axis, up_source = _up(places)
     turned = places @ _upright(up).T * unit
     return Points(tuple(names), turned, found.fps, unit, unit_source, up_axis, up_source,
-                  (*notes, *joined))
+                  (*notes, *joined, *_numbered(names)), people)
 
 
-def _check_alone(path: Path, labels: tuple[str, ...]) -> None:
-    """Raise RequestError where two subjects carry markers of the same names."""
+def subjects_of(path: Path) -> tuple[str, ...]:
+    """Return the names of the people whose markers a C3D file holds; none for a single person.
+
+    Raises RequestError, one line, for a file that is missing or damaged.
+    """
+    check_file(path)
+    return _people(read_trajectories(path).labels)
+
+
+def _people(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the subjects, in the file's order, who carry markers of the same names."""
+    subjects = _by_subject(labels)
+    return tuple(one for one, own in subjects.items() if any(
+        len(own & others) >= SHARED_MARKERS for two, others in subjects.items() if two != one))
+
+
+def _by_subject(labels: tuple[str, ...]) -> dict[str, set[str]]:
+    """Return the labels of each subject, without its prefix."""
     subjects: dict[str, set[str]] = defaultdict(set)
     for label in labels:
         subject, colon, name = label.rpartition(":")
-        subjects[subject] |= {name} if colon else set()
-    for one, two in combinations(subjects, 2):
-        if len(subjects[one] & subjects[two]) >= SHARED_MARKERS:
-            raise RequestError(f"{path}: holds the markers of two people, {one!r} and {two!r};"
-                               " save one person per file")
+        if colon:
+            subjects[subject].add(name)
+    return subjects
+
+
+def _of_subject(path: Path, found: Trajectories, subject: str) -> Trajectories:
+    """Return one subject's trajectories; raises RequestError where the file does not hold it."""
+    subjects = {name.casefold(): name for name in _by_subject(found.labels)}
+    name = subjects.get(subject.casefold())
+    if name is None:
+        near = get_close_matches(subject.casefold(), subjects, n=3, cutoff=0.5) or list(subjects)
+        held = f"; did you mean {' or '.join(repr(subjects[one]) for one in near[:5])}?" \
+            if near else ": its labels name none; leave out --subject"
+        raise RequestError(f"{path}: holds no subject {subject!r}{held}")
+    own = np.array([label.rpartition(":")[0] == name for label in found.labels])
+    return replace(found, positions=found.positions[:, own],
+                   labels=tuple(n for n, mine in zip(found.labels, own, strict=True) if mine))
+
+
+def _numbered(names: Sequence[str]) -> tuple[str, ...]:
+    """Say that a file's points have numbers for labels, where it names none of them."""
+    if not all(name.startswith(NUMBERED) for name in names):
+        return ()
+    return (f"the file has no labels: its {len(names)} points are numbered ({names[0]} ...)",)
 
 
 def _without_prefix(labels: tuple[str, ...]) -> tuple[str, ...]:
     """Take off the subject's name: ``Derrick:LFHD`` and ``Derrick_LFHD`` are ``LFHD``."""
     bare = tuple(label.rpartition(":")[2].strip() or label for label in labels)
-    begin = common_beginning(bare)
+    begin = common_beginning(tuple(label for label in bare if not label.startswith(NUMBERED)))
     return tuple(label.removeprefix(begin) or label for label in bare)
 
 

@@ -19,7 +19,7 @@ from mimegen.characters.helpers import HELPERS, with_helpers_turned
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
-from mimegen.characters.surface import vertex_normals
+from mimegen.characters.surface import Surface, boundary_edges, hemmed, vertex_normals
 from mimegen.motion import Motion, quaternions
 
 RIGS = data_folder() / "rigs"
@@ -263,3 +263,20 @@ def test_other_files_are_refused(tmp_path: Path, content: str) -> None:
 
 def test_the_bake_is_compact() -> None:
     assert (RIGS / "body.npz").stat().st_size < 5e6
+
+
+def test_a_hem_is_folded_in_under_the_cloth() -> None:
+    across, along = np.meshgrid(np.linspace(0, 1, 5), np.linspace(0, 1, 5), indexing="ij")
+    sheet = np.stack([across.ravel(), along.ravel(), np.zeros(25)], axis=1)
+    faces = np.array([[5 * i + j, 5 * i + j + 5, 5 * i + j + 6, 5 * i + j + 1]
+                      for i in range(4) for j in range(4)], np.int32)
+    surface = Surface(sheet, faces, np.ones((25, 1)))
+    assert vertex_normals(sheet, faces)[:, 2].min() > 0.99
+    done = hemmed(surface, 0.02, 0.1)
+    rim, under = done.vertices[25:41], done.vertices[41:]
+    assert rim[:, 2] == pytest.approx(np.full(16, -0.02))
+    assert under[:, 2] == pytest.approx(np.full(16, -0.026))
+    middle = np.array([0.5, 0.5])
+    assert (np.abs(under[:, :2] - middle).max(axis=1)
+            < np.abs(rim[:, :2] - middle).max(axis=1) - 0.05).all()
+    assert set(np.unique(boundary_edges(done.faces))) == set(range(41, 57))

@@ -9,12 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mimegen.base.paths import data_folder
-from mimegen.choreography.balance import off_balance
+from mimegen.base.vectors import unit
+from mimegen.choreography.arms import ArmGoal, solve_arm
+from mimegen.choreography.balance import off_balance, righted
 from mimegen.choreography.lint import foot_slide
 from mimegen.choreography.perform import perform, perform_scene
+from mimegen.choreography.places import Offset
 from mimegen.choreography.score import HandKey, read_score
 from mimegen.choreography.timing import Follow
-from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, timeline
+from mimegen.choreography.tracks import Clock, TimedKey, Timeline, eased_weights, timeline
+from mimegen.choreography.uneven import uneven
 from mimegen.choreography.variation import vary
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.motion.naturalness import correlation, smoothed, speeds, still_share
@@ -147,3 +151,69 @@ def test_balance_is_measured_from_the_feet() -> None:
     outside, rate = off_balance(Motion(skeleton, 20.0, standing.root_positions, raised))
     assert rate == 20.0
     assert outside[0, 0] > 0.02 and abs(outside[0, 1]) < 0.02
+
+
+def leg_lifted(fps: float) -> Motion:
+    """Who stands for a second and lifts the left leg straight ahead for two more."""
+    skeleton, frames = standard_skeleton(), round(3 * fps) + 1
+    rotations = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
+    rotations[round(fps):, skeleton.index["LeftUpLeg"]] = quaternions.from_euler("X", [-90.0])
+    return Motion(skeleton, fps, np.tile(skeleton.heads[0], (frames, 1)), rotations)
+
+
+def test_the_weight_is_righted_alike_at_every_frame_rate() -> None:
+    outside, rate = off_balance(leg_lifted(60.0))
+    assert (len(outside), rate) == (61, 20.0)
+    coarse, fine = righted(leg_lifted(20.0), 0.01), righted(leg_lifted(60.0), 0.01)
+    assert fine[::3] == pytest.approx(coarse, abs=1e-9)
+    assert np.abs(fine[30:45]).max() < 1e-3 < 0.01 < np.abs(fine[120:]).max()
+
+
+def hand_places(line: Timeline) -> list[Offset]:
+    return [key.to.offset for phase in line.phases for _, key in phase.moves()
+            if isinstance(key, HandKey) and key.to is not None]
+
+
+def test_unevenness_hangs_on_the_seed_and_the_name_and_nothing_else() -> None:
+    line = timeline(read_score(score_file("jumping_jacks")).parts()[0])
+    own = hand_places(uneven(line, "one", 3))
+    assert len(own) > 4 and own == hand_places(uneven(line, "one", 3))
+    assert len({str(hand_places(uneven(line, name, seed)))
+                for name in ("one", "other") for seed in (0, 3, 4)}) == 6
+    assert 0.1 < np.abs(np.array(own) - np.array(hand_places(line))).mean() < 5
+
+
+def elbow_side(side: str, outward: float, reach: FloatArray, hint: FloatArray) -> FloatArray:
+    """Where elbows (F, 3) are off the line to the hand, outward, back and up, in metres.
+
+    The hand goes through ``reach`` (F, 3), which leads from the shoulder outward, back and up.
+    """
+    skeleton, frames = standard_skeleton(), len(reach)
+    rotations = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
+    pose = Motion(skeleton, FPS, np.tile(skeleton.heads[0], (frames, 1)), rotations).global_pose
+    mirror = np.array([outward, 1.0, 1.0])
+    start = skeleton.heads[skeleton.index[f"{side}Arm"]]
+    nothing = np.zeros((frames, 3))
+    goal = ArmGoal(start + reach * mirror, nothing, nothing, lambda relaxed: relaxed,
+                   np.tile(hint * mirror, (frames, 1)))
+    arm = solve_arm(skeleton, pose, side, goal, np.zeros((frames, 2)), FPS)
+    elbow = quaternions.rotate(arm.rotations[f"{side}Arm"],
+                               skeleton.offsets[skeleton.index[f"{side}ForeArm"]])
+    way = unit(reach * mirror)
+    return (elbow - np.sum(elbow * way, axis=1, keepdims=True) * way) * mirror
+
+
+ACROSS = np.linspace([0.0, -0.4, -0.1], [-0.35, -0.2, 0.05], 60)
+
+
+@pytest.mark.parametrize(("hint", "axis", "sign"), [
+    ((0.35, 0.2, -0.6), 2, -1), ((3.0, 0.0, 0.0), 0, 1), ((0.0, 0.0, 3.0), 2, 1),
+    ((0.0, 0.0, -3.0), 2, -1),
+])
+def test_elbows_go_where_they_are_told_alike_on_both_sides(
+    hint: tuple[float, ...], axis: int, sign: int
+) -> None:
+    left, right = (elbow_side(side, outward, ACROSS, np.array(hint))
+                   for side, outward in (("Left", 1.0), ("Right", -1.0)))
+    assert np.abs(left - right).max() < 1e-3
+    assert (sign * left[:, axis]).min() > 0.03

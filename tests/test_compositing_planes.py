@@ -61,5 +61,9 @@ def test_the_box_holds_figure_and_shadow_and_is_even() -> None:
     figure, shadow = np.zeros((5, 3, 4), np.uint8), np.zeros((2, 9), np.uint8)
     assert changed_box(Frame((40, 40), figure, (11, 7), shadow, (5, 12))) == (4, 6, 14, 14)
     assert changed_box(Frame((40, 40), figure, (11, 7), NOTHING, (0, 0))) == (10, 6, 14, 12)
+    wider = np.zeros((3, 8), np.uint8)
+    assert changed_box(Frame((40, 40), figure, (11, 7), wider, (7, 12))) == (6, 6, 16, 16)
+    assert changed_box(Frame((40, 40), np.zeros((3, 1, 4), np.uint8), (2, 4), NOTHING,
+                             (0, 0))) == (2, 4, 4, 8)
     assert changed_box(Frame((40, 40), np.zeros((0, 0, 4), np.uint8), (0, 0), NOTHING,
                              (0, 0))) == (0, 0, 0, 0)

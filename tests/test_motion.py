@@ -162,6 +162,9 @@ def test_metrics_on_known_motions():
     assert metrics.foot_skate(still, 100.0) == pytest.approx(0.0, abs=1e-9)
     assert metrics.foot_skate(sliding, 100.0) == pytest.approx(100.0, rel=0.02)
     assert metrics.skate_share(sliding, 100.0) > 0.95
+    # A foot that comes down is not sliding yet between the sample in the air and the one below.
+    landing = sliding[:11] + np.where(np.arange(11) < 3, 0.2, 0.0)[:, None, None] * [0, 0, 1.0]
+    assert metrics.skate_share(landing, 100.0) == 0.5
     assert metrics.ground_penetration(still - [0.0, 0.0, 0.02]) == pytest.approx(2.0)
     assert metrics.mean_jerk(sliding, 100.0) == pytest.approx(0.0, abs=1e-6)
     assert metrics.direction_errors(np.eye(3)[0], np.eye(3)[1]) == pytest.approx(90.0)

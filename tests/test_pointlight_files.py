@@ -39,12 +39,12 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def box(half: float, frames: int = 1) -> BodySurface:
-    """A cube about the origin that does not move."""
+def box(half: float, frames: int = 1, at: tuple[float, ...] = (0.0, 0.0, 0.0)) -> BodySurface:
+    """A cube that does not move."""
     one = Skeleton(("root",), np.array([-1]), np.zeros((1, 3)), np.ones((1, 3)))
     columns = joint_columns(one, np.zeros((frames, 1, 3)),
                             np.tile([1.0, 0, 0, 0], (frames, 1, 1)))
-    rest = np.concatenate([half * CORNERS, np.ones((8, 1))], axis=1).astype(np.float32)
+    rest = np.concatenate([half * CORNERS + at, np.ones((8, 1))], axis=1).astype(np.float32)
     return BodySurface(sparse.csr_matrix(rest), columns, SIDES)
 
 
@@ -61,6 +61,15 @@ def test_dots_behind_a_body_are_hidden_and_no_others(distance: float) -> None:
     from_behind = View(400, 400, np.zeros(3), view_from(180, 0), 40, distance)
     assert hidden_dots(dots, from_behind, [box(0.5)])[0].tolist() == [True, False, False, False,
                                                                      False]
+
+
+def test_every_body_hides_dots_also_those_of_others() -> None:
+    places = np.array([[-2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0]])[None]
+    dots = Dots.of(tuple("abc"), np.array([0, 1, 1]), places)
+    view = View(400, 400, np.zeros(3), view_from(0, 0), 40)
+    bodies = [box(0.5, at=(-2.0, 0.0, 0.0)), box(0.5, at=(2.0, 0.0, 0.0))]
+    for order in (bodies, bodies[::-1]):
+        assert hidden_dots(dots, view, order)[0].tolist() == [True, True, False]
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Several people in one scene: where they stand to one another, and hands that meet."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +104,18 @@ def test_people_apart_stay_as_they_are_alone() -> None:
     for motion, performance in zip(motions, done, strict=True):
         assert np.allclose(performance.motion.global_pose.positions, motion.global_pose.positions,
                            atol=2e-3)
+
+
+def test_everybody_stands_at_the_own_height_and_only_level_places_are_shared() -> None:
+    skeleton = standard_skeleton()
+    giant = replace(BONES, skeleton=replace(skeleton, heads=1.5 * skeleton.heads,
+                                            tails=1.5 * skeleton.tails))
+    rotations = np.tile([1.0, 0.0, 0.0, 0.0], (5, len(skeleton.names), 1))
+    motions = [Motion(skeleton, 30.0, np.tile(skeleton.heads[0] + [x, 0.0, 0.0], (5, 1)), rotations)
+               for x in (-1.0, 1.0)]
+    done = retarget_scene([(motion, None) for motion in motions], [BONES, giant], repair=False)
+    for performance, size in zip(done, (1.0, 1.5), strict=True):
+        assert hips(performance.motion)[:, 2] == pytest.approx(
+            np.full(5, size * hips(motions[0])[0, 2]), abs=1e-6)
+    apart = hips(done[1].motion) - hips(done[0].motion)
+    assert apart[:, 0] == pytest.approx(np.full(5, 2 * 1.5**0.5), abs=1e-6)

@@ -274,3 +274,20 @@ def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
         time.sleep(0.1)
     os.kill(int(pid), signal.SIGKILL)
     pytest.fail("the worker outlived its parent")
+
+
+def test_a_worker_is_worn_by_all_the_frames_it_was_given_to_render(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mimegen.stage.worker.FRAMES_UNTIL_WORN", 5)
+    fresh = StageWorker("cpu", 1)
+    try:
+        worn = []
+        for missing in ([1, 1, 0], [0, 1, 1], [1, 0, 0]):
+            job = shot(tmp_path, tiny())
+            job.missing[:, 0] = missing
+            fresh.submit(job)
+            worn.append(fresh.worn)
+        assert worn == [False, False, True]
+    finally:
+        fresh.kill()

@@ -31,6 +31,15 @@ def test_cells_the_groups_do_not_have() -> None:
     assert parse("spacesuit+blank@45,man+beach@12.5") == ["spacesuit+blank@45", "man+beach@12.5"]
 
 
+@pytest.mark.parametrize("text", ["base+aligned@0,mime", "mime,base+aligned@0",
+                                  "all,base+aligned@0,mime"])
+def test_a_cell_asked_for_by_name_is_so_before_and_after_its_group(text: str) -> None:
+    found = parse_variants(text, CHARACTERS, BACKGROUNDS)
+    assert len(found) == len(MIME)
+    by_name = [str(variant) for variant in found if not variant.from_group]
+    assert by_name == ["base+aligned@0"]
+
+
 @given(st.sampled_from(sorted(CHARACTERS | {"base", "adversarial"})),
        st.sampled_from(["blank", "aligned", "misaligned", "beach"]), st.integers(0, 359))
 def test_names_round_trip(character: str, background: str, angle: int) -> None:

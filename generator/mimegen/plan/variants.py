@@ -63,6 +63,7 @@ class Variant:
 def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> list[Variant]:
     """Return the variants that a comma-separated list of names and groups stands for, each once.
 
+    A cell that is asked for by its name is so wherever groups hold it as well.
     ``characters`` and ``backgrounds`` are the names that the catalogue offers.
     Raises RequestError, with near misses, for what the grammar does not allow.
     """
@@ -71,7 +72,8 @@ def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> li
         for name in GROUPS.get(word, (word,)):
             variant = _parse(name, {*CAST, *characters}, {*BACKGROUNDS, *backgrounds},
                              from_group=word in GROUPS)
-            found.setdefault(str(variant), variant)
+            if str(variant) not in found or found[str(variant)].from_group:
+                found[str(variant)] = variant
     return list(found.values())
 
 

@@ -5,6 +5,9 @@ import json
 import os
 from pathlib import Path
 
+# When a file was written, in nanoseconds, and how long it is.
+Stamp = tuple[int, int]
+
 
 def content_key(*parts: object) -> str:
     """Return the SHA-256 of values that JSON can hold; equal values give equal keys."""
@@ -16,6 +19,15 @@ def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def stamp(path: Path) -> Stamp | None:
+    """Return what changes when a file is written again; None without a file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def code_hash(*places: Path) -> str:

@@ -2,18 +2,17 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from PIL import Image
 from pydantic import Field, model_validator
 
-from mimegen.base.files import content_key, file_hash
+from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.scenery.shared import completed, shared_files
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
-# When a file was written, in nanoseconds, and how long it is.
-Stamp = tuple[int, int]
 
 
 class Picture(Strict):
@@ -65,11 +64,12 @@ class Background(Strict):
 def read_background(path: Path) -> Background:
     """Read a background; its picture's ``file`` becomes relative to the working folder.
 
-    Raises RequestError, naming file, line and key, for a file that is absent or no YAML, a key
-    that is misspelt, missing or out of range, and a picture that is absent or cannot be read.
+    A set gets what it uses and does not define from the folders ``shared``. Raises RequestError,
+    naming file, line and key, for a file that is absent or no YAML, a key that is misspelt,
+    missing or out of range, and a picture that is absent or cannot be read.
     """
     file = YamlFile(path)
-    background = file.parsed(Background)
+    background = file.parsed(Background, _declaration(file))
     if background.picture is None:
         return background
     picture = background.picture.model_copy(
@@ -88,27 +88,24 @@ def read_background(path: Path) -> Background:
     return background.model_copy(update={"picture": picture})
 
 
+def _declaration(file: YamlFile) -> dict[str, Any]:
+    content: dict[str, Any] = file.content
+    return content | {"set": completed(file, content["set"])} if "set" in content else content
+
+
 def background_key(path: Path) -> str:
     """Return the content key of a background: what is seen of it, and its picture's bytes.
 
     Names, descriptions and comments are no part of it. Asked again, it looks only at whether its
     files have changed. Raises RequestError as ``read_background`` does.
     """
-    declared, picture = _declared(path, _stamp(path))
-    return content_key(declared, picture and _picture_hash(picture, _stamp(picture)))
-
-
-def _stamp(path: Path) -> Stamp | None:
-    """Return what changes when a file is written again; None without a file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+    files = (path, *shared_files(path))
+    declared, picture = _declared(path, tuple(stamp(file) for file in files))
+    return content_key(declared, picture and _picture_hash(picture, stamp(picture)))
 
 
 @lru_cache(maxsize=1024)
-def _declared(path: Path, stamp: Stamp | None) -> tuple[str, Path | None]:
+def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path | None]:
     background = read_background(path)
     seen = background.model_dump(mode="json", include={"color", "picture", "set"},
                                  exclude={"picture": {"file"}})
@@ -117,5 +114,5 @@ def _declared(path: Path, stamp: Stamp | None) -> tuple[str, Path | None]:
 
 
 @lru_cache(maxsize=1024)
-def _picture_hash(picture: Path, stamp: Stamp | None) -> str:
+def _picture_hash(picture: Path, written: Stamp | None) -> str:
     return file_hash(picture)

@@ -1,0 +1,127 @@
+"""Materials and groups that sets share by name: backgrounds/shared/*.yaml.
+
+A set that uses a name without defining it takes it from there, and with it whatever that uses in
+turn. What a set defines itself comes first, so that a shared prop wears the set's own colors.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from mimegen.base.errors import near_misses
+from mimegen.base.files import Stamp, stamp
+from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.stage.scenery.scenery import Object, SetMaterial
+
+Kind = Literal["materials", "groups"]
+KINDS: tuple[Kind, ...] = ("materials", "groups")
+
+
+class SharedParts(Strict):
+    """One file of a folder ``shared``: what sets may use by name."""
+
+    materials: dict[str, SetMaterial] = Field(default={})
+    groups: dict[str, tuple[Object, ...]] = Field(default={})
+
+
+class Part(NamedTuple):
+    """A material or a group as its file has it, and where that is."""
+
+    content: Any
+    file: YamlFile
+    location: tuple[int | str, ...]
+
+
+class Use(NamedTuple):
+    """Where a file names a material or a group."""
+
+    kind: Kind
+    name: str
+    file: YamlFile
+    location: tuple[int | str, ...]
+
+
+def shared_files(background: Path) -> list[Path]:
+    """Return the files whose parts a background may use: those beside it, then mimegen's own."""
+    folders = dict.fromkeys([background.parent.resolve() / "shared",
+                             data_folder() / "backgrounds" / "shared"])
+    return [file for folder in folders for file in sorted(folder.glob("*.yaml"))]
+
+
+def completed(file: YamlFile, scenery: Any) -> Any:
+    """Return the declaration ``scenery`` of a set with all that it uses and does not define.
+
+    Raises RequestError, with file, line and near misses, for a name that nobody defines, and for
+    a shared file that is wrong.
+    """
+    if not isinstance(scenery, Mapping):
+        return scenery
+    own = {kind: scenery.get(kind, {}) for kind in KINDS}
+    if not all(isinstance(parts, Mapping) for parts in own.values()):
+        return scenery
+    shared = _parts(shared_files(file.path))
+    found = {kind: dict(parts) for kind, parts in own.items()}
+    waiting = deque(_uses(scenery, file, ("set",)))
+    while waiting:
+        use = waiting.popleft()
+        if use.name in found[use.kind]:
+            continue
+        part = shared[use.kind].get(use.name)
+        if part is None:
+            known = {*found[use.kind], *shared[use.kind]}
+            raise use.file.error(use.location, f"there is no {use.kind[:-1]} '{use.name}'"
+                                               f"{near_misses(use.name, known)}")
+        found[use.kind][use.name] = part.content
+        waiting.extend(_uses(part.content, part.file, part.location))
+    return {**scenery, **found}
+
+
+def _uses(content: Any, file: YamlFile, location: tuple[int | str, ...]) -> Iterator[Use]:
+    """Yield every material and group that a part of a file names, in the file's order."""
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        for number, inner in enumerate(content):
+            yield from _uses(inner, file, (*location, number))
+    elif isinstance(content, Mapping):
+        yield from (use for use in _named_here(content, file, location)
+                    if isinstance(use.name, str))
+        for key, inner in content.items():
+            yield from _uses(inner, file, (*location, key))
+
+
+def _named_here(content: Mapping[Any, Any], file: YamlFile, location: tuple[int | str, ...]
+                ) -> Iterator[Use]:
+    """Yield what one object, floor or wall names itself."""
+    materials = content["material"] if "material" in content else []
+    for name in materials if isinstance(materials, list) else [materials]:
+        yield Use("materials", name, file, (*location, "material"))
+    if content.get("kind") == "group":
+        yield Use("groups", content.get("of", ""), file, (*location, "of"))
+        exchanged = content.get("materials")
+        for old, new in exchanged.items() if isinstance(exchanged, Mapping) else ():
+            yield Use("materials", new, file, (*location, "materials", old))
+
+
+def _parts(files: Sequence[Path]) -> dict[Kind, dict[str, Part]]:
+    """Return the parts of all files by name; those of the first folder come first."""
+    found: dict[Kind, dict[str, Part]] = {kind: {} for kind in KINDS}
+    for path in files:
+        file = _shared_file(path, stamp(path))
+        for kind in KINDS:
+            for name, content in file.content.get(kind, {}).items():
+                known = found[kind].setdefault(name, Part(content, file, (kind, name)))
+                if known.file is not file and known.file.path.parent == path.parent:
+                    raise file.error((kind, name),
+                                     f"{known.file.path.name} beside it has it already")
+    return found
+
+
+@lru_cache(maxsize=64)
+def _shared_file(path: Path, written: Stamp | None) -> YamlFile:
+    file = YamlFile(path)
+    file.parsed(SharedParts)
+    return file

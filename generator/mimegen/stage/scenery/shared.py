@@ -1,7 +1,7 @@
 """Materials and groups that sets share by name: backgrounds/shared/*.yaml.
 
 A set that uses a name without defining it takes it from there, and with it whatever that uses in
-turn. What a set defines itself comes first, so that a shared prop wears the set's own colors.
+turn. What a set defines itself comes first, so that a shared group wears the set's own colors.
 """
 
 from collections import deque
@@ -56,28 +56,30 @@ def shared_files(background: Path) -> list[Path]:
 def completed(file: YamlFile, scenery: Any) -> Any:
     """Return the declaration ``scenery`` of a set with all that it uses and does not define.
 
-    Raises RequestError, with file, line and near misses, for a name that nobody defines, and for
-    a shared file that is wrong.
+    A word in place of a definition (``steel: bright_steel``) is a shared one's name. Raises
+    RequestError, with file, line and near misses, for a name that nobody defines, and for a
+    shared file that is wrong.
     """
-    if not isinstance(scenery, Mapping):
-        return scenery
-    own = {kind: scenery.get(kind, {}) for kind in KINDS}
-    if not all(isinstance(parts, Mapping) for parts in own.values()):
+    if not isinstance(scenery, Mapping) or not all(
+            isinstance(scenery.get(kind, {}), Mapping) for kind in KINDS):
         return scenery
     shared = _parts(shared_files(file.path))
-    found = {kind: dict(parts) for kind, parts in own.items()}
-    waiting = deque(_uses(scenery, file, ("set",)))
+    own = {kind: scenery.get(kind, {}) for kind in KINDS}
+    found = {kind: {name: part for name, part in own[kind].items() if not isinstance(part, str)}
+             for kind in KINDS}
+    renamed = ((Use(kind, part, file, ("set", kind, name)), name) for kind in KINDS
+               for name, part in own[kind].items() if isinstance(part, str))
+    waiting = deque([*renamed, *((use, use.name) for use in _uses(scenery, file, ("set",)))])
     while waiting:
-        use = waiting.popleft()
-        if use.name in found[use.kind]:
+        use, name = waiting.popleft()
+        if name in found[use.kind]:
             continue
         part = shared[use.kind].get(use.name)
         if part is None:
-            known = {*found[use.kind], *shared[use.kind]}
             raise use.file.error(use.location, f"there is no {use.kind[:-1]} '{use.name}'"
-                                               f"{near_misses(use.name, known)}")
-        found[use.kind][use.name] = part.content
-        waiting.extend(_uses(part.content, part.file, part.location))
+                                 f"{near_misses(use.name, {*own[use.kind], *shared[use.kind]})}")
+        found[use.kind][name] = part.content
+        waiting.extend((use, use.name) for use in _uses(part.content, part.file, part.location))
     return {**scenery, **found}
 
 
@@ -96,7 +98,7 @@ def _uses(content: Any, file: YamlFile, location: tuple[int | str, ...]) -> Iter
 def _named_here(content: Mapping[Any, Any], file: YamlFile, location: tuple[int | str, ...]
                 ) -> Iterator[Use]:
     """Yield what one object, floor or wall names itself."""
-    materials = content["material"] if "material" in content else []
+    materials = content.get("material", [])
     for name in materials if isinstance(materials, list) else [materials]:
         yield Use("materials", name, file, (*location, "material"))
     if content.get("kind") == "group":

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import LIBRARIES, data_folder
 from mimegen.compositing.background import background_key, read_background
 from mimegen.library.catalogue import Catalogue
 from mimegen.stage.scenery.shared import KINDS, SharedParts
@@ -64,6 +64,15 @@ def test_a_users_own_parts_lie_beside_their_backgrounds_and_come_first(tmp_path)
     made = read_background(background(tmp_path, objects=[{"kind": "group", "of": "pair"}])).set
     assert made.materials["steel"].color == "#0000ff"
     assert made.materials["oak"].pattern == "wood"
+
+
+def test_a_librarys_parts_come_before_mimegens(tmp_path, monkeypatch):
+    library = tmp_path / "library"
+    (library / "backgrounds").mkdir(parents=True)
+    shared(library / "backgrounds", materials={"steel": BLUE})
+    monkeypatch.setenv(LIBRARIES, str(library))
+    made = read_background(background(tmp_path, objects=[ball("steel")])).set
+    assert made.materials["steel"].color == "#0000ff"
 
 
 def test_a_word_in_place_of_a_definition_is_a_shared_ones_name(tmp_path):

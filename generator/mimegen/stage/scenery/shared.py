@@ -14,7 +14,7 @@ from pydantic import Field
 
 from mimegen.base.errors import near_misses
 from mimegen.base.files import Stamp, stamp
-from mimegen.base.paths import data_folder
+from mimegen.base.paths import data_folders
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.stage.scenery.scenery import Object, SetMaterial
 
@@ -47,10 +47,14 @@ class Use(NamedTuple):
 
 
 def shared_files(background: Path) -> list[Path]:
-    """Return the files whose parts a background may use: those beside it, then mimegen's own."""
-    folders = dict.fromkeys([background.parent.resolve() / "shared",
-                             data_folder() / "backgrounds" / "shared"])
-    return [file for folder in folders for file in sorted(folder.glob("*.yaml"))]
+    """Return the files whose parts a background may use, those that come first first.
+
+    That is the folder ``shared`` beside it, then those of the user's libraries and of mimegen.
+    """
+    # No `data_files`: a background's own key covers what it uses, and that alone.
+    folders = [background.parent, *(folder / "backgrounds" for folder in reversed(data_folders()))]
+    places = dict.fromkeys(folder.resolve() / "shared" for folder in folders)
+    return [file for place in places for file in sorted(place.glob("*.yaml"))]
 
 
 def completed(file: YamlFile, scenery: Any) -> Any:

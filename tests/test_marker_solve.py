@@ -8,7 +8,7 @@ from mimegen.base.errors import RequestError
 from mimegen.markers import centres, find_marker_set, solve
 from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
 from mimegen.markers.sets import body_landmarks, marker_sets, plain
-from mimegen.motion import quaternions, standard_skeleton
+from mimegen.motion import Motion, quaternions, standard_skeleton
 
 JOINTS = ["LeftLeg", "RightLeg", "LeftFoot", "RightFoot", "LeftArm", "RightArm", "LeftForeArm",
           "RightForeArm", "LeftHand", "RightHand", "Neck", "Hips", "LeftUpLeg", "RightUpLeg",
@@ -134,6 +134,47 @@ def test_bodies_without_pelvis_or_legs_are_refused(missing, said):
     labels = [label for label in PLUG_IN_GAIT if label not in missing]
     with pytest.raises(RequestError, match=said):
         solved(labels, markers(labels, exercise()))
+
+
+def swaying(frames=90):
+    """A standing body that leans to the side and forwards, and reaches out."""
+    motion = exercise(frames)
+    turns = np.tile(quaternions.IDENTITY, (*motion.rotations.shape[:2], 1))
+    sway = np.sin(2 * np.pi * np.arange(frames) / 60)
+    for joint, axis in (("Spine1", 0), ("Spine", 1), ("LeftArm", 2), ("RightArm", 2)):
+        vectors = np.zeros((frames, 3))
+        vectors[:, axis] = 0.3 * sway
+        turns[:, motion.skeleton.index[joint]] = quaternions.from_rotation_vectors(vectors)
+    return Motion(motion.skeleton, 30.0, np.tile(motion.skeleton.heads[0], (frames, 1)), turns)
+
+
+@pytest.mark.parametrize(("labels", "said"), [
+    (PLUG_IN_GAIT[:23], "pelvis and legs are not recorded"),
+    (PLUG_IN_GAIT[:27], "legs are not recorded")])
+def test_an_upper_body_alone_gets_standing_legs(labels, said):
+    motion = swaying()
+    solution = solved(labels, markers(labels, motion))
+    assert any(said in note for note in solution.notes)
+    assert set(solution.rms_mm) == set(labels)
+    assert {"LeftFoot", "RightFoot", "LeftLeg"} <= set(solution.inferred)
+    assert ("Hips" in solution.inferred) == (len(labels) == 23)
+    index, places = solution.motion.skeleton.index, solution.motion.global_pose.positions
+    feet = places[:, [index["LeftFoot"], index["RightFoot"]]]
+    assert np.ptp(feet, axis=0).max() < 0.03
+    assert np.abs(feet - motion.global_pose.positions[0, [index["LeftFoot"], index["RightFoot"]]]
+                  ).max() < 0.08
+    found = errors_mm(solution, motion)
+    assert max(found[joint] for joint in ("Neck", "LeftForeArm", "RightHand")) < 30.0, found
+    assert found["Hips"] < 80.0
+
+
+def test_legs_below_a_trunk_that_goes_elsewhere_glide_along():
+    motion = swaying()
+    away = np.linspace(0, 2, motion.frames)[:, None] * [0.0, -1.0, 0.0]
+    upper = PLUG_IN_GAIT[:23]
+    solution = solved(upper, markers(upper, motion) + away[:, None])
+    foot = solution.motion.global_pose.positions[:, solution.motion.skeleton.index["LeftFoot"]]
+    assert np.ptp(foot[:, 1]) > 1.5 and np.ptp(foot[:, 2]) < 0.02
 
 
 @pytest.mark.parametrize(("labels", "name"), [

@@ -17,8 +17,9 @@ SOLVED = {"btk_PiG_Motion3_FF": 16, "btk_c3dorg04_sub_labels": 16, "cmu_02_01": 
           "ktk_tennis_serve_nan": 39, "pycgm_ROM_Sample_Static": 35}
 REFUSED = {"btk_c3dorg01_Eb015pi": "clusters", "btk_c3dorg01_Eb015vr": "clusters",
            "btk_c3dorg02_sgi_real": "clusters", "btk_c3dorg13_golfswing": "fit no marker set",
-           "btk_c3dorg18_bad_parameter_section": "damaged", "ktk_duplicate_labels": "pelvis"}
-RAW = sorted({*SOLVED, *REFUSED} - {"btk_c3dorg18_bad_parameter_section"})
+           "btk_c3dorg18_bad_parameter_section": "damaged"}
+UPPER_BODY = "ktk_duplicate_labels"
+RAW = sorted({*SOLVED, *REFUSED, UPPER_BODY} - {"btk_c3dorg18_bad_parameter_section"})
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,30 @@ def test_samples_that_cannot_be_solved_are_refused_with_the_reason(samples, name
         read_motion(path)
     assert str(refusal.value).startswith(str(path))
     assert "\n" not in str(refusal.value)
+
+
+def test_a_trial_of_the_upper_body_alone_stands_on_legs_and_says_so(samples):
+    """Somebody in a wheelchair, 3 m in 4 s."""
+    recording = read_motion(samples / "c3d" / f"{UPPER_BODY}.c3d")
+    assert any("pelvis and legs are not recorded" in note for note in recording.notes)
+    assert recording.inferred[0] == "Hips" and recording.confidence["left_foot"] == 0.6
+    assert np.sqrt(np.mean(np.square(list(recording.marker_rms_mm.values())))) < 15.0
+    index, places = recording.motion.skeleton.index, recording.motion.global_pose.positions
+    body = places[:, index["Head"]] - (places[:, index["LeftFoot"]]
+                                       + places[:, index["RightFoot"]]) / 2
+    assert np.all(body[:, 2] > 1.4) and np.ptp(places[:, index["LeftFoot"], 2]) < 0.03
+
+
+@pytest.mark.parametrize("turn", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+def test_an_upper_body_alone_stands_up_whatever_axis_was_vertical(tmp_path, turn):
+    """Its waving hands rest longer than anything else, above the head."""
+    upper = PLUG_IN_GAIT[:23]
+    places = markers(upper, exercise()).copy()
+    hands = [upper.index(f"{side}{name}") for side in "LR" for name in ("WRA", "WRB", "FIN")]
+    places[:, hands] = places[:1, hands] + [0.0, 0.0, 0.6]
+    recording = read_motion(write_c3d(tmp_path / "up.c3d", upper, places[..., turn]))
+    assert recording.up_axis == "XYZ"[turn.index(2)]
+    assert "trunk" in recording.up_source
 
 
 @pytest.mark.parametrize("name", RAW)

@@ -12,6 +12,12 @@ from mimegen.markers.fitting import Pose, Rig, Springs, fitted, placed
 from mimegen.markers.hidden import as_on_the_other_side, hidden_joints, plain_name, stops
 from mimegen.markers.rig import body_scale, plain_skeleton, to_size
 from mimegen.markers.sets import Landmark, MarkerSet, freedom
+from mimegen.markers.standing import (
+    LEGS,
+    shows_pelvis,
+    shows_upper_body_alone,
+    with_standing_legs,
+)
 from mimegen.markers.start import first_pose, neutral
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -40,7 +46,7 @@ class Solution:
 
     ``rms_mm`` is by label; ``unseen`` (F, J) says which joints were bridged in which frames;
     ``frames`` is the span of the take that the motion covers; ``inferred`` are joints of limbs that
-    no marker shows.
+    no marker shows, and those of legs that stand below an upper body recorded alone.
     """
 
     motion: Motion
@@ -66,6 +72,10 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     seen = seen[span][:, shown]
     names = tuple(labels[n] for (n, _), there in zip(known, shown, strict=True) if there)
     landmarks = [mark for (_, mark), there in zip(known, shown, strict=True) if there]
+    standing = shows_upper_body_alone(landmarks)
+    put = _put_there(landmarks) if standing else ()
+    if standing:
+        landmarks, seen = with_standing_legs(landmarks, seen, fps)
     _check(file, marker_set, landmarks)
     hidden = hidden_joints(landmarks)
     skeleton, rig, pose = _calibrated(file, seen, landmarks, hidden)
@@ -76,8 +86,9 @@ def solve(file: str, labels: Sequence[str], positions: FloatArray, fps: float,
     rms = {name: float(1000 * np.sqrt(np.nanmean(misses[:, n] ** 2)))
            for n, name in enumerate(names)}
     left = [label for label in labels if marker_set.landmark(label) is None]
-    notes = (*_notes(len(positions), span, seen, left, landmarks), *_inferred(hidden))
-    return Solution(motion, names, rms, unseen, span, hidden, notes)
+    said = _standing(put) if standing else _inferred(hidden)
+    notes = (*_notes(len(positions), span, seen[:, : len(names)], left, landmarks), *said)
+    return Solution(motion, names, rms, unseen, span, put or hidden, notes)
 
 
 def _check(file: str, marker_set: MarkerSet, landmarks: Sequence[Landmark]) -> None:
@@ -251,6 +262,17 @@ def _inferred(hidden: Sequence[str]) -> tuple[str, ...]:
         return ()
     return (f"no marker shows the {', the '.join(map(plain_name, hidden))}: inferred"
             " from the other markers, some centimetres off",)
+
+
+def _put_there(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
+    """Return the joints of legs that stand where nothing shows them."""
+    return LEGS if shows_pelvis(landmarks) else ("Hips", *LEGS)
+
+
+def _standing(put: Sequence[str]) -> tuple[str, ...]:
+    pelvis = "pelvis and legs" if "Hips" in put else "legs"
+    return (f"the markers show the upper body alone: {pelvis} are not recorded but made to stand"
+            " below it, and to glide along where it goes",)
 
 
 def _notes(total: int, span: slice, seen: FloatArray, left: Sequence[str],

@@ -36,11 +36,11 @@ def first_pose(skeleton: Skeleton, rig: Rig, landmarks: Sequence[Landmark],
     for segment, joints in (("Hips", ("Hips",)), ("Head", ("Head",)),
                             ("Spine2", ("Spine2", "LeftShoulder", "RightShoulder"))):
         members = [n for n, mark in enumerate(landmarks) if mark.joint in joints]
-        turn, shift = _rigid(places[members], seen[:, members])
-        turns[segment] = _filled(turn)
+        turn, shift = rigid(places[members], seen[:, members])
+        turns[segment] = filled(turn)
         if segment == "Hips" and turns["Hips"] is not None:
             pose.rotations[:, 0] = turns["Hips"]
-            pose.roots[:] = _bridged(
+            pose.roots[:] = bridged(
                 quaternions.rotate(turns["Hips"], skeleton.heads[0]) + shift)
     _spread(pose, index, turns["Hips"], turns["Spine2"], ("Spine", "Spine1", "Spine2"))
     _spread(pose, index, turns["Spine2"], turns["Head"], ("Neck", "Head"))
@@ -52,7 +52,7 @@ def first_pose(skeleton: Skeleton, rig: Rig, landmarks: Sequence[Landmark],
             joint = index[side.capitalize() + part]
             if members:
                 along = places[members].mean(axis=0) - skeleton.heads[joint]
-                _swing(rig, pose, joint, along, _bridged(_middle(seen[:, members])))
+                _swing(rig, pose, joint, along, bridged(_middle(seen[:, members])))
     return pose
 
 
@@ -60,7 +60,7 @@ def _rest_places(skeleton: Skeleton, rig: Rig) -> FloatArray:
     return np.asarray(skeleton.heads[rig.carriers] + rig.markers)
 
 
-def _rigid(rest: FloatArray, seen: FloatArray) -> tuple[FloatArray, FloatArray]:
+def rigid(rest: FloatArray, seen: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return turns (F, 4) and shifts (F, 3) that bring places ``rest`` (M, 3) to ``seen``.
 
     Kabsch, "A solution for the best rotation to relate two sets of vectors" (1976); frames with
@@ -90,17 +90,17 @@ def _middle(seen: FloatArray) -> FloatArray:
     return np.asarray(total / np.where(count > 0, count, np.nan))
 
 
-def _filled(turns: FloatArray) -> FloatArray | None:
+def filled(turns: FloatArray) -> FloatArray | None:
     """Return turns (F, 4) with gaps interpolated, or None where there are none at all."""
     if np.isnan(turns[:, 0]).all():
         return None
     signs = turns.copy()
     known = np.flatnonzero(np.isfinite(turns[:, 0]))
     signs[known] = quaternions.without_flips(turns[known])
-    return quaternions.normalise(_bridged(signs))
+    return quaternions.normalise(bridged(signs))
 
 
-def _bridged(values: FloatArray) -> FloatArray:
+def bridged(values: FloatArray) -> FloatArray:
     """Return values (F, C) with NaN interpolated, and held at the ends."""
     known = np.flatnonzero(np.isfinite(values).all(axis=1))
     if len(known) < 2:

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.markers import Solution, find_marker_set, solve
+from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
+from mimegen.markers.standing import shows_upper_body_alone, trunk_up
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
-from mimegen.readers.points import UNLABELLED, read_points
+from mimegen.readers.points import UNLABELLED, Points, read_points, stood_up
 from mimegen.readers.recording import Recording
 
 GOOD_FIT_MM, NO_BODY_MM = 15.0, 60.0
@@ -33,6 +34,7 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so nobody can"
                            " tell where they sit; label them first, or draw the points as they are")
     found = find_marker_set(str(path), points.labels)
+    points = _trunk_upright(points, found)
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
     typical = float(np.median(list(solution.rms_mm.values())))
     if typical > NO_BODY_MM:
@@ -47,6 +49,17 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                    unit_source=points.unit_source, up_axis=points.up_axis,
                    up_source=points.up_source, marker_rms_mm=solution.rms_mm,
                    bridged=_bridged(solution), inferred=solution.inferred)
+
+
+def _trunk_upright(points: Points, marker_set: MarkerSet) -> Points:
+    """Return the points of an upper body alone upright: it has no feet that stand still."""
+    known = [(n, mark) for n, label in enumerate(points.labels)
+             if (mark := marker_set.landmark(label)) is not None]
+    landmarks = [mark for _, mark in known]
+    if not shows_upper_body_alone(landmarks):
+        return points
+    up = trunk_up(landmarks, points.positions[:, [n for n, _ in known]])
+    return stood_up(points, up, "the trunk's upper end is above its lower")
 
 
 def _fit(solution: Solution) -> tuple[str, ...]:

@@ -200,6 +200,18 @@ def _unit(stated: str, places: FloatArray) -> tuple[float, str]:
     return unit, f"{says}; in {name} the markers span {size * unit:.2f} m"
 
 
+def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
+    """Return points turned so that the axis nearest to a ``direction`` (3,) in them points up.
+
+    ``source`` says how the direction was found.
+    """
+    largest = int(np.argmax(np.abs(direction)))
+    up = np.eye(3)[largest] * np.sign(direction[largest])
+    file_up = _upright(_axis(points.up_axis)).T @ up
+    return replace(points, positions=points.positions @ _upright(up).T,
+                   up_axis=_axis_name(file_up), up_source=source)
+
+
 def _up(places: FloatArray) -> tuple[FloatArray, str, str]:
     """Find the file's vertical: from where the stillest points are to the middle of all.
 
@@ -214,8 +226,17 @@ def _up(places: FloatArray) -> tuple[FloatArray, str, str]:
     direction = away.mean(axis=0) if len(away) else np.array([0.0, 0.0, 1.0])
     largest = int(np.argmax(np.abs(direction)))
     up = np.eye(3)[largest] * np.sign(direction[largest])
-    name = f"{'-' if up.sum() < 0 else ''}{'XYZ'[largest]}"
-    return up, name, "what stands still is below the rest"
+    return up, _axis_name(up), "what stands still is below the rest"
+
+
+def _axis_name(up: FloatArray) -> str:
+    """Return ``-Y`` for an axis (3,) that points along the negative Y."""
+    return f"{'-' if up.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(up)))]}"
+
+
+def _axis(name: str) -> FloatArray:
+    """Return the axis (3,) that has a name."""
+    return np.asarray(np.eye(3)["XYZ".index(name[-1])] * (-1.0 if name.startswith("-") else 1.0))
 
 
 def _upright(up: FloatArray) -> FloatArray:

@@ -46,6 +46,21 @@ def rows_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
 
 
+def leave_as_killed(path: Path) -> None:
+    """Leave beside a file what a process leaves that is killed while it makes the file."""
+    code = """
+import os, signal, sys
+from pathlib import Path
+from mimegen.base.files import publishing
+with publishing(Path(sys.argv[1])) as part:
+    part.write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    before = set(path.parent.glob(".*"))
+    subprocess.run([sys.executable, "-c", code, path])
+    assert len(set(path.parent.glob(".*")) - before) == 1
+
+
 def frames_of(out: Path) -> dict[Path, int]:
     """The frames in the store of an output folder, with the times they were written."""
     return {path: path.stat().st_mtime_ns for path in out.glob("store/shots/*/*.npz")}

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm import local
 from mimegen.farm.tasks import Task
 from mimegen.stage.camera import Camera
@@ -25,7 +25,7 @@ class ScriptedWorker:
     script: Iterator[Behaviour]
     started = 0
 
-    def __init__(self, device: str, threads: int) -> None:
+    def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
         type(self).started += 1
         self.connection, self._theirs = Pipe()
         self._theirs.send(Ready("cpu", 1, "5.0.1"))
@@ -54,7 +54,11 @@ def fail(job: SetJob, connection: Connection) -> None:
 
 
 def fill_the_disk(job: SetJob, connection: Connection) -> None:
-    connection.send(JobFailed("[Errno 28] No space left on device"))
+    connection.send(JobFailed("frame 3: the words are the system's", disk_full=True))
+
+
+def fail_with_words_of_a_full_disk(job: SetJob, connection: Connection) -> None:
+    connection.send(JobFailed("material 'No space left on device' is unknown"))
 
 
 def publish_and_crash(job: SetJob, connection: Connection) -> None:
@@ -104,8 +108,13 @@ def test_what_was_published_before_a_crash_is_not_done_again(
 
 
 def test_a_full_disk_ends_the_run(run: Callable[..., list[local.Event]]) -> None:
-    with pytest.raises(RequestError, match="no space left"):
+    with pytest.raises(DiskFullError, match="no space left"):
         run([fill_the_disk])
+
+
+def test_words_alone_are_no_full_disk(run: Callable[..., list[local.Event]]) -> None:
+    events = run([fail_with_words_of_a_full_disk] * 2 + [succeed])
+    assert titles(events, local.TaskFailed) == ["task 0"]
 
 
 def test_two_workers_share_the_tasks(run: Callable[..., list[local.Event]]) -> None:
@@ -116,8 +125,8 @@ def test_two_workers_share_the_tasks(run: Callable[..., list[local.Event]]) -> N
 def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[local.Event]],
                                                  monkeypatch: pytest.MonkeyPatch) -> None:
     class DeadWorker(ScriptedWorker):
-        def __init__(self, device: str, threads: int) -> None:
-            super().__init__(device, threads)
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+            super().__init__(device, threads, scratch)
             self.connection.recv()
             self._theirs.close()
 
@@ -138,9 +147,9 @@ def test_a_lost_worker_is_replaced_on_its_own_gpu(
     started: list[str] = []
 
     class Noted(ScriptedWorker):
-        def __init__(self, device: str, threads: int) -> None:
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
             started.append(device)
-            super().__init__(device, threads)
+            super().__init__(device, threads, scratch)
 
     monkeypatch.setattr(local, "StageWorker", Noted)
     Noted.script = iter([crash, crash, succeed, succeed])
@@ -154,8 +163,8 @@ def test_a_blender_that_cannot_load_is_one_clear_line(
     run: Callable[..., list[local.Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Unloadable(ScriptedWorker):
-        def __init__(self, device: str, threads: int) -> None:
-            super().__init__(device, threads)
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+            super().__init__(device, threads, scratch)
             self.connection.recv()
             self._theirs.send(JobFailed("Blender does not load (libSM.so.6)"))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from conftest import leave_as_killed
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import srgb_to_linear
 from mimegen.compositing.decode import read_clip, read_pictures
@@ -171,7 +172,7 @@ def test_posters_are_kept_renewed_and_removed(out):
     rows = read_rows(out)
     rows[0]["sha256"] = "other"
     write_manifest(out, rows[:2])
-    next(iter(posters)).with_suffix(".part").write_bytes(b"left by a killed run")
+    leave_as_killed(next(iter(posters)))
     (out / "posters" / "mine.jpg").write_bytes(b"the user's own")
     write_gallery(out)
     left = set((out / "posters").iterdir()) - {out / "posters" / "mine.jpg"}

@@ -235,10 +235,7 @@ def test_a_crash_ends_the_connection(tmp_path: Path) -> None:
         while True:
             victim.connection.recv()
     victim.submit(shot(tmp_path, tiny()))
-    scratch = Path(victim._scratch.name)
-    assert scratch.is_dir()
     victim.kill()
-    assert not scratch.exists()
     assert not [name for name in files_below(tmp_path) if not name.endswith((".npz", ".part"))]
 
 
@@ -269,7 +266,7 @@ def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
         try:
             os.kill(int(pid), 0)
         except ProcessLookupError:
-            assert not list(scratch.glob("mimegen-*"))
+            assert not list(scratch.iterdir())
             return
         time.sleep(0.1)
     os.kill(int(pid), signal.SIGKILL)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.base.files import content_key, publish
+from conftest import leave_as_killed
+from mimegen.base.files import content_key, publish, publishing
 from mimegen.store.frames import Frame, frame_name, frame_to_bytes, read_frame
 from mimegen.store.store import Store
 
@@ -89,8 +90,12 @@ def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
     still = store.still("s")
     still.parent.mkdir(parents=True)
     still.write_bytes(b"whole")
-    for left in (frame.with_name(".000001.npz.7.part"), still.with_name(".s.7.png")):
-        left.write_bytes(b"half")
+    leave_as_killed(frame)
+    leave_as_killed(still)
+    with publishing(frame) as alive:
+        alive.write_bytes(b"half")
+        store.sweep(["k"])
+        assert alive.exists()
     store.sweep(["k"])
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
         "000000.npz", "s.png"]

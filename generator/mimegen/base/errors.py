@@ -1,6 +1,7 @@
 """Errors that are meant for the person at the keyboard."""
 
 import difflib
+import errno
 from collections.abc import Iterable
 
 
@@ -9,6 +10,24 @@ class RequestError(Exception):
 
     The command line prints it and ends with exit status 2.
     """
+
+
+class DiskFullError(RequestError):
+    """No space, or none of the person's quota, is left; whatever else is tried would fail too."""
+
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+def means_full_disk(problem: BaseException | None) -> bool:
+    """Whether a full disk is what an error, or any error that led to it, came from."""
+    while problem is not None:
+        if isinstance(problem, DiskFullError):
+            return True
+        if isinstance(problem, OSError) and problem.errno in NO_SPACE:
+            return True
+        problem = problem.__cause__ or problem.__context__
+    return False
 
 
 def near_misses(word: str, known: Iterable[str]) -> str:

@@ -3,8 +3,17 @@
 import hashlib
 import json
 import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
+from mimegen.base.owners import is_unfinished, owner_lives, unfinished_name
+
+# No writer leaves what it makes untouched for so long and still lives.
+FORSAKEN_S = 24 * 3600.0
 # When a file was written, in nanoseconds, and how long it is.
 Stamp = tuple[int, int]
 
@@ -37,15 +46,125 @@ def code_hash(*places: Path) -> str:
     return content_key([(file.name, file_hash(file)) for file in files])
 
 
-def publish(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is only ever seen whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+def publish(path: Path, content: str | bytes, synced: bool = False) -> None:
+    """Write a file so that it is only ever seen whole; see ``publishing``."""
+    with publishing(path, synced) as part, _said_of(path):
+        part.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@contextmanager
+def publishing(path: Path, synced: bool = False) -> Iterator[Path]:
+    """Lend a place beside ``path`` for a file or folder, which takes its final name when whole.
+
+    On any error it is gone; what a killed process leaves, ``sweep`` removes. Any number of
+    processes on any number of machines may publish the same file: one of them wins.
+
+    ``synced`` waits for the disk, so that not even a loss of power leaves an empty file under the
+    final name. That is for what nothing could make again: frames, clips and rows in the store have
+    checksums or are read again before they are believed, and waiting costs up to tens of
+    milliseconds a file.
+
+    Raises DiskFullError, or RequestError where ``path`` cannot be written.
+    """
+    part = path.with_name(unfinished_name(path.name))
+    with _said_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        beside.write_bytes(content if isinstance(content, bytes) else content.encode())
-        beside.replace(path)
-    except OSError as problem:
-        problem.filename, problem.filename2 = str(path), None
-        raise
+        with _said_of(path, only=NO_SPACE):
+            yield part
+        with _said_of(path):
+            if synced:
+                _sync(part)
+            part.replace(path)
+            if synced:
+                _sync(path.parent)
     finally:
-        beside.unlink(missing_ok=True)
+        _remove(part)
+
+
+@contextmanager
+def scratch_folder(root: Path | None = None) -> Iterator[Path]:
+    """Lend an empty folder in ``root``, by default the system's own, that is gone at the end.
+
+    What killed processes left in ``root`` is removed. Raises DiskFullError, or RequestError where
+    ``root`` cannot be written.
+    """
+    root = root or Path(tempfile.gettempdir())
+    folder = root / unfinished_name("mimegen")
+    sweep(root)
+    with _said_of(root):
+        folder.mkdir(mode=0o700, parents=True)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what dead processes left unfinished in a folder, and nothing of a live one.
+
+    On this machine the process's number tells. What was begun on another, or by a version that
+    gave no names, is removed after a day without a change, by the clock that stamps files there:
+    a file server's may differ from ours.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        unfinished = [path for path in folder.iterdir() if is_unfinished(path.name)]
+        lives = {path: owner_lives(path.name) for path in unfinished}
+        for path in unfinished:
+            if lives[path] is False:
+                _remove(path)
+        elsewhere = [path for path in unfinished if lives[path] is None]
+        if elsewhere:
+            now = _clock_of(folder)
+            for path in elsewhere:
+                if now - _last_change(path) > FORSAKEN_S:
+                    _remove(path)
+
+
+def _clock_of(folder: Path) -> float:
+    """Return what time it is for files in a folder; never, where none can be written."""
+    probe = folder / unfinished_name("clock")
+    try:
+        probe.touch()
+        return probe.stat().st_mtime
+    except PermissionError:
+        return float("-inf")
+    finally:
+        _remove(probe)
+
+
+def _last_change(path: Path) -> float:
+    """Return when a file, or anything in a folder, was last written; now, where it just went."""
+    try:
+        return max(place.stat().st_mtime for place in (path, *path.rglob("*")))
+    except FileNotFoundError:
+        return float("inf")
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or folder if it is there and may be removed."""
+    with suppress(FileNotFoundError, PermissionError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+
+
+def _sync(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def _said_of(path: Path, only: Collection[int] = ()) -> Iterator[None]:
+    """Say of ``path`` that it cannot be written; of others' errors ``only`` some are about it."""
+    try:
+        yield
+    except OSError as problem:
+        if only and problem.errno not in only:
+            raise
+        kind = DiskFullError if problem.errno in NO_SPACE else RequestError
+        raise kind(f"{path}: cannot be written ({problem.strerror})") from problem

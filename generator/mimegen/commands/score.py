@@ -1,11 +1,13 @@
 """``mimegen score``: look at a score, and lint it, in seconds and without Blender."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
@@ -61,9 +63,9 @@ def preview_command(
     figures = [(character, motion if body == CAPSULES else retarget(motion, character).motion)
                for motion in motions]
     target = target or Path(f"{score.take}.png")
-    part = target.with_name(f".{target.name}.part")
-    scene_sheet(figures, frames, sheet).save(part, "png")
-    part.replace(target)
+    packed = io.BytesIO()
+    scene_sheet(figures, frames, sheet).save(packed, "png")
+    publish(target, packed.getvalue())
     _print_findings(file, motions, score, seed, style)
     click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE

@@ -1,8 +1,6 @@
 """Finished pictures become an H.264 clip, through a pipe to ffmpeg."""
 
-import glob
 import hashlib
-import os
 import re
 import subprocess
 import tempfile
@@ -15,7 +13,8 @@ from typing import IO
 
 import imageio_ffmpeg
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
+from mimegen.base.files import publishing
 from mimegen.compositing.color import LightArray
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
@@ -48,11 +47,11 @@ def write_clip(
     """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
 
     The clip is H.264, yuv420p, BT.709, with its index in front (faststart); the same frames give
-    the same bytes. It is written beside ``target`` and moved there when it is whole. ``threads``
-    is the encoder's, 0 for the usual number; the bytes depend on it.
+    the same bytes. It is only ever seen whole. ``threads`` is the encoder's, 0 for the usual
+    number; the bytes depend on it.
 
     Raises ValueError, naming the file, for a damaged frame, FileNotFoundError for an absent one,
-    and RequestError, with ffmpeg's last line, where the clip cannot be written.
+    and RequestError (DiskFullError), with ffmpeg's last line, where the clip cannot be written.
     """
     compositor = Compositor(backdrop_linear)
     planes = Planes(compositor.empty)
@@ -75,7 +74,7 @@ def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: fl
 def _write(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,
            threads: int, pixels: str) -> ClipFacts:
     (width, height), frames = size, 0
-    with _published(target) as part, \
+    with publishing(target) as part, \
             _encoder(part, width, height, fps, threads, target, pixels) as pipe:
         for picture in pictures:
             pipe.write(picture.data)
@@ -84,33 +83,6 @@ def _write(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, tar
             raise ValueError(f"{target}: a clip needs at least one frame")
     with target.open("rb") as clip:
         return ClipFacts(frames, width, height, hashlib.file_digest(clip, "sha256").hexdigest())
-
-
-@contextmanager
-def _published(target: Path) -> Iterator[Path]:
-    """Lend a file beside ``target`` that takes its place at the end, or is gone on any error.
-
-    What killed writers of the same clip left there is removed.
-    """
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    with _said_of(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
-            left.unlink(missing_ok=True)
-    try:
-        yield part
-        with _said_of(target):
-            part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _said_of(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as problem:
-        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
 
 
 @contextmanager
@@ -136,7 +108,9 @@ def _encoder(
         finally:
             status = process.wait()
         if status:
-            raise RequestError(f"{target}: ffmpeg {_cause(status, log)}")
+            # ffmpeg ends with the negative of the system's error number, modulo 256.
+            kind = DiskFullError if 256 - status in NO_SPACE else RequestError
+            raise kind(f"{target}: ffmpeg {_cause(status, log)}")
 
 
 def _cause(status: int, log: IO[bytes]) -> str:

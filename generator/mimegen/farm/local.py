@@ -1,11 +1,13 @@
 """This machine's workers: kept warm, kept busy, replaced when they crash or wear out."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import wait
+from pathlib import Path
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 from mimegen.stage.worker import StageWorker
@@ -43,16 +45,20 @@ class _Seat:
 
 
 def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], devices: Sequence[str],
-              threads: int) -> Generator[Event | None, None, None]:
+              threads: int, scratch: Path | None = None
+              ) -> Generator[Event | None, None, None]:
     """Do the tasks, a Blender process on each device, and yield what happens; None when idle.
 
-    A task that fails, or takes its worker down, is tried once more on what is left of it. Raises
-    RequestError where Blender cannot start or the disk is full. Blender starts while the first
-    task is being prepared; no worker is left when the iterator ends or is closed.
+    ``threads`` and ``scratch`` are each worker's.
+
+    A task that fails, or takes its worker down, is tried once more on what is left of it. Blender
+    starts while the first task is being prepared; no worker is left when the iterator ends or is
+    closed. Raises RequestError where Blender cannot start, DiskFullError where no space is left.
     """
     pending = iter(tasks)
     again: list[tuple[Task, int]] = []
-    seats = [_Seat(device, StageWorker(device, threads)) for device in devices]
+    start = partial(StageWorker, threads=threads, scratch=scratch)
+    seats = [_Seat(device, start(device)) for device in devices]
     exhausted = False
     try:
         while True:
@@ -64,7 +70,7 @@ def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], devices: Seq
                     again.append((task, 1))
                 else:
                     yield task
-            while again and (seat := _free_seat(seats, devices, threads)):
+            while again and (seat := _free_seat(seats, devices, start)):
                 seat.task, seat.attempt = again.pop(0)
                 seat.worker.submit(seat.task.job)
             if exhausted and not again and not any(seat.task for seat in seats):
@@ -79,17 +85,18 @@ def _wants_work(seats: list[_Seat], devices: Sequence[str]) -> bool:
     return len(seats) < len(devices) or any(seat.task is None for seat in seats)
 
 
-def _free_seat(seats: list[_Seat], devices: Sequence[str], threads: int) -> _Seat | None:
+def _free_seat(seats: list[_Seat], devices: Sequence[str], start: Callable[[str], StageWorker]
+               ) -> _Seat | None:
     for seat in seats:
         if seat.task is None:
             if seat.worker.worn:
                 seat.worker.close()
-                seat.worker, seat.ready = StageWorker(seat.device, threads), False
+                seat.worker, seat.ready = start(seat.device), False
             return seat
     if len(seats) < len(devices):
         free = Counter(devices) - Counter(seat.device for seat in seats)
         device = next(free.elements())
-        seats.append(_Seat(device, StageWorker(device, threads)))
+        seats.append(_Seat(device, start(device)))
         return seats[-1]
     return None
 
@@ -119,6 +126,11 @@ def _listen(seats: list[_Seat], again: list[tuple[Task, int]]) -> Iterator[Event
         elif isinstance(message, JobFailed) and not seat.ready:
             raise RequestError(message.message)
         elif isinstance(message, JobFailed):
+            assert seat.task is not None
+            if message.disk_full:
+                raise DiskFullError(
+                    f"no space left on the disk while rendering {seat.task.title}; free some or"
+                    " name another place with --store or --out, and run again")
             yield from _retry(seat, message.message, again)
             seat.task = None
         else:
@@ -128,9 +140,6 @@ def _listen(seats: list[_Seat], again: list[tuple[Task, int]]) -> Iterator[Event
 
 def _retry(seat: _Seat, why: str, again: list[tuple[Task, int]]) -> Iterator[Event]:
     assert seat.task is not None
-    if "No space left on device" in why:
-        raise RequestError(f"no space left on the disk while rendering {seat.task.title};"
-                           " free some or name another place with --store or --out, and run again")
     rest = seat.task.remaining()
     if rest is None:
         yield TaskDone(seat.task)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.library.takes import Casting
 from mimegen.plan.plan import Clip, Plan, Shot, camera_of
 from mimegen.stage.jobs import Figure, SetJob, ShotJob
@@ -68,6 +68,8 @@ def shot_tasks(plan: Plan, wanted: Iterable[Clip], store: Store
         own = [clip for clip in clips if clip.shot.casting == casting]
         try:
             yield from _casting_tasks(casting, due, own, store, stills)
+        except DiskFullError:
+            raise
         except RequestError as problem:
             yield CastingFailed(tuple(due), str(problem))
 

@@ -1,6 +1,5 @@
 """Motion capture into a user's own library: the file as it is, and a take file beside it."""
 
-import os
 import re
 import shutil
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ import yaml
 
 from mimegen import __version__
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash
+from mimegen.base.files import file_hash, publish, publishing, sweep
 from mimegen.choreography.action import Action
 from mimegen.library.catalogue import Catalogue, plain
 from mimegen.library.takefile import TAKE_SUFFIX, TakeFile
@@ -157,25 +156,28 @@ def _yaml(content: dict[str, object]) -> str:
 
 
 def _write(folder: Path, copies: dict[str, Path], texts: dict[str, str]) -> None:
-    """Write all files or none: they are made beside the folder and moved there when whole."""
-    aside = folder.parent / f".{folder.name}.{os.getpid()}.part"
-    there = folder.exists()
-    moved: list[Path] = []
+    """Write all files or none; the take files, without which mocap is no take, come last."""
+    sweep(folder.parent)
+    if folder.exists():
+        sweep(folder)
+        _add(folder, copies, texts)
+        return
+    with publishing(folder) as aside:
+        _add(aside, copies, texts)
+
+
+def _add(folder: Path, copies: dict[str, Path], texts: dict[str, str]) -> None:
+    """Write all files into a folder that has none of them, or none."""
+    added: list[Path] = []
     try:
-        aside.mkdir(parents=True)
         for name, file in copies.items():
-            shutil.copyfile(file, aside / name)
+            with publishing(folder / name, synced=True) as part:
+                shutil.copyfile(file, part)
+            added.append(folder / name)
         for name, text in texts.items():
-            (aside / name).write_text(text, encoding="utf-8")
-        if not there:
-            aside.rename(folder)
-            return
-        for name in (*copies, *texts):
-            (aside / name).rename(folder / name)
-            moved.append(folder / name)
+            publish(folder / name, text, synced=True)
+            added.append(folder / name)
     except BaseException:
-        for file in moved:
+        for file in added:
             file.unlink(missing_ok=True)
         raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)

@@ -1,5 +1,6 @@
 """Contact sheets: what happens in clips, at a glance, as PNG."""
 
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
 from mimegen.compositing.color import ByteArray
 from mimegen.compositing.decode import Video, read_clip, read_pictures
 
@@ -74,16 +76,9 @@ def _file(target: Path | None, usual: Path) -> Path:
 
 
 def _publish(sheet: Image.Image, target: Path) -> Path:
-    part = target.with_name(f".{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            sheet.save(part, format="PNG")
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as problem:
-        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
+    packed = io.BytesIO()
+    sheet.save(packed, "PNG")
+    publish(target, packed.getvalue())
     return target
 
 

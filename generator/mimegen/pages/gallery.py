@@ -14,7 +14,7 @@ from urllib.parse import quote
 from PIL import Image
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publish
+from mimegen.base.files import publish, sweep
 from mimegen.compositing.decode import Video, read_pictures
 from mimegen.manifest.file import clip_path, read_manifest
 from mimegen.manifest.row import Row
@@ -29,7 +29,7 @@ _FILTERS = {"action": "Action", "avatar": "Character", "background_config": "Bac
 _FACTS = {"sample_id": "Sample", "take": "Take", "actor": "Actor", "labels": "Labels",
           "background_name": "Background", "render_config_name": "Config", "seed": "Seed",
           "shot_key": "Shot"}
-_OUR_NAMES = re.compile(r"[0-9a-f]{20}\.(jpg|part)")
+_OUR_NAMES = re.compile(r"[0-9a-f]{20}\.jpg")
 
 
 def write_gallery(out: Path) -> Path:
@@ -43,22 +43,19 @@ def write_gallery(out: Path) -> Path:
     if not rows:
         raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
     page = out / "index.html"
-    try:
-        posters = _make_posters(out, rows)
-        publish(page, _page(rows, posters))
-    except OSError as problem:
-        raise RequestError(f"{page}: cannot be written ({problem.strerror})") from problem
+    publish(page, _page(rows, _make_posters(out, rows)))
     return page
 
 
 def _make_posters(out: Path, rows: Sequence[Row]) -> list[str | None]:
     """Return the posters' paths in ``out``; None for a clip that is absent or broken."""
     folder = out / "posters"
-    folder.mkdir(exist_ok=True)
+    sweep(folder)
     with ThreadPoolExecutor() as pool:
         names = list(pool.map(lambda row: _make_poster(out, folder, row), rows))
-    for old in folder.iterdir():
-        if _OUR_NAMES.fullmatch(old.name) and old.name not in names:
+    kept = set(names)
+    for old in folder.glob("*.jpg"):
+        if _OUR_NAMES.fullmatch(old.name) and old.name not in kept:
             old.unlink(missing_ok=True)
     return [name and f"posters/{name}" for name in names]
 
@@ -66,17 +63,16 @@ def _make_posters(out: Path, rows: Sequence[Row]) -> list[str | None]:
 def _make_poster(out: Path, folder: Path, row: Row) -> str | None:
     identity = f"{row.sample_id} {row.sha256}"
     poster = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:20]}.jpg"
+    if poster.exists():
+        return poster.name
     try:
-        if not poster.exists():
-            clip = Video(clip_path(out, row), row.frames, row.fps, row.width, row.height)
-            picture = read_pictures(clip, [int(clip.frames * POSTER_MOMENT)], POSTER_WIDTH)[0]
-            packed = io.BytesIO()
-            Image.fromarray(picture).save(packed, "JPEG", quality=85)
-            part = poster.with_suffix(".part")
-            part.write_bytes(packed.getvalue())
-            part.replace(poster)
+        clip = Video(clip_path(out, row), row.frames, row.fps, row.width, row.height)
+        picture = read_pictures(clip, [int(clip.frames * POSTER_MOMENT)], POSTER_WIDTH)[0]
     except RequestError:
         return None
+    packed = io.BytesIO()
+    Image.fromarray(picture).save(packed, "JPEG", quality=85)
+    publish(poster, packed.getvalue())
     return poster.name
 
 

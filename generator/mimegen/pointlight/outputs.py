@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.drawing import montage, pictures
 from mimegen.pointlight.sample import sample_windows
@@ -32,7 +32,7 @@ def write_gif(stimulus: Stimulus, target: Path) -> None:
     packed = io.BytesIO()
     images[0].save(packed, "GIF", save_all=True, append_images=images[1:], loop=0,
                    duration=np.diff(ends, prepend=0).tolist(), optimize=False)
-    _publish(target, packed.getvalue())
+    publish(target, packed.getvalue())
 
 
 def write_montage(stimulus: Stimulus, target: Path) -> None:
@@ -45,7 +45,7 @@ def write_montage(stimulus: Stimulus, target: Path) -> None:
                              min(MONTAGE_FRAMES, stimulus.dots.frames))
         numbers, columns = [int(number) for number in spaced.round()], MONTAGE_COLUMNS
     frames = kept_frames(stimulus)
-    _publish(target, _png(montage([frames[number] for number in numbers], columns)))
+    publish(target, _png(montage([frames[number] for number in numbers], columns)))
 
 
 def write_csv(stimulus: Stimulus, target: Path) -> None:
@@ -62,7 +62,7 @@ def write_csv(stimulus: Stimulus, target: Path) -> None:
              "strength",
              *(f"{frame},{name},{performer},{visible},{','.join(map(str, values))}"
                for frame, name, performer, visible, values in columns)]
-    _publish(target, ("\n".join(lines) + "\n").encode())
+    publish(target, ("\n".join(lines) + "\n").encode())
 
 
 def _degrees(stimulus: Stimulus) -> FloatArray:
@@ -85,7 +85,7 @@ def write_npz(stimulus: Stimulus, target: Path) -> None:
         strengths=dots.strengths, fps=np.array(stimulus.display.fps),
         source_seconds=stimulus.moments, size=np.array([stimulus.display.width,
                                                         stimulus.display.height]))
-    _publish(target, packed.getvalue())
+    publish(target, packed.getvalue())
 
 
 def _metres(stimulus: Stimulus) -> FloatArray:
@@ -105,13 +105,13 @@ def write_data3d(stimulus: Stimulus, target: Path) -> None:
     table = places.transpose(0, 2, 1).reshape(-1, stimulus.dots.count)
     packed = io.StringIO()
     np.savetxt(packed, table, fmt="%.4f")
-    _publish(target, packed.getvalue().encode())
+    publish(target, packed.getvalue().encode())
 
 
 def write_frames(stimulus: Stimulus, folder: Path) -> None:
     """Write every frame as ``folder``/000000.png and so on."""
     for number, picture in enumerate(pictures(stimulus)):
-        _publish(folder / f"{number:06d}.png", _png(picture))
+        publish(folder / f"{number:06d}.png", _png(picture))
 
 
 def write_windows(stimulus: Stimulus, folder: Path) -> list[dict[str, Any]]:
@@ -126,9 +126,9 @@ def write_windows(stimulus: Stimulus, folder: Path) -> list[dict[str, Any]]:
     frames = kept_frames(stimulus)
     for number, window in enumerate(sample_windows(sample, len(frames))):
         for place, frame in enumerate(window):
-            _publish(folder / f"window{number}" / f"{place}.png", _png(frames[frame]))
+            publish(folder / f"window{number}" / f"{place}.png", _png(frames[frame]))
         sheet = montage([frames[frame] for frame in window], sample.columns)
-        _publish(folder / f"window{number}.png", _png(sheet))
+        publish(folder / f"window{number}.png", _png(sheet))
         moments = stimulus.moments[window]
         facts.append({
             "file_name": f"window{number}.png", "window": number, "frame_indices": window,
@@ -148,16 +148,3 @@ def _png(picture: ByteArray) -> bytes:
     packed = io.BytesIO()
     Image.fromarray(picture).save(packed, "PNG")
     return packed.getvalue()
-
-
-def _publish(target: Path, data: bytes) -> None:
-    """Write a file so that it is only ever seen whole."""
-    part = target.with_name(f".{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(target)
-    except OSError as problem:
-        raise RequestError(f"{target}: cannot be written ({problem.strerror})") from problem
-    finally:
-        part.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash
+from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
+from mimegen.base.files import file_hash, scratch_folder
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
 from mimegen.farm.local import Event, TaskDone, TaskFailed, run_tasks
@@ -110,14 +110,13 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
     Raises RequestError where not.
     """
     try:
-        for folder in (out / "clips", store.root / "shots"):
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / ".mimegen-probe"
-            probe.touch()
-            probe.unlink()
-    except OSError as problem:
-        raise RequestError(f"{problem.filename}: cannot write there ({problem.strerror});"
-                           " name another folder with --out") from problem
+        for folder in (out, out / "clips", store.root / "shots"):
+            with scratch_folder(folder):
+                pass
+    except DiskFullError:
+        raise
+    except RequestError as problem:
+        raise RequestError(f"{problem}; name another folder with --out") from problem
     due = [shot for shot in plan.shots if store.shot_facts(shot.key) is None]
     need = sum(shot.config.width * shot.config.height * shot.config.fps for shot in due)
     free = shutil.disk_usage(store.root).free
@@ -136,7 +135,9 @@ def _no_events() -> Generator[Event | None, None, None]:
 
 def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
     tasks = shot_tasks(plan, run.waiting, run.store)
-    events = run_tasks(tasks, workers.devices, workers.threads) if run.waiting else _no_events()
+    events = _no_events()
+    if run.waiting:
+        events = run_tasks(tasks, workers.devices, workers.threads, run.store.scratch)
     run.reporter.expect(0, len({clip.shot.key for clip in run.waiting}))
     with ThreadPoolExecutor(max_workers=1) as pool, closing(events):
         try:
@@ -262,7 +263,8 @@ def _collect(run: _Run, wait: bool = False) -> None:
             run.rows.append(future.result())
             run.reporter.clip(f"{clip.sample_id}: done")
         except (RequestError, OSError, ValueError) as problem:
-            if "No space left" in str(problem):
-                raise RequestError(f"no space left while writing {clip.sample_id};"
-                                   " free some and run again") from problem
+            if means_full_disk(problem):
+                raise DiskFullError(
+                    f"no space left on the disk while writing {clip.sample_id}; free some or name"
+                    " another place with --out, and run again") from problem
             run.failures[clip.sample_id] = str(problem)

@@ -7,7 +7,6 @@ first: it is pure Python, knows all three byte orders and cannot crash. What it 
 
 import subprocess
 import sys
-import tempfile
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import c3d
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
 from mimegen.base.paths import source_file
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.separate import load_answer
@@ -153,8 +153,8 @@ def _named(labels: list[str], points: int) -> tuple[str, ...]:
 
 def _by_ezc3d(path: Path, problem: str) -> Trajectories:
     """Read with ``ezc3d`` in a process of its own; ``problem`` is what ``c3d`` said."""
-    with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
-        target = Path(folder) / "points.npz"
+    with scratch_folder() as folder:
+        target = folder / "points.npz"
         # By its path, so that the process starts without the rest of the package.
         command = [sys.executable, "-P", str(source_file("mimegen.readers.ezc3d_file")),
                    str(path.resolve()), str(target)]

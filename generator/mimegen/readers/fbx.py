@@ -2,7 +2,6 @@
 
 import re
 import struct
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.house import Stated, in_house_convention
@@ -77,8 +77,8 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
 
 
 def _answer(path: Path, stack: str | None) -> Answer:
-    with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
-        answer = read_in_blender("mimegen.readers.blender.fbx", path, Path(folder) / "motion.npz",
+    with scratch_folder() as folder:
+        answer = read_in_blender("mimegen.readers.blender.fbx", path, folder / "motion.npz",
                                  *([] if stack is None else [stack]))
     if not answer.header["joints"]:
         raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")

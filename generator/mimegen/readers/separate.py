@@ -1,6 +1,7 @@
 """Blender in a process of its own: it answers with a NumPy archive, or what went wrong is said."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -35,6 +36,8 @@ class Answer:
 def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> Answer:
     """Run ``python -m MODULE PATH TARGET ARGUMENTS`` and return the archive that it writes.
 
+    Blender's own temporary files lie beside ``target``.
+
     Raises RequestError, one line that names the file, where Blender cannot read it, crashes, or
     needs more time or memory than a file of its size should.
     """
@@ -46,7 +49,8 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
         " cut it into shorter takes")
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE * seconds,
-                              check=False, stdin=subprocess.DEVNULL)
+                              check=False, stdin=subprocess.DEVNULL,
+                              env=os.environ | {"TMPDIR": str(target.parent)})
     except subprocess.TimeoutExpired as problem:
         raise unfinished from problem
     if done.returncode == -signal.SIGXCPU:

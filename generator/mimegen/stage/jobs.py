@@ -84,6 +84,10 @@ class JobDone:
 
 @dataclass(frozen=True)
 class JobFailed:
-    """The job, or starting Blender, ended in an error; what was published stays whole."""
+    """The job, or starting Blender, ended in an error; what was published stays whole.
+
+    ``disk_full`` says that the error came from a disk or quota without space.
+    """
 
     message: str
+    disk_full: bool = False

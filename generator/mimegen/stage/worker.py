@@ -3,13 +3,14 @@
 import os
 import shutil
 import signal
-import tempfile
 import threading
+from contextlib import ExitStack
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
 from mimegen.stage.jobs import JobFailed, SetJob, ShotJob
 
 # Blender's memory stayed flat over 1200 frames and 40 scenes; this guards against drivers.
@@ -24,20 +25,21 @@ class StageWorker:
     is up.
     """
 
-    def __init__(self, device: str = "auto", threads: int = 0) -> None:
+    def __init__(self, device: str = "auto", threads: int = 0, scratch: Path | None = None
+                 ) -> None:
         """Start Blender on a kind of device, or the best with ``auto``.
 
-        ``threads`` is the number of CPU threads that render, 0 for all.
+        ``threads`` is the number of CPU threads that render, 0 for all. In ``scratch``, by default
+        the system's place for such things, Blender keeps its temporary files; what is left there
+        when all processes are killed goes when the next worker starts.
         """
+        self._scratch = ExitStack()
+        folder = self._scratch.enter_context(scratch_folder(scratch))
         context = get_context("spawn")
         self.connection: Connection
         self.connection, child_end = context.Pipe()
-        # Owned here, so that nothing stays behind when the process is killed.
-        self._scratch = tempfile.TemporaryDirectory(prefix="mimegen-")
-        self._process = context.Process(
-            target=_serve, args=(child_end, device, threads, Path(self._scratch.name)),
-            name="mimegen-stage", daemon=True,
-        )
+        self._process = context.Process(target=_serve, args=(child_end, device, threads, folder),
+                                        name="mimegen-stage", daemon=True)
         self._process.start()
         child_end.close()
         self._frames = 0
@@ -60,18 +62,20 @@ class StageWorker:
         """End it once its job is done."""
         self.connection.close()
         self._process.join()
-        self._scratch.cleanup()
+        self._scratch.close()
 
     def kill(self) -> None:
         """End it at once; no half-written file is ever under a final name."""
         self._process.kill()
         self._process.join()
         self.connection.close()
-        self._scratch.cleanup()
+        self._scratch.close()
 
 
 def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> None:
     """Be the worker process."""
+    # Blender makes a folder of its own there, which stays when it is killed.
+    os.environ["TMPDIR"] = str(scratch)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -84,7 +88,7 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
         ))
         return
     try:
-        serve(connection, device, threads, scratch)
+        serve(connection, device, threads)
     except RequestError as problem:
         connection.send(JobFailed(str(problem)))
     except (EOFError, ConnectionError):

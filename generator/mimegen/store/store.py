@@ -4,6 +4,7 @@
     shots/<key>/000000.npz     its frames
     stills/<key>.png           a background set from a camera
     clips/<key>.json           the manifest row of a finished clip
+    scratch/                   workers' temporary files
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.files import publish
+from mimegen.base.files import publish, sweep
 from mimegen.store.frames import frame_name, read_frame
 
 
@@ -32,6 +33,11 @@ class Store:
     def still(self, key: str) -> Path:
         """Return where the still of a set lies."""
         return self.root / "stills" / f"{key}.png"
+
+    @property
+    def scratch(self) -> Path:
+        """Return where workers keep temporary files."""
+        return self.root / "scratch"
 
     def shot_facts(self, key: str) -> dict[str, Any] | None:
         """Return what was recorded of a shot, or None."""
@@ -67,7 +73,7 @@ class Store:
             except FileNotFoundError:
                 continue
             except ValueError:
-                path.unlink()
+                path.unlink(missing_ok=True)
                 continue
             whole[path.name] = mark
             missing[number] = False
@@ -78,8 +84,7 @@ class Store:
     def sweep(self, keys: Iterable[str]) -> None:
         """Remove what killed writers left beside the frames of these shots and beside stills."""
         for folder in [*(self.shot_folder(key) for key in keys), self.root / "stills"]:
-            for part in folder.glob(".*"):
-                part.unlink(missing_ok=True)
+            sweep(folder)
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

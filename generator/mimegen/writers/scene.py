@@ -1,14 +1,15 @@
 """FBX and GLB, written by Blender in a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion
 
@@ -21,13 +22,14 @@ def to_scene_file(path: Path, motion: Motion, character: Character | None) -> by
 
     Raises RequestError where Blender cannot write it.
     """
-    with tempfile.TemporaryDirectory(prefix="mimegen-") as folder:
-        source, target = Path(folder) / "scene.npz", Path(folder) / f"scene{path.suffix.lower()}"
+    with scratch_folder() as folder:
+        source, target = folder / "scene.npz", folder / f"scene{path.suffix.lower()}"
         _pack(source, path.stem, motion, character)
         command = [sys.executable, "-m", "mimegen.writers.blender.export", str(source), str(target)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_WRITE,
-                                  check=False, stdin=subprocess.DEVNULL)
+                                  check=False, stdin=subprocess.DEVNULL,
+                                  env=os.environ | {"TMPDIR": str(folder)})
         except subprocess.TimeoutExpired as problem:
             raise RequestError(f"{path}: Blender did not finish writing it in {SECONDS_TO_WRITE}"
                                " s; write fewer frames") from problem

@@ -2,13 +2,13 @@
 
 import hashlib
 import logging
-import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
 from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
@@ -62,10 +62,8 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
     found = load_answer(kept) if kept else None
     if found and _complete(found):
         return found
-    if cache:
-        cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=".reading-") as folder:
-        target = Path(folder) / "read.npz"
+    with scratch_folder(cache) as folder:
+        target = folder / "read.npz"
         read = read_in_blender("mimegen.stage.blender.importing", path, target)
         if kept and _complete(read):
             target.replace(kept)

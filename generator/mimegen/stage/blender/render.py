@@ -1,10 +1,13 @@
 """Rendering with Cycles: devices, sampling, and pictures read into memory."""
 
+import os
+import tempfile
 from pathlib import Path
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from mimegen.stage.config import Sampling
 from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
@@ -73,12 +76,21 @@ def apply_sampling(sampling: Sampling) -> None:
 class PictureReader:
     """Renders and reads pictures as floats.
 
-    Blender gives its result's pixels to nobody without a window, so they take the way over one
-    uncompressed OpenEXR file in ``folder``, which costs some 10 ms.
+    Blender gives its result's pixels to nobody without a window, so they take the way over a file,
+    which costs some 10 ms.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / "picture.exr"
+    def __init__(self) -> None:
+        self._file = _passing_file()
+
+    def displayed(self) -> NDArray[np.uint8]:
+        """Return what was rendered last as Blender would show it: sRGB (H, W, 3)."""
+        scene = bpy.context.scene
+        settings = scene.render.image_settings
+        settings.file_format, settings.color_mode, settings.color_depth = "PNG", "RGB", "8"
+        bpy.data.images["Render Result"].save_render(str(self._file), scene=scene)
+        with Image.open(self._file) as picture:
+            return np.asarray(picture)
 
     def render(self, region: Region) -> NDArray[np.float32]:
         """Render a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
@@ -99,6 +111,13 @@ class PictureReader:
         if (width, height) != (right - left, bottom - top):
             raise RuntimeError(f"Blender rendered {width}x{height} pixels for region {region}")
         return pixels.reshape(height, width, 4)[::-1]
+
+
+def _passing_file() -> Path:
+    """Return a file for passing pictures: in memory, which leaves nothing behind, where that is."""
+    if hasattr(os, "memfd_create"):
+        return Path(f"/proc/self/fd/{os.memfd_create('picture')}")
+    return Path(tempfile.gettempdir()) / "picture"
 
 
 def _crop(render: bpy.types.RenderSettings, region: Region) -> None:

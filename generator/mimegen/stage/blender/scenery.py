@@ -1,8 +1,7 @@
 """A set without anybody in it, built and rendered with a shot's own camera."""
 
+import io
 import math
-import os
-from pathlib import Path
 
 import bpy
 
@@ -13,8 +12,9 @@ import mathutils
 import numpy as np
 from PIL import Image
 
+from mimegen.base.files import publish
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.blender.render import apply_sampling
+from mimegen.stage.blender.render import PictureReader, apply_sampling
 from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
 from mimegen.stage.blender.scenery_materials import Nodes, linear, make_material
 from mimegen.stage.config import RenderConfig
@@ -34,7 +34,7 @@ from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
 SHARP_RAD = math.radians(35.0)
 
 
-def render_set(job: SetJob) -> None:
+def render_set(job: SetJob, reader: PictureReader) -> None:
     """Render a set as the shot's camera sees it and publish the PNG, sRGB, at ``job.target``.
 
     Whatever stands between the camera and the performer is left out, as in a dollhouse.
@@ -51,21 +51,9 @@ def render_set(job: SetJob) -> None:
     scene.cycles.blur_glossy = 0.5
     scene.render.film_transparent = False
     bpy.ops.render.render()
-    _publish(job.target)
-
-
-def _publish(target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.stem}.{os.getpid()}.png")
-    scene = bpy.context.scene
-    scene.render.image_settings.file_format = "PNG"
-    scene.render.image_settings.color_mode = "RGB"
-    bpy.data.images["Render Result"].save_render(str(beside), scene=scene)
-    # Blender notes the date and the time it took in the file; only the pixels are kept.
-    with Image.open(beside) as picture:
-        pixels = np.asarray(picture)
-    Image.fromarray(pixels).save(beside)
-    beside.replace(target)
+    packed = io.BytesIO()
+    Image.fromarray(reader.displayed()).save(packed, "PNG")
+    publish(job.target, packed.getvalue())
 
 
 def build_set(job: SetJob) -> None:

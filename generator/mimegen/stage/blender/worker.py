@@ -1,14 +1,14 @@
 """What a worker process does: jobs in, published frames and messages out."""
 
-import os
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 import bpy
 import numpy as np
 
+from mimegen.base.errors import means_full_disk
+from mimegen.base.files import publish
 from mimegen.stage.blender.render import PictureReader, use_device
 from mimegen.stage.blender.scenery import render_set
 from mimegen.stage.blender.shot import FigureStage
@@ -23,10 +23,8 @@ class ShotError(Exception):
     """Something went wrong with one frame; the text says with which."""
 
 
-def serve(connection: Connection, device: str, threads: int, scratch: Path) -> None:
+def serve(connection: Connection, device: str, threads: int) -> None:
     """Do jobs until the main process closes the connection (EOFError).
-
-    ``scratch`` is a folder for passing files.
 
     Raises RequestError where the device is not on this machine.
     """
@@ -34,7 +32,7 @@ def serve(connection: Connection, device: str, threads: int, scratch: Path) -> N
     bpy.ops.wm.read_factory_settings(use_empty=True)
     chosen = use_device(device, threads)
     connection.send(Ready(chosen.kind, chosen.count, bpy.app.version_string))
-    reader = PictureReader(scratch)
+    reader = PictureReader()
     stage: FigureStage | None = None
     while True:
         job = connection.recv()
@@ -47,7 +45,7 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
     """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
     try:
         if isinstance(job, SetJob):
-            render_set(job)
+            render_set(job, reader)
             return None, JobDone()
         if stage is None or not stage.suits(job):
             stage = FigureStage([figure.character for figure in job.figures], job.config)
@@ -56,10 +54,11 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
     except (EOFError, ConnectionError):
         raise
     except ShotError as problem:
-        return None, JobFailed(str(problem))
+        return None, JobFailed(str(problem), means_full_disk(problem))
     except Exception as problem:
         what = job.target if isinstance(job, SetJob) else f"{_cast_of(job)} on the stage"
-        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}")
+        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}",
+                               means_full_disk(problem))
 
 
 def _cast_of(job: ShotJob) -> str:
@@ -83,21 +82,10 @@ def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
         for camera in np.flatnonzero(job.missing[frame]):
             try:
                 picture = stage.picture(job.cameras[camera], reader)
-                _publish(frame_to_bytes(picture), job.frame_file(int(frame), int(camera)))
+                publish(job.frame_file(int(frame), int(camera)), frame_to_bytes(picture))
             except Exception as problem:
                 where = f"frame {frame} from camera {camera} of {job.folders[camera]}"
                 raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem
             ended = time.perf_counter()
             send(FrameDone(int(camera), int(frame), ended - started))
             started = ended
-
-
-def _publish(packed: bytes, path: Path) -> None:
-    """Write beside the final name, then rename: nobody ever sees half a frame."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(packed)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -1,0 +1,211 @@
+"""Files that are only ever seen whole, and what killed writers leave."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import leave_as_killed
+from mimegen.base import owners
+from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
+from mimegen.base.files import FORSAKEN_S, publish, publishing, scratch_folder, sweep
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a tiny tmpfs needs root")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]).returncode:
+        pytest.skip("this machine does not let root mount a tmpfs")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def elsewhere(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """Be on another machine from now on."""
+    monkeypatch.setattr(owners, "this_host", lambda: host)
+
+
+def age(path: Path, seconds: float) -> None:
+    for place in (path, *path.rglob("*")):
+        os.utime(place, (time.time() - seconds,) * 2)
+
+
+def test_only_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
+    leave_as_killed(tmp_path / "a.npz")
+    with publishing(tmp_path / "b.npz") as alive:
+        alive.write_bytes(b"b")
+        sweep(tmp_path)
+        assert names_in(tmp_path) == [alive.name]
+    assert names_in(tmp_path) == ["b.npz"]
+
+
+def test_what_is_made_on_another_machine_is_swept_after_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere(monkeypatch, "node-1")
+    leave = tmp_path / owners.unfinished_name("a.npz")
+    leave.write_bytes(b"half")
+    monkeypatch.undo()
+    sweep(tmp_path)
+    assert leave.exists()
+    age(leave, FORSAKEN_S - 60)
+    sweep(tmp_path)
+    assert leave.exists()
+    age(leave, FORSAKEN_S + 60)
+    sweep(tmp_path)
+    assert not names_in(tmp_path)
+
+
+def test_age_is_told_by_the_clock_that_stamps_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere(monkeypatch, "node-1")
+    young = tmp_path / owners.unfinished_name("a.npz")
+    young.write_bytes(b"half")
+    monkeypatch.undo()
+    ahead = time.time() + 10 * FORSAKEN_S
+    monkeypatch.setattr(time, "time", lambda: ahead)
+    sweep(tmp_path)
+    assert young.exists()
+
+
+def test_a_scratch_folder_is_as_old_as_its_youngest_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere(monkeypatch, "node-1")
+    folder = tmp_path / owners.unfinished_name("mimegen")
+    (folder / "in").mkdir(parents=True)
+    (folder / "in" / "picture").write_bytes(b"x")
+    monkeypatch.undo()
+    age(folder, FORSAKEN_S + 60)
+    (folder / "in" / "picture").write_bytes(b"y")
+    os.utime(folder / "in", (0, 0))
+    sweep(tmp_path)
+    assert folder.exists()
+    age(folder, FORSAKEN_S + 60)
+    sweep(tmp_path)
+    assert not folder.exists()
+
+
+def test_what_earlier_versions_left_is_swept_by_age(tmp_path: Path) -> None:
+    old = tmp_path / ".000001.npz.7.part"
+    old.write_bytes(b"half")
+    sweep(tmp_path)
+    assert old.exists()
+    age(old, FORSAKEN_S + 60)
+    sweep(tmp_path)
+    assert not old.exists()
+
+
+def test_other_files_are_never_swept(tmp_path: Path) -> None:
+    for name in ("part", "a.part", ".hidden", ".a.part.txt", "000000.npz"):
+        (tmp_path / name).write_bytes(b"mine")
+        age(tmp_path / name, 10 * FORSAKEN_S)
+    before = names_in(tmp_path)
+    sweep(tmp_path)
+    assert names_in(tmp_path) == before
+    sweep(tmp_path / "absent")
+
+
+def test_scratch_of_a_killed_process_goes_at_the_next_use(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from pathlib import Path
+from mimegen.base.files import scratch_folder
+with scratch_folder() as folder:
+    (folder / "x").write_bytes(b"x")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    temporary = os.environ | {"TMPDIR": str(tmp_path)}
+    killed = subprocess.run([sys.executable, "-c", code], env=temporary)
+    assert killed.returncode == -signal.SIGKILL and len(names_in(tmp_path)) == 1
+    with scratch_folder(tmp_path) as folder:
+        assert names_in(tmp_path) == [folder.name] and not names_in(folder)
+        (folder / "x").write_bytes(b"x")
+    assert not names_in(tmp_path)
+
+
+def test_an_error_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    publish(tmp_path / "a", "old")
+    with pytest.raises(KeyError), publishing(tmp_path / "a") as part:
+        part.write_text("half")
+        raise KeyError
+    assert names_in(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "old"
+
+
+def test_a_folder_is_published_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), publishing(tmp_path / "new") as part:
+        part.mkdir()
+        (part / "x").write_bytes(b"x")
+        raise KeyError
+    assert not names_in(tmp_path)
+    with publishing(tmp_path / "new") as part:
+        part.mkdir()
+        (part / "x").write_bytes(b"x")
+    assert names_in(tmp_path / "new") == ["x"]
+
+
+@given(name=st.text(st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",)),
+                    min_size=1, max_size=120).filter(lambda text: len(os.fsencode(text)) < 256))
+def test_any_name_that_the_disk_takes_can_be_published(
+    tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    if name in (".", ".."):
+        return
+    folder = tmp_path_factory.mktemp("names")
+    with publishing(folder / name) as part:
+        part.write_bytes(b"x")
+        assert owners.is_unfinished(part.name) and owners.owner_lives(part.name)
+    assert names_in(folder) == [name]
+
+
+def test_many_threads_publish_one_file(tmp_path: Path) -> None:
+    contents = [str(number) * 100_000 for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: publish(tmp_path / "a", text, synced=True), contents * 5))
+    assert (tmp_path / "a").read_text() in contents and names_in(tmp_path) == ["a"]
+
+
+def test_a_place_that_takes_no_files_is_said(tmp_path: Path) -> None:
+    publish(tmp_path / "a", "a file")
+    with pytest.raises(RequestError, match=r"a/b: cannot be written \(.*\)"):
+        publish(tmp_path / "a" / "b", "x")
+
+
+def test_a_full_disk_is_told_from_what_the_system_says(tiny_disk: Path) -> None:
+    publish(tiny_disk / "a", b"old")
+    with pytest.raises(DiskFullError, match="a: cannot be written"):
+        publish(tiny_disk / "a", os.urandom(200_000))
+    with pytest.raises(DiskFullError), publishing(tiny_disk / "b") as part:
+        part.write_bytes(os.urandom(200_000))
+    assert names_in(tiny_disk) == ["a"] and (tiny_disk / "a").read_bytes() == b"old"
+
+
+def test_a_full_disk_is_seen_behind_other_errors() -> None:
+    assert means_full_disk(OSError(28, "whatever the language says"))
+    assert means_full_disk(OSError(122, "Disk quota exceeded"))
+    assert not means_full_disk(OSError(13, "No space left on device"))
+    try:
+        try:
+            raise OSError(28, "full")
+        except OSError as problem:
+            raise ValueError("frame 3") from problem
+    except ValueError as problem:
+        assert means_full_disk(problem)
+    assert not means_full_disk(ValueError("No space left on device"))

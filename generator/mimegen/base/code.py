@@ -14,6 +14,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash, publish
 from mimegen.base.paths import PACKAGE, data_files, data_folders, source_file
 
@@ -180,6 +181,6 @@ def _keep_sources() -> None:
         return
     fresh = {module: [stamp, source.digest, source.imports, source.data]
              for module, (stamp, source) in _fresh.items()}
-    with suppress(OSError):
+    with suppress(RequestError):
         publish(_kept_file(), json.dumps(_kept_sources() | fresh))
     _fresh.clear()

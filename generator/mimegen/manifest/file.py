@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.locks import locked
 from mimegen.manifest.row import Row
 from mimegen.manifest.versions import upgraded
 
@@ -125,11 +126,16 @@ def add_rows(out: Path, rows: Iterable[Row]) -> Path:
     """Publish ``out``/manifest.jsonl with these rows added or renewed, in order of sample_id.
 
     Rows of earlier requests stay as long as their clips are there. Without rows nothing is written.
+    Any number of processes may add rows at a time. Raises RequestError as ``rows_of``, and where
+    the file cannot be locked or written.
     """
     rows = list(rows)
     if not rows:
         return out / MANIFEST
-    earlier = {row.sample_id: row for row in rows_of(out) if clip_path(out, row).exists()}
-    merged = earlier | {row.sample_id: row for row in rows}
-    publish(out / MANIFEST, "".join(json_of(merged[name]) for name in sorted(merged)))
+    with locked(out / MANIFEST):
+        earlier = {row.sample_id: row for row in rows_of(out) if clip_path(out, row).exists()}
+        merged = earlier | {row.sample_id: row for row in rows}
+        # Rows of earlier requests are nowhere else, so they must outlast a loss of power too.
+        publish(out / MANIFEST, "".join(json_of(merged[name]) for name in sorted(merged)),
+                synced=True)
     return out / MANIFEST

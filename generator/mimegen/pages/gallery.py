@@ -15,8 +15,9 @@ from PIL import Image
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, sweep
+from mimegen.base.locks import locked
 from mimegen.compositing.decode import Video, read_pictures
-from mimegen.manifest.file import clip_path, read_manifest
+from mimegen.manifest.file import clip_path, read_manifest, rows_of
 from mimegen.manifest.row import Row
 from mimegen.plan.variants import BACKGROUNDS
 
@@ -36,14 +37,15 @@ def write_gallery(out: Path) -> Path:
     """Write ``out``/index.html from ``out``/manifest.jsonl, with posters/*.jpg, and return it.
 
     A poster that is there already is not made again; those of clips that are gone are removed.
-    Raises RequestError where there is no manifest, a line of it is no row, or ``out`` cannot be
-    written.
+    One process writes at a time, so that none removes what another's page shows. Raises
+    RequestError where there is no manifest, a line of it is no row, or ``out`` cannot be written.
     """
-    rows = read_manifest(out)
-    if not rows:
+    if not any(rows_of(out)):
         raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
     page = out / "index.html"
-    publish(page, _page(rows, _make_posters(out, rows)))
+    with locked(page):
+        rows = read_manifest(out)
+        publish(page, _page(rows, _make_posters(out, rows)))
     return page
 
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses
 
 Model = TypeVar("Model", bound=BaseModel)
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Vector = tuple[Finite, Finite, Finite]
 Location = Sequence[int | str]
 
 
@@ -51,8 +53,8 @@ class YamlFile:
                     if key.value == str(step):
                         node, line = value, key.start_mark.line + 1
                         break
-            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-                node = node.value[step]
+            elif isinstance(node, yaml.SequenceNode) and step in range(len(node.value)):
+                node = node.value[int(step)]
                 line = node.start_mark.line + 1
         return line
 

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import yaml
+from pydantic import Field
 
+from mimegen.base.errors import near_misses
 from mimegen.base.paths import data_file
 from mimegen.base.vectors import lengths
+from mimegen.base.yaml_file import Strict, Vector, YamlFile
 from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.motion import GlobalPose
@@ -42,34 +44,82 @@ class Capsule(NamedTuple):
     radius: float
 
 
-def _data() -> Any:
-    return _read(data_file("mocap/body.yaml"))
+class _Landmark(Strict):
+    point: str
+    carrier: str = Field(alias="with")
+    at: Vector
+
+
+class _Landmarks(Strict):
+    middle: Mapping[str, _Landmark]
+    sided: Mapping[str, _Landmark]
+    partner: Mapping[str, _Landmark]
+
+
+class _CapsuleLine(Strict):
+    joint: str
+    start: Vector = Field(alias="from")
+    end: Vector = Field(alias="to")
+    radius: float = Field(gt=0, allow_inf_nan=False)
+
+
+class _Hand(Strict):
+    touch: Mapping[str, Vector]
+    bar: Vector
+
+
+class _BodyFile(Strict):
+    landmarks: _Landmarks
+    capsules: Mapping[str, _CapsuleLine]
+    hand: _Hand
+
+
+def _data() -> _BodyFile:
+    return _read(data_file("mocap/body.yaml"), standard_skeleton())
 
 
 @cache
-def _read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+def _read(path: Path, skeleton: Skeleton) -> _BodyFile:
+    """Read mocap/body.yaml; raises RequestError naming file, line and key."""
+    document = YamlFile(path)
+    content = document.parsed(_BodyFile)
+    for kind, prefix in (("middle", ""), ("sided", "Left"), ("partner", "Left")):
+        for name, landmark in getattr(content.landmarks, kind).items():
+            where = ("landmarks", kind, name)
+            _check_joint(document, (*where, "point"), landmark.point, skeleton, prefix)
+            _check_joint(document, (*where, "with"), landmark.carrier, skeleton, prefix)
+    for name, capsule in content.capsules.items():
+        _check_joint(document, ("capsules", name, "joint"), capsule.joint, skeleton)
+    return content
+
+
+def _check_joint(document: YamlFile, where: tuple[str, ...], name: str, skeleton: Skeleton,
+                 prefix: str = "") -> None:
+    known = [*skeleton.names, *(joint.removeprefix(prefix) for joint in skeleton.names)]
+    if name not in known:
+        raise document.error(where, f"'{name}' is no joint of the standard skeleton"
+                                    f"{near_misses(name, known)}")
 
 
 def landmark_names() -> tuple[str, ...]:
     """Return all the words that a hand's place may start with."""
-    landmarks = _data()["landmarks"]
-    sided = tuple(landmarks["sided"])
+    landmarks = _data().landmarks
+    sided = tuple(landmarks.sided)
     others = tuple(f"other_{name}" for name in sided)
-    return (FLOOR, HERE, *landmarks["middle"], *sided, *others, *HAND_ANCHORS)
+    return (FLOOR, HERE, *landmarks.middle, *sided, *others, *HAND_ANCHORS)
 
 
 def partner_landmarks() -> tuple[str, ...]:
     """Return the words for places on the other performer of a scene."""
-    landmarks = _data()["landmarks"]
-    sided = (*landmarks["sided"], *landmarks["partner"])
-    return (*(f"{PARTNER}{name}" for name in landmarks["middle"]),
+    landmarks = _data().landmarks
+    sided = (*landmarks.sided, *landmarks.partner)
+    return (*(f"{PARTNER}{name}" for name in landmarks.middle),
             *(f"{PARTNER}{side}_{name}" for side in ("left", "right") for name in sided))
 
 
 def sideless_anchors() -> tuple[str, ...]:
     """Return landmarks in the middle of the body: all that gaze, props and feet are placed on."""
-    return (FLOOR, HERE, *_data()["landmarks"]["middle"], "left_hand", "right_hand")
+    return (FLOOR, HERE, *_data().landmarks.middle, "left_hand", "right_hand")
 
 
 def centimetre(skeleton: Skeleton) -> float:
@@ -81,17 +131,17 @@ def centimetre(skeleton: Skeleton) -> float:
 
 def landmark_frames(skeleton: Skeleton, pose: GlobalPose, name: str, side: float) -> Frames:
     """Return a landmark's moving frame; ``side`` is the side of the hand that asks for it."""
-    landmarks = _data()["landmarks"]
-    if name in landmarks["middle"]:
-        entry, prefix, side = landmarks["middle"][name], "", LEFT
+    landmarks = _data().landmarks
+    if name in landmarks.middle:
+        entry, prefix, side = landmarks.middle[name], "", LEFT
     else:
         if name.startswith("other_"):
             name, side = name.removeprefix("other_"), -side
-        entry = (landmarks["sided"] | landmarks["partner"])[name]
+        entry = {**landmarks.sided, **landmarks.partner}[name]
         prefix = "Left" if side == LEFT else "Right"
-    carrier = _joint(skeleton, entry["with"], prefix)
-    point = skeleton.heads[_joint(skeleton, entry["point"], prefix)]
-    offset = in_body_axes(np.array(entry["at"], float) * centimetre(skeleton), side)
+    carrier = _joint(skeleton, entry.carrier, prefix)
+    point = skeleton.heads[_joint(skeleton, entry.point, prefix)]
+    offset = in_body_axes(np.array(entry.at, float) * centimetre(skeleton), side)
     frame = Frames(pose.positions[:, carrier], pose.rotations[:, carrier])
     return Frames(frame.place(point + offset - skeleton.heads[carrier]), frame.rotations)
 
@@ -119,12 +169,12 @@ def _capsules(path: Path, skeleton: Skeleton) -> Mapping[str, Capsule]:
     unit = centimetre(skeleton)
     return {
         name: Capsule(
-            skeleton.index[entry["joint"]],
-            in_body_axes(np.array(entry["from"], float) * unit),
-            in_body_axes(np.array(entry["to"], float) * unit),
-            float(entry["radius"]) * unit,
+            skeleton.index[entry.joint],
+            in_body_axes(np.array(entry.start, float) * unit),
+            in_body_axes(np.array(entry.end, float) * unit),
+            entry.radius * unit,
         )
-        for name, entry in _read(path)["capsules"].items()
+        for name, entry in _read(path, skeleton).capsules.items()
     }
 
 
@@ -154,11 +204,11 @@ def hand_axes(side: float) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def hand_point(name: str, side: float) -> FloatArray:
     """Return a touching point of the hand (3,) from the wrist at rest, in metres."""
-    steps = np.array(_data()["hand"]["touch"][name], float)
+    steps = np.array(_data().hand.touch[name], float)
     return steps @ np.stack(hand_axes(side)) * centimetre(standard_skeleton())
 
 
 def bar_axis(side: float) -> FloatArray:
     """Return the direction, in the hand at rest, of a held bar towards the thumb."""
-    axis = np.array(_data()["hand"]["bar"], float) @ np.stack(hand_axes(side))
+    axis = np.array(_data().hand.bar, float) @ np.stack(hand_axes(side))
     return axis / float(np.linalg.norm(axis))

@@ -5,46 +5,46 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import RootModel
 
 from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Finite, Strict, read_yaml
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 FINGERS = ("Index", "Middle", "Ring", "Pinky")
-Bends = tuple[float, float, float]
+Bends = tuple[Finite, Finite, Finite]
 # The left hand at rest: fingers along +X, palm down, thumb forward.
 FINGERS_AXIS, PALM_AXIS, THUMB_AXIS = np.array([1.0, 0, 0]), np.array([0, 0, -1.0]), np.array(
     [0, -1.0, 0])
 
 
-class HandShape(BaseModel):
+class HandShape(Strict):
     """A hand shape in degrees, absolute: 0 is a flat hand, whatever the rest pose.
 
     Fingers: bends of the three joints towards the palm. ``spread``: index to pinky, towards the
     thumb. Thumb: turned under the palm, away from the index, then bends of its two outer joints.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     index: Bends
     middle: Bends
     ring: Bends
     pinky: Bends
-    spread: tuple[float, float, float, float] = (4, 1, -3, -8)
-    thumb: tuple[float, float, float, float]
+    spread: tuple[Finite, Finite, Finite, Finite] = (4, 1, -3, -8)
+    thumb: tuple[Finite, Finite, Finite, Finite]
 
 
 def hand_shapes() -> Mapping[str, HandShape]:
-    """Return the hand shapes by name."""
+    """Return the hand shapes by name.
+
+    Raises RequestError naming file, line and key.
+    """
     return _read(data_file("mocap/hand_shapes.yaml"))
 
 
 @cache
 def _read(path: Path) -> Mapping[str, HandShape]:
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {name: HandShape.model_validate(entry) for name, entry in content.items()}
+    return read_yaml(path, RootModel[dict[str, HandShape]]).root
 
 
 def finger_joints(skeleton: Skeleton, side: str) -> list[int]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.base.yaml_file import Strict, read_yaml
 
 
 class Style(Strict):
@@ -42,10 +42,6 @@ class Style(Strict):
         return self.model_copy(update={"size": self.size**share, "angles": self.angles**share})
 
 
-class _Styles(Strict):
-    styles: dict[str, Style]
-
-
 def styles() -> Mapping[str, Style]:
     """Return the styles by name."""
     return _read(data_file("mocap/styles.yaml"))
@@ -53,8 +49,7 @@ def styles() -> Mapping[str, Style]:
 
 @cache
 def _read(path: Path) -> Mapping[str, Style]:
-    document = YamlFile(path)
-    return document.parsed(_Styles, {"styles": document.content}).styles
+    return read_yaml(path, RootModel[dict[str, Style]]).root
 
 
 def style_named(name: str) -> Style:

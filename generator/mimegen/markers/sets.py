@@ -1,22 +1,23 @@
 """Marker sets: which marker sits on which landmark of the body, from rigs/marker_sets/*.yaml."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from pydantic import field_validator
 
-from mimegen.base.errors import RequestError
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_file, data_files
-from mimegen.base.yaml_file import Strict, YamlFile, read_yaml
+from mimegen.base.yaml_file import Strict, Vector, YamlFile, read_yaml
 from mimegen.motion.quaternions import FloatArray
 
-Vector = tuple[float, float, float]
 # Labels fit a set where so many of its markers, and this share of all of them, are there.
 LEAST_MARKERS, LEAST_SHARE = 8, 0.25
 MIDDLE = ("Hips", "Spine2", "Head")
+FINGERS = "fingers"
 
 
 class _Spot(Strict):
@@ -29,6 +30,13 @@ class _BodyMarkers(Strict):
     middle: Mapping[str, _Spot]
     sides: Mapping[str, _Spot]
     freedom: Mapping[str, Vector]
+
+    @field_validator("freedom")
+    @classmethod
+    def _fingers_known(cls, freedom: Mapping[str, Vector]) -> Mapping[str, Vector]:
+        if FINGERS not in freedom:
+            raise ValueError(f"'{FINGERS}' is missing, for all joints without a line of their own")
+        return freedom
 
 
 class _SetFile(Strict):
@@ -97,7 +105,7 @@ def _landmarks(path: Path) -> Mapping[str, Landmark]:
 def freedom(joint: str) -> tuple[float, float, float]:
     """Return how far (radians) a joint is thought to turn about the rest pose's X, Y and Z."""
     bare = re.sub(r"^(Left|Right)", "", joint)
-    return _body().freedom.get(bare, _body().freedom["fingers"])
+    return _body().freedom.get(bare, _body().freedom[FINGERS])
 
 
 def marker_sets() -> tuple[MarkerSet, ...]:
@@ -110,14 +118,22 @@ def marker_sets() -> tuple[MarkerSet, ...]:
 def _read(path: Path, body: Path) -> MarkerSet:
     file = YamlFile(path)
     content = file.parsed(_SetFile)
+    for where, landmark in _landmarks_named(content):
+        if landmark not in _landmarks(body):
+            raise file.error(where, f"there is no landmark '{landmark}' in {body.name}"
+                                    f"{near_misses(landmark, _landmarks(body))}")
     landmarks = {plain(label): name or "" for label, name in content.middle.items()}
     for pattern, name in content.sides.items():
         for side, letter in zip(("left", "right"), content.left_right, strict=True):
             landmarks[plain(pattern.replace("$", letter))] = f"{side}_{name}" if name else ""
-    for label, name in landmarks.items():
-        if name and name not in _landmarks(body):
-            raise RequestError(f"{path}: {label}: there is no landmark {name!r} in body.yaml")
     return MarkerSet(content.name, landmarks, content.refusal)
+
+
+def _landmarks_named(content: _SetFile) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield where a file of a marker set names a landmark, and the landmark."""
+    yield from ((("middle", marker), name) for marker, name in content.middle.items() if name)
+    yield from ((("sides", marker), f"left_{name}")
+                for marker, name in content.sides.items() if name)
 
 
 def find_marker_set(file: str, labels: tuple[str, ...]) -> MarkerSet:

@@ -4,10 +4,21 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import yaml
+from pydantic import Field
 
 from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, Vector, YamlFile
 from mimegen.motion.skeleton import Skeleton
+
+
+class _Joint(Strict):
+    parent: str | None
+    head: Vector
+    tail: Vector
+
+
+class _SkeletonFile(Strict):
+    joints: dict[str, _Joint] = Field(min_length=1)
 
 
 def standard_skeleton() -> Skeleton:
@@ -17,11 +28,20 @@ def standard_skeleton() -> Skeleton:
 
 @cache
 def read_skeleton(path: Path) -> Skeleton:
-    """Read a skeleton file: ``joints: {name: {parent, head, tail}}``, parents first."""
-    joints = yaml.safe_load(path.read_text(encoding="utf-8"))["joints"]
+    """Read a skeleton file: ``joints: {name: {parent, head, tail}}``, parents first, in metres.
+
+    Raises RequestError naming file, line and key.
+    """
+    document = YamlFile(path)
+    joints = document.parsed(_SkeletonFile).joints
     names = tuple(joints)
-    number = {name: i for i, name in enumerate(names)}
-    parents = [-1 if j["parent"] is None else number[j["parent"]] for j in joints.values()]
-    heads = np.array([joint["head"] for joint in joints.values()], dtype=float)
-    tails = np.array([joint["tail"] for joint in joints.values()], dtype=float)
+    for number, (name, joint) in enumerate(joints.items()):
+        if (joint.parent is None) != (number == 0):
+            raise document.error(("joints", name, "parent"), "only the first joint has none")
+        if joint.parent is not None and joint.parent not in names[:number]:
+            raise document.error(("joints", name, "parent"),
+                                 f"'{joint.parent}' is no joint further up")
+    parents = [-1 if j.parent is None else names.index(j.parent) for j in joints.values()]
+    heads = np.array([joint.head for joint in joints.values()])
+    tails = np.array([joint.tail for joint in joints.values()])
     return Skeleton(names, np.array(parents), heads, tails)

@@ -6,43 +6,65 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import yaml
+from typing import Literal
 
 from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, read_yaml
 
 SIDES = ("left", "right")
 # This many names have a common beginning where more than this share has it.
 LEAST_NAMES, MOST = 10, 0.8
 Found = dict[str, tuple[str, float]]
+Names = tuple[str, ...]
+PairedRole = Literal["upper_arm", "clavicle", "forearm", "hand", "thigh", "shin", "foot", "toe"]
 
 
-def bone_names() -> dict[str, Any]:
-    """Return the tables of rigs/skeletons/bone_names.yaml."""
+class Aliases(Strict):
+    """How a paired bone is called: names that are sure to mean it, and those that perhaps do."""
+
+    sure: Names
+    perhaps: Names
+
+
+class BoneNames(Strict):
+    """The tables of rigs/skeletons/bone_names.yaml; the file says what each is for."""
+
+    prefixes: Names
+    left: Names
+    right: Names
+    middle: Mapping[Literal["hips", "head"], Names]
+    sides: Mapping[PairedRole, Aliases]
+    fingers: Mapping[Literal["thumb", "index", "middle", "ring", "pinky"], Names]
+    phalanges: Mapping[Literal[0, 1, 2, 3], Names]
+    systems: Mapping[str, re.Pattern[str]]
+
+
+def bone_names() -> BoneNames:
+    """Return the names of bones.
+
+    Raises RequestError naming file, line and key.
+    """
     return _read(data_file("rigs/skeletons/bone_names.yaml"))
 
 
 @cache
-def _read(path: Path) -> dict[str, Any]:
-    tables: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return tables
+def _read(path: Path) -> BoneNames:
+    return read_yaml(path, BoneNames)
 
 
 def system_of(names: tuple[str, ...]) -> str:
     """Return the mocap system or rig that joint names give away, or ``unknown``."""
-    for system, pattern in bone_names()["systems"].items():
-        if any(re.search(pattern, name) for name in names):
-            return str(system)
+    for system, pattern in bone_names().systems.items():
+        if any(pattern.search(name) for name in names):
+            return system
     return "unknown"
 
 
 def roles_by_name(names: tuple[str, ...]) -> Found:
     """Return role -> joint name and confidence, for all roles that names tell."""
     tables = bone_names()
-    known = {alias for table in tables["sides"].values() for kind in table.values()
-             for alias in kind} | {alias for aliases in tables["fingers"].values()
-                                   for alias in aliases}
+    known = {alias for role in tables.sides.values() for alias in (*role.sure, *role.perhaps)} | {
+        alias for aliases in tables.fingers.values() for alias in aliases}
     keys: dict[str, list[tuple[str, str]]] = {"left": [], "right": [], "middle": []}
     begin = common_beginning(names)
     for name in names:
@@ -50,9 +72,9 @@ def roles_by_name(names: tuple[str, ...]) -> Found:
         keys[side or "middle"].append((name, "".join(words)))
     found: Found = {}
     for side in SIDES:
-        found |= _one_side(side, keys[side], tables["sides"])
+        found |= _one_side(side, keys[side], tables.sides)
         found |= _fingers(side, keys[side], tables)
-    for role, aliases in tables["middle"].items():
+    for role, aliases in tables.middle.items():
         ranked = [(aliases.index(key), name) for name, key in keys["middle"] if key in aliases]
         if ranked:
             found[role] = (min(ranked, key=lambda r: r[0])[1], 1.0)
@@ -80,7 +102,7 @@ def _words(name: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", apart)
     words = [w.casefold() for w in re.findall(
         r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+", plain)]
-    prefixes = set(bone_names()["prefixes"])
+    prefixes = set(bone_names().prefixes)
     while len(words) > 1 and (words[0] in prefixes or words[0].isdigit()):
         words = words[1:]
     return words
@@ -90,7 +112,7 @@ def _sided(words: list[str], known: set[str]) -> tuple[str | None, list[str]]:
     """Return the side that a name's words tell, and the words without it."""
     whole = "".join(words)
     for side in SIDES:
-        marks = set(bone_names()[side])
+        marks = set(getattr(bone_names(), side))
         for position in (0, -1):
             if len(words) > 1 and words[position] in marks:
                 return side, words[1:] if position == 0 else words[:-1]
@@ -100,34 +122,35 @@ def _sided(words: list[str], known: set[str]) -> tuple[str | None, list[str]]:
     return None, words
 
 
-def _one_side(side: str, keys: list[tuple[str, str]], tables: Mapping[str, Any]) -> Found:
+def _one_side(side: str, keys: list[tuple[str, str]], tables: Mapping[PairedRole, Aliases]
+              ) -> Found:
     found: Found = {}
     for role, table in tables.items():
-        match = next((name for name, key in keys if key in table["sure"]), None)
+        match = next((name for name, key in keys if key in table.sure), None)
         if match:
             found[f"{side}_{role}"] = (match, 1.0)
     for name, key in keys:
         for role, table in tables.items():
-            if key in table["perhaps"] and f"{side}_{role}" not in found:
+            if key in table.perhaps and f"{side}_{role}" not in found:
                 found[f"{side}_{role}"] = (name, 0.8)
                 break
     return found
 
 
-def _fingers(side: str, keys: list[tuple[str, str]], tables: Mapping[str, Any]) -> Found:
+def _fingers(side: str, keys: list[tuple[str, str]], tables: BoneNames) -> Found:
     """Find whole fingers; a lone first joint is the stand-in that some systems carry."""
     found: Found = {}
     # Fingers are counted from 0 (Biped) or, where there is a fifth, from 1 (Rokoko, Shogun).
     first = 1 if any(key.startswith("finger5") for _, key in keys) else 0
-    for count, (finger, aliases) in enumerate(tables["fingers"].items(), start=first):
+    for count, (finger, aliases) in enumerate(tables.fingers.items(), start=first):
         joints: dict[int, str] = {}
         for name, key in keys:
-            number = _phalanx(key, aliases, tables["phalanges"])
+            number = _phalanx(key, aliases, tables.phalanges)
             if number is None and first == 0:
                 biped = re.fullmatch(rf"finger{count}([12]?)", key)
                 number = int(biped[1] or 0) + 1 if biped else None
             elif number is None:
-                number = _phalanx(key, [f"finger{count}"], tables["phalanges"])
+                number = _phalanx(key, (f"finger{count}",), tables.phalanges)
             if number is not None:
                 joints.setdefault(number, name)
         if finger == "thumb" and 0 in joints:
@@ -138,7 +161,8 @@ def _fingers(side: str, keys: list[tuple[str, str]], tables: Mapping[str, Any]) 
     return found
 
 
-def _phalanx(key: str, aliases: list[str], endings: Mapping[int, list[str]]) -> int | None:
+def _phalanx(key: str, aliases: Names, endings: Mapping[Literal[0, 1, 2, 3], Names]
+             ) -> int | None:
     """Return which bone of a finger a name tells: 0 is the metacarpal, 1 to 3 the phalanges."""
     for number, words in endings.items():
         if re.fullmatch(f"(hand|f)?({'|'.join(aliases)})({'|'.join(words)})", key):

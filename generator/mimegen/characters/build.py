@@ -11,6 +11,7 @@ from mimegen.characters.helpers import following_helpers, with_helpers
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
 from mimegen.characters.piece import Piece, lifted, under, without_hidden
+from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.characters.spec import CharacterSpec
 from mimegen.motion import Skeleton
 
@@ -28,12 +29,13 @@ def build_character(spec: CharacterSpec) -> Character:
     for garment in spec.outfit:
         pieces = with_layer(pieces, dress(garment, body))
     lift = max(piece.lift for piece in pieces)
-    materials = {material.name: material for piece in pieces for material in piece.materials}
+    materials = {material.name: rounded_material(material)
+                 for piece in pieces for material in piece.materials}
     rise = np.array([0.0, 0.0, lift])
     bare = body.skeleton
-    skeleton = with_helpers(
-        Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise))
-    meshes = tuple(following_helpers(lifted(mesh, lift), skeleton)
+    skeleton = rounded_skeleton(with_helpers(
+        Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise)))
+    meshes = tuple(rounded_mesh(following_helpers(lifted(mesh, lift), skeleton))
                    for piece in pieces for mesh in piece.meshes)
     return Character(
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),

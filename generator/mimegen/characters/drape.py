@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import NearestNDInterpolator, RegularGridInterpolator
+from scipy.interpolate import RegularGridInterpolator
 from scipy.ndimage import gaussian_filter
 
+from mimegen.base.decisions import first_least, nearest
 from mimegen.motion.quaternions import FloatArray
 
 ANGLES = 48
@@ -33,7 +34,7 @@ class Stretch:
     def axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Two unit vectors across the axis and the one along it."""
         along = (self.end - self.start) / self.length
-        least = np.eye(3)[np.argmin(np.abs(along))]
+        least = np.eye(3)[first_least(np.abs(along))]
         first = np.cross(along, least)
         first = first / np.linalg.norm(first)
         return first, np.cross(along, first), along
@@ -84,8 +85,8 @@ def radius_profile(tube: Stretch, obstacle: FloatArray) -> FloatArray:
         np.broadcast_to(np.sin(angles) * around, (STEPS, ANGLES)),
         np.broadcast_to(steps[:, None], (STEPS, ANGLES)),
     ], axis=-1)
-    nearest = NearestNDInterpolator(places, radius)(wanted)
-    return np.asarray(gaussian_filter(nearest, (1.0, 0.7), mode=("nearest", "wrap")))
+    found = radius[nearest(places, wanted.reshape(-1, 3))].reshape(STEPS, ANGLES)
+    return np.asarray(gaussian_filter(found, (1.0, 0.7), mode=("nearest", "wrap")))
 
 
 def convex_sections(radii: FloatArray) -> FloatArray:

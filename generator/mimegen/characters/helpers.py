@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.decisions import largest
 from mimegen.base.easing import ramp
 from mimegen.characters.character import Mesh
 from mimegen.characters.surface import dense_weights
@@ -75,7 +76,7 @@ def following_helpers(mesh: Mesh, skeleton: Skeleton) -> Mesh:
         for name in ("Arm", "ForeArm", "Hand"):
             weights = _half_way(weights, mesh.vertices, skeleton, side + name)
         weights = _twisting(weights, mesh.vertices, skeleton, side)
-    joints = np.argsort(-weights, axis=1, kind="stable")[:, : mesh.joints.shape[1] + 1]
+    joints = largest(weights, mesh.joints.shape[1] + 1)
     values = np.take_along_axis(weights, joints, axis=1)
     return replace(mesh, joints=joints.astype(np.int32),
                    weights=values / values.sum(axis=1, keepdims=True))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.decisions import EQUAL
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.surface import (
     clear_of,
@@ -74,8 +75,9 @@ def under(piece: Piece, outer: Mesh, gap: float) -> Piece:
     Folded hems, where the outer mesh's ``edge`` is 0, do not count: they face inwards.
     """
     edge = outer.attributes.get("edge", np.ones(len(outer.vertices)))
-    inwards = -vertex_normals(outer.vertices, outer.faces)[edge > 0]
-    ceiling = outer.vertices[edge > 0]
+    counting = edge > EQUAL
+    inwards = -vertex_normals(outer.vertices, outer.faces)[counting]
+    ceiling = outer.vertices[counting]
 
     def moved(mesh: Mesh) -> Mesh:
         push = clear_of(mesh.vertices, ceiling, inwards, gap, OPPOSITE_M)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial import ConvexHull, cKDTree
+from scipy.spatial import ConvexHull
 
+from mimegen.base.decisions import first_least, nearest
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
@@ -79,13 +80,14 @@ def make_sole(upper: Surface, height: float) -> Surface:
                   start + (k + 1) * count], axis=1)
         for k in range(len(rings) - 1)
     ]).astype(np.int32)
-    _, nearest = cKDTree(upper.vertices[own]).query(vertices)
-    return Surface(vertices, faces, upper.weights[own[nearest]])
+    weights = upper.weights[own[nearest(upper.vertices[own], vertices)]]
+    return Surface(vertices, faces, weights)
 
 
 def rounded_outline(points: FloatArray) -> FloatArray:
     """Return the convex outline (OUTLINE_POINTS, 2) of points (N, 2), rounded and evenly spaced."""
     hull = points[ConvexHull(points).vertices]
+    hull = np.roll(hull, -first_least(hull[:, 1]), axis=0)
     closed = np.concatenate([hull, hull[:1]])
     lengths = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
     places = np.linspace(0, lengths[-1], OUTLINE_POINTS, endpoint=False)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial import cKDTree
 
+from mimegen.base.decisions import largest, nearest
 from mimegen.characters.character import Mesh
 from mimegen.motion.quaternions import FloatArray
 
@@ -41,7 +41,7 @@ def to_mesh(
     name: str, surface: Surface, material: str, attributes: dict[str, FloatArray]
 ) -> Mesh:
     """Return the surface as a mesh that follows its four strongest joints."""
-    joints = np.argsort(-surface.weights, axis=1, kind="stable")[:, :4]
+    joints = largest(surface.weights, 4)
     weights = np.take_along_axis(surface.weights, joints, axis=1)
     weights = weights / weights.sum(axis=1, keepdims=True)
     return Mesh(name, surface.vertices, surface.faces, joints.astype(np.int32), weights,
@@ -179,12 +179,12 @@ def clear_of(
 
     Only vertices opposite a point move: at most ``reach`` metres from it along the surface.
     """
-    _, nearest = cKDTree(obstacle).query(vertices)
-    away = vertices - obstacle[nearest]
-    ahead = np.einsum("va,va->v", away, normals[nearest])
+    opposite = nearest(obstacle, vertices)
+    away = vertices - obstacle[opposite]
+    ahead = np.einsum("va,va->v", away, normals[opposite])
     aside = np.sqrt(np.maximum(np.einsum("va,va->v", away, away) - ahead**2, 0.0))
     push = np.maximum(gap - ahead, 0.0) * (aside <= reach)
-    return np.asarray(push[:, None] * normals[nearest])
+    return np.asarray(push[:, None] * normals[opposite])
 
 
 def hemmed(surface: Surface, thickness: float, depth: float) -> Surface:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mimegen.base.decisions import EQUAL
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
@@ -71,11 +72,11 @@ def hanging_legs(surface: Surface, garment: Trousers, body: Body, gap: float) ->
         ankle, thigh = body.joint(side + "Foot"), body.joint(side + "UpLeg")
         top = np.array([thigh[0] * 0.9, thigh[1], crotch])
         tube = Stretch(top, np.array([ankle[0], ankle[1] + 0.005, low]))
-        own = sign * tights[:, 0] > 0
+        own = sign * tights[:, 0] > EQUAL
         above = tights[:, 2] > low
         moved = draped(vertices, tube, gap, 0.16 - 0.13 * garment.looseness, tights[own & above])
         share = ramp(vertices[:, 2], crotch + 0.01, crotch - 0.12 * scale)
-        share = (share * (sign * vertices[:, 0] > 0))[:, None]
+        share = (share * (sign * vertices[:, 0] > EQUAL))[:, None]
         vertices = vertices + share * (moved - vertices)
         own = sign * surface.vertices[:, 0] > 0.004
         vertices[own, 0] = sign * np.maximum(sign * vertices[own, 0], 0.003)

@@ -20,6 +20,9 @@ from mimegen.base.errors import RequestError
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
 # How much longer that may take on a machine that is busy with other things.
 PATIENCE = 10
+# Blender's importers multiply in single precision by OpenBLAS, whose last bits are another on every
+# kind of CPU: these kernels run on all of a kind of machine (others than x86 know but one).
+KERNELS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
 OUT_OF_MEMORY = re.compile(rb"MemoryError|bad_alloc|Calloc returns null|Malloc returns null"
                            rb"|Unable to allocate|failed to map segment"
                            rb"|[Cc]annot (allocate memory|map zero-fill)")
@@ -50,7 +53,7 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE * seconds,
                               check=False, stdin=subprocess.DEVNULL,
-                              env=os.environ | {"TMPDIR": str(target.parent)})
+                              env=os.environ | KERNELS | {"TMPDIR": str(target.parent)})
     except subprocess.TimeoutExpired as problem:
         raise unfinished from problem
     if done.returncode == -signal.SIGXCPU:

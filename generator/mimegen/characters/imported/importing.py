@@ -13,8 +13,8 @@ from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported.skeleton import Joints, find_placement, one_tree, with_tails
+from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
-from mimegen.readers.files import check_file
 from mimegen.readers.separate import Answer, load_answer, read_in_blender
 
 SUFFIXES = (".fbx", ".glb", ".gltf")
@@ -36,9 +36,10 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
     meshes = with_joints(meshes, tree.number)
     tree = with_tails(tree, meshes)
     placement = find_placement(tree, meshes, PLAUSIBLE_HEIGHT, str(path))
-    skeleton = placement.skeleton(tree.skeleton)
-    materials = _materials(rigged)
-    made = make_meshes(meshes, placement, [material.name for material in materials])
+    skeleton = rounded_skeleton(placement.skeleton(tree.skeleton))
+    materials = [rounded_material(material) for material in _materials(rigged)]
+    names = [material.name for material in materials]
+    made = tuple(map(rounded_mesh, make_meshes(meshes, placement, names)))
     if not made:
         raise RequestError(f"{path}: has a skeleton but no faces to show")
     for note in (*_notes(rigged), *tree.notes, *placement.notes):
@@ -59,7 +60,6 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
         raise RequestError(f"{path}: a rigged character is a file that ends in .fbx, .glb or .gltf")
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
-    check_file(path)
     kept = cache / f"{_key(path)}.npz" if cache else None
     found = load_answer(kept) if kept else None
     if found and _complete(found):

@@ -6,8 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial import cKDTree
 
+from mimegen.base.decisions import nearest
 from mimegen.characters.character import Mesh
 from mimegen.characters.imported.placement import Similarity
 from mimegen.motion.quaternions import FloatArray
@@ -15,7 +17,8 @@ from mimegen.motion.quaternions import FloatArray
 IntArray = NDArray[np.int64]
 
 INFLUENCES = 4
-CREASE_DEG = 15.0
+# Not exactly half of what regular bodies have between their faces, nor where their normals point.
+CREASE_DEG, OFF_REGULAR = 15.01, 1e-4
 WELD_METRES = 1e-5
 
 
@@ -116,7 +119,7 @@ def strongest(rows: FloatArray, vertices: FloatArray) -> tuple[IntArray, FloatAr
     weights[vertex[top], rank[top]] = amount[top]
     bound = weights.sum(axis=1) > 1e-6
     if not bound.all():
-        _, near = cKDTree(vertices[bound]).query(vertices[~bound])
+        near = nearest(vertices[bound], vertices[~bound])
         joints[~bound] = joints[bound][near]
         weights[~bound] = weights[bound][near]
     return joints, weights / weights.sum(axis=1, keepdims=True)
@@ -129,12 +132,7 @@ def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray,
     Vertices that coincide and move alike are welded, since files repeat them along seams of uvs;
     where the file's normals differ around a vertex it is doubled, so that the edge stays sharp.
     """
-    signature = np.column_stack([
-        np.round(places / WELD_METRES), np.where(weights > 1e-3, joints, -1),
-        np.round(weights * 1000),
-    ]).astype(np.int64)
-    _, welded = np.unique(signature, axis=0, return_inverse=True)
-    corner = welded.ravel()[raw.corner_vertices]
+    corner = _welded(places, joints, weights)[raw.corner_vertices]
     normals = raw.normals / np.maximum(
         np.linalg.norm(raw.normals, axis=1, keepdims=True), 1e-12)
     mean = np.stack([np.bincount(corner, normals[:, axis]) for axis in range(3)], axis=1)
@@ -142,10 +140,20 @@ def _creased_vertices(raw: RawMesh, places: FloatArray, joints: IntArray,
     likeness = np.ones(len(mean))
     np.minimum.at(likeness, corner, np.sum(mean[corner] * normals, axis=1))
     sharp = likeness[corner] < np.cos(np.radians(CREASE_DEG))
-    direction = np.where(sharp[:, None], np.round(normals * 2), 0.0).astype(np.int64)
+    direction = np.where(sharp[:, None], np.round(normals * 2 + OFF_REGULAR), 0.0).astype(np.int64)
     keys = np.column_stack([corner, direction])
     _, first, vertex = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     return vertex.ravel(), raw.corner_vertices[first]
+
+
+def _welded(places: FloatArray, joints: IntArray, weights: FloatArray) -> IntArray:
+    """Return a number (V,) that vertices share which lie together and move alike."""
+    following = np.column_stack([np.where(weights > 1e-3, joints, -1), np.round(weights * 1000)])
+    _, alike = np.unique(following, axis=0, return_inverse=True)
+    pairs = cKDTree(places).query_pairs(WELD_METRES, output_type="ndarray")
+    pairs = pairs[alike.ravel()[pairs[:, 0]] == alike.ravel()[pairs[:, 1]]]
+    links = sparse.coo_matrix((np.ones(len(pairs)), pairs.T), (len(places), len(places)))
+    return np.asarray(sparse.csgraph.connected_components(links, directed=False)[1], np.int64)
 
 
 def _solid(corners: IntArray, vertex: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:

@@ -19,7 +19,7 @@ class Similarity:
 
     def places(self, points: FloatArray) -> FloatArray:
         """Return points (N, 3) in the house's convention."""
-        return np.asarray(self.scale * points @ self.turn.T + self.shift)
+        return np.asarray(np.einsum("ab,nb->na", self.scale * self.turn, points) + self.shift)
 
     def skeleton(self, skeleton: Skeleton) -> Skeleton:
         """Return the skeleton in the house's convention."""

@@ -17,6 +17,8 @@ from mimegen.readers.roles import find_roles
 IntArray = NDArray[np.int64]
 
 LEAST_WEIGHT = 0.01
+# Skin whose middle is nearer to its joint than this share of its size points nowhere.
+LEAST_LEAN = 0.01
 USUAL_SCALES = (0.01, 0.1, 0.0254, 0.001, 0.3048, 100.0, 10.0, 39.37, 1000.0)
 USUAL_HEIGHT = (1.3, 2.1)
 STANDARD_HEIGHT = 1.75
@@ -220,7 +222,7 @@ def _through(head: FloatArray, points: FloatArray, otherwise: FloatArray) -> Flo
         return otherwise
     direction = points.mean(axis=0) - head
     length = float(np.linalg.norm(direction))
-    if length < 1e-9:
+    if length < LEAST_LEAN * np.ptp(points, axis=0).max():
         return otherwise
     direction /= length
     return np.asarray(head + direction * ((points - head) @ direction).max())
@@ -250,7 +252,7 @@ def find_placement(tree: Tree, meshes: Sequence[RawMesh],
     turn = np.array([np.cross(up, front), -front, up])
     if not np.allclose(turn, np.eye(3), atol=1e-6):
         notes.append("turned to stand upright and face the front")
-    skin = np.concatenate([mesh.vertices for mesh in meshes]) @ turn.T
+    skin = np.einsum("ab,nb->na", turn, np.concatenate([mesh.vertices for mesh in meshes]))
     height = float(np.ptp(skin[:, 2]))
     if not height > 1e-9:
         raise RequestError(f"{file}: the body is flat, expected a figure with a height")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicSpline
 
+from mimegen.base.decisions import first_least
 from mimegen.base.seeds import generator
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -95,7 +96,7 @@ def loft(rings: FloatArray, closed: bool = False) -> Shape:
 def frame(axis: ArrayLike) -> FloatArray:
     """Return an orthonormal right-handed matrix whose columns are two directions and the axis."""
     along = np.asarray(axis, float) / np.linalg.norm(axis)
-    first = np.cross(np.eye(3)[np.argmin(np.abs(along))], along)
+    first = np.cross(np.eye(3)[first_least(np.abs(along))], along)
     first = first / np.linalg.norm(first)
     return np.stack([first, np.cross(along, first), along], axis=1)
 

@@ -103,10 +103,10 @@ def _followed_joints(mesh_object: Any, numbers: dict[tuple[str, str], int]) -> A
 
 def _read_mesh(mesh_object: Any, followed: Any, materials: dict[str, int]) -> Arrays:
     """Return vertices, faces, normals, uvs, materials and weights of one mesh in world space."""
-    mesh, world = mesh_object.data, np.array(mesh_object.matrix_world)
+    mesh, world = mesh_object.data, np.array(mesh_object.matrix_world, dtype=float)
     mesh.calc_loop_triangles()
-    vertices = _values(mesh.vertices, "co", 3)
-    normals = _values(mesh.corner_normals, "vector", 3)
+    vertices = _values(mesh.vertices, "co", 3).astype(float)
+    normals = _values(mesh.corner_normals, "vector", 3).astype(float)
     corners, polygons = _faces(mesh)
     mirrored = np.linalg.det(world[:3, :3]) < 0
     if mirrored:
@@ -116,10 +116,10 @@ def _read_mesh(mesh_object: Any, followed: Any, materials: dict[str, int]) -> Ar
     slot_of = _values(mesh.polygons, "material_index", 1, np.int32)[:, 0]
     corner_vertices = _values(mesh.loops, "vertex_index", 1, np.int32)[:, 0]
     found = {
-        "vertices": vertices @ world[:3, :3].T + world[:3, 3],
+        "vertices": np.einsum("ab,vb->va", world[:3, :3], vertices) + world[:3, 3],
         "corners": corners,
         "corner_vertices": corner_vertices,
-        "normals": normals @ np.linalg.pinv(world[:3, :3]),
+        "normals": np.einsum("vb,ba->va", normals, np.linalg.pinv(world[:3, :3])),
         "materials": np.array(slots)[np.clip(slot_of, 0, len(slots) - 1)][polygons],
         "weights": _weights(mesh, followed),
     }

@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check bench mutants clean
 
 setup: $(VENV)/.ready
 
@@ -25,6 +25,11 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Small faults in the code, and how many of them the tests notice: make mutants ROOM=compositing SAMPLE=40
+mutants: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,mutants]'
+	$(BIN)/python tools/mutants.py $(ROOM) $(if $(SAMPLE),--sample $(SAMPLE))
 
 # The paper's pipeline beside ours, errors, scaling, throughput: some 40 minutes on two quiet cores.
 bench: setup

@@ -1,6 +1,9 @@
 """Simple bodies for tests."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
@@ -9,7 +12,8 @@ from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 def capsule_character(around: int = 10, along: int = 8) -> Character:
     """Return a person of capsules, one per bone of the standard skeleton, rigidly skinned."""
     skeleton = standard_skeleton()
-    vertices, faces, joints = [], [], []
+    vertices: list[NDArray[Any]] = []
+    faces, joints = [], []
     for joint in range(len(skeleton.names)):
         points, quads = _capsule(skeleton, joint, around, along)
         faces.append(quads + sum(map(len, vertices)))
@@ -39,7 +43,7 @@ def _radius(name: str) -> float:
 
 
 def _capsule(skeleton: Skeleton, joint: int, around: int,
-             along: int) -> tuple[np.ndarray, np.ndarray]:
+             along: int) -> tuple[NDArray[Any], NDArray[Any]]:
     head, tail = skeleton.heads[joint], skeleton.tails[joint]
     radius = _radius(skeleton.names[joint])
     axis = (tail - head) / np.linalg.norm(tail - head)

@@ -181,8 +181,8 @@ def _value(value):
     if isinstance(value, Bare):
         return b"C" + value.encode()
     if isinstance(value, str):
-        kind, _, name = value.partition("::")
-        said = (f"{name}\0\1{kind}" if "::" in value else value).encode()
+        group, _, name = value.partition("::")
+        said = (f"{name}\0\1{group}" if "::" in value else value).encode()
         return b"S" + struct.pack("<I", len(said)) + said
     if isinstance(value, float):
         return b"D" + struct.pack("<d", value)

@@ -8,6 +8,7 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import bpy
 import numpy as np
@@ -71,7 +72,7 @@ def body(character: Character, rig: bpy.types.Object) -> None:
 def plain(character: Character, name: str) -> bpy.types.Material:
     made = bpy.data.materials.new(name)
     made.use_nodes = True
-    color = character.materials[name].parameters["color"]
+    color = cast(tuple[float, ...], character.materials[name].parameters["color"])
     surface = made.node_tree.nodes["Principled BSDF"]
     surface.inputs["Base Color"].default_value = (*color, 1.0)
     surface.inputs["Roughness"].default_value = 0.25

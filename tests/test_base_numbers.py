@@ -72,7 +72,8 @@ def test_the_middle_joint_is_where_both_bones_end() -> None:
 
 
 def test_generators_depend_on_every_seed_and_name_and_their_order() -> None:
-    parts = [(1,), (2,), ("a",), (1, "a"), (1, "b"), (2, "a"), (1, "a", "b"), (1, "b", "a")]
+    parts: list[tuple[int | str, ...]] = [
+        (1,), (2,), ("a",), (1, "a"), (1, "b"), (2, "a"), (1, "a", "b"), (1, "b", "a")]
     drawn = {float(generator(*own).random()) for own in parts}
     assert len(drawn) == len(parts)
     assert generator(1, "a").random() == generator(1, "a").random()

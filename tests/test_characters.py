@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
@@ -178,7 +180,8 @@ def test_no_skin_shows_through_the_clothes(
         assert share_outside(skin, skin_now, cloth, now) < 0.01
 
 
-def share_outside(skin: Mesh, skin_now: np.ndarray, cloth: Mesh, cloth_now: np.ndarray) -> float:
+def share_outside(skin: Mesh, skin_now: NDArray[Any], cloth: Mesh,
+                  cloth_now: NDArray[Any]) -> float:
     """The share of the skin's vertices under a garment that stand 3 mm or more out of it.
 
     Under it are those whose nearest cloth vertex in the rest pose is near and away from a hem.

@@ -63,8 +63,8 @@ def test_a_wrist_that_passes_the_shoulder_goes_round_it(tmp_path: Path, seed: in
 
 
 def test_what_hits_keeps_to_its_way_before_and_after() -> None:
-    chin, target = (HandKey(to=Place(anchor, (6.0, 30.0, 0.0)), how=how, touch="knuckles")
-                    for anchor, how in (("chin", "stop"), ("floor", "impact")))
+    chin = HandKey(to=Place("chin", (6.0, 30.0, 0.0)), touch="knuckles")
+    target = HandKey(to=Place("floor", (6.0, 30.0, 0.0)), how="impact", touch="knuckles")
     moments = np.arange(181) / FPS
     keys = [TimedKey(0.0, chin, 1), TimedKey(1.0, chin, 2), TimedKey(1.1, target, 3),
             TimedKey(1.13, target.model_copy(update={"how": "stop"}), 3), TimedKey(1.3, chin, 4)]

@@ -1,9 +1,11 @@
 """Walking, turning, marching, kneeling: what the engine makes of a line of a score."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.hands import HandTrack, finger_pose
@@ -35,7 +37,7 @@ def landings(motion: Motion, side: str) -> int:
     return int(np.count_nonzero(up[:-1] & ~up[1:]))
 
 
-def heading(motion: Motion) -> np.ndarray:
+def heading(motion: Motion) -> NDArray[Any]:
     ahead = quaternions.rotate(motion.rotations[:, 0], np.array([0.0, -1.0, 0.0]))
     return np.rad2deg(np.unwrap(np.arctan2(ahead[:, 0], -ahead[:, 1])))
 

@@ -1,6 +1,9 @@
 """Contact sheets without Blender."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform
@@ -32,7 +35,7 @@ def test_a_focus_comes_nearer() -> None:
         np.asarray(preview_sheet(body, motion, 1, Sheet(tile=(120, 150), focus=focus)), int)
         for focus in ((), ("LeftHand", "LeftHandMiddle3"))
     )
-    def skin(picture: np.ndarray) -> int:
+    def skin(picture: NDArray[Any]) -> int:
         return int(((picture[..., 0] - picture[..., 2]) > 40).sum())
 
     assert skin(near) > 1.5 * skin(far)

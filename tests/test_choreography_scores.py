@@ -84,7 +84,9 @@ def test_a_good_score_is_read(tmp_path: Path) -> None:
 def test_tracks_that_are_not_mentioned_hold(tmp_path: Path) -> None:
     text = GOOD.replace("hands: {to", "left_hand: {to") + "  - {at: 2.3, right_hand: {to: flag}}\n"
     score = read_score(written(tmp_path, text))
-    keys = track_keys(timeline(score).phases, "right_hand", score.phases[1].right_hand)
+    before = score.phases[1].right_hand
+    assert before is not None
+    keys = track_keys(timeline(score).phases, "right_hand", before)
     assert [key.time for key in keys] == [0, 1, 2, 2.3]
     assert keys[2].key == keys[1].key
 

@@ -1,5 +1,8 @@
 """Backgrounds: what their files may say, and how a picture comes to lie behind the figure."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import yaml
@@ -19,9 +22,10 @@ from mimegen.compositing.background import (
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
 from mimegen.stage.camera import Camera
 
-FACTS = {"name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",
-         "source": "made for this test"}
-GROUND = [[0.1, 0.6], [0.9, 0.6], [1.0, 1.0], [0.0, 1.0]]
+FACTS: dict[str, Any] = {
+    "name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",
+    "source": "made for this test"}
+GROUND = ((0.1, 0.6), (0.9, 0.6), (1.0, 1.0), (0.0, 1.0))
 
 
 def camera_at(position, pitch_deg, lens_mm, width, height):
@@ -45,7 +49,8 @@ def checkerboard(camera):
 
 def picture_file(folder, pixels, **facts):
     Image.fromarray(pixels).save(folder / "hall.png")
-    facts = {"file": "hall.png", "horizon": 0.4, "camera_height_m": 1.6, "ground": GROUND} | facts
+    facts = {"file": "hall.png", "horizon": 0.4, "camera_height_m": 1.6,
+             "ground": [list(corner) for corner in GROUND]} | facts
     path = folder / "hall.yaml"
     path.write_text(yaml.safe_dump(FACTS | {"picture": facts}))
     return path
@@ -65,8 +70,8 @@ def test_a_person_is_as_tall_in_the_picture_as_in_the_frame(taken_from, pitch, l
     """The picture's true camera is known: a person drawn there is as tall as the figure."""
     camera = camera_at((0.0, 0.0, taken_from), pitch, lens, 1200, 900)
     horizon = camera.horizon_y / camera.height
-    picture = Picture(file="x", horizon=horizon, camera_height_m=taken_from,
-                      camera_pitch_deg=pitch, ground=[(0, horizon), (1, horizon), (1, 1), (0, 1)])
+    picture = Picture(file=Path("x"), horizon=horizon, camera_height_m=taken_from,
+                      camera_pitch_deg=pitch, ground=((0, horizon), (1, horizon), (1, 1), (0, 1)))
     shot = camera_at((0.0, -5.0, seen_from), down, 40.0, 640, 360)
     try:
         place = place_picture("hall", picture, (camera.width, camera.height), shot)
@@ -101,7 +106,7 @@ def test_squares_of_the_ground_have_their_size_at_the_figures_feet(tmp_path):
 
 
 def test_the_nearest_place_that_fills_the_frame_is_taken():
-    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    picture = Picture(file=Path("x"), horizon=0.4, camera_height_m=1.6, ground=GROUND)
     near = place_picture("hall", picture, (2000, 1500), SHOT)
     far = place_picture("hall", picture.model_copy(update={
         "ground": ((0.4, 0.6), (0.6, 0.6), (0.5, 0.7))}), (2000, 1500), SHOT)
@@ -109,7 +114,7 @@ def test_the_nearest_place_that_fills_the_frame_is_taken():
 
 
 def test_a_larger_copy_of_a_picture_lies_just_the_same():
-    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    picture = Picture(file=Path("x"), horizon=0.4, camera_height_m=1.6, ground=GROUND)
     one = place_picture("hall", picture, (1000, 750), SHOT)
     two = place_picture("hall", picture, (2000, 1500), SHOT)
     assert (two.left, two.top, two.scale) == pytest.approx(
@@ -119,8 +124,9 @@ def test_a_larger_copy_of_a_picture_lies_just_the_same():
 def test_pitch_corrects_the_height_of_a_person():
     camera = camera_at((0.0, 0.0, 3.0), 20.0, 24.0, 1200, 900)
     feet, head = camera.project(np.array([[0, 5, 0], [0, 5, PERSON_M]]))
-    facts = {"file": "x", "horizon": camera.horizon_y / 900, "camera_height_m": 3.0,
-             "ground": [(0, 0.5), (1, 0.5), (1, 1)]}
+    facts: dict[str, Any] = {
+        "file": "x", "horizon": camera.horizon_y / 900, "camera_height_m": 3.0,
+        "ground": [(0, 0.5), (1, 0.5), (1, 1)]}
     exact = Picture(**facts, camera_pitch_deg=20)
     rough = Picture(**facts)
     assert person_rows(exact, feet[1:2], 900)[0] == pytest.approx(feet[1] - head[1], rel=1e-6)
@@ -129,13 +135,13 @@ def test_pitch_corrects_the_height_of_a_person():
 
 def test_a_picture_that_cannot_fill_the_frame_says_where():
     ground = ((0.0, 0.97), (0.2, 0.97), (0.1, 1.0))
-    picture = Picture(file="x", horizon=0.5, camera_height_m=1.6, ground=ground)
+    picture = Picture(file=Path("x"), horizon=0.5, camera_height_m=1.6, ground=ground)
     with pytest.raises(RequestError, match=r"hall: .*lacks \d+% of the frame's .* at its left"):
         place_picture("hall", picture, (800, 600), SHOT)
 
 
 def test_a_picture_too_small_says_how_large():
-    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    picture = Picture(file=Path("x"), horizon=0.4, camera_height_m=1.6, ground=GROUND)
     with pytest.raises(RequestError, match=r"enlarged .* at least (\d+) pixels wide") as raised:
         place_picture("hall", picture, (100, 75), SHOT)
     wide = int(str(raised.value).split("at least ")[1].split()[0])
@@ -147,7 +153,7 @@ def test_a_picture_too_small_says_how_large():
     camera_at((0.0, 0.0, 9.0), 90, 50.0, 640, 360),
 ], ids=["looks away", "looks straight down"])
 def test_a_camera_that_sees_nobody_upright_is_refused(camera):
-    picture = Picture(file="x", horizon=0.4, camera_height_m=1.6, ground=GROUND)
+    picture = Picture(file=Path("x"), horizon=0.4, camera_height_m=1.6, ground=GROUND)
     with pytest.raises(RequestError, match="another camera"):
         place_picture("hall", picture, (800, 600), camera)
 
@@ -211,6 +217,7 @@ def test_a_set_shows_its_still(tmp_path):
 
 def test_a_picture_is_found_beside_its_file(tmp_path):
     background = read_background(picture_file(tmp_path, gray()))
+    assert background.picture is not None
     assert background.picture.file == tmp_path / "hall.png"
     assert background.picture.horizon == 0.4
 

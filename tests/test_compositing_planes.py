@@ -1,11 +1,13 @@
 """Luma and chroma are those of BT.709, and only what changes is converted."""
 
 import subprocess
+from typing import Any
 
 import imageio_ffmpeg
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from mimegen.compositing.planes import Planes, changed_box
 from mimegen.store.frames import Frame
@@ -13,14 +15,14 @@ from mimegen.store.frames import Frame
 NOTHING = np.zeros((0, 0), np.uint8)
 
 
-def noise(seed: int, height: int = 12, width: int = 16) -> np.ndarray:
+def noise(seed: int, height: int = 12, width: int = 16) -> NDArray[Any]:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 3)).astype(np.uint8)
 
 
 def test_black_gray_white_and_red_have_their_codes() -> None:
     for color, codes in (((0, 0, 0), (16, 128, 128)), ((255, 255, 255), (235, 128, 128)),
                          ((128, 128, 128), (126, 128, 128)), ((255, 0, 0), (63, 102, 240))):
-        picture = np.broadcast_to(np.uint8(color), (4, 4, 3))
+        picture = np.broadcast_to(np.array(color, np.uint8), (4, 4, 3))
         planes = Planes(picture).show(picture, (0, 0, 0, 0))
         assert (planes[0], planes[16], planes[20]) == codes
 

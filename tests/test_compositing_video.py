@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.compositing import video
 from mimegen.compositing.color import bytes_to_linear
 from mimegen.compositing.video import write_clip
 from mimegen.store.frames import Frame, frame_to_bytes
@@ -152,12 +151,12 @@ def test_a_full_disk_is_said_and_leaves_nothing(frames, white, tmp_path, room):
 def test_a_killed_encoder_is_said_and_leaves_nothing(frames, white, tmp_path, monkeypatch):
     started = []
 
-    class Kept(subprocess.Popen):
+    class Kept(subprocess.Popen[bytes]):
         def __init__(self, *args, **options):
             super().__init__(*args, **options)
             started.append(self)
 
-    monkeypatch.setattr(video.subprocess, "Popen", Kept)
+    monkeypatch.setattr(subprocess, "Popen", Kept)
 
     def paths():
         yield from frames
@@ -197,7 +196,7 @@ def test_no_frames_are_no_clip(white, tmp_path):
 
 
 def test_temporary_names_are_beside_the_target(frames, white, tmp_path):
-    seen = []
+    seen: list[str] = []
 
     def paths():
         for path in frames:

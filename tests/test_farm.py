@@ -81,7 +81,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     return run_script
 
 
-def titles(events: list[local.Event], kind: type) -> list[str]:
+def titles(events: list[local.Event],
+           kind: type[local.TaskDone] | type[local.TaskFailed]) -> list[str]:
     return [event.task.title for event in events if isinstance(event, kind)]
 
 
@@ -96,7 +97,7 @@ def test_a_task_that_fails_twice_fails_alone(run: Callable[..., list[local.Event
     events = run([fail, fail, succeed])
     assert titles(events, local.TaskFailed) == ["task 0"]
     assert titles(events, local.TaskDone) == ["task 1"]
-    failed, = (event for event in events if isinstance(event, local.TaskFailed))
+    failed, = [event for event in events if isinstance(event, local.TaskFailed)]
     assert failed.why == "task 0: the frame burnt"
 
 

@@ -1,11 +1,13 @@
 """Helper joints: turned part of the way, so that flesh keeps its volume."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from mimegen.base.paths import data_folder
@@ -51,7 +53,7 @@ def naked() -> tuple[Character, Character]:
     return plain, replace(plain, skeleton=helped, meshes=(following_helpers(mesh, helped),))
 
 
-def posed(character: Character, turns: dict[str, list[float]]) -> np.ndarray:
+def posed(character: Character, turns: dict[str, list[float]]) -> NDArray[Any]:
     pose = turned(character.skeleton, turns).global_pose
     return posed_vertices(character.meshes[0], character.skeleton, pose.positions[0],
                           pose.rotations[0])
@@ -128,7 +130,7 @@ def thinnest(character: Character, turns: dict[str, list[float]]) -> float:
     return float(np.min(np.array(areas[1]) / areas[0]))
 
 
-def section(vertices: np.ndarray, faces: np.ndarray, x: float) -> float:
+def section(vertices: NDArray[Any], faces: NDArray[Any], x: float) -> float:
     """The area of the hull of a mesh's cut across X, in square metres."""
     ahead = vertices[:, 0] - x
     cuts = []
@@ -164,7 +166,7 @@ def test_a_bent_elbow_is_not_drawn_in(naked: tuple[Character, Character]) -> Non
     assert kept[1] > 0.9
 
 
-def volume(vertices: np.ndarray, faces: np.ndarray) -> float:
+def volume(vertices: NDArray[Any], faces: NDArray[Any]) -> float:
     a, b, c, d = (vertices[faces[:, i]] for i in range(4))
     return float(sum(np.einsum("fa,fa->", p, np.cross(q, r)) / 6 for p, q, r in
                      ((a, b, c), (a, c, d))))

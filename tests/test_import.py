@@ -14,6 +14,7 @@ from mimegen.cli import main
 from mimegen.library import importing
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Take, library_take
+from mimegen.motion.trimming import Span
 
 
 def run(*arguments: object) -> Result:
@@ -93,7 +94,7 @@ def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
 
 def test_long_takes_become_several(samples: Path, tmp_path: Path,
                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    spans = [importing.Span(10, 200), importing.Span(250, 600)]
+    spans = [Span(10, 200), Span(250, 600)]
     monkeypatch.setattr(importing, "segments", lambda *_: spans)
     done = imported(samples / "bvh" / "anim_fair_jumping.bvh", tmp_path, "hopping", "--segment")
     assert done.exit_code == 0

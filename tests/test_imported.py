@@ -5,9 +5,11 @@ import logging
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial import cKDTree
 
@@ -18,7 +20,6 @@ from mimegen.characters.imported import importing as imported
 from mimegen.characters.imported.importing import import_character
 from mimegen.motion import quaternions, standard_skeleton
 from mimegen.pages.preview import capsule_body
-from mimegen.readers import separate
 
 SAMPLES = conftest.SAMPLES / "fbx"
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="no mocap samples beside the repo")
@@ -43,11 +44,11 @@ def original() -> Character:
     return capsule_body(standard_skeleton())
 
 
-def all_vertices(character: Character) -> np.ndarray:
+def all_vertices(character: Character) -> NDArray[Any]:
     return np.concatenate([mesh.vertices for mesh in character.meshes])
 
 
-def dense_weights(character: Character) -> np.ndarray:
+def dense_weights(character: Character) -> NDArray[Any]:
     """Return weights (V, J) of all meshes, joints in the order of the standard skeleton."""
     order = [standard_skeleton().index[name] for name in character.skeleton.names]
     rows = []
@@ -59,7 +60,7 @@ def dense_weights(character: Character) -> np.ndarray:
     return np.concatenate(rows)
 
 
-def placed(original: Character, points: np.ndarray) -> np.ndarray:
+def placed(original: Character, points: NDArray[Any]) -> NDArray[Any]:
     """Return the original's points as an import places them: hips over the origin, Z from 0."""
     hips = original.skeleton.heads[0]
     return points - [hips[0], hips[1], all_vertices(original)[:, 2].min()]
@@ -72,10 +73,10 @@ def test_geometry_joints_and_weights_come_back(
     found = import_character(files / name, cache)
     assert set(found.skeleton.names) == set(original.skeleton.names)
     for joint, bone in enumerate(original.skeleton.names):
-        here = found.skeleton.index[bone]
-        assert np.allclose(found.skeleton.heads[here],
+        own = found.skeleton.index[bone]
+        assert np.allclose(found.skeleton.heads[own],
                            placed(original, original.skeleton.heads[joint]), atol=MILLIMETRE)
-        above, parent = found.skeleton.parents[here], original.skeleton.parents[joint]
+        above, parent = found.skeleton.parents[own], original.skeleton.parents[joint]
         assert above == -1 or found.skeleton.names[above] == original.skeleton.names[parent]
     true = placed(original, all_vertices(original))
     here = all_vertices(found)
@@ -215,7 +216,7 @@ def test_truncated(name: str, share: float, files: Path, tmp_path: Path) -> None
 def test_a_crash_of_blender_is_reported(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     real = subprocess.run
-    monkeypatch.setattr(separate.subprocess, "run", lambda command, **options: real(
+    monkeypatch.setattr(subprocess, "run", lambda command, **options: real(
         [sys.executable, "-c", crash], **options))
     with pytest.raises(RequestError, match=r"plain\.glb: Blender crashed.*signal 11"):
         import_character(files / "plain.glb")

@@ -3,10 +3,12 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.cli import main
@@ -17,7 +19,7 @@ def inspected(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["inspect", *map(str, arguments)])
 
 
-def painted(picture: np.ndarray, part: str) -> int:
+def painted(picture: NDArray[Any], part: str) -> int:
     """Return how many pixels above the legend have a part's color."""
     body = picture[: int(0.93 * len(picture))].reshape(-1, 3)
     color = tuple(int(COLORS[part][i : i + 2], 16) for i in (1, 3, 5))

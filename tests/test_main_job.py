@@ -7,10 +7,12 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import command, frames_of, mimegen, rows_of
 from mimegen.plan.variants import MIME
@@ -33,7 +35,7 @@ def clip_hashes(out: Path) -> dict[str, str]:
             for path in (out / "clips").iterdir()}
 
 
-def first_picture(path: Path) -> np.ndarray:
+def first_picture(path: Path) -> NDArray[Any]:
     reader = imageio_ffmpeg.read_frames(str(path))
     size = next(reader)["size"]
     return np.frombuffer(next(reader), np.uint8).reshape(size[1], size[0], 3)

@@ -4,9 +4,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
@@ -39,7 +41,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Character:
     return import_character(folder / "company.glb")
 
 
-def assert_same_array(found: np.ndarray | None, given: np.ndarray | None) -> None:
+def assert_same_array(found: NDArray[Any] | None, given: NDArray[Any] | None) -> None:
     if given is None or found is None:
         assert given is found
         return

@@ -3,9 +3,11 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import SAMPLES
 from mimegen.base.errors import RequestError
@@ -20,7 +22,7 @@ ONE, TWO = SAMPLES / "bvh" / "cmu_18_01.bvh", SAMPLES / "bvh" / "cmu_19_01.bvh"
 UNIT = 0.0254 / 0.45
 
 
-def raw_roots(file: Path) -> np.ndarray:
+def raw_roots(file: Path) -> NDArray[Any]:
     """Return the hips' places as the file's own channels have them, in metres, Y up."""
     rows = file.read_text().split("Frame Time")[1].splitlines()[1:]
     return np.array([row.split()[:3] for row in rows if row.strip()], float) * UNIT

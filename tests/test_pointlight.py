@@ -3,11 +3,13 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import ndimage
 
 from mimegen.base.errors import RequestError
@@ -57,7 +59,7 @@ def stimulus(*manipulations: str, seed: int = 0, **values: object) -> Stimulus:
     return make_stimulus(scene(shown), shown, seed)
 
 
-def frames_of(made: Stimulus) -> np.ndarray:
+def frames_of(made: Stimulus) -> NDArray[Any]:
     return np.stack([picture.copy() for picture in pictures(made)])
 
 
@@ -186,7 +188,7 @@ def test_speed_warp_rate_and_span() -> None:
 def test_scrambling_keeps_every_dots_velocity_spectrum(rule: str) -> None:
     plain, scrambled = stimulus().dots, stimulus(f"scrambled={rule}").dots
 
-    def spectrum(dots: Dots) -> np.ndarray:
+    def spectrum(dots: Dots) -> NDArray[Any]:
         return np.abs(np.fft.rfft(np.diff(dots.places[..., :2], axis=0), axis=0))
 
     assert np.allclose(spectrum(plain), spectrum(scrambled))
@@ -427,11 +429,11 @@ def test_sampling_goes_through_every_frame_and_stays_beside_gaps(count: int,
     values = np.random.default_rng(count).normal(size=(count, 2))
     assert np.allclose(sampled(values, np.arange(count, dtype=float)), values)
     values[count // 2, 0] = np.nan
-    at = sampled(values, np.array(shares) * (count - 1))
+    at = sampled(values, np.array(shares) * (count - 1.0))
     assert np.isfinite(at[:, 1]).all()
     line = np.arange(count, dtype=float)[:, None]
-    assert np.allclose(sampled(line, np.array(shares) * (count - 1))[:, 0],
-                       np.array(shares) * (count - 1))
+    assert np.allclose(sampled(line, np.array(shares) * (count - 1.0))[:, 0],
+                       np.array(shares) * (count - 1.0))
 
 
 def test_drawing_is_fast() -> None:

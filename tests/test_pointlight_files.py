@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
 from scipy import sparse
 
 from mimegen.characters.character import Performance, posed_vertices
@@ -169,7 +170,7 @@ def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
     # Upside down: the head is below the ankles.
     assert table[1, 0] < table[1, 11]
     animation = Image.open(f"{base}.gif")
-    assert animation.n_frames == row["frames"]
+    assert isinstance(animation, GifImageFile) and animation.n_frames == row["frames"]
 
 
 def test_a_row_says_what_a_paper_must_report(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_samples_agree_with_the_bvh_package(samples, name):
     header = Bvh(text[: text.index("MOTION")])
     names = header.get_joints_names()
     assert motion.skeleton.names == tuple(names)[len(names) - len(motion.skeleton.names):]
-    rate = 1 / float(re.search(r"Frame Time:\s*(\S+)", text)[1])
+    rate = 1 / float(re.findall(r"Frame Time:\s*(\S+)", text)[0])
     assert motion.fps == pytest.approx(rate, rel=1e-3)
     if not name.startswith(("bandai", "optitrack")):
         offsets = np.array([header.joint_offset(n) for n in names])
@@ -353,7 +353,8 @@ def test_names_of_many_systems_and_none(system):
     standard = standard_skeleton()
     named = dict(zip(JOINTS, NAMINGS[system], strict=True))
     prefix = system if system.endswith(":") else ""
-    names, heads, tails, parents, kept = [], [], [], [], []
+    names, heads, tails, parents = [], [], [], []
+    kept: list[int] = []
     for i, joint in enumerate(standard.names):
         twin = joint.replace("Right", "Left")
         if twin in named:

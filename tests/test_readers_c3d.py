@@ -174,7 +174,7 @@ def test_what_one_package_refuses_the_other_reads(samples, monkeypatch):
     def refuse(_):
         raise ValueError("no")
 
-    monkeypatch.setattr(decoding.c3d, "Reader", refuse)
+    monkeypatch.setattr("c3d.Reader", refuse)
     assert read_points(samples / "c3d" / "cmu_02_01.c3d").positions.shape == (343, 41, 3)
     with pytest.raises(RequestError, match="cannot be read as C3D"):
         read_points(samples / "c3d" / "btk_c3dorg02_sgi_real.c3d")

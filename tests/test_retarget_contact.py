@@ -45,7 +45,9 @@ def reaching(palms: dict[str, FloatArray], towards: dict[str, FloatArray],
     offsets = {}
     for side, palm in palms.items():
         hand = JOINTS[f"{side}_hand"]
-        along, back = hand_axes(STANDARD.heads, JOINTS, side)
+        axes = hand_axes(STANDARD.heads, JOINTS, side)
+        assert axes is not None
+        along, back = axes
         turn = matching(along, -back, fingers[side], towards[side])
         below = [i for i, name in enumerate(STANDARD.names)
                  if name.startswith(STANDARD.names[hand])]

@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from numpy.typing import ArrayLike
 
 from mimegen.characters.character import Character, Performance
 from mimegen.cli import main
@@ -27,17 +29,17 @@ def standing(frames: int = 60, seed: int = 3) -> Motion:
                   quaternions.from_rotation_vectors(vectors))
 
 
-def changed(motion: Motion, root: object = None, joint: str = "", turn: object = None) -> Motion:
+def changed(motion: Motion, root: ArrayLike = 0.0, joint: str = "",
+            turn: ArrayLike = (0.0, 0.0, 0.0)) -> Motion:
     rotations = motion.rotations.copy()
     if joint:
         more = quaternions.from_rotation_vectors(turn)
         rotations[:, STANDARD.index[joint]] = quaternions.multiply(
             more, rotations[:, STANDARD.index[joint]])
-    return Motion(STANDARD, motion.fps, motion.root_positions + (0.0 if root is None else root),
-                  rotations)
+    return Motion(STANDARD, motion.fps, motion.root_positions + np.asarray(root), rotations)
 
 
-def report(motion: Motion) -> dict:
+def report(motion: Motion) -> dict[str, Any]:
     return quality(standing(), ROLES, Performance(BONES, motion))
 
 

@@ -3,12 +3,14 @@
 
 import functools
 import itertools
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 from scipy.spatial.transform import Rotation
 
@@ -37,7 +39,7 @@ MINIMAL = {
 
 
 @functools.cache
-def background(name: str) -> dict:
+def background(name: str) -> dict[str, Any]:
     return yaml.safe_load((data_folder() / "backgrounds" / f"{name}.yaml").read_text())
 
 
@@ -47,7 +49,9 @@ SETS = [name for name in BACKGROUNDS if "set" in background(name)]
 
 @functools.cache
 def scenery(name: str) -> Scenery:
-    return read_background(data_folder() / "backgrounds" / f"{name}.yaml").set
+    found = read_background(data_folder() / "backgrounds" / f"{name}.yaml").set
+    assert found is not None
+    return found
 
 
 def framed(angle: float, distance: float = 6.2, elevation: float = 11.0) -> Camera:
@@ -64,19 +68,20 @@ def mime(angle: float) -> Camera:
 
 def looking(position, euler_deg) -> Camera:
     x, y, z, w = Rotation.from_euler("xyz", euler_deg, degrees=True).as_quat()
-    return Camera(tuple(float(number) for number in position), (w, x, y, z), 50.0, 96, 54)
+    across, along, up = (float(number) for number in position)
+    return Camera((across, along, up), (w, x, y, z), 50.0, 96, 54)
 
 
 # Kept here so that no two shapes ever have the same id.
-SHAPES: dict[int, tuple[Solid, np.ndarray]] = {}
+SHAPES: dict[int, tuple[Solid, NDArray[Any]]] = {}
 CAMERAS = [framed(angle) for angle in range(0, 360, 45)] + [mime(0)]
 
 
-def in_world(piece: PlacedShape) -> np.ndarray:
+def in_world(piece: PlacedShape) -> NDArray[Any]:
     return vertices(piece.shape) @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
 
 
-def vertices(shape: Solid) -> np.ndarray:
+def vertices(shape: Solid) -> NDArray[Any]:
     if id(shape) not in SHAPES:
         SHAPES[id(shape)] = (shape, mesh_of(shape).vertices)
     return SHAPES[id(shape)][1]
@@ -148,14 +153,14 @@ def test_ropes_before_the_performer_are_left_out_and_those_behind_stay():
     assert len(kept) < len(ropes) == 4
 
 
-def performers_room() -> np.ndarray:
+def performers_room() -> NDArray[Any]:
     """Points (N, 3) all over the room that a performance takes."""
     axes = [np.linspace(low, high, 5) for low, high in
             zip(PERFORMER_LOW, PERFORMER_HIGH, strict=True)]
     return np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 3)
 
 
-def ray_hits(pieces: list[PlacedShape], eye: np.ndarray, targets: np.ndarray) -> np.ndarray:
+def ray_hits(pieces: list[PlacedShape], eye: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
     """Whether the ways from the eye to targets (N, 3) go through the pieces' turned boxes (P, N).
 
     By slabs, in each piece's own frame.
@@ -172,7 +177,7 @@ def ray_hits(pieces: list[PlacedShape], eye: np.ndarray, targets: np.ndarray) ->
     return (enter < leave) & (leave > 0) & (enter < 1)
 
 
-def crosses(corners: np.ndarray, eye: np.ndarray, targets: np.ndarray) -> np.ndarray:
+def crosses(corners: NDArray[Any], eye: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
     """Whether the ways from the eye to targets go through a rectangle (4, 3)."""
     along, up = corners[1] - corners[0], corners[3] - corners[0]
     normal = np.cross(along, up)
@@ -211,7 +216,7 @@ def test_a_box_around_a_point_in_sight_is_in_the_way(weights, turn, size):
                                   {"x": 1, "bottom": 0, "top": 1, "width": 1}]},
 ])
 def test_solids_are_closed_and_face_outwards(shape):
-    mesh = mesh_of(TypeAdapter(Object).validate_python({**shape, "material": "red"}))
+    mesh = mesh_of(cast(Solid, TypeAdapter(Object).validate_python({**shape, "material": "red"})))
     edges: dict[tuple[int, int], int] = {}
     volume = 0.0
     for face in mesh.faces:
@@ -224,8 +229,8 @@ def test_solids_are_closed_and_face_outwards(shape):
 
 
 def test_a_crowns_leaves_are_as_many_and_as_large_as_said_all_around_its_ball():
-    mesh = mesh_of(TypeAdapter(Object).validate_python(
-        {"kind": "foliage", "radius": 2, "leaf": 0.3, "leaves": 200, "material": "red"}))
+    mesh = mesh_of(cast(Solid, TypeAdapter(Object).validate_python(
+        {"kind": "foliage", "radius": 2, "leaf": 0.3, "leaves": 200, "material": "red"})))
     leaves = mesh.vertices[np.array(mesh.faces[-200:])]
     away = np.linalg.norm(leaves.mean(axis=1), axis=1)
     assert 1.2 < away.min() < away.max() < 2.2

@@ -3,10 +3,12 @@
 import hashlib
 import multiprocessing
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import yaml
+from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.stage.camera import Camera
@@ -31,7 +33,7 @@ set_sampling: *sampling
 BALL = {"kind": "sphere", "radius": 0.5, "at": [-3, 3, 0.5], "material": "red"}
 NET = {"kind": "box", "size": [6, 0.004, 3], "at": [-2, 2, 0], "turn": [0, 0, 45],
        "material": "net"}
-WHITE = {**MINIMAL["materials"], "white": {"color": "#ffffff"}}
+WHITE = {**cast(dict[str, Any], MINIMAL["materials"]), "white": {"color": "#ffffff"}}
 
 
 def render(jobs: list[SetJob]) -> None:
@@ -42,7 +44,7 @@ def render(jobs: list[SetJob]) -> None:
         render_set(job)
 
 
-def picture(path: Path) -> np.ndarray:
+def picture(path: Path) -> NDArray[Any]:
     return np.asarray(Image.open(path)).astype(float)
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import shutil
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,6 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import LIBRARIES, data_folder
 from mimegen.compositing.background import background_key, read_background
 from mimegen.library.catalogue import Catalogue
+from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shared import KINDS, SharedParts
 
 FACTS = {"name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",
@@ -35,6 +37,12 @@ def ball(material):
     return {"kind": "sphere", "radius": 0.2, "material": material}
 
 
+def set_of(path: Path) -> Scenery:
+    found = read_background(path).set
+    assert found is not None
+    return found
+
+
 RED, BLUE = {"color": "#ff0000"}, {"color": "#0000ff"}
 
 
@@ -47,21 +55,21 @@ def shipped_parts():
 
 
 def test_what_a_set_does_not_define_comes_from_mimegen_with_all_it_uses(tmp_path):
-    made = read_background(background(tmp_path, objects=[{"kind": "group", "of": "forklift"}])).set
+    made = set_of(background(tmp_path, objects=[{"kind": "group", "of": "forklift"}]))
     assert set(made.groups) == {"forklift", "forklift_wheel"}
     assert {"steel", "orange", "seat"} <= set(made.materials)
     assert made.materials["steel"].metallic == 1
 
 
 def test_what_a_set_defines_itself_wins_inside_shared_groups_too(tmp_path):
-    made = read_background(background(tmp_path, materials={"steel": RED},
-                                      objects=[{"kind": "group", "of": "forklift"}])).set
+    made = set_of(background(tmp_path, materials={"steel": RED},
+                                      objects=[{"kind": "group", "of": "forklift"}]))
     assert made.materials["steel"].color == "#ff0000"
 
 
 def test_a_users_own_parts_lie_beside_their_backgrounds_and_come_first(tmp_path):
     shared(tmp_path, materials={"steel": BLUE}, groups={"pair": [ball("steel"), ball("oak")]})
-    made = read_background(background(tmp_path, objects=[{"kind": "group", "of": "pair"}])).set
+    made = set_of(background(tmp_path, objects=[{"kind": "group", "of": "pair"}]))
     assert made.materials["steel"].color == "#0000ff"
     assert made.materials["oak"].pattern == "wood"
 
@@ -71,14 +79,14 @@ def test_a_librarys_parts_come_before_mimegens(tmp_path, monkeypatch):
     (library / "backgrounds").mkdir(parents=True)
     shared(library / "backgrounds", materials={"steel": BLUE})
     monkeypatch.setenv(LIBRARIES, str(library))
-    made = read_background(background(tmp_path, objects=[ball("steel")])).set
+    made = set_of(background(tmp_path, objects=[ball("steel")]))
     assert made.materials["steel"].color == "#0000ff"
 
 
 def test_a_word_in_place_of_a_definition_is_a_shared_ones_name(tmp_path):
-    made = read_background(background(
+    made = set_of(background(
         tmp_path, materials={"steel": "bright_steel"}, groups={"truck": "forklift"},
-        objects=[{"kind": "group", "of": "truck"}])).set
+        objects=[{"kind": "group", "of": "truck"}]))
     assert set(made.groups) == {"truck", "forklift_wheel"}
     assert made.materials["steel"].color == "#9aa0a6"
 
@@ -144,7 +152,7 @@ def test_shared_parts_are_no_backgrounds(tmp_path):
     library = tmp_path / "backgrounds"
     shutil.copytree(SHIPPED / "shared", library / "shared")
     background(library, objects=[ball("steel")])
-    assert set(Catalogue([tmp_path]).backgrounds) == {"hall"}
+    assert set(Catalogue((tmp_path,)).backgrounds) == {"hall"}
 
 
 def test_every_shared_part_stands_on_shared_parts_alone(tmp_path):

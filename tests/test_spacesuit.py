@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
@@ -39,7 +40,7 @@ def astronaut() -> Character:
     return build_character(read_character(FILE))
 
 
-def posed(character: Character, joint: str, turn: np.ndarray) -> dict[str, np.ndarray]:
+def posed(character: Character, joint: str, turn: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The meshes' vertices with one joint turned."""
     skeleton = character.skeleton
     local = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))

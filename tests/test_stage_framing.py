@@ -1,7 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bodies import capsule_character, wandering_motion
 from mimegen.base.paths import data_folder
@@ -21,7 +24,7 @@ def config(name: str, **camera: object) -> RenderConfig:
     return RenderConfig.model_validate(content)
 
 
-def all_vertices(character: Character, motion: Motion) -> np.ndarray:
+def all_vertices(character: Character, motion: Motion) -> NDArray[Any]:
     columns = joint_columns(character.skeleton, *motion.global_pose)
     return np.concatenate([
         skinned(skin_matrix(mesh, len(character.skeleton.names)), columns).reshape(-1, 3)

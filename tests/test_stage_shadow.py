@@ -1,7 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bodies import capsule_character
 from mimegen.motion import quaternions
@@ -23,7 +26,7 @@ def sunny(azimuth: float = 0, elevation: float = 45, size: float = 0.5, sky: flo
 CELL_M = 0.02
 
 
-def slab(width: float, height: float, thick: float = 0.02, at: float = 0.0) -> np.ndarray:
+def slab(width: float, height: float, thick: float = 0.02, at: float = 0.0) -> NDArray[Any]:
     """Points of a level square of ``width`` at ``height`` metres."""
     side = np.arange(-width / 2, width / 2 + 1e-9, 0.01)
     x, y, z = np.meshgrid(side + at, side, np.arange(height, height + thick, 0.01))
@@ -143,6 +146,6 @@ def test_strength_scales_the_shadow() -> None:
 
 
 def test_a_shadow_out_of_view_is_empty() -> None:
-    shadow = ground_shadow(slab(0.5, 0.4) + np.float32([0, -40, 0]), sunny(), CELL_M)
+    shadow = ground_shadow(np.asarray(slab(0.5, 0.4) - [0, 40, 0], np.float32), sunny(), CELL_M)
     seen, _ = seen_shadow(shadow, level_camera(), 1.0)
     assert seen.size == 0

@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import ndimage
 
 from bodies import capsule_character, wandering_motion
@@ -124,7 +126,7 @@ def test_edges_have_the_figures_color(rendered: Path) -> None:
     assert edge.mean() == pytest.approx(solid.mean(), rel=0.2)
 
 
-def whole(frame: Frame) -> np.ndarray:
+def whole(frame: Frame) -> NDArray[Any]:
     width, height = frame.size
     picture = np.zeros((height, width, 4), np.uint8)
     left, top = frame.figure_at
@@ -178,9 +180,10 @@ def test_the_projected_shadow_looks_like_the_traced_one(
         assert isinstance(carried_out(worker, job)[-1], JobDone)
         frame = read_frame(tmp_path / kind / "camera0" / frame_name(0))
         if kind == "projected":
-            covered = ndimage.binary_dilation(whole(frame)[..., 3] > 0, iterations=2)
+            solid = whole(frame)[..., 3] > 0
+            covered = np.asarray(ndimage.binary_dilation(solid, iterations=2), bool)
         pictures.append(compose(frame, np.ones((180, 320, 3), np.float32)).astype(int)[..., 0])
-    ground = ~covered & ((pictures[0] < 250) | (pictures[1] < 250))
+    ground = ~covered.astype(bool) & ((pictures[0] < 250) | (pictures[1] < 250))
     assert (ground & (pictures[1] < 100)).sum() > 100, "there is a dark shadow"
     apart = np.abs(pictures[0] - pictures[1])[ground]
     assert apart.mean() < 10

@@ -1,9 +1,11 @@
 """T-poses and idle ends are found and cut; long takes are split at rests."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
@@ -90,7 +92,7 @@ def test_a_span_starts_over_the_origin_facing_front(samples: Path) -> None:
     assert np.allclose(in_the_file(part), in_the_file(whole)[300:801], atol=1e-9)
 
 
-def in_the_file(recording: Recording) -> np.ndarray:
+def in_the_file(recording: Recording) -> NDArray[Any]:
     turn = quaternions.from_rotation_vectors([0, 0, np.radians(recording.heading)])
     there = recording.motion.root_positions + np.array([*recording.origin, 0.0])
     return quaternions.rotate(turn, there)

@@ -161,7 +161,7 @@ def test_a_folder_is_published_whole_or_not_at_all(tmp_path: Path) -> None:
     assert names_in(tmp_path / "new") == ["x"]
 
 
-@given(name=st.text(st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",)),
+@given(name=st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]),
                     min_size=1, max_size=120).filter(lambda text: len(os.fsencode(text)) < 256))
 def test_any_name_that_the_disk_takes_can_be_published(
     tmp_path_factory: pytest.TempPathFactory, name: str

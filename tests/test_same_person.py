@@ -9,12 +9,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
 
 from mimegen.base.decisions import EQUAL, first_least, largest, nearest
 from mimegen.base.grid import PLACE, on_grid
@@ -30,7 +32,7 @@ PRESCOTT = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1",
 
 
 def made(what: str, only: str, machine: Mapping[str, str], folder: Path,
-         noise: int = 0) -> dict[str, np.ndarray]:
+         noise: int = 0) -> dict[str, NDArray[Any]]:
     """What a kind of machine makes, by name."""
     target = folder / f"{machine['OPENBLAS_CORETYPE']}-{noise}.npz"
     subprocess.run(
@@ -41,12 +43,12 @@ def made(what: str, only: str, machine: Mapping[str, str], folder: Path,
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, NDArray[Any]]:
     return made("characters", PEOPLE, HASWELL, tmp_path_factory.mktemp("made"))
 
 
 def test_another_kind_of_cpu_builds_the_same_people(
-    people: dict[str, np.ndarray], tmp_path: Path
+    people: dict[str, NDArray[Any]], tmp_path: Path
 ) -> None:
     other = made("characters", PEOPLE, PRESCOTT, tmp_path)
     assert set(other) == set(people)
@@ -54,7 +56,7 @@ def test_another_kind_of_cpu_builds_the_same_people(
 
 
 def test_noise_far_below_an_atom_moves_nothing_by_a_micrometre(
-    people: dict[str, np.ndarray], tmp_path: Path
+    people: dict[str, NDArray[Any]], tmp_path: Path
 ) -> None:
     noisy = made("characters", PEOPLE, HASWELL, tmp_path, noise=1)
     for name, array in people.items():
@@ -88,7 +90,7 @@ def test_nearly_equal_weights_come_in_the_order_of_their_joints() -> None:
 
 
 @given(arrays.arrays(float, 20, elements=st.floats(-1e3, 1e3)))
-def test_numbers_on_the_grid_stay_and_others_move_by_less_than_a_step(values: np.ndarray) -> None:
+def test_numbers_on_the_grid_stay_and_others_move_by_less_than_a_step(values: NDArray[Any]) -> None:
     found = on_grid(values)
     assert np.abs(found - values).max() < PLACE
     assert np.array_equal(on_grid(found), found)

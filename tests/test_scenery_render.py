@@ -38,10 +38,12 @@ WHITE = {**cast(dict[str, Any], MINIMAL["materials"]), "white": {"color": "#ffff
 
 def render(jobs: list[SetJob]) -> None:
     # Imported in the spawned process alone: bpy is for workers.
+    from mimegen.stage.blender.render import PictureReader
     from mimegen.stage.blender.scenery import render_set
 
+    reader = PictureReader()
     for job in jobs:
-        render_set(job)
+        render_set(job, reader)
 
 
 def picture(path: Path) -> NDArray[Any]:

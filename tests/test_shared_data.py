@@ -142,3 +142,19 @@ def test_the_option_library_reaches_shared_data_and_leaves_nothing_behind(edited
     assert "in my library alone" in shown.output, shown.output
     shown = CliRunner().invoke(main, ["list", "dots"])
     assert "johansson" in shown.output and "in my library alone" not in shown.output
+
+
+def test_a_librarys_style_can_be_asked_for(edited, tmp_path, monkeypatch):
+    edited(STYLES, "tired:", "sleepy:")
+    monkeypatch.delenv(LIBRARIES)
+    score = str(data_folder() / "mocap" / "stop" / "stop.score.yaml")
+    lint = ["score", "lint", score, "--style", "sleepy"]
+    assert "no style 'sleepy'" in CliRunner().invoke(main, lint).output
+    assert CliRunner().invoke(main, [*lint, "--library", str(tmp_path)]).exit_code == 0
+
+
+def test_a_wrong_file_of_a_library_is_said_in_one_line(edited, tmp_path):
+    path = edited(STYLES, "sink:", "sunk:")
+    said = CliRunner().invoke(main, ["take", "export", "stop", "--style", "tired"]).output
+    assert f"{path}: line" in said and "Traceback" not in said
+    assert CliRunner().invoke(main, ["list", "dots"]).exit_code == 0

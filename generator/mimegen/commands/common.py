@@ -12,6 +12,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import LIBRARIES
+from mimegen.choreography.styles import style_named
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import parse_trim
 
@@ -49,22 +50,43 @@ def _libraries_known(libraries: tuple[Path, ...]) -> Iterator[None]:
     try:
         yield
     finally:
-        os.environ.pop(LIBRARIES)
+        os.environ.pop(LIBRARIES, None)
         if before is not None:
             os.environ[LIBRARIES] = before
 
 
 def _make_known(context: click.Context, _option: click.Parameter,
                 libraries: tuple[Path, ...]) -> tuple[Path, ...]:
-    context.with_resource(_libraries_known(libraries))
+    if libraries:
+        context.with_resource(_libraries_known(libraries))
     return libraries
 
 
-library_option = click.option(
-    "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,
-    is_eager=True, type=click.Path(path_type=Path), metavar="DIR",
-    help="A folder of your own rigs/, mocap/, backgrounds/, render_configs/.",
-)
+def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,
+        is_eager=True, expose_value=exposed, type=click.Path(path_type=Path), metavar="DIR",
+        help="A folder of your own rigs/, mocap/, backgrounds/, render_configs/.",
+    )
+
+
+library_option = _library_option(exposed=True)
+# For commands that look nothing up by name, but read data that libraries may hide.
+shared_data_option = _library_option(exposed=False)
+
+
+def _known_style(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    try:
+        if name is not None:
+            style_named(name)
+    except RequestError as problem:
+        raise click.BadParameter(str(problem)) from problem
+    return name
+
+
+def style_option(explained: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add --style: a way to perform scores, mimegen's own or a library's."""
+    return click.option("--style", metavar="NAME", callback=_known_style, help=explained)
 
 
 def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:

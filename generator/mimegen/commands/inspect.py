@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, exits_cleanly, reading_options
+from mimegen.commands.common import DONE, exits_cleanly, reading_options, shared_data_option
 from mimegen.library.inspection import Inspection, inspect_file
 from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet
 from mimegen.readers import ReadOptions, read_points
@@ -26,6 +26,7 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", 
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="PNG",
               help="Draw the skeleton there, colored by role, from the front and the side.")
+@shared_data_option
 @exits_cleanly
 @reading_options(None)
 def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:

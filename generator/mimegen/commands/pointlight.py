@@ -13,7 +13,7 @@ from mimegen.library.takes import Casting, Take, cast_member, library_take, user
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
 from mimegen.pointlight.scenes import chosen_set
-from mimegen.pointlight.spec import Display, changed, presets, read_display
+from mimegen.pointlight.spec import Display, changed, read_display
 from mimegen.pointlight.stimulus import Scene, make_stimulus
 from mimegen.production.displays import (
     WRITERS,
@@ -36,12 +36,12 @@ from mimegen.readers import ReadOptions, Trim
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
               help=f"{' '.join(WRITERS)}, or a folder that gets all of them and every frame.")
 @click.option("--display", "--preset", "name", default="standard", show_default=True,
-              metavar="NAME|FILE", help=f"A preset: {', '.join(presets())}.")
+              metavar="NAME|FILE", help="A preset; mimegen list displays names them.")
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
               metavar="NAME[=VALUE][/KEY=VALUE]",
               help=f"May be repeated, in order: {', '.join(MANIPULATIONS)}.")
 @click.option("--dots", metavar="SET|NAMES",
-              help=f"A set ({', '.join(dot_sets())}), landmarks, or a C3D file's labels.")
+              help="A set (mimegen list dots names them), landmarks, or a C3D file's labels.")
 @click.option("--add", metavar="NAMES", help="Landmarks to add to the set.")
 @click.option("--style", type=click.Choice(["dots", "stick", "silhouette"]))
 @click.option("--size", metavar="WxH", help="The picture in pixels.")

@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 
 from mimegen.base.errors import RequestError
-from mimegen.choreography.styles import styles
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
     exits_cleanly,
     library_option,
     reading_options,
+    style_option,
 )
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Take, library_take, user_take
@@ -52,8 +52,7 @@ MOST_CPU_WORKERS = 8
 @click.option("--take", metavar="T|all", help="A take of the action; its first by default.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
               help="Another seed is another take.")
-@click.option("--style", type=click.Choice(sorted(styles())),
-              help="How choreographed takes are performed.  [default: the seed's own way]")
+@style_option("How choreographed takes are performed.  [default: the seed's own way]")
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Where finished frames are kept.  [default: OUT/store]")

@@ -15,8 +15,14 @@ from mimegen.characters.spec import read_character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
-from mimegen.choreography.styles import styles
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option
+from mimegen.commands.common import (
+    DONE,
+    SOME_FAILED,
+    exits_cleanly,
+    library_option,
+    shared_data_option,
+    style_option,
+)
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.preview import Sheet, capsule_body, scene_sheet
@@ -27,8 +33,7 @@ PREVIEW_FPS = 30.0
 
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
                            help="Another seed is another take.")
-style_option = click.option("--style", type=click.Choice(sorted(styles())),
-                            help="Any seed in this style.")
+in_style = style_option("Any seed in this style.")
 
 
 @click.group("score")
@@ -41,7 +46,7 @@ def score_command() -> None:
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
               help="Where to write the sheet.  [default: TAKE.png, here]")
 @seed_option
-@style_option
+@in_style
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
               help="capsules, or a character such as man (slower).")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200))
@@ -75,7 +80,8 @@ def preview_command(
 @click.argument("files", type=click.Path(path_type=Path), metavar="FILE...", nargs=-1,
                 required=True)
 @seed_option
-@style_option
+@in_style
+@shared_data_option
 @exits_cleanly
 def lint_command(files: tuple[Path, ...], seed: int, style: str | None) -> int:
     """Print what is wrong with scores; status 1 where anything is."""

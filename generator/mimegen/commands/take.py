@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from mimegen.characters.character import Character
-from mimegen.choreography.styles import styles
-from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import Casting, Take, cast_member, library_take
 from mimegen.motion import Motion
@@ -30,8 +29,7 @@ def take_command() -> None:
 @click.option("--take", metavar="T", help="A take of the action; its first by default.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
               help="Another seed is another take.")
-@click.option("--style", type=click.Choice(sorted(styles())),
-              help="How it is performed.  [default: the seed's own way]")
+@style_option("How it is performed.  [default: the seed's own way]")
 @click.option("--format", "kind", default="bvh", show_default=True, type=click.Choice(FORMATS))
 @click.option("--fps", default=60.0, show_default=True, type=click.FloatRange(1.0, 1000.0))
 @click.option("--character", metavar="NAME|FILE|random:SEED",

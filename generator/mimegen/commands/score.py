@@ -1,4 +1,4 @@
-"""``mimegen score``: look at a score, and lint it, in seconds and without Blender."""
+"""``mimegen score``: look at a score, lint it, lay it out, in seconds and without Blender."""
 
 import io
 from collections.abc import Sequence
@@ -8,10 +8,12 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.paths import data_files
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
+from mimegen.choreography.formatting import formatted
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
@@ -38,7 +40,7 @@ in_style = style_option("Any seed in this style.")
 
 @click.group("score")
 def score_command() -> None:
-    """Look at scores and lint them."""
+    """Look at scores, lint them and lay them out."""
 
 
 @score_command.command("preview")
@@ -96,6 +98,33 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None) -> int:
             wrong += 1
     click.echo(f"{len(files)} scores, {wrong} findings")
     return SOME_FAILED if wrong else DONE
+
+
+@score_command.command("format")
+@click.argument("files", type=click.Path(path_type=Path), metavar="[FILE...]", nargs=-1)
+@click.option("--check", is_flag=True, help="Write nothing; status 1 where a line is too long.")
+@library_option
+@exits_cleanly
+def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
+    """Break the long lines of scores, by default of all there are; comments stay."""
+    changed = 0
+    for file in files or data_files(f"mocap/*/*{SCORE_SUFFIX}"):
+        text = _text(file)
+        laid_out = formatted(text, str(file))
+        if laid_out != text:
+            changed += 1
+            click.echo(str(file))
+            if not check:
+                publish(file, laid_out)
+    click.echo(f"{changed} {'would change' if check else 'changed'}")
+    return SOME_FAILED if check and changed else DONE
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise RequestError(f"{file}: is not UTF-8 text") from problem
 
 
 def _print_findings(file: Path, motions: Sequence[Motion], score: Score, seed: int,

@@ -1,11 +1,13 @@
 """The farm's care for its workers, with Blender replaced at its one boundary."""
 
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import pytest
 
 from mimegen.base.errors import DiskFullError, RequestError
@@ -13,7 +15,7 @@ from mimegen.farm import local
 from mimegen.farm.tasks import Task
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import JobDone, JobFailed, Ready, SetJob
+from mimegen.stage.jobs import JobDone, JobFailed, Ready, SetJob, ShotJob
 from mimegen.stage.scenery.scenery import Scenery
 
 Behaviour = Callable[[SetJob, Connection], None]
@@ -24,9 +26,11 @@ class ScriptedWorker:
 
     script: Iterator[Behaviour]
     started = 0
+    newest: "ScriptedWorker"
 
     def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
         type(self).started += 1
+        ScriptedWorker.newest = self
         self.connection, self._theirs = Pipe()
         self._theirs.send(Ready("cpu", 1, "5.0.1"))
         self.worn = False
@@ -177,3 +181,57 @@ def test_a_blender_that_cannot_load_is_one_clear_line(
         list(local.run_tasks([Task(SetJob(cast(Scenery, None), cast(Camera, None),
                                           cast(RenderConfig, None), Path("absent.png")), "task")],
                              ["cpu", "cpu"], 0))
+
+
+def shot_task(folder: Path, missing: list[list[int]]) -> Task:
+    folders = tuple(folder / str(camera) for camera in range(len(missing[0])))
+    for place in folders:
+        place.mkdir()
+    return Task(ShotJob((), (), cast(RenderConfig, None), folders, np.array(missing, bool)), "shot")
+
+
+def test_what_remains_of_a_shot_is_what_is_not_published_yet(tmp_path: Path) -> None:
+    task = shot_task(tmp_path, [[1, 1], [0, 1], [1, 0]])
+    assert isinstance(task.job, ShotJob)
+    task.job.frame_file(0, 1).write_bytes(b"")
+    task.job.frame_file(1, 0).write_bytes(b"")
+    rest = task.remaining()
+    assert rest is not None and rest.title == "shot" and isinstance(rest.job, ShotJob)
+    assert rest.job.missing.astype(int).tolist() == [[1, 0], [0, 1], [1, 0]]
+    assert rest.job.folders == task.job.folders
+    assert task.job.missing.astype(int).tolist() == [[1, 1], [0, 1], [1, 0]]
+    for frame, camera in ((0, 0), (1, 1), (2, 0)):
+        task.job.frame_file(frame, camera).write_bytes(b"")
+    assert task.remaining() is None
+
+
+def test_a_worn_worker_is_replaced_before_its_next_task(
+    run: Callable[..., list[local.Event]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[ScriptedWorker] = []
+    monkeypatch.setattr(ScriptedWorker, "close", lambda worker: closed.append(worker))
+
+    def succeed_and_wear(job: SetJob, connection: Connection) -> None:
+        succeed(job, connection)
+        ScriptedWorker.newest.worn = True
+
+    events = run([succeed_and_wear, succeed, succeed], tasks=3)
+    assert titles(events, local.TaskDone) == ["task 0", "task 1", "task 2"]
+    assert ScriptedWorker.started == 2 and len(closed) == 1
+
+
+def test_workers_that_say_nothing_leave_time_to_others(
+    run: Callable[..., list[local.Event]], tmp_path: Path
+) -> None:
+    run([], tasks=0)
+    silent: list[Connection] = []
+    ScriptedWorker.script = iter([lambda job, connection: silent.append(connection)])
+    job = SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None), tmp_path / "x")
+    events = local.run_tasks([Task(job, "task")], ["cpu"], 0)
+    begin = time.monotonic()
+    first, *rest = (next(events) for _ in range(3))
+    assert isinstance(first, Ready) and rest == [None, None]
+    assert 0.1 < time.monotonic() - begin < 1.0
+    silent[0].send(JobDone())
+    assert isinstance(next(events), local.TaskDone)
+    events.close()

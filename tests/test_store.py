@@ -99,3 +99,50 @@ def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
     store.sweep(["k"])
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
         "000000.npz", "s.png"]
+
+
+def test_what_is_recorded_is_found_again_under_its_own_key_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.shot_facts("a") is None and store.clip_row("a") is None
+    store.record_shot("a", {"frames": 3, "title": "Ł"})
+    store.record_clip("a", {"label": "walking ü"})
+    store.record_shot("b", {"frames": 4})
+    again = Store(tmp_path)
+    assert again.shot_facts("a") == {"frames": 3, "title": "Ł"}
+    assert again.clip_row("a") == {"label": "walking ü"}
+    assert again.shot_facts("b") == {"frames": 4} and again.clip_row("b") is None
+    places = [store.shot_folder("a"), store.shot_folder("b"), store.still("a"), store.still("b")]
+    assert len(set(places)) == 4 and all(place.is_relative_to(tmp_path) for place in places)
+    assert store.still("a").suffix == ".png"
+
+
+def test_a_record_that_is_torn_is_made_anew(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for content in ("", "{", "[1]", "\x00"):
+        store.record_shot("a", {"frames": 3})
+        (store.shot_folder("a") / "shot.json").write_text(content)
+        assert store.shot_facts("a") is None
+
+
+def test_frames_found_whole_are_not_read_again_until_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(path: Path) -> Frame:
+        read.append(path.name)
+        return read_frame(path)
+
+    monkeypatch.setattr("mimegen.store.store.read_frame", noted)
+    files = write_frames(Store(tmp_path), "k", 3)
+    assert not Store(tmp_path).missing("k", 3).any() and len(read) == 3
+    assert not Store(tmp_path).missing("k", 3).any() and len(read) == 3
+    os.utime(files[1], ns=(1, 1))
+    assert not Store(tmp_path).missing("k", 3).any() and read[3:] == [files[1].name]
+    files[1].write_bytes(files[1].read_bytes()[:-1])
+    assert Store(tmp_path).missing("k", 4).tolist() == [False, True, False, True]
+
+
+def test_nothing_is_written_for_a_shot_that_nobody_has_begun(tmp_path: Path) -> None:
+    assert Store(tmp_path).missing("unknown", 2).tolist() == [True, True]
+    assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
-from mimegen.plan.variants import GROUPS, MIME, parse_variants
+from mimegen.library.catalogue import Catalogue
+from mimegen.plan.variants import CAST, GROUPS, MIME, PARTNERS, parse_variants
 
 CHARACTERS = {"man", "woman", "spacesuit"}
 BACKGROUNDS = {"blank", "beach", "living_room"}
@@ -62,3 +63,40 @@ def test_what_the_grammar_does_not_allow_gets_near_misses(text: str, hint: str) 
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     with contextlib.suppress(RequestError):
         parse(text)
+
+
+def test_groups_vary_what_they_are_called_after_and_nothing_else() -> None:
+    angles, characters, backgrounds, dots = (
+        parse_variants(name, CHARACTERS, BACKGROUNDS)
+        for name in ("angles", "characters", "backgrounds", "pointlight"))
+    assert [(v.character, v.background, v.angle) for v in angles] == [
+        ("base", "blank", 90.0 * turn) for turn in range(4)]
+    assert [v.character for v in characters] == ["base", "woman", "adversarial"]
+    assert {(v.background, v.angle) for v in characters} == {("blank", 0.0)}
+    assert [v.background for v in backgrounds] == ["blank", "aligned", "misaligned"]
+    assert {(v.character, v.angle) for v in backgrounds} == {("base", 0.0)}
+    assert [v.words for v in dots] == [(), ("inverted",), ("scrambled",)]
+    assert {(v.character, v.background, v.angle) for v in dots} == {("base", "blank", 0.0)}
+    assert all(v.from_group for v in (*angles, *characters, *backgrounds, *dots))
+    assert all(v.words is None for v in (*angles, *characters, *backgrounds))
+
+
+def test_the_cast_and_their_partners_are_there_and_partners_are_mutual() -> None:
+    known = {*Catalogue.with_libraries(()).characters, "lights:man", "lights:woman"}
+    assert {*CAST.values(), *PARTNERS, *PARTNERS.values()} <= known
+    assert PARTNERS["man"] == "woman" and PARTNERS["woman"] == "man"
+    assert PARTNERS["lights:man"] == "lights:woman"
+    assert (CAST["base"], CAST["adversarial"], CAST["lights"]) == ("man", "spacesuit", "lights:man")
+
+
+def test_a_whole_turn_is_none() -> None:
+    assert parse("base+blank@360,pointlight:inverted@450,man+blank@361.5") == [
+        "base+blank@0", "pointlight:inverted@90", "man+blank@1.5"]
+
+
+def test_dots_asked_for_by_name_are_so() -> None:
+    plain, inverted = parse_variants("pointlight@0,pointlight:inverted@90", CHARACTERS, BACKGROUNDS)
+    assert not plain.from_group and not inverted.from_group
+    assert (plain.words, inverted.words, inverted.angle) == ((), ("inverted",), 90.0)
+    with pytest.raises(RequestError, match=r"variant 'pointlight:invertd@0'.*inverted"):
+        parse("pointlight:invertd@0")

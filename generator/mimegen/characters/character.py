@@ -14,7 +14,7 @@ from mimegen.motion.quaternions import FloatArray
 class Material:
     """What a mesh is made of; the stage turns ``kind`` and ``parameters`` into a shader.
 
-    Colours are linear RGB, 0 to 1. ``image`` holds an encoded picture (PNG or JPEG) mapped by
+    Colors are linear RGB, 0 to 1. ``image`` holds an encoded picture (PNG or JPEG) mapped by
     the mesh's uvs, for bodies that users bring.
     """
 

@@ -19,7 +19,7 @@ SKIN = {
     "caucasian": ("#edc3a4", "#c98f6a"),
 }
 HAIR_COLORS = ("#15100d", "#1f1510", "#2e1d13", "#4a2d1a", "#6b4526", "#a87b45", "#7a3a1c")
-GREY = "#9a948c"
+GRAY = "#9a948c"
 EYE_COLORS = ("#3a2414", "#5b3a1e", "#6b5a2e", "#4a6278")
 SHOE_COLORS = ("#1c1a19", "#e8e6e3", "#5a3a24", "#2b3442", "#8a1f1f")
 
@@ -73,13 +73,13 @@ def sampled_eyes(shares: FloatArray, draws: np.random.Generator) -> str:
 def sampled_hair(
     shares: FloatArray, male: bool, age: float, draws: np.random.Generator
 ) -> dict[str, Any]:
-    """Return hair: darker away from Europe, greying with age, longer on women."""
+    """Return hair: darker away from Europe, graying with age, longer on women."""
     known = len(HAIR_COLORS) if shares[2] > 0.6 else 3
     color = rgb(HAIR_COLORS[int(draws.integers(known))])
-    grey = np.clip((age - 40) / 35 + draws.normal(0, 0.15), 0, 1)
+    gray = np.clip((age - 40) / 35 + draws.normal(0, 0.15), 0, 1)
     length = 0.0 if male else float(draws.choice([0.0, 0.42, 0.5, 0.58]))
     return {
-        "color": hex_color((1 - grey) * color + grey * rgb(GREY)),
+        "color": hex_color((1 - gray) * color + gray * rgb(GRAY)),
         "length": length,
         "volume": float(draws.uniform(0.15, 0.75)),
         "brow_height": float(draws.uniform(0.007, 0.010) if male else draws.uniform(0.005, 0.007)),

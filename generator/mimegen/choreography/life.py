@@ -83,7 +83,7 @@ class Uneven(Strict):
 
 
 class SmallSteps(Strict):
-    """How often who stands steps, how far (cm) and how long that takes."""
+    """Small steps of a standing performer: how often, how far (cm) and how long they take."""
 
     every_s: float
     reach_cm: float

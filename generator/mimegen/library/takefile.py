@@ -18,7 +18,7 @@ MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix != ".asf")
 class TakeFile(Strict):
     """Where a take's motion comes from and how its file is read; files lie in the same folder.
 
-    What is left out of ``labels`` and backgrounds is the action's. ``trim`` is as of --trim.
+    What is left out of ``labels`` and backgrounds is the action's. ``trim`` reads like --trim.
     """
 
     file: str
@@ -39,7 +39,7 @@ class TakeFile(Strict):
 
 
 def read_take_file(path: Path) -> TakeFile:
-    """Read a take file, or take a mocap file itself to be one of which nothing is stated.
+    """Read a take file, or take a mocap file without one as it is: licence and source unknown.
 
     Raises RequestError, naming file, line and key, for what is wrong, and where the motion is
     not the one that was imported.

@@ -1,4 +1,4 @@
-"""Acclaim motion: a skeleton (.asf) and its poses (.amc), as of the CMU database.
+"""Acclaim motion: a skeleton (.asf) and its poses (.amc), as in the CMU database.
 
 Format: M. Schafer, "Acclaim ASF/AMC file formats" (University of Wisconsin, 1994), and Meredith and
 Maddock, "Motion Capture File Formats Explained" (2001), section 4.3. A bone turns by C M C^-1 on
@@ -66,7 +66,7 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     frames, degrees, cut = _frames(path, rows, body)
     motion = _motion(body, frames, degrees)
     notes = (f"the skeleton is of {asf.name}",
-             f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, as of CMU", *cut)
+             f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, CMU's rate", *cut)
     recording = in_house_convention(path, motion, "ASF/AMC", notes, options)
     return replace(recording, system="Acclaim",
                    notes=(*recording.notes, *_of_another(path, asf, motion, recording)))
@@ -88,7 +88,7 @@ def _of_another(path: Path, asf: Path, motion: Motion, recording: Recording) -> 
 
 
 def _other_subject(path: Path, asf: Path) -> bool:
-    """Say whether numbers at the start of names, as of the CMU database, tell two subjects."""
+    """Say whether numbers at the start of names, as in the CMU database, tell two subjects."""
     numbers = [re.match(r"\d+", file.stem) for file in (path, asf)]
     return None not in numbers and len({int(found[0]) for found in numbers if found}) > 1
 

@@ -42,9 +42,9 @@ def _along(vectors: FloatArray, way: FloatArray) -> FloatArray:
 
 
 def _to_the_front(side: FloatArray, front: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return whither (F, 3) the middle joint stands out: where it does.
+    """Return the direction (F, 3) in which the middle joint points away from the limb's line.
 
-    Nearly straight limbs, and those bent slightly backward, go to the ``front``.
+    Nearly straight limbs, and those bent slightly backward, bend to the ``front``.
     """
     least = LEAST_SIDE * upper
     short = least - _along(side, front)

@@ -14,7 +14,7 @@ class Sampling(Strict):
     """How Cycles samples and cleans one picture.
 
     With a small ``scrambling_distance`` neighbouring pixels are sampled alike: smooth edges and
-    clear folds from few samples, at the price of slight bands in half shade.
+    clear folds from few samples, at the price of slight bands in penumbrae.
     """
 
     samples: int = Field(ge=1, le=65536)
@@ -57,9 +57,9 @@ class Light(Strict):
     """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation.
 
     ``rim_strength`` is a second sun opposite the first; ``ground_share`` is how much of the sky's
-    light the ground throws back at the figure from below. With a ``ground_albedo`` there is a
-    real ground instead, which the camera does not see: it throws back sun and sky, less what the
-    figure keeps from it.
+    light the ground reflects onto the figure from below. With a ``ground_albedo`` there is a
+    real ground instead, which the camera does not see: it reflects sun and sky, less what the
+    figure blocks.
     """
 
     sun_strength: float = Field(ge=0)

@@ -14,7 +14,7 @@ from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion
 
 SECONDS_TO_WRITE = 300
-GREY = (0.5, 0.5, 0.5)
+GRAY = (0.5, 0.5, 0.5)
 
 
 def to_scene_file(path: Path, motion: Motion, character: Character | None) -> bytes:
@@ -62,5 +62,5 @@ def _color(mesh: Mesh, character: Character | None) -> tuple[float, ...]:
     if "color" in mesh.attributes:
         return tuple(float(value) for value in mesh.attributes["color"][:, :3].mean(axis=0))
     parameters = character.materials[mesh.material].parameters if character else {}
-    color = parameters.get("color", GREY)
-    return color[:3] if isinstance(color, tuple) else GREY
+    color = parameters.get("color", GRAY)
+    return color[:3] if isinstance(color, tuple) else GRAY

@@ -40,7 +40,7 @@ class Tree:
     """One skeleton, still in the file's units and axes.
 
     ``number`` (J of the file) is the joint that each of the file's joints became, -1 for none;
-    ``ends`` are places that joints point at by bones that were dropped; ``roles`` as of readers.
+    ``ends`` are places that joints point at by bones that were dropped; ``roles`` are the readers'.
     """
 
     skeleton: Skeleton

@@ -170,7 +170,7 @@ def _add_ground(size_m: float) -> bpy.types.Object:
 
 
 def _matt(albedo: float) -> bpy.types.Material:
-    """Return a material that throws back ``albedo`` of the light evenly (Lambert)."""
+    """Return a material that reflects ``albedo`` of the light evenly (Lambert)."""
     made = bpy.data.materials.new("matt")
     nodes = made.node_tree.nodes
     diffuse = nodes.new("ShaderNodeBsdfDiffuse")

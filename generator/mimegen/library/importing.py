@@ -144,7 +144,7 @@ def _take_text(request: ImportRequest, is_new: bool, copies: dict[str, Path], sp
         aligned_background=None if is_new else request.aligned,
         misaligned_background=None if is_new else request.misaligned,
         trim=str(trim), trim_found=span.reasons,
-        stack=request.reading.stack,
+        stack=request.reading.stack, subject=request.reading.subject,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
         skeleton=next((name for name in names if name.endswith(".asf")), None),
         mimegen_version=__version__)

@@ -33,6 +33,7 @@ class TakeFile(Strict):
     trim: str = "none"
     trim_found: tuple[str, ...] = ()
     stack: str | None = None
+    subject: str | None = None
     mapping: str | None = None
     skeleton: str | None = None
     mimegen_version: str | None = None
@@ -62,7 +63,7 @@ def options_of(path: Path, facts: TakeFile) -> ReadOptions:
     beside = path.parent
     return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
                        beside / facts.skeleton if facts.skeleton else None,
-                       parse_trim(facts.trim))
+                       parse_trim(facts.trim), facts.subject)
 
 
 def mocap_takes(folder: Path) -> dict[str, Path]:

@@ -29,7 +29,7 @@ from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
-from mimegen.readers.partners import placed_together
+from mimegen.readers.partners import both_people, partner_options, placed_together
 from mimegen.readers.trimming import cut, span_of
 from mimegen.retarget import retarget_scene
 
@@ -81,7 +81,8 @@ class Take:
             buffers = [buffer for file in self.files for buffer in buffers_beside(file)]
             said = [*skeletons, *buffers, *filter(None, [self.options.mapping])]
             return content_key(files, [file_hash(file) for file in said], self.options.stack,
-                               str(self.options.trim), self.hand_shape)
+                               str(self.options.trim), self.hand_shape,
+                               *filter(None, [self.options.subject]))
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
         return content_key(files, [file_hash(file) for file in shared], self.seed, self.style)
@@ -128,7 +129,7 @@ class Take:
             return (_recorded(self.file, self.options),)
         whole = replace(self.options, trim=Trim())
         recordings = (_recorded(self.file, whole),
-                      _recorded(self.partner, replace(whole, skeleton=None)))
+                      _recorded(self.partner, partner_options(self.file, self.partner, whole)))
         spans = [span_of(file, recording, self.options.trim)
                  for file, recording in zip(self.files, recordings, strict=True)]
         start = min(span.first / r.motion.fps for span, r in zip(spans, recordings, strict=True))
@@ -146,7 +147,8 @@ class Take:
         first, last = recording.span or (0, recording.motion.frames - 1)
         return {
             "motion_source": self.source, "motion_original_name": self.original_name,
-            "motion_stack": self.options.stack, "motion_trim": str(self.options.trim),
+            "motion_stack": self.options.stack, "motion_subject": self.options.subject,
+            "motion_trim": str(self.options.trim),
             "motion_first_frame": first, "motion_last_frame": last,
             "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping
             else None,
@@ -197,7 +199,7 @@ def _captured(action: Action, file: Path) -> Take:
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,
               misaligned: str | None, licence: str, partner: Path | None = None,
               options: ReadOptions = AS_FOUND) -> Take:
-    """Return a user's own mocap file, or two of one scene, as a take.
+    """Return a user's own mocap file, or two of one scene, as a take; one file may hold both.
 
     A label that the library knows lends its backgrounds, and its hand shape where it has but one.
     Raises RequestError where a file holds no motion of one person.
@@ -205,6 +207,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)
+    options, partner = both_people(file, partner, options)
     known = None
     for label in labels:
         try:

@@ -59,16 +59,16 @@ def _performed(casting: Casting, fps: float) -> tuple[Performance, ...]:
     return casting.perform(fps)
 
 
-def marker_scene(file: Path, display: Display) -> Scene:
-    """Return a C3D file's markers as dots.
+def marker_scene(file: Path, display: Display, subject: str | None = None) -> Scene:
+    """Return a C3D file's markers as dots, a ``subject``'s or all of them.
 
     Raises RequestError where the file holds none, or not those that the display names.
     """
-    points = read_points(file)
+    points = read_points(file, subject)
     facts = {
         "action": safe_name(file.stem), "take": safe_name(file.stem), "actor": "recorded",
         "labels": [file.stem], "avatar": None, "seed": 0, "motion_file": file.name,
-        "motion_sha256": file_hash(file), "dots_from": "markers",
+        "motion_sha256": file_hash(file), "dots_from": "markers", "motion_subject": subject,
         "motion_unit_m": points.unit, "motion_unit_found_by": points.unit_source,
         "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,
         "motion_notes": list(points.notes),

@@ -9,8 +9,8 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported.skeleton import Joints, find_placement, one_tree, with_tails
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton

@@ -1,6 +1,5 @@
 """Takes and the cast: where a performance comes from, and what names its content."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -184,8 +183,8 @@ def _captured(action: Action, file: Path) -> Take:
     """Return a library's take of motion capture; what its file leaves out is the action's."""
     facts = read_take_file(file)
     take = Take(
-        action=action.id, name=safe_name(file.name.removesuffix(TAKE_SUFFIX)
-                                         if file.name.endswith(TAKE_SUFFIX) else file.stem),
+        action=action.id, name=file.name.removesuffix(TAKE_SUFFIX)
+        if file.name.endswith(TAKE_SUFFIX) else file.stem,
         labels=facts.labels or tuple(action.labels),
         aligned=facts.aligned_background or action.aligned_background,
         misaligned=facts.misaligned_background or action.misaligned_background,
@@ -215,7 +214,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         except RequestError:
             continue
     take = Take(
-        action=plain(labels[0]) if labels else safe_name(file.stem), name=safe_name(file.stem),
+        action=plain(labels[0]) if labels else file.stem, name=file.stem,
         labels=labels or (file.stem,),
         aligned=aligned or (known.aligned_background if known else None),
         misaligned=misaligned or (known.misaligned_background if known else None),
@@ -229,11 +228,6 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
 @lru_cache(maxsize=4)
 def _recorded(file: Path, options: ReadOptions) -> Recording:
     return read_motion(file, options)
-
-
-def safe_name(text: str) -> str:
-    """Return text fit for file names: letters, digits, underscores."""
-    return re.sub(r"\W+", "_", text).strip("_") or "unnamed"
 
 
 @dataclass(frozen=True)
@@ -294,7 +288,7 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     file = catalogue.file("character", name)
     if file.suffix.lower() not in {*RIGGED_SUFFIXES, ".yaml"}:
         raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file")
-    member = CastMember(safe_name(file.stem), file, None)
+    member = CastMember(file.stem, file, None)
     member.check()
     return member
 

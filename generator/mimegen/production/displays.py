@@ -8,9 +8,10 @@ from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish
+from mimegen.base.names import path_name
 from mimegen.characters.character import Performance
 from mimegen.compositing.video import CRF, PRESET, write_pictures
-from mimegen.library.takes import Casting, Take, safe_name
+from mimegen.library.takes import Casting, Take
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
 from mimegen.plan.plan import DisplayClip
@@ -50,7 +51,7 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
     Raises RequestError where the motion does not fit the character.
     """
     facts = {**casting.facts(), "dots_from": "character"}
-    name = f"{take_name(casting.take)}-{casting.name}"
+    name = path_name(*_words_of(casting.take), casting.name)
     return scene_of_performances(name, _performed(casting, fps), display, facts)
 
 
@@ -66,20 +67,24 @@ def marker_scene(file: Path, display: Display, subject: str | None = None) -> Sc
     """
     points = read_points(file, subject)
     facts = {
-        "action": safe_name(file.stem), "take": safe_name(file.stem), "actor": "recorded",
+        "action": file.stem, "take": file.stem, "actor": "recorded",
         "labels": [file.stem], "avatar": None, "seed": 0, "motion_file": file.name,
         "motion_sha256": file_hash(file), "dots_from": "markers", "motion_subject": subject,
         "motion_unit_m": points.unit, "motion_unit_found_by": points.unit_source,
         "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,
         "motion_notes": list(points.notes),
     }
-    return scene_of_markers(safe_name(file.stem), points, display, facts)
+    return scene_of_markers(path_name(file.stem), points, display, facts)
 
 
 def take_name(take: Take) -> str:
     """Return the stable name of a take, which seeds what is random in its displays."""
+    return path_name(*_words_of(take))
+
+
+def _words_of(take: Take) -> list[str]:
     seed = [f"seed{take.seed}"] if take.is_score else []
-    return "-".join([take.action, take.name, *seed])
+    return [take.action, take.name, *seed]
 
 
 def source_fps(display: Display) -> float:

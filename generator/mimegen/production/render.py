@@ -117,6 +117,9 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
         raise
     except RequestError as problem:
         raise RequestError(f"{problem}; name another folder with --out") from problem
+    if not (out / "clips").resolve().is_relative_to(out.resolve()):
+        raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
+                           " its manifest names only what lies in it")
     due = [shot for shot in plan.shots if store.shot_facts(shot.key) is None]
     need = sum(shot.config.width * shot.config.height * shot.config.fps for shot in due)
     free = shutil.disk_usage(store.root).free

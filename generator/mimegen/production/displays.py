@@ -147,8 +147,8 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
     return row
 
 
-def write_display_clip(clip: DisplayClip, out: Path) -> Row:
-    """Make a display of a plan and return its manifest row.
+def write_display_clip(clip: DisplayClip, target: Path) -> Row:
+    """Write a display of a plan as ``target`` and return its manifest row, under its plain name.
 
     Raises RequestError where the motion does not fit the character or the dots.
     """
@@ -160,10 +160,9 @@ def write_display_clip(clip: DisplayClip, out: Path) -> Row:
     if not clip.of_its_own:
         camera = frame_camera(scene.bodies, clip.config, clip.variant.angle)
     stimulus = make_stimulus(scene, display, casting.take.seed, clip.variant.angle, camera)
-    file_name = f"clips/{clip.sample_id}.mp4"
-    write_mp4(stimulus, out / file_name)
+    write_mp4(stimulus, target)
     angle = clip.variant.angle
-    return _row(stimulus, clip.sample_id, out / file_name, file_name, {
+    return _row(stimulus, clip.sample_id, target, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
         "render_config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,

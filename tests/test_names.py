@@ -137,12 +137,15 @@ def test_a_label_stays_in_the_row(label: str, walk: Path, tiny_config: Path, tmp
 
 
 def test_displays_of_a_file_stay_in_their_folder(walk: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = CliRunner().invoke(main, ["pointlight", str(walk), "--duration", "0.2", "--out",
-                                     str(out)], catch_exceptions=False)
+    out, display = tmp_path / "deep" / "out", tmp_path / "display.yaml"
+    display.write_text(yaml.safe_dump({"name": "../../evil", "description": "x", "width": 64,
+                                       "height": 64, "fps": 5}))
+    done = CliRunner().invoke(main, ["pointlight", str(walk), "--duration", "0.2", "--display",
+                                     str(display), "--out", str(out)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    assert files_in(tmp_path) == files_in(out)
-    assert all(is_safe(part) for file in files_in(out) for part in file.relative_to(out).parts)
+    assert files_in(tmp_path) - {display} == files_in(out)
+    assert all(is_safe(part) for file in files_in(out) if file.name[0] != "."
+               for part in file.relative_to(out).parts)
 
 
 # ---------------------------------------------------------------- libraries of somebody else

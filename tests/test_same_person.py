@@ -106,3 +106,10 @@ def test_rounding_ignores_the_last_bits_of_numbers_of_single_precision() -> None
 def test_rounded_weights_still_sum_to_one() -> None:
     weights = np.sort(np.random.default_rng(0).dirichlet(np.ones(5), 1000), axis=1)[:, ::-1]
     assert np.array_equal(rounded_weights(weights).sum(axis=1), np.ones(1000))
+
+
+def test_another_kind_of_cpu_performs_the_same_poses(tmp_path: Path) -> None:
+    takes = "deadlift,high_five"
+    one, other = (made("poses", takes, machine, tmp_path) for machine in (HASWELL, PRESCOTT))
+    assert {name.split()[0] for name in one} == {"deadlift.score", "high_five.score"}
+    assert [name for name in one if not np.array_equal(one[name], other[name])] == []

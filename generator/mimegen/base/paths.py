@@ -36,12 +36,11 @@ def data_file(name: str) -> Path:
 
 
 def data_files(pattern: str) -> tuple[Path, ...]:
-    """Return the data files whose paths fit a pattern, as ``rigs/dot_sets/*.yaml``, by path.
+    """Return the data files whose paths fit a pattern, as ``rigs/dot_sets/*.yaml``, by name.
 
     To be called with the text itself, as ``data_file``.
     """
-    found = {file.relative_to(folder).as_posix(): file
-             for folder in data_folders() for file in folder.glob(pattern)}
+    found = {file.name: file for folder in data_folders() for file in folder.glob(pattern)}
     return tuple(file for _, file in sorted(found.items()))
 
 

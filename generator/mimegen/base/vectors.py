@@ -18,6 +18,17 @@ def lengths(vectors: ArrayLike) -> FloatArray:
     return cast(FloatArray, np.sqrt(x * x + y * y + z * z))
 
 
+def product(first: ArrayLike, second: ArrayLike) -> FloatArray:
+    """Return matrix products (..., I, K) of (..., I, J) and (..., J, K), or with a vector (J,).
+
+    The same to the last bit on every kind of CPU, as ``@``, which is BLAS, is not.
+    """
+    a, b = np.asarray(first, float), np.asarray(second, float)
+    rule = "j,...jk->...k" if a.ndim == 1 else "...j,j->..." if b.ndim == 1 else (
+        "...ij,...jk->...ik")
+    return cast(FloatArray, np.einsum(rule, a, b))
+
+
 def unit(vectors: ArrayLike) -> FloatArray:
     """Return vectors (..., 3) at unit length; those without length stay without."""
     v = np.asarray(vectors, float)

@@ -14,6 +14,7 @@ import numpy as np
 
 from mimegen.base.decisions import largest
 from mimegen.base.easing import ramp
+from mimegen.base.vectors import product
 from mimegen.characters.character import Mesh
 from mimegen.characters.surface import dense_weights
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -110,7 +111,8 @@ def _twisting(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
     forearm, elbow, wrist = (skeleton.index[side + name] for name in
                              ("ForeArm", "ForeArmTwist", "HandTwist"))
     along = skeleton.heads[wrist] - skeleton.heads[forearm]
-    place = np.clip((vertices - skeleton.heads[forearm]) @ along / (along @ along), 0.0, 1.0)
+    away = product(vertices - skeleton.heads[forearm], along)
+    place = np.clip(away / np.sum(along * along), 0.0, 1.0)
     found = weights.copy()
     found[:, forearm] = weights[:, forearm] * (1 - np.abs(2 * place - 1))
     found[:, elbow] = weights[:, forearm] * np.maximum(1 - 2 * place, 0.0)
@@ -154,7 +156,7 @@ def partly(turned: FloatArray, bone: FloatArray, helper: Helper) -> FloatArray:
     """Return a helper's share of local rotations (F, 4) of a ``bone``, a unit vector (3,)."""
     twist = quaternions.twist_about(turned, bone)
     bend = quaternions.multiply(turned, quaternions.conjugate(twist))
-    angle = quaternions.to_rotation_vectors(twist) @ bone
+    angle = product(quaternions.to_rotation_vectors(twist), bone)
     angle = np.sign(angle) * np.minimum(helper.twist * np.abs(angle),
                                         BACK * (np.pi - np.abs(angle)))
     return quaternions.multiply(quaternions.scale(bend, np.array(helper.bend)),

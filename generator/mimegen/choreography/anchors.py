@@ -4,6 +4,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from mimegen.base.vectors import product
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.body import (
     FLOOR,
@@ -103,7 +104,7 @@ class Anchors:
                         for name in (own, other))
         shared = Clock(moments, life.lateness("hands", moments))
         weights = track_weights(keys, shared.now)
-        apart = np.clip(weights @ apartness(keys, others), 0.0, 1.0)
+        apart = np.clip(product(weights, apartness(keys, others)), 0.0, 1.0)
         ease = np.clip(life.fingers[own].at(moments) + liveliness().fingers.relaxed, 0.0, 1.0)
         bare = hands.HandTrack(keys, SIDES[side], shared, np.zeros(3), np.zeros(3), ease)
         late = shared.late + apart * bare.share(play) * life.lateness(own, moments)
@@ -148,7 +149,7 @@ class Anchors:
         own = trunk.turned(trunk.Turns(*turns.T))
         frames = [self._on(timed.key) for timed in keys]
         places = np.einsum("fk,kfc->fc", weights, np.stack([f.positions for f in frames]))
-        free = weights @ np.array([prop_play(cast(PropKey, timed.key)) for timed in keys])
+        free = product(weights, [prop_play(cast(PropKey, timed.key)) for timed in keys])
         drift = self.context.life.drifted("left_hand", self.context.moments)
         places += free[:, None] * drift * self.context.unit
         rotations = quaternions.normalise(

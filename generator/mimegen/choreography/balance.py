@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, grey_opening
 
-from mimegen.base.vectors import unit
+from mimegen.base.decisions import first_most
+from mimegen.base.vectors import product, unit
 from mimegen.choreography.anchors import SIDES
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -50,11 +51,11 @@ def off_balance(motion: Motion) -> tuple[FloatArray, float]:
         toe, heel = places[:, ball, :2] + 0.07 * along, places[:, ankle, :2] - 0.05 * along
         corners = np.stack([toe + 0.045 * beside, toe - 0.045 * beside,
                             heel + 0.035 * beside, heel - 0.035 * beside], axis=1)
-        farthest = np.max(corners @ WAYS.T, axis=1)
+        farthest = np.max(product(corners, WAYS.T), axis=1)
         stands = places[:, ball, 2] <= skeleton.heads[ball, 2] + LIFTED_M
         ground = np.where(stands[:, None], np.maximum(ground, farthest), ground)
-    apart = mass_centre(motion)[::step, :2] @ WAYS.T - ground
-    worst = np.argmax(apart, axis=1)
+    apart = product(mass_centre(motion)[::step, :2], WAYS.T) - ground
+    worst = first_most(apart)
     size = apart[np.arange(len(apart)), worst]
     size = np.where(np.isfinite(size), np.maximum(size, 0.0), 0.0)
     return size[:, None] * WAYS[worst], motion.fps / step

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from mimegen.base.errors import near_misses
 from mimegen.base.paths import data_file
-from mimegen.base.vectors import lengths
+from mimegen.base.vectors import lengths, product
 from mimegen.base.yaml_file import Strict, Vector, YamlFile
 from mimegen.choreography.places import LEFT, RIGHT, in_body_axes
 from mimegen.motion import Skeleton, quaternions, standard_skeleton
@@ -205,7 +205,7 @@ def hand_axes(side: float) -> tuple[FloatArray, FloatArray, FloatArray]:
 def hand_point(name: str, side: float) -> FloatArray:
     """Return a touching point of the hand (3,) from the wrist at rest, in metres."""
     steps = np.array(_data().hand.touch[name], float)
-    return steps @ np.stack(hand_axes(side)) * centimetre(standard_skeleton())
+    return product(steps, np.stack(hand_axes(side))) * centimetre(standard_skeleton())
 
 
 def bar_axis(side: float) -> FloatArray:

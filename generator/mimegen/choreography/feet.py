@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.vectors import product
 from mimegen.choreography import legs, trunk
 from mimegen.choreography.anchors import SIDES, Context, about_z
 from mimegen.choreography.body import FLOOR
@@ -118,14 +119,14 @@ def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:
     keys = track_keys(context.line.phases, "pelvis", PelvisKey())
     clock, follow = context.clock("pelvis"), liveliness().follow
     eased = eased_weights(keys, clock, follow["pelvis"])
-    steps = eased @ values_of(keys, ("left", "forward", "up"))
+    steps = product(eased, values_of(keys, ("left", "forward", "up")))
     if jumps:
         # Up and down the pelvis keeps step with the feet, or legs were too short.
         steps[:, 2] = track_values(keys, ("up",), context.moments, follow["pelvis"].lead)[:, 0]
     else:
-        steps[:, 2] = eased_weights(keys, clock, follow["pelvis up"]) @ values_of(
-            keys, ("up",))[:, 0]
-    turns = eased @ values_of(keys, ("turn", "lean", "tilt"))
+        weights = eased_weights(keys, clock, follow["pelvis up"])
+        steps[:, 2] = product(weights, values_of(keys, ("up",)))[:, 0]
+    turns = product(eased, values_of(keys, ("turn", "lean", "tilt")))
     return steps, turns + context.life.turned("pelvis", context.moments)
 
 
@@ -179,7 +180,7 @@ def _foot_goal(context: Context, side: str, keys: Sequence[TimedKey], ground: Fl
     places = np.array([timed.key.to.offset for timed in keys if isinstance(timed.key, FootKey)
                        and timed.key.to is not None])
     now = context.clock(f"{side.lower()}_foot").now
-    steps = track_weights(keys, now) @ places + aside(stepped, side, now)
+    steps = product(track_weights(keys, now), places) + aside(stepped, side, now)
     steps[:, 0] *= ground.narrow
     height = np.maximum(steps[:, 2], 0.0) + _step_height(keys, places, now) + ground.lift
     turn, heel = track_values(keys, ("turn", "heel"), now).T

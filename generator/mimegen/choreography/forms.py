@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.vectors import lengths, unit
+from mimegen.base.vectors import lengths, product, unit
 from mimegen.choreography.anchors import SIDES, Anchors
 from mimegen.choreography.body import bar_axis, hand_point
 from mimegen.choreography.hands import HandTrack
@@ -36,7 +36,7 @@ def off_form(anchors: Anchors) -> Iterator[Off]:
         for side in SIDES:
             track = anchors.hand_track(side)
             hung = np.array([_hung(key, name, prop, track.side) for key in track.hand_keys])
-            now = track.weights() @ hung > ON_SHARE
+            now = product(track.weights(), hung) > ON_SHARE
             if now.any():
                 on[side] = _touching(anchors, name, side, track), now
                 yield from _of_hand(anchors, name, side, *on[side])
@@ -63,7 +63,7 @@ def _touching(anchors: Anchors, name: str, side: str, track: HandTrack) -> Float
     """Return a hand's touching point in the thing's frame (F, 3), in centimetres."""
     pose, stage, frame = anchors.pose, anchors.context, anchors.resolve(name, LEFT)
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
-    touch = track.weights() @ touches
+    touch = product(track.weights(), touches)
     hand = stage.skeleton.index[f"{side}Hand"]
     point = pose.positions[:, hand] + quaternions.rotate(pose.rotations[:, hand], touch)
     back = quaternions.conjugate(frame.rotations)

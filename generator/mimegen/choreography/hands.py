@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import softly_limited
-from mimegen.base.vectors import lengths, unit
+from mimegen.base.vectors import lengths, product, unit
 from mimegen.choreography.arms import ArmGoal
 from mimegen.choreography.body import (
     STANDARD_ARM_M,
@@ -76,7 +76,7 @@ class HandTrack(NamedTuple):
     def share(self, of: Callable[[HandKey], float]) -> FloatArray:
         """Return the share (F,) of keys, each of which counts as ``of`` says, 0 to 1."""
         counts = np.array([of(key) for key in self.hand_keys])
-        return np.asarray(np.clip(self.weights() @ counts, 0.0, 1.0))
+        return np.asarray(np.clip(product(self.weights(), counts), 0.0, 1.0))
 
 
 Resolve = Callable[[str, float], Frames]
@@ -170,10 +170,10 @@ def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
     points = touching_points(track, resolve, centimetre(skeleton))
     return ArmGoal(
         points,
-        weights @ touches,
+        product(weights, touches),
         fingertips(skeleton, track.side, fingers),
         _orienting(track, resolve, points),
-        weights @ np.stack(hints),
+        product(weights, np.stack(hints)),
     )
 
 
@@ -193,7 +193,7 @@ def _orienting(
     weights = track.weights(HAND_LAG_S)
     asks = [_Ask(key.to.anchor, key.palm, key.fingers, key.bar, key.straight)
             for key in track.hand_keys if key.to]
-    freedom = weights @ np.array([_freedom(key) for key in track.hand_keys])
+    freedom = product(weights, [_freedom(key) for key in track.hand_keys])
     speed = velocity(points, track.clock.moments, 0.04)
 
     def orient(relaxed: FloatArray) -> FloatArray:
@@ -225,7 +225,7 @@ def _asked(ask: _Ask, side: float, frame: FloatArray, relaxed: FloatArray) -> Fl
             fingers = across(fingers, palm)
         rest = np.stack([along, out_of_palm, quaternions.cross(along, out_of_palm)], axis=-1)
         now = np.stack([fingers, palm, quaternions.cross(fingers, palm)], axis=-1)
-        return quaternions.from_frames(now @ rest.T)
+        return quaternions.from_frames(product(now, rest.T))
     for direction, axis in (
         (ask.bar, bar_axis(side)), (ask.palm, out_of_palm), (ask.fingers, along)
     ):

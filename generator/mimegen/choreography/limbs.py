@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mimegen.base.easing import soft_excess
-from mimegen.base.vectors import lengths, unit
+from mimegen.base.vectors import lengths, product, unit
 from mimegen.motion.limbs import middle_joint
 from mimegen.motion.quaternions import FloatArray, cross
 
@@ -68,7 +68,7 @@ def _turn(rest: FloatArray, rest_hinge: FloatArray, bone: FloatArray,
           hinge: FloatArray) -> FloatArray:
     """Return the rotation matrices that carry a bone and its hinge from rest."""
     before = _basis(rest, rest_hinge)
-    return np.asarray(_basis(bone, hinge) @ np.swapaxes(before, -1, -2))
+    return np.asarray(product(_basis(bone, hinge), np.swapaxes(before, -1, -2)))
 
 
 def _basis(bone: FloatArray, hinge: FloatArray) -> FloatArray:

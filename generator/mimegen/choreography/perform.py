@@ -16,6 +16,7 @@ from mimegen.choreography.variation import Rendition, vary
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
 
 # Two performers look and reach for each other: how often each sees where the other has got to.
 SCENE_ROUNDS = 2
@@ -58,7 +59,7 @@ def perform_scene(
                 context = alone[own]._replace(partner=partner.global_pose)
                 exact_now = exact and number == SCENE_ROUNDS - 1
                 motions[own] = performed(parts[own], context, exact_now)
-    return tuple(_as_seen(_placed(motion, *_spot(score, own)), renditions[0])
+    return tuple(rounded(_as_seen(_placed(motion, *_spot(score, own)), renditions[0]))
                  for own, motion in enumerate(motions))
 
 

@@ -7,6 +7,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import softly_limited
 from mimegen.base.errors import RequestError
+from mimegen.base.vectors import product
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
 from mimegen.choreography.anchors import SIDES, Anchors, Context
@@ -87,7 +88,8 @@ def _solved(score: Score, context: Context, help_m: FloatArray, shift_m: FloatAr
     anchors = Anchors(score, context, _pose(skeleton, lower.root, rotations))
     shrugs = track_keys(context.line.phases, "shoulders", ShouldersKey())
     weights = eased_weights(shrugs, context.clock("shoulders"), liveliness().follow["shoulders"])
-    shrug = weights @ values_of(shrugs, ("up", "forward")) + context.life.shrug(context.moments)
+    shrug = product(weights, values_of(shrugs, ("up", "forward")))
+    shrug = shrug + context.life.shrug(context.moments)
     arms = {}
     for side in SIDES:
         track = anchors.hand_track(side)
@@ -156,7 +158,7 @@ def _turns(context: Context, track: str) -> FloatArray:
     """Return a track's turn, lean and tilt (3, F) in degrees, with the small movements."""
     keys = track_keys(context.line.phases, track, Turned())
     weights = eased_weights(keys, context.clock(track), liveliness().follow[track])
-    turns = weights @ values_of(keys, ("turn", "lean", "tilt"))
+    turns = product(weights, values_of(keys, ("turn", "lean", "tilt")))
     return np.asarray((turns + context.life.turned(track, context.moments)).T)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from mimegen.base.vectors import product
 from mimegen.choreography.score import Key, Phase, Score
 from mimegen.choreography.timing import SLOW, Follow, blend_weights
 from mimegen.motion.quaternions import FloatArray
@@ -170,4 +171,4 @@ def track_values(
     keys: Sequence[TimedKey], names: Sequence[str], moments: FloatArray, lead: float = 0.0
 ) -> FloatArray:
     """Return plain numbers of a track (F, N) by their field names."""
-    return np.asarray(track_weights(keys, moments, lead) @ values_of(keys, names))
+    return np.asarray(product(track_weights(keys, moments, lead), values_of(keys, names)))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from mimegen.base.decisions import first_least
 from mimegen.base.vectors import FloatArray as FloatArray
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
@@ -76,7 +77,7 @@ def between(start: ArrayLike, end: ArrayLike) -> FloatArray:
     axis = cross(a, b)
     opposite = scalar < 1e-9
     if opposite.any():
-        least = np.eye(3)[np.argmin(np.abs(a), axis=-1)]
+        least = np.eye(3)[first_least(np.abs(a))]
         axis = np.where(opposite, cross(a, least), axis)
     return normalise(np.concatenate([np.where(opposite, 0.0, scalar), axis], axis=-1))
 

@@ -55,9 +55,8 @@ def value_of(text: str) -> Any:
     Raises RequestError where it is nothing of these.
     """
     try:
-        plain = isinstance(yaml.compose(text, Loader=yaml.SafeLoader), yaml.ScalarNode)
-        value = yaml.safe_load(text) if plain else None
-    except (yaml.YAMLError, ValueError, RecursionError):
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
         value = None
     if not isinstance(value, bool | int | float | str):
         raise RequestError(f"point-light display: '{text}' is no value")

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mimegen.base.vectors import unit
+from mimegen.base.decisions import first_least
+from mimegen.base.vectors import product, unit
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -55,14 +56,15 @@ def hand_axes(places: FloatArray, joints: Mapping[str, int],
 def matching(along: FloatArray, beside: FloatArray, goal_along: FloatArray,
              goal_beside: FloatArray) -> FloatArray:
     """Return the turn of ``along`` to ``goal_along`` and of ``beside`` nearest to its goal."""
-    return quaternions.from_matrices(_frame(goal_along, goal_beside) @ _frame(along, beside).T)
+    turn = product(_frame(goal_along, goal_beside), _frame(along, beside).T)
+    return quaternions.from_matrices(turn)
 
 
 def _frame(along: FloatArray, beside: FloatArray) -> FloatArray:
     first = unit(along)
-    second = beside - first * (beside @ first)
+    second = beside - first * np.sum(beside * first)
     if np.linalg.norm(second) < 1e-6:
-        second = np.cross(first, np.eye(3)[np.argmin(np.abs(first))])
+        second = np.cross(first, np.eye(3)[first_least(np.abs(first))])
     second = unit(second)
     return np.stack([first, second, np.cross(first, second)], axis=1)
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.decisions import first_most
 from mimegen.characters.character import Character
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -24,7 +25,7 @@ class Ground:
         self.joints = joints
         skeleton = character.skeleton
         skin = outermost(character)
-        most = skin.joints[np.arange(len(skin.joints)), np.argmax(skin.weights, axis=1)]
+        most = skin.joints[np.arange(len(skin.joints)), first_most(skin.weights)]
         self.arms, self.shins = ([_part(skin, most, skeleton.parents, joints[f"{side}_{part}"])
                                   for side in SIDES] for part in ("forearm", "shin"))
         limbs = [_below(skeleton.parents, joints[f"{side}_{part}"])

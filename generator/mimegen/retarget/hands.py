@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mimegen.base.decisions import first_least
 from mimegen.base.easing import smoothstep
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Character
@@ -23,6 +24,7 @@ from mimegen.retarget.flesh import (
 )
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, smoothest
+from mimegen.retarget.solving import solve_pairs, solve_triples
 from mimegen.retarget.surface import SkinSample, outer_vertices
 
 # Distances (m) from the surface within which a hand touches and from which on it is free.
@@ -165,7 +167,7 @@ def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
                  back: FloatArray) -> float:
     """Return how far (m) the palm's skin is from the hand's middle."""
     away = outer_vertices(character, {wrist}) - middle
-    depth = away @ -back
+    depth = np.sum(away * -back, axis=1)
     beside = np.linalg.norm(away + depth[:, None] * back, axis=1)
     near = depth[(beside < 0.02) & (depth > 0)]
     bare = HALF_A_HAND * np.linalg.norm(middle - character.skeleton.heads[wrist]) / 0.073
@@ -235,7 +237,7 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
     pull = hands[:, None] * across
     right_side = np.stack([pull + body[:, :1] * to_body[:, 0], body[:, 1:] * to_body[:, 1] - pull],
                           axis=1)
-    return np.asarray(np.linalg.solve(matrix, right_side))
+    return solve_pairs(matrix, right_side)
 
 
 def settled(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
@@ -260,7 +262,7 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
             before = source.tubes[name].found(source.hands.points[:, number, TIPS],
                                               source.axes[name])
             place.off[:, TIPS] += GIVES + scale * np.maximum(-before.off, 0.0)
-            worst = np.argmin(place.off, axis=1)[:, None]
+            worst = first_least(place.off)[:, None]
             depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]
             out = np.take_along_axis(way, worst[..., None], axis=1)[:, 0]
             deeper = depth > deepest
@@ -300,7 +302,8 @@ def _shoulder_turned(places: FloatArray, shift: FloatArray) -> tuple[FloatArray,
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
     costs = np.eye(3) + ALONG_ARM * _squares(arm)
-    way = GIRDLE * np.linalg.solve(costs + RIGID * _squares(bone), costs @ shift[..., None])[..., 0]
+    pull = np.einsum("fab,fb->fa", costs, shift)
+    way = GIRDLE * solve_triples(costs + RIGID * _squares(bone), pull)
     far = np.linalg.norm(way, axis=1, keepdims=True)
     turn = quaternions.between(bone, bone + way / np.hypot(1, far / GIRDLE_MOST))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import product, unit
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
@@ -126,7 +126,7 @@ class Alignment:
                 along = goal
             swing = quaternions.between(quaternions.rotate(parent, along), goal)
             correction = quaternions.multiply(swing, parent)
-            beside = unit(hinge - goal * (hinge @ goal))
+            beside = unit(hinge - goal * np.sum(hinge * goal))
             self.corrections[role] = correction
             bent = quaternions.rotate(quaternions.conjugate(self._aligned(role)), axis)
             twist, certain = _twist(bent, goal, beside)
@@ -242,7 +242,7 @@ def _twist(axes: FloatArray, along: FloatArray, beside: FloatArray) -> tuple[flo
     """
     third = np.cross(along, beside)
     weights = np.where(np.linalg.norm(axes, axis=1) > np.sin(np.radians(20.0)), 1.0, 0.0)
-    vectors = np.stack([axes @ beside, axes @ third], axis=1) * weights[:, None]
+    vectors = np.stack([product(axes, beside), product(axes, third)], axis=1) * weights[:, None]
     total = vectors.sum(axis=0)
     strength = float(np.linalg.norm(total))
     sharp = strength / max(float(np.linalg.norm(vectors, axis=1).sum()), 1e-9)

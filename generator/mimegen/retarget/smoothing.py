@@ -1,12 +1,11 @@
 """Low-passes: no twitch that the source does not show, none of its own taken away."""
 
 import numpy as np
-from scipy.linalg import solveh_banded
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.motion import quaternions
-from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
+from mimegen.retarget.solving import solve_bands
 
 # Standard deviations (s) for turns, and for what differs from the source in a path.
 CALM, LIVELY = 0.0115, 0.03
@@ -20,12 +19,15 @@ def calmed(turns: FloatArray, fps: float, seconds: float = CALM) -> FloatArray:
     A pelvis solved from few markers twitches about its own middle, which moves nothing in its own
     skeleton; in a body with other hips all that hangs on it would twitch.
     """
-    return quaternions.normalise(low_passed(quaternions.without_flips(turns), seconds * fps))
+    smooth = gaussian_filter1d(quaternions.without_flips(turns), seconds * fps, axis=0,
+                               mode="nearest")
+    return quaternions.normalise(smooth)
 
 
 def as_lively(places: FloatArray, source: FloatArray, fps: float) -> FloatArray:
     """Return a path (F, 3) that differs from the source's, at its size, only slowly."""
-    return np.asarray(source + low_passed(places - source, LIVELY * fps))
+    return np.asarray(source + gaussian_filter1d(places - source, LIVELY * fps, axis=0,
+                                                 mode="nearest"))
 
 
 def smooth_cover(values: FloatArray, fps: float) -> FloatArray:
@@ -64,4 +66,4 @@ def smoothest(goals: FloatArray, weights: FloatArray, fps: float, cutoff: float,
         bands[1, :-1] -= share
         right[:-1] -= share[:, None] * steps
         right[1:] += share[:, None] * steps
-    return np.asarray(solveh_banded(bands, right, lower=True))
+    return solve_bands(bands, right)

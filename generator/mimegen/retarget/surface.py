@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.decisions import first_most
+from mimegen.base.vectors import product
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -31,7 +33,8 @@ class SkinSample:
             share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
             own = np.flatnonzero(share)
             up = quaternions.to_matrices(pose.rotations[:, joint])[:, 2]
-            moved = up @ (self.vertices[own] - heads[joint]).T + pose.positions[:, joint, 2:]
+            moved = product(up, (self.vertices[own] - heads[joint]).T)
+            moved = moved + pose.positions[:, joint, 2:]
             heights[:, own] += share[own] * moved
         return heights
 
@@ -43,14 +46,14 @@ class SkinSample:
             share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
             own = np.flatnonzero(share)
             turn = quaternions.to_matrices(pose.rotations[:, joint])
-            moved = (self.vertices[own] - heads[joint]) @ turn.transpose(0, 2, 1)
+            moved = product(self.vertices[own] - heads[joint], turn.transpose(0, 2, 1))
             places[:, own] += share[own, None] * (moved + pose.positions[:, None, joint])
         return places
 
 
 def owners(mesh: Mesh) -> NDArray[np.intp]:
     """Return the joint (V,) that each vertex follows most."""
-    most = np.argmax(mesh.weights, axis=1)
+    most = first_most(mesh.weights)
     return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)
 
 
@@ -67,7 +70,7 @@ def outermost(character: Character, joints: Collection[int] | None = None) -> Sk
     for joint in np.unique(of) if joints is None else joints:
         own = np.flatnonzero(of == joint)
         if len(own):
-            kept.append(own[np.unique(np.argmax(places[own] @ ways.T, axis=0))])
+            kept.append(own[np.unique(first_most(product(ways, places[own].T)))])
     chosen = np.concatenate(kept)
     return SkinSample(places[chosen], follow[chosen].astype(np.int32), weights[chosen])
 

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.helpers import HELPERS, helped_joint, with_helpers_turned
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
 from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length
@@ -55,7 +56,7 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
     body do so there. Motions of several people have the same frames and rate. Raises RequestError
     as `retarget` does.
     """
-    known = [(motion, roles or find_roles(motion.skeleton, file="the motion").joints)
+    known = [(rounded(motion), roles or find_roles(motion.skeleton, file="the motion").joints)
              for motion, roles in sources]
     goals = [find_roles(character.skeleton, file=character.name).joints for character in characters]
     own = [leg_length(character.skeleton, _numbered(character.skeleton, goal))
@@ -78,7 +79,7 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
 
 
 def _with_helpers_turned(performance: Performance) -> Performance:
-    return Performance(performance.character, with_helpers_turned(performance.motion))
+    return Performance(performance.character, rounded(with_helpers_turned(performance.motion)))
 
 
 def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
@@ -109,11 +110,11 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     """Return the performance with hands, body and feet where they touch in the source."""
     character, moved = performance.character, performance.motion
     joints, goal = _numbered(source.skeleton, roles), _numbered(moved.skeleton, goal_roles)
-    moved = with_hands_meeting(moved, source, joints, character, goal)
+    moved = rounded(with_hands_meeting(rounded(moved), source, joints, character, goal))
     ground = Ground(character, goal)
     moved = ground.lifted(moved)
     feet = feet_of(moved, source, joints, character, goal, scale)
-    moved = on_the_ground(moved, feet, ground, staying)
+    moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
     return Performance(character, ground.hands_lifted(moved))
 
 
@@ -176,7 +177,7 @@ def _forearm(turns: dict[str, FloatArray], target: Skeleton, goal: Mapping[str, 
         turns[upper])
     between = quaternions.multiply(quaternions.conjugate(straight), turns[hand])
     twist = quaternions.twist_about(between, along)
-    angle = 2 * np.unwrap(np.arctan2(twist[:, 1:] @ along, twist[:, 0]), period=np.pi)
+    angle = 2 * np.unwrap(np.arctan2(product(twist[:, 1:], along), twist[:, 0]), period=np.pi)
     # A whole turn more or less is the same hand: the one nearest to thumbs up is anatomical.
     angle -= 2 * np.pi * np.round(np.median(angle) / (2 * np.pi))
     share = quaternions.from_rotation_vectors(

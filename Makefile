@@ -1,4 +1,7 @@
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# Blender (bpy) has wheels for these Pythons and for no other.
+RIGHT := import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 13)))
+PYTHON ?= $(shell for name in python3.11 python3.13 python3; do \
+	$$name -c '$(RIGHT)' 2>/dev/null && echo $$name && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
@@ -8,8 +11,8 @@ OUT ?= demo
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml tools/system_libraries.sh
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
-		|| { echo "mimegen needs Python 3.11 (bpy 5.0.1 has no other); say make PYTHON=/path/to/python3.11"; exit 1; }
+	@"$(PYTHON)" -c '$(RIGHT)' 2>/dev/null || { echo "mimegen needs Python 3.11 or 3.13, for Blender has no wheels" \
+		"for 3.12 and others; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	tools/system_libraries.sh $(BIN)/python

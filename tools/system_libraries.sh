@@ -10,11 +10,22 @@ missing() {
         | grep -v -E '^lib(cuda|amdhip|hip|ze_loader|nv)' || true
 }
 
+# Runs a command as root; sudo may ask for the password only where somebody sits.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif ! command -v sudo >/dev/null; then return 1
+    elif [ -t 0 ]; then sudo "$@"
+    else sudo -n "$@" 2>/dev/null
+    fi
+}
+
 absent=$(missing "$1")
 [ -z "$absent" ] && exit 0
-if [ "$(uname)" = Linux ] && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages >/dev/null
-    absent=$(missing "$1")
+if command -v apt-get >/dev/null; then
+    echo "Installing the system libraries that Blender needs: apt-get install $packages"
+    as_root apt-get update -qq \
+        && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages >/dev/null \
+        && absent=$(missing "$1") || true
     [ -z "$absent" ] && exit 0
 fi
 echo "Blender needs system libraries that are not here:" $absent >&2

@@ -97,8 +97,8 @@ def _by_c3d(path: Path) -> Trajectories:
     """Read with the package ``c3d``; raises anything where it cannot."""
     with path.open("rb") as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        reader = c3d.Reader(opened)
-        points, frames = reader.point_used, reader.last_frame - _first_frame(reader) + 1
+        reader = _Reader(opened)
+        points, frames = reader.point_used, reader.last_frame - reader.first_frame + 1
         if not (0 < points <= MOST_POINTS and 0 < frames <= MOST_FRAMES):
             raise ValueError(f"{points} points in {frames} frames")
         word = 4 if reader.point_scale < 0 else 2
@@ -128,13 +128,29 @@ def _by_c3d(path: Path) -> Trajectories:
                         frozenset(others), "c3d")
 
 
-def _first_frame(reader: Any) -> int:
-    """Return the first frame's number; the package's own is wrong beyond 65535."""
-    start = reader.get("TRIAL:ACTUAL_START_FIELD")
-    if start is None:
-        return int(reader.header.first_frame)
-    low, high = start.uint16_array[:2]
-    return int(low) + int(high) * 65536
+class _Reader(c3d.Reader):  # type: ignore[misc]
+    """Counts in Python's integers: the package has numpy's, whose 16 bits overflow in its sums."""
+
+    @property
+    def point_used(self) -> int:
+        return int(super().point_used)
+
+    @property
+    def analog_used(self) -> int:
+        return int(super().analog_used)
+
+    @property
+    def first_frame(self) -> int:
+        """The first frame's number; the package's own is wrong beyond 65535."""
+        start = self.get("TRIAL:ACTUAL_START_FIELD")
+        if start is None:
+            return int(self.header.first_frame)
+        low, high = start.uint16_array[:2]
+        return int(low) + int(high) * 65536
+
+    @property
+    def last_frame(self) -> int:
+        return int(super().last_frame)
 
 
 def _strings(parameter: Any) -> list[str]:

@@ -1,6 +1,8 @@
 """Wrong requests get one clear line, exit status 2, and leave nothing behind."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,9 @@ def test_help_names_the_contract() -> None:
     for option in ("--action", "--variants", "--config", "--take", "--seed", "--out", "--farm",
                    "--workers"):
         assert option in text
+
+
+def test_another_python_is_told_which_serve() -> None:
+    done = subprocess.run([sys.executable, "-c", "import sys; sys.version_info = (3, 12, 1)\n"
+                           "import mimegen"], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith("ImportError: mimegen needs Python 3.11 or 3.13")

@@ -101,8 +101,9 @@ def _packed(header: Mapping[str, Any], arrays: Arrays) -> bytes:
     """Pack in C order and without compression: equal values give equal bytes."""
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     file = io.BytesIO()
-    np.savez(file, header=text,
-             **{name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    ordered: dict[str, Any] = {name: np.ascontiguousarray(array)
+                               for name, array in arrays.items()}
+    np.savez(file, header=text, **ordered)
     return file.getvalue()
 
 

@@ -35,7 +35,7 @@ def make_shoes(garment: Shoes, body: Body) -> Piece:
 
     def collar(points: FloatArray) -> FloatArray:
         low = np.where(points[:, 2] < ankle[2] * 2.5, 1.0, -1.0)
-        return np.minimum(top - points[:, 2] - 0.35 * (points[:, 1] - ankle[1]), low)
+        return np.asarray(np.minimum(top - points[:, 2] - 0.35 * (points[:, 1] - ankle[1]), low))
 
     cut = cut_from_tights(body, [collar])
     average = neighbour_average(cut.faces, len(cut.vertices))

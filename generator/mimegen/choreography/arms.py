@@ -233,7 +233,7 @@ def _swivels(
     path = np.unwrap(SWIVELS[_cheapest_path(cost, step / fps)])
     calm, quick = (gaussian_filter1d(path, samples, mode="nearest") for samples in (1.6, 0.6))
     haste = _haste(hint[chosen], step / fps)
-    return np.interp(np.arange(frames), chosen, calm + haste * (quick - calm))
+    return np.asarray(np.interp(np.arange(frames), chosen, calm + haste * (quick - calm)))
 
 
 def _haste(hint: FloatArray, seconds: float) -> FloatArray:

@@ -75,14 +75,15 @@ def _of_hand(anchors: Anchors, name: str, side: str, point: FloatArray,
     prop, part = anchors.score.props[name], f"{side} hand on the {name}"
     if prop.form == "ring" and prop.radius is not None:
         rim = np.hypot(point[:, 0], point[:, 2]) - prop.radius
-        yield Off(part, now * np.hypot(rim, point[:, 1]), "cm")
+        yield Off(part, np.where(now, np.hypot(rim, point[:, 1]), 0.0), "cm")
     if prop.form == "rod":
         keys = [key for key in anchors.hand_track(side).hand_keys
                 if key.to and key.to.anchor == name]
         meant = max(float(_beside(in_body_axes(np.array(key.to.offset), SIDES[side]),
                                   _along(prop))) for key in keys
                     if key.to and _hung(key, name, prop, SIDES[side]))
-        yield Off(part, now * np.maximum(_beside(point, _along(prop)) - meant, 0.0), "cm")
+        beside = np.maximum(_beside(point, _along(prop)) - meant, 0.0)
+        yield Off(part, np.where(now, beside, 0.0), "cm")
         if all(key.bar and abs(unit(key.bar.in_axes(SIDES[side])) @ _along(prop)) > ALONG_COSINE
                for key in keys):
             yield Off(f"{side} grip along the {name}", now * _askew(anchors, name, side), "degrees")

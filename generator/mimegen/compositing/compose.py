@@ -54,7 +54,7 @@ class Compositor:
 
         rows, columns = np.nonzero((coverage > 0) & (coverage < 255))
         edge = frame.figure[rows, columns]
-        alpha = (edge[:, 3] / np.float32(255))[:, None]
+        alpha = edge[:, 3:].astype(np.float32) / np.float32(255)
         ground = self._ground_light(frame, rows + top, columns + left)
         region[rows, columns] = linear_to_bytes(
             alpha * bytes_to_linear(edge[:, :3]) + (1 - alpha) * ground
@@ -79,4 +79,4 @@ def compose(frame: Frame, backdrop_linear: LightArray) -> ByteArray:
 
 
 def _light_left(shadow: ByteArray) -> LightArray:
-    return 1 - shadow / np.float32(255)
+    return 1 - shadow.astype(np.float32) / np.float32(255)

@@ -115,7 +115,7 @@ def profile(speed: FloatArray) -> Profile:
     time = np.linspace(0.0, 1.0, len(speed))
     share = np.asarray(speed / max(float(speed.sum()), 1e-12))
     middle = float(share @ time)
-    spread = float(np.sqrt(max(share @ (time - middle) ** 2, 1e-12)))
+    spread = float(np.sqrt(max(float(share @ (time - middle) ** 2), 1e-12)))
     bell = np.asarray((time * (1 - time)) ** 2, dtype=float)
     return Profile(float(speed.max() / max(speed.mean(), 1e-12)),
                    float(share @ (time - middle) ** 3) / spread**3, correlation(speed, bell))

@@ -121,4 +121,4 @@ def sampled(values: FloatArray, moments: FloatArray) -> FloatArray:
     smooth = np.where(inside & np.isfinite(curve), curve, linear)
     # A moment that is a frame needs only that frame.
     on_start, on_end = share == 0, share == 1
-    return np.where(on_start, start, np.where(on_end, end, smooth))
+    return np.asarray(np.where(on_start, start, np.where(on_end, end, smooth)))

@@ -177,11 +177,11 @@ def _grid(points: NDArray[np.float32], sun: FloatArray,
     bounds = []
     for axis in range(2):
         along = np.ascontiguousarray(points[:, axis])
-        low, high = along.min(), along.max()
+        low, high = float(along.min()), float(along.max())
         middle = (low + high) / 2
         for direction in sun:
             landed = along - heights * np.float32(direction[axis] / direction[2])
-            low, high = min(low, landed.min()), max(high, landed.max())
+            low, high = min(low, float(landed.min())), max(high, float(landed.max()))
         low = max(low - SURROUNDINGS_M, middle - FARTHEST_M)
         high = min(high + SURROUNDINGS_M, middle + FARTHEST_M)
         bounds.append((int(np.floor(low / cell_m)), int(np.ceil(high / cell_m))))

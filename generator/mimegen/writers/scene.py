@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def _pack(target: Path, name: str, motion: Motion, character: Character | None) 
         "name": name, "fps": motion.fps, "names": skeleton.names,
         "meshes": [{"name": mesh.name, "color": _color(mesh, character)} for mesh in meshes],
     }
-    arrays = {
+    arrays: dict[str, Any] = {
         "parents": skeleton.parents, "heads": skeleton.heads, "tails": skeleton.tails,
         "root_positions": motion.root_positions, "rotations": motion.rotations,
     }

@@ -93,10 +93,10 @@ def _same_joints(joints: Joints, names: Sequence[str],
     alias = np.arange(len(names))
     main = int(np.argmax(np.bincount(joints.armature, weight)))
     size = float(np.ptp(joints.heads, axis=0).max())
-    body = {names[i]: int(i) for i in np.flatnonzero(joints.armature == main)}
+    body = {names[i]: i for i in np.flatnonzero(joints.armature == main).tolist()}
     notes = []
     for armature in sorted(set(joints.armature.tolist()) - {main}):
-        members = np.flatnonzero(joints.armature == armature)
+        members = np.flatnonzero(joints.armature == armature).tolist()
         shared = [i for i in members if names[i] in body]
         apart = [np.linalg.norm(joints.heads[i] - joints.heads[body[names[i]]]) for i in shared]
         if shared and np.median(apart) > 0.02 * size:

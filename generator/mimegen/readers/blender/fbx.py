@@ -136,9 +136,10 @@ def _sampled(armature: Any, names: list[str], moments: NDArray[np.float64]) -> N
 def main(source: Path, target: Path, take: str | None) -> None:
     """Read ``source`` and write the archive ``target``."""
     header, arrays = sample_motion(source, take)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    archive: dict[str, Any] = arrays | {"header": text}
     with target.open("wb") as opened:
-        np.savez(opened, **arrays)
+        np.savez(opened, **archive)
 
 
 if __name__ == "__main__":

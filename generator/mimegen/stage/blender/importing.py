@@ -302,9 +302,10 @@ def _parts_of_gltf(path: Path) -> dict[str, str]:
 def main(source: Path, target: Path) -> None:
     """Read ``source`` and write the archive ``target``."""
     header, arrays = read_rigged_file(source)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    archive: dict[str, Any] = arrays | {"header": text}
     with target.open("wb") as opened:
-        np.savez(opened, **arrays)
+        np.savez(opened, **archive)
 
 
 if __name__ == "__main__":

@@ -76,3 +76,14 @@ def write_c3d(path: Path, labels: Sequence[str], places: FloatArray, rate: float
     file["data"]["points"] = data
     file.write(str(path))
     return path
+
+
+def write_two_people(path: Path) -> Path:
+    """Derrick walks on the spot, Viktor two metres beside him stands still; a ball lies there."""
+    derrick = markers(PLUG_IN_GAIT, exercise())
+    viktor = np.tile(markers(PLUG_IN_GAIT, exercise(size=0.9), 0.9)[:1], (60, 1, 1))
+    viktor[..., 0] += 2.0
+    ball = np.tile([1.0, -0.5, 0.1], (60, 1, 1))
+    labels = [*(f"{who}:{label}" for who in ("Derrick", "Viktor") for label in PLUG_IN_GAIT),
+              "Ball:centre"]
+    return write_c3d(path, labels, np.concatenate([derrick, viktor, ball], axis=1))

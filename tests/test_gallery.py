@@ -128,8 +128,10 @@ def test_clips_can_be_chosen_by_action_character_background_and_angle(out):
 def test_what_a_manifest_says_cannot_become_code(out):
     rows = read_rows(out)
     evil = '"><script>alert(1)</script><img src=x onerror=alert(1)> $title ${x}'
-    for key in ("action", "take", "avatar", "background_config", "background_name", "sample_id"):
+    for key in ("action", "take", "avatar", "background_config", "background_name", "sample_id",
+                "plain_id", "actor", "render_config_name", "variant", "sha256", "shot_key"):
         rows[0][key] = evil
+    rows[0] |= {"row_version": 2, "config_name": evil}
     rows[0]["labels"] = [evil]
     rows[1]["file_name"] = "javascript:alert(1)"
     write_manifest(out, rows)
@@ -142,6 +144,32 @@ def test_what_a_manifest_says_cannot_become_code(out):
                    for _, attributes in before.elements for value in attributes.values())
     assert before.all("article")[0].keys() == before.all("article")[1].keys()
     assert evil in [option["value"] for option in before.all("option")]
+
+
+@pytest.mark.parametrize("place", ["../secret.mp4", "/etc/passwd", "clips/../../secret.mp4",
+                                   "C:\\secret.mp4", "clips/link.mp4"])
+def test_no_page_shows_what_lies_outside_of_its_folder(out, place):
+    shutil.copy(out / read_rows(out)[0]["file_name"], out.parent / "secret.mp4")
+    (out / "clips" / "link.mp4").symlink_to(out.parent / "secret.mp4")
+    rows = read_rows(out)
+    rows[1]["file_name"] = place
+    write_manifest(out, rows)
+    for show in (write_gallery, lambda out: contact_sheet(out, None),
+                 lambda out: contact_sheet(out / "clips", None)):
+        with pytest.raises(RequestError, match=r"manifest\.jsonl.*(within its|outside)"):
+            show(out)
+    assert not (out / "index.html").exists() and not list(out.rglob("contactsheet.png"))
+
+
+def test_a_sheet_says_what_clips_with_opaque_names_show(out, tmp_path):
+    plain = contact_sheet(out / "clips", tmp_path / "plain.png", 2)[0]
+    rows = read_rows(out)
+    for number, row in enumerate(rows):
+        (out / row["file_name"]).rename(out / "clips" / f"{number:032x}.mp4")
+        row |= {"plain_id": row["sample_id"], "sample_id": f"{number:032x}",
+                "file_name": f"clips/{number:032x}.mp4"}
+    write_manifest(out, rows)
+    assert contact_sheet(out, tmp_path / "opaque.png", 2)[0].read_bytes() == plain.read_bytes()
 
 
 def test_file_names_with_odd_characters_play(out):

@@ -4,11 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import rows_of
 from mimegen.base.errors import RequestError
+from mimegen.cli import main
 from mimegen.manifest.file import (
     LONGEST_LINE,
     MANIFEST,
@@ -20,6 +24,7 @@ from mimegen.manifest.file import (
     typed_row,
 )
 from mimegen.manifest.row import ROW_VERSION, Row
+from mimegen.manifest.schema import field_table
 
 CLIP: dict[str, Any] = {
     "sample_id": "walk-a", "file_name": "clips/walk-a.mp4", "action": "walk", "take": "a",
@@ -154,3 +159,23 @@ def test_a_link_that_leads_outside_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(out)
     (out / "clips").unlink()
     assert clip_path(tmp_path / "link", row) == tmp_path / "link" / CLIP["file_name"]
+
+
+# ---------------------------------------------------------------- what is published of it
+
+def test_the_schema_is_that_of_what_is_written(basketball: Path) -> None:
+    done = CliRunner().invoke(main, ["list", "schema"])
+    schema = json.loads(done.output)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    for row in [*rows_of(basketball), json.loads(json_of(Row(**CLIP)))]:
+        validator.validate(row)
+        assert row.keys() <= Row.model_fields.keys(), "a field that the model does not know"
+    for field, value in (("frames", "48"), ("labels", []), ("camera", {"position": [0]})):
+        assert not validator.is_valid(CLIP | {field: value})
+
+
+def test_the_page_lists_the_fields_as_they_are() -> None:
+    root = Path(__file__).resolve().parents[1]
+    page = (root / "docs" / "manifest.md").read_text(encoding="utf-8")
+    assert page.endswith(field_table()), "run tools/manifest_fields.py"

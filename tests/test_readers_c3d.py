@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from marked_bodies import PLUG_IN_GAIT, exercise, markers, write_c3d
+from marked_bodies import PLUG_IN_GAIT, exercise, markers, write_c3d, write_two_people
 from mimegen.base.errors import RequestError
 from mimegen.readers import ReadOptions, read_motion, read_points, subjects_of
 from mimegen.readers import c3d_file as decoding
@@ -203,14 +203,7 @@ def test_subjects_names_go_whatever_parts_them(samples, prefix, monkeypatch):
 
 @pytest.fixture
 def two_people(tmp_path):
-    """Derrick walks on the spot, Viktor two metres beside him stands still; a ball lies there."""
-    derrick = markers(PLUG_IN_GAIT, exercise())
-    viktor = np.tile(markers(PLUG_IN_GAIT, exercise(size=0.9), 0.9)[:1], (60, 1, 1))
-    ball = np.tile([1.0, -0.5, 0.1], (60, 1, 1))
-    labels = [*(f"{who}:{label}" for who in ("Derrick", "Viktor") for label in PLUG_IN_GAIT),
-              "Ball:centre"]
-    viktor[..., 0] += 2.0
-    return write_c3d(tmp_path / "two.c3d", labels, np.concatenate([derrick, viktor, ball], axis=1))
+    return write_two_people(tmp_path / "two.c3d")
 
 
 def test_two_people_in_one_file_are_not_mixed(two_people):

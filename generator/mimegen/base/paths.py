@@ -36,11 +36,12 @@ def data_file(name: str) -> Path:
 
 
 def data_files(pattern: str) -> tuple[Path, ...]:
-    """Return the data files whose paths fit a pattern, as ``rigs/dot_sets/*.yaml``, by name.
+    """Return the data files whose paths fit a pattern, as ``rigs/dot_sets/*.yaml``, by path.
 
     To be called with the text itself, as ``data_file``.
     """
-    found = {file.name: file for folder in data_folders() for file in folder.glob(pattern)}
+    found = {file.relative_to(folder).as_posix(): file
+             for folder in data_folders() for file in folder.glob(pattern)}
     return tuple(file for _, file in sorted(found.items()))
 
 

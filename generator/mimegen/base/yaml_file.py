@@ -1,6 +1,7 @@
 """YAML files as typed values, with errors that name the file, the line and the key."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -8,6 +9,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses
+
+# Larger than any that a person writes; what is refused costs neither time nor memory.
+LARGEST = 2 * 2**20  # bytes
+MOST_NODES = 200_000  # keys, values and lists, every alias written out
 
 Model = TypeVar("Model", bound=BaseModel)
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -25,24 +30,22 @@ class YamlFile:
     """A YAML file's content, and where in the file each part of it stands."""
 
     def __init__(self, path: Path) -> None:
-        """Read ``path``; raises RequestError where it is missing or not YAML."""
+        """Read ``path``; raises RequestError where it is missing, not YAML or far too large."""
         self.path = path
+        text = _text(path)
         try:
-            text = path.read_text(encoding="utf-8")
-            self.node = yaml.compose(text, Loader=yaml.SafeLoader)
-            self.content: Any = yaml.safe_load(text)
-        except OSError as problem:
-            raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
-        except UnicodeDecodeError as problem:
-            raise RequestError(f"{path}: is not UTF-8 text") from problem
+            self.node, self.content = _parsed(path, text)
         except yaml.YAMLError as problem:
             mark = getattr(problem, "problem_mark", None)
             line = f" line {mark.line + 1}:" if mark else ""
             what = getattr(problem, "problem", None) or "is not YAML"
             raise RequestError(f"{path}:{line} not valid YAML: {what}") from problem
+        except RecursionError as problem:
+            raise RequestError(f"{path}: is nested too deeply") from problem
+        except ValueError as problem:
+            raise RequestError(f"{path}: not valid YAML: {problem}") from problem
         if not isinstance(self.content, dict):
             raise RequestError(f"{path}: expected a mapping of keys at the top")
-        _refuse_doubles(path, self.node)
 
     def line(self, location: Location) -> int:
         """Return the line of the deepest part of ``location`` that stands in the file."""
@@ -124,15 +127,73 @@ def _step(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> dict
     return {}
 
 
-def _refuse_doubles(path: Path, node: yaml.Node | None) -> None:
-    if isinstance(node, yaml.MappingNode):
+def _text(path: Path) -> str:
+    """Return a file's text, of which no more is read than a YAML file may have."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise RequestError(f"{path}: has more than {LARGEST // 2**20} MiB; no YAML file that"
+                               " mimegen reads is that large")
+        return data.decode()
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
+    except UnicodeDecodeError as problem:
+        raise RequestError(f"{path}: is not UTF-8 text") from problem
+
+
+def _parsed(path: Path, text: str) -> tuple[yaml.Node | None, Any]:
+    """Return a YAML text's nodes and its content, which is made only once they are found sane."""
+    loader = yaml.SafeLoader(text)
+    root = loader.get_single_node()
+    _refuse_doubles(path, root)
+    _refuse_explosion(path, root)
+    return root, loader.construct_document(root) if root else None
+
+
+def _refuse_doubles(path: Path, root: yaml.Node | None) -> None:
+    for node in _nodes(root):
         seen: set[str] = set()
-        for key, value in node.value:
+        for key in _keys(node):
             if key.value in seen:
                 line = key.start_mark.line + 1
                 raise RequestError(f"{path}: line {line}: {key.value}: is given twice")
             seen.add(key.value)
-            _refuse_doubles(path, value)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            _refuse_doubles(path, value)
+
+
+def _nodes(root: yaml.Node | None) -> Iterator[yaml.Node]:
+    """Yield every node once, in the order of the file, however often aliases stand for it."""
+    waiting, seen = [root] if root else [], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting += reversed(_inner(node))
+
+
+def _keys(node: yaml.Node) -> list[yaml.ScalarNode]:
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    return [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+
+
+def _inner(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _refuse_explosion(path: Path, root: yaml.Node | None) -> None:
+    """Refuse aliases that stand for very much, or for what they are a part of."""
+    sizes: dict[int, float] = {}
+
+    def size(node: yaml.Node) -> float:
+        if id(node) not in sizes:
+            sizes[id(node)] = math.inf  # until it is known; what holds itself has no end
+            sizes[id(node)] = 1 + sum(size(part) for part in _inner(node))
+        return sizes[id(node)]
+
+    if root is not None and size(root) > MOST_NODES:
+        raise RequestError(f"{path}: its aliases (*name) stand for more than {MOST_NODES:,} keys"
+                           " and values, or for themselves")

@@ -1,12 +1,11 @@
 """From a character's description to its meshes."""
 
-import hashlib
-from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from mimegen.characters.body import make_body
-from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.character import Character
+from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.helpers import following_helpers, with_helpers
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
@@ -49,22 +48,3 @@ def with_layer(pieces: list[Piece], worn: Piece) -> list[Piece]:
     for mesh in worn.meshes:
         inner = [under(piece, mesh, LAYER_GAP_M) for piece in inner]
     return [person, *inner, worn]
-
-
-def fingerprint(meshes: Iterable[Mesh], materials: Iterable[Material]) -> str:
-    """Return the SHA-256 of everything visible, rounded to a micrometre."""
-    digest = hashlib.sha256()
-    for mesh in meshes:
-        digest.update(repr((mesh.name, mesh.material, mesh.subdivide)).encode())
-        arrays: Mapping[str, object] = {
-            "vertices": mesh.vertices, "faces": mesh.faces, "joints": mesh.joints,
-            "weights": mesh.weights, "uvs": mesh.uvs, **mesh.attributes,
-        }
-        for name, array in sorted(arrays.items()):
-            if array is not None:
-                rounded = np.round(np.asarray(array, dtype=float), 6) + 0.0
-                digest.update(f"{name}{rounded.shape}".encode() + rounded.tobytes())
-    for material in materials:
-        parts = (material.name, material.kind, sorted(material.parameters.items()))
-        digest.update(repr(parts).encode() + (material.image or b""))
-    return digest.hexdigest()

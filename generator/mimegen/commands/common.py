@@ -98,9 +98,9 @@ def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
         def wrapped(*args: Any, stack: str | None, mapping: Path | None, skeleton: Path | None,
-                    trim: str = "none", **kwargs: Any) -> int:
-            return command(*args, reading=ReadOptions(stack, mapping, skeleton, parse_trim(trim)),
-                           **kwargs)
+                    subject: str | None, trim: str = "none", **kwargs: Any) -> int:
+            return command(*args, **kwargs, reading=ReadOptions(
+                stack, mapping, skeleton, parse_trim(trim), subject))
 
         for option in options:
             wrapped = option(wrapped)
@@ -112,6 +112,7 @@ def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable
         click.option("--map", "mapping", type=file, metavar="FILE",
                      help="A YAML file of 'role: bone' lines, where bones are not recognised."),
         click.option("--stack", metavar="NAME", help="One of an FBX file's animation stacks."),
+        click.option("--subject", metavar="NAME", help="One of the people in a C3D file."),
     ]
     if trim is not None:
         options.append(click.option(

@@ -35,7 +35,7 @@ def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: Re
         raise RequestError(f"--picture {picture}: pictures are written as .png")
     found = inspect_file(file, reading)
     if picture is not None:
-        _draw(picture, file, found)
+        _draw(picture, file, found, reading)
     facts = found.facts
     if as_json:
         click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
@@ -44,14 +44,14 @@ def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: Re
     return DONE
 
 
-def _draw(picture: Path, file: Path, found: Inspection) -> None:
+def _draw(picture: Path, file: Path, found: Inspection, reading: ReadOptions) -> None:
     facts, recording = found.facts, found.recording
     title = f"{facts['file']}   {facts['system']}   {facts['frames']} frames at" \
             f" {facts['fps']:g} fps"
     if recording is not None:
         write_skeleton_sheet(picture, recording.motion, recording.roles, title, found.doubts)
     elif facts["kind"] == "markers":
-        write_marker_sheet(picture, read_points(file), title)
+        write_marker_sheet(picture, read_points(file, reading.subject), title)
     elif found.held is not None:
         write_skeleton_sheet(picture, found.held, {}, title, found.doubts)
     else:
@@ -81,6 +81,8 @@ def _summary(facts: dict[str, Any]) -> dict[str, str]:
     if "unit_m" in facts:
         lines |= {"unit": f"{facts['unit_m']:.4g} m ({facts['unit_found_by']})",
                   "up axis": f"{facts['up_axis']} ({facts['up_axis_found_by']})"}
+    if facts.get("subjects"):
+        lines["subjects"] = ", ".join(facts["subjects"])
     if facts.get("animation_stacks"):
         lines["stacks"] = ", ".join(facts["animation_stacks"])
     if "trim" in facts:

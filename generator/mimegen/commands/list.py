@@ -9,6 +9,7 @@ import click
 from mimegen.choreography.action import TakeFacts
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.catalogue import Catalogue
+from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -18,12 +19,15 @@ from mimegen.pointlight.spec import presets, read_display
 @click.command("list")
 @click.argument("kind", type=click.Choice(
     ["actions", "takes", "characters", "backgrounds", "configs", "variants", "displays", "dots",
-     "manipulations"]))
+     "manipulations", "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
 def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
-    """List what can be asked for."""
+    """List what can be asked for; 'schema' is the JSON Schema of a manifest's rows."""
+    if kind == "schema":
+        click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
+        return DONE
     rows = _listing(Catalogue.with_libraries(libraries), kind)
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))

@@ -119,7 +119,7 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
     if file is not None and file.suffix.lower() == ".c3d" and _wants_markers(display):
         if reading.trim.kind == "span":
             raise RequestError("--trim is for motions; raw markers take --start and --duration")
-        return [marker_scene(file, display)]
+        return [marker_scene(file, display, reading.subject)]
     if file is not None:
         takes = [_user_take(catalogue, file, partner, reading)]
     else:

@@ -54,6 +54,8 @@ MOST_CPU_WORKERS = 8
               help="Another seed is another take.")
 @style_option("How choreographed takes are performed.  [default: the seed's own way]")
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
+@click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,
+              help="opaque: no name of a clip says what it shows; the manifest alone knows.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Where finished frames are kept.  [default: OUT/store]")
 @click.option("--farm", default="local", show_default=True, type=click.Choice(["local"]))
@@ -70,7 +72,7 @@ def render_command(
     actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seed: int, style: str | None, out: Path, store_folder: Path | None, farm: str,
+    seed: int, style: str | None, out: Path, names: str, store_folder: Path | None, farm: str,
     workers: int | None, workers_per_gpu: int, device: str, quiet: bool,
     libraries: tuple[Path, ...],
     reading: ReadOptions,
@@ -93,7 +95,7 @@ def render_command(
     plan = make_plan(catalogue, takes, cells, read_config(catalogue.file("config", name)),
                      chosen.kind, character, partner_character)
     return _carry_out(plan, out, Store(store_folder or out / "store"),
-                      _workers(workers, workers_per_gpu, chosen), quiet)
+                      _workers(workers, workers_per_gpu, chosen), quiet, names == "opaque")
 
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int,
@@ -115,10 +117,11 @@ def _workers(count: int | None, per_gpu: int, device: Device) -> Workers:
     return Workers(device.seats(count), max(1, cores // count))
 
 
-def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool) -> int:
+def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool,
+               opaque: bool) -> int:
     with Reporter(len(plan.clips) + len(plan.displays), quiet) as reporter:
         try:
-            failures = render(plan, store, out, workers, reporter)
+            failures = render(plan, store, out, workers, reporter, opaque)
         except KeyboardInterrupt:
             _renew_gallery(out)
             raise

@@ -40,14 +40,14 @@ def retarget_command(file: Path, character: str, partner: Path | None,
                      partner_character: str | None, out: Path | None, report: Path | None,
                      libraries: tuple[Path, ...], reading: ReadOptions) -> int:
     """Bring the motion of one person, or of two of one scene, onto characters; measure how well."""
-    if partner_character is not None and partner is None:
-        raise RequestError("--partner-character needs --partner FILE")
     if out is not None and out.suffix.lower() not in MOTION_SUFFIXES:
         raise RequestError(f"--out {out}: a motion is written as {', '.join(MOTION_SUFFIXES)}")
     catalogue = Catalogue.with_libraries(libraries)
-    names = [character, partner_character or character] if partner else [character]
-    members = [cast_member(catalogue, name) for name in names]
     take = user_take(catalogue, file, (), None, None, "not stated", partner, reading)
+    if partner_character is not None and take.performers == 1:
+        raise RequestError("--partner-character needs --partner FILE, or a FILE of two people")
+    names = [character, partner_character or character][:take.performers]
+    members = [cast_member(catalogue, name) for name in names]
     sources = [(motion, roles or {}) for motion, roles in take.sources(0.0)]
     scene = retarget_scene(sources, [member.build() for member in members])
     facts = [_facts(*known) for known in
@@ -57,7 +57,7 @@ def retarget_command(file: Path, character: str, partner: Path | None,
                                        strict=False):
             write_motion(target, performance.motion, performance.character)
     if report is not None:
-        found = facts[0] | ({"partner": facts[1]} if partner else {})
+        found = facts[0] | ({"partner": facts[1]} if len(facts) == 2 else {})
         publish(report, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     for fact in facts:
         _show(fact)

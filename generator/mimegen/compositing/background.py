@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from PIL import Image
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from mimegen.base.files import Stamp, content_key, file_hash, stamp
+from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shared import completed, shared_files
@@ -15,17 +16,22 @@ from mimegen.stage.scenery.shared import completed, shared_files
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
+def _beside(file: Path) -> Path:
+    return Path(inner_path(file.as_posix()))
+
+
 class Picture(Strict):
     """A picture on whose ground the figure can stand.
 
     Rows and columns are shares of the picture's height and width, (0, 0) the left upper corner.
-    ``file`` is relative to the background's own file. ``horizon`` is the row where level ground
-    would end, ``camera_height_m`` how high above the ground the picture was taken, in metres.
-    ``camera_pitch_deg`` says by how much that camera looked down (negative: up), for a picture
-    that was not cropped. ``ground`` is the outline of the ground where a person can stand.
+    ``file`` is relative to the background's own file, in its folder or below. ``horizon`` is the
+    row where level ground would end, ``camera_height_m`` how high above the ground the picture was
+    taken, in metres. ``camera_pitch_deg`` says by how much that camera looked down (negative: up),
+    for a picture that was not cropped. ``ground`` is the outline of the ground where a person can
+    stand.
     """
 
-    file: Path
+    file: Annotated[Path, AfterValidator(_beside)]
     horizon: float = Field(ge=0, lt=1)
     camera_height_m: float = Field(gt=0, le=500)
     camera_pitch_deg: float = Field(default=0.0, gt=-60, lt=60)

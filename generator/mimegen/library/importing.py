@@ -10,6 +10,7 @@ import yaml
 from mimegen import __version__
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish, publishing, sweep
+from mimegen.base.names import LONGEST, path_name
 from mimegen.choreography.action import Action
 from mimegen.library.catalogue import Catalogue, plain
 from mimegen.library.takefile import TAKE_SUFFIX, TakeFile
@@ -95,9 +96,9 @@ def _action(catalogue: Catalogue, request: ImportRequest) -> tuple[Action, bool]
         return catalogue.action(request.action).action, False
     except RequestError:
         name = re.sub(r"[^a-z0-9_]+", "", plain(request.action))
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or path_name(name) != name:
         raise RequestError(f"--action {request.action}: expected a name of letters (a to z) and"
-                           " digits that starts with a letter")
+                           f" digits that starts with a letter, at most {LONGEST}")
     return Action(
         id=name, name=request.action, labels=request.labels or (request.action,),
         aligned_background=request.aligned, misaligned_background=request.misaligned,
@@ -109,7 +110,7 @@ def _take_name(text: str) -> str:
     name = re.sub(r"\W+", "_", text).strip("_").lower()
     if not name:
         raise RequestError(f"--take {text!r}: expected letters and digits")
-    return name
+    return path_name(name)
 
 
 def _spans(request: ImportRequest, recording: Recording) -> list[Span]:
@@ -144,7 +145,7 @@ def _take_text(request: ImportRequest, is_new: bool, copies: dict[str, Path], sp
         aligned_background=None if is_new else request.aligned,
         misaligned_background=None if is_new else request.misaligned,
         trim=str(trim), trim_found=span.reasons,
-        stack=request.reading.stack,
+        stack=request.reading.stack, subject=request.reading.subject,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
         skeleton=next((name for name in names if name.endswith(".asf")), None),
         mimegen_version=__version__)

@@ -18,6 +18,7 @@ from mimegen.readers import (
     Trim,
     read_motion,
     read_points,
+    subjects_of,
 )
 from mimegen.readers.bvh import read_bvh
 from mimegen.readers.fbx import Outline, outline_fbx
@@ -71,6 +72,7 @@ def _facts(path: Path, recording: Recording) -> dict[str, Any]:
     }
     if recording.marker_rms_mm:
         facts |= {"kind": "markers", "markers": list(recording.marker_rms_mm),
+                  "subjects": list(subjects_of(path)),
                   "marker_set": recording.system,
                   "marker_rms_mm": {label: round(rms, 1) for label, rms
                                     in recording.marker_rms_mm.items()},
@@ -138,7 +140,7 @@ def _outline(path: Path, options: ReadOptions,
         raise problem
     try:
         if kind == ".c3d":
-            return _of_points(path, read_points(path)), None
+            return _of_points(path, read_points(path, options.subject)), None
         held = _of_motion(_stood_up(read_bvh(path)[0])) if kind == ".bvh" else \
             outline_fbx(path, options.stack)
     except RequestError:
@@ -153,6 +155,7 @@ def _of_points(path: Path, points: Points) -> dict[str, Any]:
     return {"file": path.name, "format": "C3D", "system": "unknown", "kind": "markers",
             "frames": count, "fps": round(points.fps, 4),
             "duration_s": round((count - 1) / points.fps, 3), "markers": list(points.labels),
+            "subjects": list(subjects_of(path)),
             "unit_m": points.unit, "unit_found_by": points.unit_source,
             "up_axis": points.up_axis, "up_axis_found_by": points.up_source,
             "mapping": {}, "notes": list(points.notes)}

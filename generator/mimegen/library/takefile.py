@@ -1,11 +1,13 @@
 """Takes of motion capture in a library: ``mocap/<action>/<take>.take.yaml`` beside the files."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import parse_trim
@@ -15,13 +17,17 @@ TAKE_SUFFIX = ".take.yaml"
 MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix != ".asf")
 
 
+# A library may come from somebody else; what it names lies in it.
+Beside = Annotated[str, AfterValidator(inner_path)]
+
+
 class TakeFile(Strict):
     """Where a take's motion comes from and how its file is read; files lie in the same folder.
 
     What is left out of ``labels`` and backgrounds is the action's. ``trim`` reads like --trim.
     """
 
-    file: str
+    file: Beside
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     original_name: str
     licence: str
@@ -33,8 +39,9 @@ class TakeFile(Strict):
     trim: str = "none"
     trim_found: tuple[str, ...] = ()
     stack: str | None = None
-    mapping: str | None = None
-    skeleton: str | None = None
+    subject: str | None = None
+    mapping: Beside | None = None
+    skeleton: Beside | None = None
     mimegen_version: str | None = None
 
 
@@ -62,7 +69,7 @@ def options_of(path: Path, facts: TakeFile) -> ReadOptions:
     beside = path.parent
     return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
                        beside / facts.skeleton if facts.skeleton else None,
-                       parse_trim(facts.trim))
+                       parse_trim(facts.trim), facts.subject)
 
 
 def mocap_takes(folder: Path) -> dict[str, Path]:

@@ -1,6 +1,5 @@
 """Takes and the cast: where a performance comes from, and what names its content."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -29,7 +28,7 @@ from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
-from mimegen.readers.partners import placed_together
+from mimegen.readers.partners import both_people, partner_options, placed_together
 from mimegen.readers.trimming import cut, span_of
 from mimegen.retarget import retarget_scene
 
@@ -81,7 +80,8 @@ class Take:
             buffers = [buffer for file in self.files for buffer in buffers_beside(file)]
             said = [*skeletons, *buffers, *filter(None, [self.options.mapping])]
             return content_key(files, [file_hash(file) for file in said], self.options.stack,
-                               str(self.options.trim), self.hand_shape)
+                               str(self.options.trim), self.hand_shape,
+                               *filter(None, [self.options.subject]))
         shared = [*sorted((data_folder() / "mocap").glob("*.yaml")),
                   data_folder() / "rigs" / "skeletons" / "standard.yaml"]
         return content_key(files, [file_hash(file) for file in shared], self.seed, self.style)
@@ -128,7 +128,7 @@ class Take:
             return (_recorded(self.file, self.options),)
         whole = replace(self.options, trim=Trim())
         recordings = (_recorded(self.file, whole),
-                      _recorded(self.partner, replace(whole, skeleton=None)))
+                      _recorded(self.partner, partner_options(self.file, self.partner, whole)))
         spans = [span_of(file, recording, self.options.trim)
                  for file, recording in zip(self.files, recordings, strict=True)]
         start = min(span.first / r.motion.fps for span, r in zip(spans, recordings, strict=True))
@@ -146,7 +146,8 @@ class Take:
         first, last = recording.span or (0, recording.motion.frames - 1)
         return {
             "motion_source": self.source, "motion_original_name": self.original_name,
-            "motion_stack": self.options.stack, "motion_trim": str(self.options.trim),
+            "motion_stack": self.options.stack, "motion_subject": self.options.subject,
+            "motion_trim": str(self.options.trim),
             "motion_first_frame": first, "motion_last_frame": last,
             "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping
             else None,
@@ -182,8 +183,8 @@ def _captured(action: Action, file: Path) -> Take:
     """Return a library's take of motion capture; what its file leaves out is the action's."""
     facts = read_take_file(file)
     take = Take(
-        action=action.id, name=safe_name(file.name.removesuffix(TAKE_SUFFIX)
-                                         if file.name.endswith(TAKE_SUFFIX) else file.stem),
+        action=action.id, name=file.name.removesuffix(TAKE_SUFFIX)
+        if file.name.endswith(TAKE_SUFFIX) else file.stem,
         labels=facts.labels or tuple(action.labels),
         aligned=facts.aligned_background or action.aligned_background,
         misaligned=facts.misaligned_background or action.misaligned_background,
@@ -197,7 +198,7 @@ def _captured(action: Action, file: Path) -> Take:
 def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned: str | None,
               misaligned: str | None, licence: str, partner: Path | None = None,
               options: ReadOptions = AS_FOUND) -> Take:
-    """Return a user's own mocap file, or two of one scene, as a take.
+    """Return a user's own mocap file, or two of one scene, as a take; one file may hold both.
 
     A label that the library knows lends its backgrounds, and its hand shape where it has but one.
     Raises RequestError where a file holds no motion of one person.
@@ -205,6 +206,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)
+    options, partner = both_people(file, partner, options)
     known = None
     for label in labels:
         try:
@@ -212,7 +214,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         except RequestError:
             continue
     take = Take(
-        action=plain(labels[0]) if labels else safe_name(file.stem), name=safe_name(file.stem),
+        action=plain(labels[0]) if labels else file.stem, name=file.stem,
         labels=labels or (file.stem,),
         aligned=aligned or (known.aligned_background if known else None),
         misaligned=misaligned or (known.misaligned_background if known else None),
@@ -226,11 +228,6 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
 @lru_cache(maxsize=4)
 def _recorded(file: Path, options: ReadOptions) -> Recording:
     return read_motion(file, options)
-
-
-def safe_name(text: str) -> str:
-    """Return text fit for file names: letters, digits, underscores."""
-    return re.sub(r"\W+", "_", text).strip("_") or "unnamed"
 
 
 @dataclass(frozen=True)
@@ -291,7 +288,7 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     file = catalogue.file("character", name)
     if file.suffix.lower() not in {*RIGGED_SUFFIXES, ".yaml"}:
         raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file")
-    member = CastMember(safe_name(file.stem), file, None)
+    member = CastMember(file.stem, file, None)
     member.check()
     return member
 

@@ -3,11 +3,11 @@
 MIME's own names are kept with MIME's meaning; ``config_name`` is the variant.
 """
 
-import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
+from mimegen.base.names import inner_path
 from mimegen.manifest.parts import (
     CharacterFacts,
     DisplayFacts,
@@ -19,16 +19,6 @@ from mimegen.manifest.parts import (
 )
 
 ROW_VERSION = 2
-_DRIVE = re.compile(r"[A-Za-z]:")
-
-
-def _inside(file_name: str) -> str:
-    """Return a relative path that cannot lead out of its folder, as it is."""
-    parts = file_name.split("/")
-    if (_DRIVE.match(file_name) or "\\" in file_name or "\0" in file_name
-            or not {"", ".", ".."}.isdisjoint(parts)):
-        raise ValueError("must be a path within the manifest's folder")
-    return file_name
 
 
 class ClipFacts(Part):
@@ -36,7 +26,7 @@ class ClipFacts(Part):
 
     row_version: int = Field(ROW_VERSION, ge=1, description="of this model")
     sample_id: str = Field(min_length=1, description="names the clip; no other has it")
-    file_name: Annotated[str, AfterValidator(_inside)] = Field(
+    file_name: Annotated[str, AfterValidator(inner_path)] = Field(
         description="the clip, relative to the manifest's folder")
     plain_id: str | None = Field(
         None, description="with --names opaque: the sample_id that says what is shown")

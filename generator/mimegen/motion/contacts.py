@@ -2,8 +2,9 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import binary_closing, binary_opening, gaussian_filter1d
+from scipy.ndimage import binary_closing, binary_opening
 
+from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -11,8 +12,7 @@ def velocities(points: FloatArray, fps: float, smoothing: float = 0.015) -> Floa
     """Return velocities (F, ...) in m/s of points (F, ...), smoothed over ``smoothing`` s."""
     if len(points) < 2:
         return np.zeros_like(points)
-    smooth = gaussian_filter1d(points, max(smoothing * fps, 1e-3), axis=0, mode="nearest")
-    return np.asarray(np.gradient(smooth, axis=0) * fps)
+    return np.asarray(np.gradient(low_passed(points, smoothing * fps), axis=0) * fps)
 
 
 def resting_level(points: FloatArray, fps: float) -> float:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.compositing.color import ByteArray
 from mimegen.compositing.decode import Video, read_clip, read_pictures
+from mimegen.manifest.file import clip_path, rows_of
 
 CLIP_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".gif")
 COLUMNS = 4
@@ -32,8 +33,8 @@ def contact_sheet(source: Path, target: Path | None, frames: int = 12) -> list[P
     ``clips``. ``target`` is a PNG, or a folder to put it in; by default the sheet lies beside the
     clip, or in the folder.
 
-    Raises RequestError for a source without clips, one that is no video or cut off, and a target
-    that cannot be written.
+    Raises RequestError for a source without clips, one that is no video or cut off, a manifest
+    that is none or names clips outside of its folder, and a target that cannot be written.
     """
     if not source.is_dir():
         sheet = _grid(read_clip(source), frames)
@@ -44,7 +45,8 @@ def contact_sheet(source: Path, target: Path | None, frames: int = 12) -> list[P
              for start in range(0, len(clips), CLIPS_ON_A_SHEET)]
     names = [first, *(first.with_name(f"{first.stem}-{page}{first.suffix}")
                       for page in range(2, len(pages) + 1))]
-    return [_publish(_overview(page, frames), name)
+    titles = _titles(source)
+    return [_publish(_overview(page, frames, titles), name)
             for page, name in zip(pages, names, strict=True)]
 
 
@@ -57,6 +59,13 @@ def _clips_in(folder: Path) -> list[Path]:
             if clips:
                 return clips
     raise RequestError(f"{folder}: no clips in this folder ({' '.join(CLIP_SUFFIXES)})")
+
+
+def _titles(folder: Path) -> dict[Path, str]:
+    """Return what a request's manifest calls its clips, by their places."""
+    place = folder.parent if folder.name == "clips" else folder
+    return {clip_path(place, row).resolve(): row.plain_id or row.sample_id
+            for row in rows_of(place)}
 
 
 def _by_numbers(file: Path) -> list[tuple[int, str]]:
@@ -106,7 +115,7 @@ def _grid(clip: Video, frames: int) -> Image.Image:
     return sheet
 
 
-def _overview(files: Sequence[Path], frames: int) -> Image.Image:
+def _overview(files: Sequence[Path], frames: int, titles: Mapping[Path, str]) -> Image.Image:
     clips = [read_clip(file) for file in files]
     heights = [round(ROW_THUMB * clip.height / clip.width) for clip in clips]
     head = 28
@@ -117,7 +126,8 @@ def _overview(files: Sequence[Path], frames: int) -> Image.Image:
     for clip, height in zip(clips, heights, strict=True):
         facts = f"{clip.frames} frames · {clip.fps:g}/s · {clip.width}x{clip.height}"
         room = draw.textlength(facts, _font(13)) + 3 * _GAP
-        _write(draw, (_GAP, top + 3), clip.path.stem, 16, sheet.width - room)
+        title = titles.get(clip.path.resolve(), clip.path.stem)
+        _write(draw, (_GAP, top + 3), title, 16, sheet.width - room)
         draw.text((sheet.width - _GAP, top + 5), facts, _FAINT, _font(13), anchor="ra")
         for place, picture in enumerate(read_pictures(clip, _evenly(clip, frames), ROW_THUMB)):
             _paste(sheet, picture, _GAP + place * (ROW_THUMB + _GAP), top + head)

@@ -27,9 +27,9 @@ POSTER_MOMENT = 0.4
 
 _FILTERS = {"action": "Action", "avatar": "Character", "background_config": "Background",
             "angle": "Angle"}
-_FACTS = {"sample_id": "Sample", "take": "Take", "actor": "Actor", "labels": "Labels",
-          "background_name": "Background", "render_config_name": "Config", "seed": "Seed",
-          "shot_key": "Shot"}
+_FACTS = {"sample_id": "Sample", "plain_id": "Plain name", "take": "Take", "actor": "Actor",
+          "labels": "Labels", "background_name": "Background", "render_config_name": "Config",
+          "seed": "Seed", "shot_key": "Shot"}
 _OUR_NAMES = re.compile(r"[0-9a-f]{20}\.jpg")
 
 

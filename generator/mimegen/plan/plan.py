@@ -13,10 +13,11 @@ from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import code_hash, content_key, file_hash
+from mimegen.base.names import path_name
 from mimegen.characters.character import Performance
 from mimegen.compositing.background import Background, read_background
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, CastMember, Take, cast_member, safe_name
+from mimegen.library.takes import Casting, CastMember, Take, cast_member
 from mimegen.plan.variants import BACKGROUNDS, CAST, PARTNERS, Variant
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed
@@ -114,9 +115,10 @@ class Clip:
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
         take, shot = self.shot.casting.take, self.shot
-        return "-".join([take.action, take.name, *take.version, shot.casting.name,
-                         self.background_name if self.background_config == "named"
-                         else self.background_config, f"{shot.angle:g}", shot.config.name])
+        background = (self.background_name if self.background_config == "named"
+                      else self.background_config)
+        return path_name(take.action, take.name, *take.version, shot.casting.name, background,
+                         f"{shot.angle:g}", shot.config.name)
 
     @cached_property
     def key(self) -> str:
@@ -155,9 +157,9 @@ class DisplayClip:
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
         take = self.casting.take
-        words = [safe_name(word) for word in ("pointlight", *(self.variant.words or ()))]
-        return "-".join([take.action, take.name, *take.version, self.casting.name, "_".join(words),
-                         f"{self.variant.angle:g}", self.config.name])
+        words = "_".join(("pointlight", *(self.variant.words or ())))
+        return path_name(take.action, take.name, *take.version, self.casting.name, words,
+                         f"{self.variant.angle:g}", self.config.name)
 
     @cached_property
     def key(self) -> str:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.fingerprint import fingerprint
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.landmarks import DotSet, dot_set
 from mimegen.readers.roles import find_roles

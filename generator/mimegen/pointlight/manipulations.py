@@ -55,8 +55,9 @@ def value_of(text: str) -> Any:
     Raises RequestError where it is nothing of these.
     """
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
+        plain = isinstance(yaml.compose(text, Loader=yaml.SafeLoader), yaml.ScalarNode)
+        value = yaml.safe_load(text) if plain else None
+    except (yaml.YAMLError, ValueError, RecursionError):
         value = None
     if not isinstance(value, bool | int | float | str):
         raise RequestError(f"point-light display: '{text}' is no value")

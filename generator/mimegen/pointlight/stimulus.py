@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import path_name
 from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.motion.quaternions import FloatArray
@@ -75,7 +76,8 @@ class Stimulus:
         plain = "_".join(re.sub(r"[^\w.]+", "_", word) for word in words if word != "dots")
         said = repr((self.display, self.seed, self.angle_deg, self.scene.facts.get("dots_from")))
         digest = hashlib.sha256(said.encode()).hexdigest()[:6]
-        return "-".join(filter(None, [self.scene.name, self.display.name, plain, digest]))
+        words = [self.scene.name, self.display.name, plain, digest]
+        return path_name("-".join(filter(None, words)))
 
     @property
     def dot_diameter(self) -> float:

@@ -8,9 +8,10 @@ from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish
+from mimegen.base.names import path_name
 from mimegen.characters.character import Performance
 from mimegen.compositing.video import CRF, PRESET, write_pictures
-from mimegen.library.takes import Casting, Take, safe_name
+from mimegen.library.takes import Casting, Take
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
 from mimegen.plan.plan import DisplayClip
@@ -50,7 +51,7 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
     Raises RequestError where the motion does not fit the character.
     """
     facts = {**casting.facts(), "dots_from": "character"}
-    name = f"{take_name(casting.take)}-{casting.name}"
+    name = path_name(*_words_of(casting.take), casting.name)
     return scene_of_performances(name, _performed(casting, fps), display, facts)
 
 
@@ -59,27 +60,31 @@ def _performed(casting: Casting, fps: float) -> tuple[Performance, ...]:
     return casting.perform(fps)
 
 
-def marker_scene(file: Path, display: Display) -> Scene:
-    """Return a C3D file's markers as dots.
+def marker_scene(file: Path, display: Display, subject: str | None = None) -> Scene:
+    """Return a C3D file's markers as dots, a ``subject``'s or all of them.
 
     Raises RequestError where the file holds none, or not those that the display names.
     """
-    points = read_points(file)
+    points = read_points(file, subject)
     facts = {
-        "action": safe_name(file.stem), "take": safe_name(file.stem), "actor": "recorded",
+        "action": file.stem, "take": file.stem, "actor": "recorded",
         "labels": [file.stem], "avatar": None, "seed": 0, "motion_file": file.name,
-        "motion_sha256": file_hash(file), "dots_from": "markers",
+        "motion_sha256": file_hash(file), "dots_from": "markers", "motion_subject": subject,
         "motion_unit_m": points.unit, "motion_unit_found_by": points.unit_source,
         "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,
         "motion_notes": list(points.notes),
     }
-    return scene_of_markers(safe_name(file.stem), points, display, facts)
+    return scene_of_markers(path_name(file.stem), points, display, facts)
 
 
 def take_name(take: Take) -> str:
     """Return the stable name of a take, which seeds what is random in its displays."""
+    return path_name(*_words_of(take))
+
+
+def _words_of(take: Take) -> list[str]:
     seed = [f"seed{take.seed}"] if take.is_score else []
-    return "-".join([take.action, take.name, *seed])
+    return [take.action, take.name, *seed]
 
 
 def source_fps(display: Display) -> float:
@@ -142,8 +147,8 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
     return row
 
 
-def write_display_clip(clip: DisplayClip, out: Path) -> Row:
-    """Make a display of a plan and return its manifest row.
+def write_display_clip(clip: DisplayClip, target: Path) -> Row:
+    """Write a display of a plan as ``target`` and return its manifest row, under its plain name.
 
     Raises RequestError where the motion does not fit the character or the dots.
     """
@@ -155,10 +160,9 @@ def write_display_clip(clip: DisplayClip, out: Path) -> Row:
     if not clip.of_its_own:
         camera = frame_camera(scene.bodies, clip.config, clip.variant.angle)
     stimulus = make_stimulus(scene, display, casting.take.seed, clip.variant.angle, camera)
-    file_name = f"clips/{clip.sample_id}.mp4"
-    write_mp4(stimulus, out / file_name)
+    write_mp4(stimulus, target)
     angle = clip.variant.angle
-    return _row(stimulus, clip.sample_id, out / file_name, file_name, {
+    return _row(stimulus, clip.sample_id, target, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
         "render_config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,

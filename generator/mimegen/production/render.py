@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
-from mimegen.base.files import file_hash, scratch_folder
+from mimegen.base.files import scratch_folder
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
 from mimegen.farm.local import Event, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task, shot_tasks
-from mimegen.manifest.file import add_rows, clip_path, content_of, typed_row
+from mimegen.manifest.file import add_rows, content_of, typed_row
 from mimegen.manifest.row import Row
 from mimegen.plan.plan import Clip, DisplayClip, Plan, camera_of
+from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import write_display_clip
 from mimegen.production.manifest import clip_row
 from mimegen.production.progress import Reporter
@@ -40,6 +41,7 @@ class _Run:
 
     store: Store
     out: Path
+    folder: ClipFolder
     reporter: Reporter
     waiting: list[Clip]
     displays: list[DisplayClip] = field(default_factory=list)
@@ -50,12 +52,13 @@ class _Run:
     finished_shots: set[str] = field(default_factory=set)
 
 
-def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Reporter
-           ) -> dict[str, str]:
+def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Reporter,
+           opaque: bool = False) -> dict[str, str]:
     """Make every clip of the plan that is not there yet, and the manifest.
 
-    Returns why each clip failed, by sample_id; the others are whole. Raises RequestError where
-    nothing can go on (no disk space, an unwritable place).
+    With ``opaque`` the names of clips say nothing of what they show. Returns why each clip failed,
+    by its plain sample_id; the others are whole. Raises RequestError where nothing can go on (no
+    disk space, an unwritable place).
     """
     prepare_folders(plan, store, out)
     if plan.clips:
@@ -65,10 +68,10 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
         reporter.say(f"{len(plan.displays)} point-light clips")
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
-    run = _Run(store, out, reporter, waiting=[])
+    run = _Run(store, out, ClipFolder.of(out, opaque), reporter, waiting=[])
     wanted: tuple[Clip | DisplayClip, ...] = (*plan.clips, *plan.displays)
     for clip in wanted:
-        row = finished_row(clip, store, out)
+        row = finished_row(clip, store, run.folder)
         if row is None and isinstance(clip, DisplayClip):
             run.displays.append(clip)
         elif row is None and isinstance(clip, Clip):
@@ -86,13 +89,10 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     return run.failures
 
 
-def finished_row(clip: Clip | DisplayClip, store: Store, out: Path) -> Row | None:
+def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
     """Return the row of a clip whose file is there and whole, else None."""
     row = _recorded_row(clip, store)
-    if row is None:
-        return None
-    path = clip_path(out, row)
-    return row if path.is_file() and file_hash(path) == row.sha256 else None
+    return None if row is None else folder.found(row)
 
 
 def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
@@ -117,6 +117,9 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
         raise
     except RequestError as problem:
         raise RequestError(f"{problem}; name another folder with --out") from problem
+    if not (out / "clips").resolve().is_relative_to(out.resolve()):
+        raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
+                           " its manifest names only what lies in it")
     due = [shot for shot in plan.shots if store.shot_facts(shot.key) is None]
     need = sum(shot.config.width * shot.config.height * shot.config.fps for shot in due)
     free = shutil.disk_usage(store.root).free
@@ -142,7 +145,7 @@ def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
     with ThreadPoolExecutor(max_workers=1) as pool, closing(events):
         try:
             for display in run.displays:
-                run.composing[pool.submit(_show, display, run.store, run.out)] = display
+                run.composing[pool.submit(_show, display, run.store, run.folder)] = display
             for event in events:
                 _handle(event, run, pool)
                 _collect(run)
@@ -219,7 +222,7 @@ def _compose_ready(run: _Run, clips: list[Clip], pool: ThreadPoolExecutor) -> No
         still = _still(run, clip)
         if key in run.finished_shots and (still is None or still.exists()):
             run.waiting.remove(clip)
-            run.composing[pool.submit(_compose, clip, still, run.store, run.out)] = clip
+            run.composing[pool.submit(_compose, clip, still, run.store, run.folder)] = clip
 
 
 def _frames_whole(run: _Run, key: str) -> bool:
@@ -228,24 +231,24 @@ def _frames_whole(run: _Run, key: str) -> bool:
     return all((folder / frame_name(frame)).exists() for frame in range(frames))
 
 
-def _compose(clip: Clip, still: Path | None, store: Store, out: Path) -> Row:
+def _compose(clip: Clip, still: Path | None, store: Store, folder: ClipFolder) -> Row:
     facts = store.shot_facts(clip.shot.key)
     if facts is None:
         raise RequestError(f"{store.shot_folder(clip.shot.key)}: removed while it was in use")
     clip_facts = write_clip(
         _frame_files(store.shot_folder(clip.shot.key), facts["frames"]),
         backdrop(clip.background, camera_of(facts), still),
-        clip.shot.config.fps, out / "clips" / f"{clip.sample_id}.mp4",
+        clip.shot.config.fps, folder.target(clip.sample_id),
     )
     row = clip_row(clip, facts, clip_facts)
     store.record_clip(clip.key, content_of(row))
-    return row
+    return folder.settled(row)
 
 
-def _show(clip: DisplayClip, store: Store, out: Path) -> Row:
-    row = write_display_clip(clip, out)
+def _show(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
+    row = write_display_clip(clip, folder.target(clip.sample_id))
     store.record_clip(clip.key, content_of(row))
-    return row
+    return folder.settled(row)
 
 
 def _frame_files(folder: Path, frames: int) -> Iterator[Path]:

@@ -6,9 +6,12 @@ from urllib.parse import unquote
 
 from mimegen.base.errors import RequestError
 
+# An hour of a whole body has some 250 MB as text; reading takes a multiple of that in memory.
+LARGEST = 512 * 2**20
+
 
 def check_file(path: Path) -> None:
-    """Raise RequestError where there is no file, or nothing in it."""
+    """Raise RequestError where there is no file, nothing in it, or far too much."""
     if path.is_dir():
         raise RequestError(f"{path}: is a folder, expected a motion file")
     if not path.exists():
@@ -16,6 +19,13 @@ def check_file(path: Path) -> None:
                            else f"{path}: there is no such file")
     if path.stat().st_size == 0:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
+    _check_size(path)
+
+
+def _check_size(path: Path) -> None:
+    if path.stat().st_size > LARGEST:
+        raise RequestError(f"{path}: has {path.stat().st_size / 2**20:.0f} MiB, the most that is"
+                           f" read is {LARGEST // 2**20}; export a part of it")
 
 
 def text_of(path: Path, expected: str) -> str:
@@ -24,6 +34,7 @@ def text_of(path: Path, expected: str) -> str:
     Raises RequestError where it cannot be read or holds binary data; ``expected`` says what for.
     """
     try:
+        _check_size(path)
         data = path.read_bytes()
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None

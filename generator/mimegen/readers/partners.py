@@ -1,14 +1,37 @@
 """Two recordings of one scene, brought back to where they stood to one another."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.editing import moved, resampled, trimmed
+from mimegen.readers.options import ReadOptions
+from mimegen.readers.points import subjects_of
 from mimegen.readers.recording import Recording
 
 # Neither hides the other from the front, nor from the azimuth of MIME's camera.
 LINE_DEG = 30.0
+
+
+def both_people(file: Path, partner: Path | None,
+                options: ReadOptions) -> tuple[ReadOptions, Path | None]:
+    """Return how a file is read and its partner's file, which is itself where it holds two people.
+
+    Raises RequestError where a C3D file is missing or damaged.
+    """
+    if partner is not None or options.subject is not None or file.suffix.lower() != ".c3d":
+        return options, partner
+    people = subjects_of(file)
+    return (replace(options, subject=people[0]), file) if len(people) == 2 else (options, None)
+
+
+def partner_options(file: Path, partner: Path, options: ReadOptions) -> ReadOptions:
+    """Return how the partner's file is read where ``options`` are those of ``file``."""
+    others = [one for one in subjects_of(file) if one != options.subject] if partner == file else []
+    return replace(options, skeleton=None, subject=others[0] if others else None)
 
 
 def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion]:

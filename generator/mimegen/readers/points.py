@@ -61,6 +61,8 @@ def read_points(path: Path, subject: str | None = None) -> Points:
     check_file(path)
     found = read_trajectories(path)
     people = _people(found.labels)
+    # People of one file stand in one world, however still one of them is.
+    everyone = found.positions[:, _markers(found, found.labels)[0]] if people else None
     if subject is not None:
         found, people = _of_subject(path, found, subject), ()
     labels = found.labels if people else _without_prefix(found.labels)
@@ -72,7 +74,7 @@ def read_points(path: Path, subject: str | None = None) -> Points:
     # Several people are wider apart than anybody is tall.
     one = [not people or name.startswith(f"{people[0]}:") for name in names]
     unit, unit_source = _unit(found.unit, places[:, one])
-    up, up_axis, up_source = _up(places)
+    up, up_axis, up_source = _up(places if everyone is None else everyone)
     turned = places @ _upright(up).T * unit
     return Points(tuple(names), turned, found.fps, unit, unit_source, up_axis, up_source,
                   (*notes, *joined, *_numbered(names)), people)

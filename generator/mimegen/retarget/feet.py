@@ -22,18 +22,18 @@ from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, s
 
 UP = np.array([0.0, 0.0, 1.0])
 # How long (s) the hold of what rests sets in, and how long before and after it counts.
-HOLD, REACH = 0.06, 0.06
+HOLD, REACH = 0.12, 0.06
 # Low-passes (see `smoothest`): their cutoffs (Hz), and the weights of staying as it was where
 # nothing rests. Soles that level, ankles over the ground and their heights, hips.
 TILT_HZ, FREE_TILT = 5.0, 0.03
 # The standard deviation (s) of the low-pass of what rests.
 RESTING_CALM = 0.025
-STEP_HZ, FREE_STEP = 4.0, 0.1
-HEIGHT_HZ, FREE_HEIGHT = 5.0, 0.05
+STEP_HZ, FREE_STEP = 3.0, 0.1
+HEIGHT_HZ, FREE_HEIGHT = 4.0, 0.05
 HIPS_HZ = 2.5
 # How firmly feet that rest stay, those below a height (m) go over the ground as the source's do,
 # and low ones swing as high.
-FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 30.0
+FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 10.0
 # What is low and slower than this (m/s) goes less far than the source's, down to resting.
 GLIDING_SPEED = 0.8
 # How much of its length a planted leg may need before the hips sink for it.

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.motion import quaternions
+from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.solving import solve_bands
 
@@ -19,15 +20,12 @@ def calmed(turns: FloatArray, fps: float, seconds: float = CALM) -> FloatArray:
     A pelvis solved from few markers twitches about its own middle, which moves nothing in its own
     skeleton; in a body with other hips all that hangs on it would twitch.
     """
-    smooth = gaussian_filter1d(quaternions.without_flips(turns), seconds * fps, axis=0,
-                               mode="nearest")
-    return quaternions.normalise(smooth)
+    return quaternions.normalise(low_passed(quaternions.without_flips(turns), seconds * fps))
 
 
 def as_lively(places: FloatArray, source: FloatArray, fps: float) -> FloatArray:
     """Return a path (F, 3) that differs from the source's, at its size, only slowly."""
-    return np.asarray(source + gaussian_filter1d(places - source, LIVELY * fps, axis=0,
-                                                 mode="nearest"))
+    return np.asarray(source + low_passed(places - source, LIVELY * fps))
 
 
 def smooth_cover(values: FloatArray, fps: float) -> FloatArray:

@@ -9,12 +9,13 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.characters.build import fingerprint
 from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.imported.mesh import RawMesh, make_meshes, weight_by_joint, with_joints
 from mimegen.characters.imported.skeleton import Joints, find_placement, one_tree, with_tails
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
+from mimegen.readers.files import check_file
 from mimegen.readers.separate import Answer, load_answer, read_in_blender
 
 SUFFIXES = (".fbx", ".glb", ".gltf")
@@ -60,6 +61,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
         raise RequestError(f"{path}: a rigged character is a file that ends in .fbx, .glb or .gltf")
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
+    check_file(path)
     kept = cache / f"{_key(path)}.npz" if cache else None
     found = load_answer(kept) if kept else None
     if found and _complete(found):

@@ -1,0 +1,58 @@
+"""Texts from outside as names of files: safe, and never two texts with one name."""
+
+import re
+import unicodedata
+
+from mimegen.base.files import content_key
+
+# In bytes. File systems allow 255; endings and the names of part files need some of them.
+LONGEST = 140
+_HASH_DIGITS = 12
+_HASHED = re.compile(rf"(.*-)?[0-9a-f]{{{_HASH_DIGITS}}}")
+# What Windows keeps for devices, whatever the ending.
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+def path_name(*texts: str) -> str:
+    """Return one path component that stands for these texts, joined by dashes.
+
+    It has letters of any script, digits, and ``_ . -``, at most ``LONGEST`` bytes, and neither
+    starts nor ends with ``.`` or ``-``. Texts that are like that stay as they are. Where anything
+    had to be changed, or the parts could be told apart in two ways, a hash of the texts follows,
+    so that different texts have different names (capitals differ from small letters).
+    """
+    name = "-".join(_clean(text) for text in texts)
+    told_apart = len(texts) == 1 or not any("-" in text for text in texts)
+    as_they_are = name == "-".join(texts) and told_apart and all(texts)
+    if as_they_are and len(name.encode()) <= LONGEST and not _HASHED.fullmatch(name):
+        return name
+    digits = content_key(*texts)[:_HASH_DIGITS]
+    kept = name.encode()[:LONGEST - _HASH_DIGITS - 1].decode(errors="ignore").strip("-.")
+    return f"{kept}-{digits}" if kept else digits
+
+
+def _clean(text: str) -> str:
+    """Return a text with all that a name may not have replaced or removed."""
+    normal = unicodedata.normalize("NFC", text)
+    spelled = "".join(letter if _fits(letter) else "_" for letter in normal)
+    clean = spelled.strip("-.")
+    if clean != text:
+        clean = re.sub("__+", "_", clean).strip("_-.")
+    return f"_{clean}" if _DEVICES.fullmatch(clean) else clean
+
+
+def _fits(letter: str) -> bool:
+    return letter in "_.-" or unicodedata.category(letter)[0] in "LM" or letter.isdecimal()
+
+
+def inner_path(text: str) -> str:
+    """Return a relative path with ``/`` that cannot lead out of its folder, as it is.
+
+    Raises ValueError for any other.
+    """
+    parts = text.split("/")
+    if (_DRIVE.match(text) or "\\" in text or "\0" in text
+            or not {"", ".", ".."}.isdisjoint(parts)):
+        raise ValueError("must be a path that stays within its folder")
+    return text

@@ -1,0 +1,51 @@
+"""What a row may say, for other programs (JSON Schema) and for people (a table)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from mimegen.manifest.parts import Part
+from mimegen.manifest.row import Row
+
+
+def row_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a row as it is written."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Row.model_json_schema()
+
+
+def field_table() -> str:
+    """Return Markdown: for each part of a row, its fields, their types and what they mean."""
+    schema = row_schema()
+    return "\n".join(line for part in _parts() for line in _part_lines(part, schema))
+
+
+def _parts() -> list[type[BaseModel]]:
+    """Return the parts that a row is made of, in the order they are written."""
+    return [part for part in reversed(Row.__mro__) if issubclass(part, Part) and
+            part not in (Part, Row)]
+
+
+def _part_lines(part: type[BaseModel], schema: dict[str, Any]) -> Iterator[str]:
+    yield from (f"### {part.__doc__}".splitlines()[0].rstrip("."), "")
+    yield from ("| field | type | meaning |", "|---|---|---|")
+    for name in part.model_fields:
+        field = schema["properties"][name]
+        shown = f"**`{name}`**" if name in schema["required"] else f"`{name}`"
+        meaning = field.get("description", "").replace("|", "\\|")
+        yield f"| {shown} | {_type(field)} | {meaning} |"
+    yield ""
+
+
+def _type(field: dict[str, Any]) -> str:
+    """Return a field's type in a word or two; null goes without saying."""
+    if "anyOf" in field:
+        names = {_type(option): None for option in field["anyOf"]}
+        if {"integer", "number"} <= names.keys():
+            del names["integer"]
+        return " or ".join(name for name in names if name != "null")
+    if "$ref" in field:
+        return str(field["$ref"]).rsplit("/", 1)[-1].lower()
+    if field.get("type") == "array":
+        return f"list of {_type(field['items'])}"
+    return str(field.get("type", "any"))

@@ -1,0 +1,24 @@
+"""A low-pass that lets a movement go on beyond the ends of its take."""
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from mimegen.motion.quaternions import FloatArray
+
+# Beyond so many standard deviations a Gaussian counts for nothing.
+REACH = 4.0
+
+
+def low_passed(values: FloatArray, deviation: float) -> FloatArray:
+    """Return values (F, ...) under a Gaussian of ``deviation`` frames, trends kept at the ends.
+
+    Before its first and after its last frame a take is thought to go on as it came, mirrored
+    through that frame. Held still there, a limb that is cut off in mid-swing would brake.
+    """
+    beyond = min(int(np.ceil(REACH * deviation)), len(values) - 1)
+    if beyond < 1:
+        return values
+    width = [(beyond, beyond), *[(0, 0)] * (values.ndim - 1)]
+    padded = np.pad(values, width, mode="reflect", reflect_type="odd")
+    smooth = gaussian_filter1d(padded, deviation, axis=0, mode="nearest", truncate=REACH)
+    return np.asarray(smooth[beyond:-beyond])

@@ -1,0 +1,105 @@
+"""Where the finished clips of OUT lie: under names that say what they show, or that say nothing.
+
+Opaque names are a keyed hash of the plain ones. The key is random, made once for each OUT and
+kept in OUT/names.salt, so that nobody finds out what a clip shows by hashing likely names.
+"""
+
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash, publish
+from mimegen.base.locks import locked
+from mimegen.manifest.file import clip_path
+from mimegen.manifest.row import Row
+
+SALT = "names.salt"
+_SALT_BYTES = 16
+_NAME_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class ClipFolder:
+    """The clips of ``out``, each there once; ``salt`` is of their opaque names, if any were made.
+
+    Rows and names are plain until they are asked for here.
+    """
+
+    out: Path
+    opaque: bool = False
+    salt: str | None = None
+
+    @classmethod
+    def of(cls, out: Path, opaque: bool) -> Self:
+        """Return the clips of ``out``; the salt is made where opaque names need one.
+
+        Raises RequestError where it is damaged or cannot be written.
+        """
+        path = out / SALT
+        if opaque and not path.exists():
+            with locked(path):
+                if not path.exists():
+                    publish(path, f"{secrets.token_hex(_SALT_BYTES)}\n", synced=True)
+        return cls(out, opaque, _read_salt(path))
+
+    def named(self, row: Row) -> Row:
+        """Return a plain row with the clip's name in this folder."""
+        name = self._name(row.sample_id)
+        return row if name == row.sample_id else row.model_copy(update={
+            "sample_id": name, "file_name": f"clips/{name}.mp4", "plain_id": row.sample_id})
+
+    def place(self, row: Row) -> Path:
+        """Return where the clip of a plain row belongs."""
+        return clip_path(self.out, self.named(row))
+
+    def target(self, sample_id: str) -> Path:
+        """Return where the clip with this plain name belongs."""
+        return self.out / "clips" / f"{self._name(sample_id)}.mp4"
+
+    def found(self, row: Row) -> Row | None:
+        """Return the row in this folder of a clip whose file is there and whole, else None.
+
+        A clip that is there under its other name gets this one.
+        """
+        target = self.place(row)
+        for path in (target, *self._elsewhere(row)):
+            if path.is_file() and file_hash(path) == row.sha256:
+                if path != target:
+                    path.replace(target)
+                return self.named(row)
+        return None
+
+    def settled(self, row: Row) -> Row:
+        """Return the row in this folder of a clip just made; what has its other name goes."""
+        for path in self._elsewhere(row):
+            path.unlink(missing_ok=True)
+        return self.named(row)
+
+    def _name(self, sample_id: str) -> str:
+        if not self.opaque or self.salt is None:
+            return sample_id
+        key = bytes.fromhex(self.salt)
+        return hmac.digest(key, sample_id.encode(), "sha256").hex()[:_NAME_DIGITS]
+
+    def _elsewhere(self, row: Row) -> list[Path]:
+        """Return where the clip of a plain row lies if names were of the other kind."""
+        if self.salt is None:
+            return []
+        return [ClipFolder(self.out, not self.opaque, self.salt).place(row)]
+
+
+def _read_salt(path: Path) -> str | None:
+    try:
+        salt = path.read_bytes()[:100].decode().strip()
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        salt = ""
+    if not re.fullmatch(rf"[0-9a-f]{{{2 * _SALT_BYTES}}}", salt):
+        raise RequestError(f"{path}: is damaged; bring it back, or move it away together with"
+                           " clips/, which are then named anew")
+    return salt

@@ -1,0 +1,19 @@
+"""Write the fields of a manifest row into docs/manifest.md, from the model itself."""
+
+from pathlib import Path
+
+from mimegen.manifest.schema import field_table
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "manifest.md"
+START = "## Fields\n"
+
+
+def page_with_fields(text: str) -> str:
+    """Return the page with the fields as they are now, below its heading for them."""
+    head, _, _ = text.partition(START)
+    return (f"{head}{START}\nEvery row has those in **bold**; `python tools/manifest_fields.py`"
+            f" writes these tables.\n\n{field_table()}")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_fields(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

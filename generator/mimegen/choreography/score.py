@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
@@ -294,10 +294,23 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
             raise document.error(place, "expected 'at:' and tracks")
         if "props" in phase or "line" in phase:
             raise document.error(place, "props are written as tracks, by their names")
+        phase = _with_how(document, phase, place)
         own = {name: phase[name] for name in props if name in phase}
         rest = {name: value for name, value in phase.items() if name not in own}
         gathered.append({**rest, "props": own, "line": document.line(place)})
     return {**part, "phases": gathered}
+
+
+def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[str, Any]:
+    """Give a phase's ``how`` to all its tracks that do not say how themselves."""
+    if "how" not in phase:
+        return phase
+    how, known = phase["how"], get_args(Arrival)
+    if how not in known:
+        raise document.error((*where, "how"), f"no way to arrive is called {how!r}"
+                                              f"{near_misses(str(how), known)}")
+    return {name: {"how": how, **key} if isinstance(key, dict) else key
+            for name, key in phase.items() if name != "how"}
 
 
 def _field_names() -> set[str]:

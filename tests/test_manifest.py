@@ -179,3 +179,46 @@ def test_the_page_lists_the_fields_as_they_are() -> None:
     root = Path(__file__).resolve().parents[1]
     page = (root / "docs" / "manifest.md").read_text(encoding="utf-8")
     assert page.endswith(field_table()), "run tools/manifest_fields.py"
+
+
+def clip_called(name: str, **changes: Any) -> Row:
+    return Row(**CLIP | {"sample_id": name, "file_name": f"clips/{name}.mp4"} | changes)
+
+
+def test_rows_stay_as_long_as_their_clips_are_there_in_order_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    assert add_rows(tmp_path, []) == tmp_path / MANIFEST
+    assert not (tmp_path / MANIFEST).exists()
+    for name in ("c", "a", "b"):
+        (tmp_path / "clips" / f"{name}.mp4").touch()
+        assert add_rows(tmp_path, [clip_called(name)]) == tmp_path / MANIFEST
+    assert [row.sample_id for row in read_manifest(tmp_path)] == ["a", "b", "c"]
+    (tmp_path / "clips" / "b.mp4").unlink()
+    add_rows(tmp_path, [clip_called("c", seed=7)])
+    assert [(row.sample_id, row.seed) for row in read_manifest(tmp_path)] == [("a", 0), ("c", 7)]
+
+
+def test_names_in_any_script_are_written_as_they_are(tmp_path: Path) -> None:
+    add_rows(tmp_path, [clip_called("a", action="naïve 走る")])
+    assert "naïve 走る" in (tmp_path / MANIFEST).read_text(encoding="utf-8")
+
+
+def test_a_row_must_have_what_every_clip_has_and_says_nothing_of_the_rest() -> None:
+    needed = {name for name, field in Row.model_fields.items() if field.is_required()}
+    assert needed == {"sample_id", "file_name", "action", "take", "actor", "labels", "avatar",
+                      "seed", "fps", "frames", "width", "height", "sha256"}
+    bare = Row(**{name: CLIP[name] for name in needed})
+    said = {name for name, value in bare.model_dump().items() if value is not None}
+    assert said - needed == {"row_version", "label"} and bare.label == "walking|a walk"
+    assert bare.row_version == ROW_VERSION
+    for name in needed:
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            typed_row({key: value for key, value in CLIP.items() if key != name}
+                      | {"row_version": ROW_VERSION})
+
+
+def test_a_line_that_is_no_row_says_so_of_itself() -> None:
+    display = {name: value for name, value in CLIP.items() if name != "avatar"} | {"dot_count": 13}
+    assert typed_row(display).avatar is None and typed_row(display).type == "pointlight"
+    with pytest.raises(ValueError, match=r"^it is no JSON object"):
+        row_from("[1]")

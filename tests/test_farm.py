@@ -32,7 +32,7 @@ class ScriptedWorker:
         type(self).started += 1
         ScriptedWorker.newest = self
         self.connection, self._theirs = Pipe()
-        self._theirs.send(Ready("cpu", 1, "5.0.1"))
+        self._theirs.send(Ready("cpu", 1, "5.0.1", "x86_64"))
         self.worn = False
 
     def submit(self, job: SetJob) -> None:

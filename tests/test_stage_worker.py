@@ -1,6 +1,7 @@
 """The stage's worker with real Blender, on tiny pictures."""
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from mimegen.characters.character import Material, Performance
 from mimegen.compositing.compose import compose
 from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import Device
+from mimegen.stage.devices import Device, kind_of_cpu
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import Figure, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.worker import StageWorker
@@ -69,6 +70,7 @@ def worker() -> Iterator[StageWorker]:
     warm = StageWorker("cpu", 2)
     ready = warm.connection.recv()
     assert isinstance(ready, Ready) and ready.device == "cpu" and ready.blender_version
+    assert ready.cpu == kind_of_cpu() and ready.cpu.startswith(platform.machine())
     yield warm
     warm.kill()
 

@@ -39,7 +39,8 @@ def perform_scene(
     """
     renditions = vary(score, seed, style)
     parts = score.parts()
-    frames = round(renditions[0].line.duration * fps) + 1
+    # Half a frame more or less is no matter of last bits.
+    frames = round(round(renditions[0].line.duration * fps, 6)) + 1
     moments = np.arange(frames) / fps
     skeleton = standard_skeleton()
     alone = tuple(

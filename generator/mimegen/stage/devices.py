@@ -1,7 +1,10 @@
 """Which device Cycles renders on: the choice itself, without Blender."""
 
+import platform
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from mimegen.base.errors import RequestError
 
@@ -39,3 +42,11 @@ def best_device(found: Mapping[str, list[str]], wanted: str) -> tuple[str, list[
         names = ["auto", *there, *(f"{kind}:{each}" for each in numbers if kind in there)]
         raise RequestError(f"--device {wanted}: not on this machine (there is: {', '.join(names)})")
     return kind, [int(number)] if number else list(range(count))
+
+
+def kind_of_cpu() -> str:
+    """Return this machine's architecture and processor, such as ``x86_64 AMD EPYC 9654``."""
+    facts = Path("/proc/cpuinfo")
+    found = re.search(r"^model name\s*: *(.+)$", facts.read_text() if facts.is_file() else "", re.M)
+    model = found[1] if found else platform.processor()
+    return " ".join(dict.fromkeys([platform.machine(), *model.split()]))

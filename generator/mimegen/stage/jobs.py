@@ -61,11 +61,15 @@ class SetJob:
 
 @dataclass(frozen=True)
 class Ready:
-    """Blender has started; ``device`` is the kind that it renders on, ``count`` how many of it."""
+    """Blender has started; ``device`` is the kind that it renders on, ``count`` how many of it.
+
+    ``cpu`` is the machine's kind of processor, whose instructions Cycles' kernels depend on.
+    """
 
     device: str
     count: int
     blender_version: str
+    cpu: str
 
 
 @dataclass(frozen=True)

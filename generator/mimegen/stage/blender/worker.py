@@ -12,6 +12,7 @@ from mimegen.base.files import publish
 from mimegen.stage.blender.render import PictureReader, use_device
 from mimegen.stage.blender.scenery import render_set
 from mimegen.stage.blender.shot import FigureStage
+from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, SetJob, ShotJob
 from mimegen.stage.skinning import joint_columns
 from mimegen.store.frames import frame_to_bytes
@@ -31,7 +32,7 @@ def serve(connection: Connection, device: str, threads: int) -> None:
     # Without the person's own start-up file, which could change pixels.
     bpy.ops.wm.read_factory_settings(use_empty=True)
     chosen = use_device(device, threads)
-    connection.send(Ready(chosen.kind, chosen.count, bpy.app.version_string))
+    connection.send(Ready(chosen.kind, chosen.count, bpy.app.version_string, kind_of_cpu()))
     reader = PictureReader()
     stage: FigureStage | None = None
     while True:

@@ -1,0 +1,66 @@
+"""Many writers of one output folder, killed at random; benchmarks/kills.py does it 100 times."""
+
+import sys
+import time
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.base.locks import locked
+from mimegen.manifest.file import add_rows, read_manifest, typed_row
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+import kills
+
+CONTEXT = get_context("fork")
+
+
+def test_killed_writers_on_two_machines_lose_tear_and_leave_nothing(tmp_path: Path) -> None:
+    found = kills.torture(tmp_path / "out", rounds=3, longest_life_s=2.0)
+    assert found.wrong == []
+    assert found.killed > 5 and found.finished > 5
+
+
+def test_rows_of_many_writers_all_stay(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+
+    def add(writer: int) -> None:
+        for number in range(10):
+            name = f"{writer}-{number}"
+            (tmp_path / "clips" / f"{name}.mp4").touch()
+            add_rows(tmp_path, [typed_row(kills.row_content(name, "ab" * 32))])
+
+    writers = [CONTEXT.Process(target=add, args=(writer,)) for writer in range(6)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert len(read_manifest(tmp_path)) == 60
+
+
+def test_a_lock_ends_with_its_killed_holder(tmp_path: Path) -> None:
+    inside = CONTEXT.Event()
+
+    def hold() -> None:
+        with locked(tmp_path / "manifest.jsonl"):
+            inside.set()
+            time.sleep(60)
+
+    holder = CONTEXT.Process(target=hold)
+    holder.start()
+    assert inside.wait(30)
+    holder.kill()
+    with locked(tmp_path / "manifest.jsonl"):
+        holder.join()
+
+
+def test_a_place_that_does_not_lock_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                            ) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(RequestError, match="does not lock"), locked(tmp_path / "a"):
+        pass

@@ -197,3 +197,11 @@ def _refuse_explosion(path: Path, root: yaml.Node | None) -> None:
     if root is not None and size(root) > MOST_NODES:
         raise RequestError(f"{path}: its aliases (*name) stand for more than {MOST_NODES:,} keys"
                            " and values, or for themselves")
+
+
+def read_description(path: Path) -> str:
+    """Return what a file's key ``description`` says, nothing without one.
+
+    Raises RequestError as ``YamlFile``; the rest of the file is not checked.
+    """
+    return str(YamlFile(path).content.get("description", ""))

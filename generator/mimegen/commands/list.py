@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mimegen.base.yaml_file import read_description
 from mimegen.choreography.action import TakeFacts
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.catalogue import Catalogue
@@ -33,7 +34,7 @@ def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return DONE
     for row in rows:
-        name, *rest = row.values()
+        name, *rest = (value for key, value in row.items() if kind == "takes" or key != "file")
         facts = (", ".join(value) if isinstance(value, list) else str(value) for value in rest)
         click.echo(f"{name:<28}{'  '.join(facts)}".rstrip())
     return DONE
@@ -64,4 +65,5 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
                  "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
     files = {"characters": catalogue.characters, "backgrounds": catalogue.backgrounds,
              "configs": catalogue.configs}[kind]
-    return [{"name": name, "file": str(file)} for name, file in files.items()]
+    return [{"name": name, "description": read_description(file), "file": str(file)}
+            for name, file in files.items()]

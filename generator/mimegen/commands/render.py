@@ -58,7 +58,8 @@ MOST_CPU_WORKERS = 8
               help="opaque: no name of a clip says what it shows; the manifest alone knows.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Where finished frames are kept.  [default: OUT/store]")
-@click.option("--farm", default="local", show_default=True, type=click.Choice(["local"]))
+@click.option("--farm", default="local", show_default=True, type=click.Choice(["local"]),
+              expose_value=False, help="Where to render: this machine.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N",
               help="Blender processes.  [default: one per core, at most 8; on GPUs one each]")
 @click.option("--workers-per-gpu", type=click.IntRange(min=1), default=1, show_default=True)
@@ -72,7 +73,7 @@ def render_command(
     actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seed: int, style: str | None, out: Path, names: str, store_folder: Path | None, farm: str,
+    seed: int, style: str | None, out: Path, names: str, store_folder: Path | None,
     workers: int | None, workers_per_gpu: int, device: str, quiet: bool,
     libraries: tuple[Path, ...],
     reading: ReadOptions,

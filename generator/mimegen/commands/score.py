@@ -28,7 +28,7 @@ from mimegen.commands.common import (
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.preview import Sheet, capsule_body, scene_sheet
-from mimegen.retarget.transfer import retarget
+from mimegen.retarget.transfer import retarget_scene
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
@@ -67,8 +67,10 @@ def preview_command(
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
     character = _body(Catalogue.with_libraries(libraries), body)
     sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motions[0], focus))
-    figures = [(character, motion if body == CAPSULES else retarget(motion, character).motion)
-               for motion in motions]
+    shown = motions if body == CAPSULES else [
+        performance.motion for performance in
+        retarget_scene([(motion, None) for motion in motions], [character] * len(motions))]
+    figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")
     packed = io.BytesIO()
     scene_sheet(figures, frames, sheet).save(packed, "png")

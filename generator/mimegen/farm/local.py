@@ -16,6 +16,13 @@ ATTEMPTS = 2
 
 
 @dataclass(frozen=True)
+class TaskBegun:
+    """A task that was handed to a worker."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
 class TaskDone:
     """A task whose files are all published."""
 
@@ -30,7 +37,7 @@ class TaskFailed:
     why: str
 
 
-Event = Ready | FrameDone | TaskDone | TaskFailed | CastingReady | CastingFailed
+Event = Ready | FrameDone | TaskBegun | TaskDone | TaskFailed | CastingReady | CastingFailed
 
 
 @dataclass(eq=False)
@@ -73,6 +80,7 @@ def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], devices: Seq
             while again and (seat := _free_seat(seats, devices, start)):
                 seat.task, seat.attempt = again.pop(0)
                 seat.worker.submit(seat.task.job)
+                yield TaskBegun(seat.task)
             if exhausted and not again and not any(seat.task for seat in seats):
                 return
             yield from _listen(seats, again)

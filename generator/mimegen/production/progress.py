@@ -12,10 +12,11 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
 LOG_EVERY_SECONDS = 10.0
+# Before so much is done, the time that is left is anybody's guess.
+LEAST_FRAMES, LEAST_SHARE, LEAST_SECONDS = 10, 0.03, 10.0
 
 
 class Reporter:
@@ -27,14 +28,16 @@ class Reporter:
         self._shots, self._shots_done = 0, 0
         self._quiet, self._stream = quiet, stream
         self._started = self._logged = time.monotonic()
+        self._first_frame_at: float | None = None
+        self._at = ""
         self._bar: Progress | None = None
         if not quiet and stream.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                TextColumn("frames"), TimeElapsedColumn(), TextColumn("left"),
-                TimeRemainingColumn(), console=Console(file=stream),
+                TextColumn("frames"), TimeElapsedColumn(), TextColumn("{task.fields[left]}"),
+                console=Console(file=stream),
             )
-            self._task = self._bar.add_task(self._state(), total=None)
+            self._task = self._bar.add_task(self._state(), total=None, left="")
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -51,8 +54,16 @@ class Reporter:
         self._frames, self._shots = frames, shots
         self._show()
 
+    def begin(self, title: str, is_long: bool) -> None:
+        """Note what is being made; a log names at once what ``is_long`` and counts no frames."""
+        self._at = title
+        if is_long and self._bar is None:
+            self.say(f"making {title}")
+        self._show()
+
     def frame(self) -> None:
         """Count a rendered frame."""
+        self._first_frame_at = self._first_frame_at or time.monotonic()
         self._frames_done += 1
         self._show()
 
@@ -83,15 +94,29 @@ class Reporter:
     def _show(self) -> None:
         if self._bar:
             self._bar.update(self._task, description=self._state(), total=self._frames or None,
-                             completed=self._frames_done)
+                             completed=self._frames_done, left=self._time_left())
         elif time.monotonic() - self._logged >= LOG_EVERY_SECONDS:
             self._logged = time.monotonic()
-            self.say(f"frames {self._frames_done}/{self._frames}  {self._state()}"
-                     f"  {self._seconds_left()}")
+            parts = [f"frames {self._frames_done}/{self._frames}", self._state(),
+                     f"{duration(self._logged - self._started)} so far", self._time_left(),
+                     f"at {self._at}" if self._at else ""]
+            self.say("  ".join(part for part in parts if part))
 
-    def _seconds_left(self) -> str:
-        if not self._frames_done:
-            return "time left unknown"
-        spent = time.monotonic() - self._started
-        left = spent / self._frames_done * (self._frames - self._frames_done)
-        return f"{spent:.0f} s, about {max(left, 0):.0f} s left"
+    def _time_left(self) -> str:
+        """Say how long it will take at the mean rate since the first frame; nothing too early."""
+        done = self._frames_done
+        if self._first_frame_at is None or done < max(LEAST_FRAMES, LEAST_SHARE * self._frames):
+            return ""
+        spent = time.monotonic() - self._first_frame_at
+        if spent < LEAST_SECONDS or self._frames <= done:
+            return ""
+        return f"about {duration(spent / (done - 1) * (self._frames - done))} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as a person says it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

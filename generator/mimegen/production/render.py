@@ -11,7 +11,7 @@ from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
 from mimegen.base.files import scratch_folder
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
-from mimegen.farm.local import Event, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.local import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.tasks import CastingFailed, CastingReady, Task, shot_tasks
 from mimegen.manifest.file import add_rows, content_of, typed_row
 from mimegen.manifest.row import Row
@@ -163,6 +163,8 @@ def _handle(event: Event | None, run: _Run, pool: ThreadPoolExecutor) -> None:
     match event:
         case Ready():
             run.reporter.say(f"Blender {event.blender_version} renders on {event.device}")
+        case TaskBegun():
+            run.reporter.begin(event.task.title, isinstance(event.task.job, SetJob))
         case FrameDone():
             run.reporter.frame()
         case CastingReady():

@@ -1,0 +1,85 @@
+"""What a person reads while clips are made."""
+
+import io
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mimegen.cli import main
+from mimegen.production.progress import Reporter, duration
+
+
+class Clock:
+    """A clock that a test turns."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock)
+    return clock
+
+
+def test_no_time_is_promised_before_it_means_something(clock: Clock) -> None:
+    log = io.StringIO()
+    reporter = Reporter(10, stream=log)
+    reporter.expect(600, 6)
+    clock.now += 180
+    for _ in range(10):
+        reporter.frame()
+        clock.now += 1
+    reporter.expect(600, 6)
+    assert "frames 1/600" in log.getvalue() and "left" not in log.getvalue()
+
+
+def test_the_time_that_is_left_follows_the_frames_and_not_the_start(clock: Clock) -> None:
+    log = io.StringIO()
+    reporter = Reporter(10, stream=log)
+    reporter.expect(600, 6)
+    clock.now += 180
+    for _ in range(61):
+        reporter.frame()
+        clock.now += 1
+    line = log.getvalue().strip().splitlines()[-1]
+    assert "about 9 min left" in line and "so far" in line
+
+
+def test_a_log_names_stills_at_once_and_long_shots_as_they_go(clock: Clock) -> None:
+    log = io.StringIO()
+    reporter = Reporter(1, stream=log)
+    reporter.begin("background park", is_long=True)
+    assert log.getvalue() == "making background park\n"
+    reporter.begin("waltz by man, frames 12-23", is_long=False)
+    assert "waltz" not in log.getvalue()
+    clock.now += 11
+    reporter.frame()
+    assert "at waltz by man, frames 12-23" in log.getvalue()
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(40, "40 s"), (540, "9 min"), (18498, "5.1 h")])
+def test_durations_are_said_as_people_say_them(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(("kind", "fact"), [
+    ("backgrounds", "A sandy beach"), ("characters", "An astronaut"), ("configs", "laptop")])
+def test_lists_describe_and_do_not_print_paths(kind: str, fact: str, tmp_path: Path) -> None:
+    listed = CliRunner().invoke(main, ["list", kind])
+    assert listed.exit_code == 0 and fact in listed.stdout and ".yaml" not in listed.stdout
+    as_json = CliRunner().invoke(main, ["list", kind, "--json"]).stdout
+    assert fact in as_json and ".yaml" in as_json
+
+
+def test_a_broken_file_in_a_list_is_named(tmp_path: Path) -> None:
+    (tmp_path / "backgrounds").mkdir()
+    (tmp_path / "backgrounds" / "mine.yaml").write_text("name: [mine")
+    listed = CliRunner().invoke(main, ["list", "backgrounds", "--library", str(tmp_path)])
+    assert listed.exit_code == 2 and "mine.yaml: line 1" in listed.stderr

@@ -3,6 +3,7 @@
 import click
 
 from mimegen import __version__
+from mimegen.commands.background import background_command
 from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.import_ import import_command
 from mimegen.commands.inspect import inspect_command
@@ -29,3 +30,4 @@ main.add_command(score_command)
 main.add_command(take_command)
 main.add_command(inspect_command)
 main.add_command(import_command)
+main.add_command(background_command)

@@ -1,0 +1,101 @@
+"""A background from four sides with a person standing in it: small real pictures, in seconds."""
+
+import math
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
+from mimegen.characters.character import Character, Performance
+from mimegen.compositing.backdrop import backdrop
+from mimegen.compositing.background import Background
+from mimegen.compositing.compose import Compositor
+from mimegen.farm.local import TaskFailed, run_tasks
+from mimegen.farm.tasks import Task
+from mimegen.motion import Motion, standard_skeleton
+from mimegen.retarget import retarget
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.jobs import Figure, SetJob, ShotJob
+from mimegen.store.frames import frame_name, read_frame
+
+ANGLES = (0, 90, 180, 270)
+SIZE = (320, 180)
+SAMPLES = 8
+# How far hands hang from the body, in degrees from straight down.
+ARMS_OUT_DEG = 12.0
+
+
+def background_sheet(background: Background, character: Character, config: RenderConfig,
+                     device: str) -> Image.Image:
+    """Return four pictures, two by two, of a character that stands before a background.
+
+    They are taken as variants @0, @90, @180 and @270 are, by the camera and light of ``config``,
+    smaller and with fewer samples. Raises RequestError where Blender cannot make them.
+    """
+    config = _quick(config)
+    standing = _standing(character)
+    cameras = [frame_camera([standing], config, float(angle)) for angle in ANGLES]
+    with scratch_folder() as folder:
+        _render(background, standing, cameras, config, device, folder)
+        pictures = [
+            Compositor(backdrop(background, camera, _still(background, folder, angle))).compose(
+                read_frame(folder / str(angle) / frame_name(0)))
+            for angle, camera in zip(ANGLES, cameras, strict=True)]
+    return _two_by_two([Image.fromarray(picture) for picture in pictures])
+
+
+def _quick(config: RenderConfig) -> RenderConfig:
+    sparse = {"samples": SAMPLES, "min_samples": min(SAMPLES, config.sampling.min_samples)}
+    return config.model_copy(update={
+        "width": SIZE[0], "height": SIZE[1],
+        "sampling": config.sampling.model_copy(update=sparse),
+        "set_sampling": config.set_sampling.model_copy(update=sparse)})
+
+
+def _standing(character: Character) -> Performance:
+    """Return a single frame of a character at rest, arms down."""
+    skeleton = standard_skeleton()
+    rotations = np.zeros((1, len(skeleton.names), 4))
+    rotations[..., 0] = 1.0
+    for side, turn in (("Left", 1.0), ("Right", -1.0)):
+        arm = skeleton.index[f"{side}Arm"]
+        along = skeleton.tails[arm] - skeleton.heads[arm]
+        raised = math.degrees(math.asin(along[2] / np.linalg.norm(along)))
+        half = math.radians(raised + 90.0 - ARMS_OUT_DEG) / 2
+        rotations[0, arm] = math.cos(half), 0.0, turn * math.sin(half), 0.0
+    return retarget(Motion(skeleton, 30.0, skeleton.heads[None, 0], rotations), character)
+
+
+def _still(background: Background, folder: Path, angle: int) -> Path | None:
+    return folder / f"{angle}.png" if background.set is not None else None
+
+
+def _render(background: Background, standing: Performance, cameras: list[Camera],
+            config: RenderConfig, device: str, folder: Path) -> None:
+    """Render the person and, if the background is a set, its stills into ``folder``."""
+    sets = [] if background.set is None else [
+        Task(SetJob(background.set, camera, config, folder / f"{angle}.png"),
+             f"background {background.name} from @{angle}")
+        for angle, camera in zip(ANGLES, cameras, strict=True)]
+    shot = ShotJob((Figure.of(standing),), tuple(cameras), config,
+                   tuple(folder / str(angle) for angle in ANGLES), np.ones((1, len(ANGLES)), bool))
+    with closing(run_tasks([*sets, Task(shot, "the person")], [device], 0, folder)) as events:
+        for event in events:
+            if isinstance(event, TaskFailed):
+                raise RequestError(event.why)
+
+
+def _two_by_two(pictures: list[Image.Image]) -> Image.Image:
+    sheet = Image.new("RGB", (2 * SIZE[0], 2 * SIZE[1]))
+    draw = ImageDraw.Draw(sheet)
+    for number, (picture, angle) in enumerate(zip(pictures, ANGLES, strict=True)):
+        left, top = number % 2 * SIZE[0], number // 2 * SIZE[1]
+        sheet.paste(picture, (left, top))
+        draw.text((left + 6, top + 4), f"@{angle}", "white", ImageFont.load_default(14),
+                  stroke_width=2, stroke_fill="black")
+    return sheet

@@ -1,0 +1,81 @@
+"""Pictures for people who write scores and backgrounds of their own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+from PIL import Image
+
+from mimegen.base.paths import data_folder
+from mimegen.characters.character import Character
+from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.score import read_score
+from mimegen.cli import main
+from mimegen.commands import score
+from mimegen.motion import Motion
+from mimegen.retarget import retarget_scene
+from test_scenery import MINIMAL
+
+PAIR = data_folder() / "mocap" / "high_five" / "high_five.score.yaml"
+FPS = 6.0
+
+
+def test_a_pair_is_previewed_as_one_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[Character, Motion]] = []
+
+    def sheet(figures: list[tuple[Character, Motion]], *_: object) -> Image.Image:
+        shown.extend(figures)
+        return Image.new("RGB", (4, 4))
+
+    monkeypatch.setattr(score, "scene_sheet", sheet)
+    monkeypatch.setattr(score, "PREVIEW_FPS", FPS)
+    done = CliRunner().invoke(main, ["score", "preview", str(PAIR), "--body", "spacesuit",
+                                     "--out", str(tmp_path / "pair.png")])
+    assert done.exit_code == 0, done.output
+    motions = perform_scene(read_score(PAIR), 0, FPS)
+    scene = retarget_scene([(motion, None) for motion in motions], [shown[0][0]] * 2)
+    for (_, motion), performance in zip(shown, scene, strict=True):
+        assert np.allclose(motion.root_positions, performance.motion.root_positions)
+
+
+@pytest.fixture(scope="module")
+def preview(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """The man in a set of the user's own, of a white floor and a red ball on one side."""
+    folder = tmp_path_factory.mktemp("mine")
+    ball = {"kind": "sphere", "radius": 1.5, "at": [-3.5, 4, 1.5], "material": "red"}
+    mine = {"name": "mine", "description": "Mine", "licence": "CC0-1.0", "author": "me",
+            "source": "me",
+            "set": {**MINIMAL, "materials": {**MINIMAL["materials"], "white": {"color": "#ffffff"}},
+                    "floors": [{"material": "white"}], "objects": [ball]}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(mine))
+    done = CliRunner().invoke(main, ["background", "preview", str(folder / "mine.yaml"),
+                                     "--device", "cpu", "--out", str(folder / "sheet.png")])
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.yaml", "sheet.png"]
+    return np.asarray(Image.open(folder / "sheet.png")).astype(int)
+
+
+def sides(sheet: np.ndarray) -> list[np.ndarray]:
+    assert sheet.shape == (360, 640, 3)
+    return [sheet[top:top + 180, left:left + 320] for top in (0, 180) for left in (0, 320)]
+
+
+def test_a_person_stands_in_the_middle_of_every_side(preview: np.ndarray) -> None:
+    for side in sides(preview):
+        red, green, blue = (side[40:110, 140:180, channel] for channel in range(3))
+        teal = (blue > red + 40) & (green > red + 20)
+        assert teal.mean() > 0.15
+        dark = side[100:150, 140:180].max(axis=-1) < 90
+        assert dark.mean() > 0.1
+
+
+def test_sides_show_different_parts_of_the_set(preview: np.ndarray) -> None:
+    red = [((side[..., 0] > 120) & (side[..., 1] < 80)).mean() for side in sides(preview)]
+    assert max(red) > 0.01 and min(red) < 0.001
+
+
+def test_a_background_that_is_not_there_is_said() -> None:
+    done = CliRunner().invoke(main, ["background", "preview", "beech"])
+    assert done.exit_code == 2 and "beach" in done.stderr

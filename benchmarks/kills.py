@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -59,7 +60,7 @@ def key_of(name: str) -> str:
 
 def write(out: Path, host: str, names: list[str], told: int) -> None:
     """Make clips, as the main job does, and tell each that is done, by a line to ``told``."""
-    owners.this_host = lambda: host
+    owners.this_host = partial(str, host)
     store = Store(out / "store")
     for name in names:
         _make(out, store, name)
@@ -183,7 +184,7 @@ def left_behind(out: Path) -> list[str]:
     """Sweep as the next run on each machine does, and return what is still unfinished."""
     here = owners.this_host
     for host in HOSTS:
-        owners.this_host = lambda host=host: host
+        owners.this_host = partial(str, host)
         for folder in [out, *(path for path in out.rglob("*") if path.is_dir())]:
             sweep(folder)
     owners.this_host = here

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
+from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.paths import data_folder
@@ -41,14 +42,14 @@ def test_a_pair_is_previewed_as_one_scene(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(scope="module")
-def preview(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+def preview(tmp_path_factory: pytest.TempPathFactory) -> NDArray[np.int_]:
     """The man in a set of the user's own, of a white floor and a red ball on one side."""
     folder = tmp_path_factory.mktemp("mine")
     ball = {"kind": "sphere", "radius": 1.5, "at": [-3.5, 4, 1.5], "material": "red"}
+    shown = {**MINIMAL, "materials": {"red": {"color": "#ff0000"}, "white": {"color": "#ffffff"}},
+             "floors": [{"material": "white"}], "objects": [ball]}
     mine = {"name": "mine", "description": "Mine", "licence": "CC0-1.0", "author": "me",
-            "source": "me",
-            "set": {**MINIMAL, "materials": {**MINIMAL["materials"], "white": {"color": "#ffffff"}},
-                    "floors": [{"material": "white"}], "objects": [ball]}}
+            "source": "me", "set": shown}
     (folder / "mine.yaml").write_text(yaml.safe_dump(mine))
     done = CliRunner().invoke(main, ["background", "preview", str(folder / "mine.yaml"),
                                      "--device", "cpu", "--out", str(folder / "sheet.png")])
@@ -57,12 +58,12 @@ def preview(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
     return np.asarray(Image.open(folder / "sheet.png")).astype(int)
 
 
-def sides(sheet: np.ndarray) -> list[np.ndarray]:
+def sides(sheet: NDArray[np.int_]) -> list[NDArray[np.int_]]:
     assert sheet.shape == (360, 640, 3)
     return [sheet[top:top + 180, left:left + 320] for top in (0, 180) for left in (0, 320)]
 
 
-def test_a_person_stands_in_the_middle_of_every_side(preview: np.ndarray) -> None:
+def test_a_person_stands_in_the_middle_of_every_side(preview: NDArray[np.int_]) -> None:
     for side in sides(preview):
         red, green, blue = (side[40:110, 140:180, channel] for channel in range(3))
         teal = (blue > red + 40) & (green > red + 20)
@@ -71,7 +72,7 @@ def test_a_person_stands_in_the_middle_of_every_side(preview: np.ndarray) -> Non
         assert dark.mean() > 0.1
 
 
-def test_sides_show_different_parts_of_the_set(preview: np.ndarray) -> None:
+def test_sides_show_different_parts_of_the_set(preview: NDArray[np.int_]) -> None:
     red = [((side[..., 0] > 120) & (side[..., 1] < 80)).mean() for side in sides(preview)]
     assert max(red) > 0.01 and min(red) < 0.001
 

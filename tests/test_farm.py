@@ -229,7 +229,8 @@ def test_workers_that_say_nothing_leave_time_to_others(
     job = SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None), tmp_path / "x")
     events = local.run_tasks([Task(job, "task")], ["cpu"], 0)
     begin = time.monotonic()
-    first, *rest = (next(events) for _ in range(3))
+    begun, first, *rest = (next(events) for _ in range(4))
+    assert isinstance(begun, local.TaskBegun)
     assert isinstance(first, Ready) and rest == [None, None]
     assert 0.1 < time.monotonic() - begin < 1.0
     silent[0].send(JobDone())

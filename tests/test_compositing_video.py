@@ -14,6 +14,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import bytes_to_linear
+from mimegen.compositing.decode import Video, read_clip, read_pictures
 from mimegen.compositing.video import write_clip
 from mimegen.store.frames import Frame, frame_to_bytes
 
@@ -206,3 +207,19 @@ def test_temporary_names_are_beside_the_target(frames, white, tmp_path):
     write_clip(paths(), white, 30, tmp_path / "clips" / "a.mp4")
     assert "a.mp4" not in seen
     assert [file.name for file in Path(tmp_path / "clips").iterdir()] == ["a.mp4"]
+
+
+def test_pictures_are_read_out_of_a_clip_by_their_numbers(frames, white, tmp_path):
+    write_clip(frames, white, 24, tmp_path / "a.mp4")
+    clip = read_clip(tmp_path / "a.mp4")
+    assert clip == Video(tmp_path / "a.mp4", 12, 24.0, WIDTH, HEIGHT)
+    pictures = read_pictures(clip, [0, 1, 6], WIDTH // 2)
+    assert [picture.shape for picture in pictures] == [(HEIGHT // 2, WIDTH // 2, 3)] * 3
+    for number, picture in zip((0, 1, 6), pictures, strict=True):
+        inside = picture[22:26, 4 * (number + 1) + 6:4 * (number + 1) + 10].reshape(-1, 3)
+        assert np.abs(inside.mean(axis=0) - COLORS[number]).max() < 12
+        assert picture[4, 4].min() > 245
+    with pytest.raises(RequestError, match=r"a\.mp4.*cut off"):
+        read_pictures(clip, [3, 40], 80)
+    with pytest.raises(RequestError, match="no such clip"):
+        read_clip(tmp_path / "b.mp4")

@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,8 @@ def test_a_file_that_is_no_frame_is_damaged(tmp_path: Path, content: bytes) -> N
     store = Store(tmp_path)
     files = write_frames(store, "k", 1)
     files[0].write_bytes(content)
+    with pytest.raises(ValueError, match=re.escape(str(files[0]))):
+        read_frame(files[0])
     assert store.missing("k", 1).all()
 
 

@@ -38,7 +38,7 @@ LIBRARIES = ("numpy", "scipy.ndimage", "scipy.signal", "scipy.spatial.transform"
 DATA = ("rigs", "mocap", "backgrounds", "render_configs")
 WANTED = 0.85
 # Says that lengths are equal, where they are; describes a field to people.
-UNSEEN = re.compile(r'(, )?strict=\w+|description=(None|("[^"\n]*"\s*)+)')
+UNSEEN = re.compile(r'(, )?strict=\w+|, (?=\))|description=(None|("[^"\n]*"\s*)+)')
 PATIENCE, LEAST_PATIENCE_S = 5.0, 30.0
 
 

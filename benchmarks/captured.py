@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mimegen.characters.character import Performance
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, Take, cast_member
+from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.take import Take
 from mimegen.motion.editing import resampled
 from mimegen.readers.options import ReadOptions, parse_trim
 
@@ -26,9 +29,9 @@ class CapturedMotion:
     def take(self, samples: Path) -> Take:
         """Return the clip as a take of the samples in a folder."""
         found = {file.name: file for file in samples.rglob("*") if file.is_file()}
-        return Take(
+        return RecordedTake(
             action=self.kind, name=self.name, labels=(self.kind,), aligned=None, misaligned=None,
-            file=found[self.file], seed=0, actor="recorded", licence="", hand_shape=self.hand_shape,
+            file=found[self.file], actor="recorded", licence="", hand_shape=self.hand_shape,
             partner=found[self.partner] if self.partner else None,
             options=ReadOptions(trim=parse_trim(self.trim)))
 

@@ -19,7 +19,8 @@ from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
 from mimegen.library.catalogue import Catalogue, Entry
-from mimegen.library.takes import Take, library_take
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pages.preview import Sheet, scene_sheet

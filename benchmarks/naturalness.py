@@ -10,7 +10,8 @@ from captured import CLIPS, on_man
 from mimegen.choreography.balance import mass_centre
 from mimegen.choreography.ranges import joint_angles
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Take, library_take
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion, naturalness
 from mimegen.motion.quaternions import FloatArray
 

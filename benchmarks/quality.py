@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from costs import put_into
+from mimegen.characters.character import Performance
 from mimegen.compositing.compose import compose
 from mimegen.library.catalogue import Catalogue
+from mimegen.motion import Motion
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import Figure, JobDone, JobFailed, ShotJob
+from mimegen.stage.jobs import FigureFiles, JobDone, JobFailed, ShotJob
 from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import read_frame
 from scene import performed
@@ -49,10 +52,12 @@ def pictures(worker: StageWorker, config: RenderConfig, action: str, frames: int
              folder: Path) -> Pictures:
     """Return consecutive frames (F, H, W, 3), 0 to 1, over white."""
     performance = performed(action, "man", TAKE_FRAMES)
-    figure = Figure.of(performance)
-    span = slice(FIRST, FIRST + frames)
+    files = FigureFiles(folder / "character.npz", folder / "performance.npz")
+    whole, span = performance.motion, slice(FIRST, FIRST + frames)
+    part = Motion(whole.skeleton, whole.fps, whole.root_positions[span], whole.rotations[span])
+    publish_figure(Performance(performance.character, part), files)
     job = ShotJob(
-        (Figure(figure.character, figure.positions[span], figure.rotations[span]),),
+        (files,),
         (frame_camera([performance], config, 0.0),), config, (folder,),
         np.ones((frames, 1), np.bool_))
     worker.submit(job)

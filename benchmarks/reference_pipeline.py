@@ -20,8 +20,8 @@ from mimegen.compositing.background import read_background
 from mimegen.library.catalogue import Catalogue
 from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
+from mimegen.stage.figures import Figure
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import Figure
 from mimegen.stage.skinning import joint_columns
 from scene import performed, shots_of
 

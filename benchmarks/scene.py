@@ -8,8 +8,10 @@ from PIL import Image
 
 from mimegen.characters.character import Performance
 from mimegen.choreography.score import read_score
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, cast_member, library_take
+from mimegen.library.takes import library_take
 from mimegen.plan.variants import CAST, Variant
 from mimegen.stage.config import read_config
 

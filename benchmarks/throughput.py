@@ -14,8 +14,8 @@ from mimegen.choreography.perform import perform
 from mimegen.choreography.score import read_score
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.video import write_clip
+from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import cast_member
 from mimegen.retarget import retarget
 from mimegen.store.frames import Frame, frame_to_bytes, read_frame
 

@@ -63,7 +63,7 @@ with publishing(Path(sys.argv[1])) as part:
 
 def frames_of(out: Path) -> dict[Path, int]:
     """The frames in the store of an output folder, with the times they were written."""
-    return {path: path.stat().st_mtime_ns for path in out.glob("store/shots/*/*.npz")}
+    return {path: path.stat().st_mtime_ns for path in out.glob("store/shots/*/*/*.npz")}
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm import local
-from mimegen.farm.tasks import Task
+from mimegen.farm.task import Task
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, SetJob, ShotJob

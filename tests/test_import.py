@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,7 +14,9 @@ from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.library import importing
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Take, library_take
+from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.takes import library_take
 from mimegen.motion.trimming import Span
 
 
@@ -30,7 +33,7 @@ def files_of(library: Path) -> dict[str, bytes]:
             for file in sorted(library.rglob("*")) if file.is_file()}
 
 
-def take_of(library: Path, action: str, name: str | None = None) -> Take:
+def take_of(library: Path, action: str, name: str | None = None) -> Any:
     return library_take(Catalogue.with_libraries((library,)).action(action), name, 5)
 
 
@@ -66,7 +69,7 @@ def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> Non
     assert list(files_of(tmp_path)) == ["mocap/boxing/mine_1.bvh", "mocap/boxing/mine_1.take.yaml"]
     take = take_of(tmp_path, "boxing")
     assert take.name == "mine_1" and "boxing" in take.labels and take.aligned == "boxing_gym"
-    assert take_of(tmp_path, "boxing", "boxing").is_score
+    assert isinstance(take_of(tmp_path, "boxing", "boxing"), ScoreTake)
     listed = json.loads(run("list", "takes", "--library", tmp_path, "--json").stdout)
     assert ("mine_1", "boxing", "mine_1.take.yaml") in [
         (row["take"], row["action"], row["file"]) for row in listed]
@@ -168,7 +171,8 @@ def test_gltf_with_its_numbers_in_another_file_is_refused(tmp_path: Path) -> Non
     keys = set()
     for content in (b"1", b"2"):
         (tmp_path / "the dance.bin").write_bytes(content)
-        keys.add(Take("dancing", "dance", ("dancing",), None, None, file, 0, "recorded", "").key)
+        keys.add(RecordedTake(action="dancing", name="dance", labels=("dancing",), aligned=None,
+                              misaligned=None, file=file, actor="recorded", licence="").key)
     assert len(keys) == 2
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -48,7 +49,7 @@ def test_ten_clips_of_six_shots(basketball: Path) -> None:
     assert {row["config_name"] for row in rows} == set(MIME)
     assert {row["render_config_name"] for row in rows} == {"tiny"}
     assert {repr(row["angle"]) for row in rows} == {"0", "90", "180", "270"}
-    assert len(list(basketball.glob("store/shots/*"))) == 6
+    assert len(list(basketball.glob("store/shots/*/*"))) == 6
     assert (basketball / "index.html").is_file()
 
 
@@ -72,11 +73,17 @@ def test_blank_is_white_around_a_figure_and_other_backgrounds_are_not(basketball
         assert middle.min() < 150, row["sample_id"]
 
 
+def children_seconds() -> float:
+    """Return the processor time of finished children, which other work does not lengthen."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_a_second_run_renders_nothing_and_is_quick(basketball: Path, tiny_config: Path) -> None:
     before = frames_of(basketball)
-    started = time.monotonic()
+    started = children_seconds()
     done = subprocess.run(main_job(tiny_config, basketball), capture_output=True, text=True)
-    assert done.returncode == 0 and time.monotonic() - started < 5
+    assert done.returncode == 0 and children_seconds() - started < 5
     assert frames_of(basketball) == before
 
 
@@ -109,7 +116,7 @@ def test_a_damaged_frame_and_a_damaged_clip_are_made_again(
     shutil.copytree(basketball, out)
     clip = sorted((out / "clips").iterdir())[0]
     row = next(row for row in rows_of(out) if Path(row["file_name"]).name == clip.name)
-    frame = out / "store" / "shots" / row["shot_key"] / "000003.npz"
+    frame = out / "store" / "shots" / row["shot_key"][:2] / row["shot_key"] / "000003.npz"
     clip.write_bytes(clip.read_bytes()[:-10])
     frame.write_bytes(frame.read_bytes()[:-30])
     done = subprocess.run(main_job(tiny_config, out), capture_output=True, text=True)

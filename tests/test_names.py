@@ -19,9 +19,12 @@ from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
 from mimegen.cli import main
 from mimegen.compositing.background import read_background
+from mimegen.library.cast import RandomPerson
+from mimegen.library.casting import Casting
+from mimegen.library.score_take import ScoreTake
 from mimegen.library.takefile import read_take_file
-from mimegen.library.takes import Casting, CastMember, Take
-from mimegen.plan.plan import Clip, DisplayClip, Shot
+from mimegen.plan.clips import Clip, DisplayClip, Setting
+from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.spec import Display
 from mimegen.stage.config import RenderConfig, read_config
@@ -84,10 +87,12 @@ def test_the_same_letters_spelled_in_two_ways_are_two_names() -> None:
 def clip_of(action: str, take: str, who: str, background: str, config: RenderConfig,
             words: str) -> tuple[Clip, DisplayClip]:
     score = ROOT / "mocap" / "boxing" / "boxing.score.yaml"
-    casting = Casting(Take(action, take, (action,), None, None, score, 0, "x", "CC0"),
-                      (CastMember(who, None, 0),))
+    casting = Casting(
+        ScoreTake(action=action, name=take, labels=(action,), aligned=None, misaligned=None,
+                  file=score, actor="x", licence="CC0", seed=0), (RandomPerson(who, 0),))
     variant = Variant("base", background, 0.0, words=(words,))
-    return (Clip(variant, Shot(casting, 0.0, config, "cpu"), "named", background, score),
+    shot = Shot(casting, 0.0, Rendering(config, "cpu"))
+    return (Clip(variant, shot, Setting("named", background, score)),
             DisplayClip(variant, casting, config, Display(name="d", description=""), False))
 
 

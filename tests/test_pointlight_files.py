@@ -15,8 +15,10 @@ from scipy import sparse
 from mimegen.characters.character import Performance, posed_vertices
 from mimegen.cli import main
 from mimegen.compositing.decode import read_clip, read_pictures
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, cast_member, library_take
+from mimegen.library.takes import library_take
 from mimegen.motion import Skeleton
 from mimegen.plan.variants import parse_variants
 from mimegen.pointlight.body import BodySurface, first_surface, hidden_dots, posed_body

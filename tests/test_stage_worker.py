@@ -20,13 +20,14 @@ from scipy import ndimage
 from bodies import capsule_character, wandering_motion
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.characters.character import Material, Performance
+from mimegen.characters.character import Character, Material, Performance
 from mimegen.compositing.compose import compose
 from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.devices import Device, kind_of_cpu
+from mimegen.stage.figures import publish_figure, read_figure
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import Figure, FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import Frame, frame_name, read_frame
 
@@ -41,11 +42,15 @@ def tiny(**changes: object) -> RenderConfig:
     return RenderConfig.model_validate(content | changes)
 
 
-def shot(out: Path, config: RenderConfig, angles: tuple[float, ...] = (0.0,)) -> ShotJob:
-    motion = wandering_motion(BODY.skeleton, FRAMES, 3, 0.3)
-    cameras = tuple(frame_camera([Performance(BODY, motion)], config, angle) for angle in angles)
+def shot(out: Path, config: RenderConfig, angles: tuple[float, ...] = (0.0,),
+         body: Character = BODY) -> ShotJob:
+    motion = wandering_motion(body.skeleton, FRAMES, 3, 0.3)
+    performance = Performance(body, motion)
+    cameras = tuple(frame_camera([performance], config, angle) for angle in angles)
+    files = FigureFiles(out.parent / "character.npz", out.parent / "performance.npz")
+    publish_figure(performance, files)
     return ShotJob(
-        (Figure(BODY, *motion.global_pose),), cameras, config,
+        (files,), cameras, config,
         tuple(out / f"camera{number}" for number in range(len(angles))),
         np.ones((FRAMES, len(angles)), np.bool_),
     )
@@ -101,7 +106,8 @@ def test_the_figure_stands_where_the_camera_projects_it(rendered: Path) -> None:
     for camera, folder in enumerate(job.folders):
         frame = read_frame(folder / frame_name(1))
         rows, columns = np.nonzero(frame.figure[..., 3] > 127)
-        head = job.cameras[camera].project(job.figures[0].positions[1, BODY.skeleton.index["Hips"]])
+        hips = read_figure(job.figures[0]).positions[1, BODY.skeleton.index["Hips"]]
+        head = job.cameras[camera].project(hips)
         x, y = head[:2] - frame.figure_at - 0.5
         nearest = np.hypot(rows - y, columns - x).min()
         assert nearest < 1.5
@@ -217,9 +223,8 @@ def test_a_failed_job_says_where_and_the_worker_lives_on(
     assert "frame 0" in answer.message and "camera0" in answer.message
     assert "\n" not in answer.message
     unknown = replace(BODY, fingerprint="x", materials={"cloth": Material("cloth", "wool", {})})
-    job = shot(tmp_path, tiny())
-    figures = (replace(job.figures[0], character=unknown),)
-    answer = carried_out(worker, replace(job, figures=figures))[-1]
+    job = shot(tmp_path / "unknown" / "shot", tiny(), body=unknown)
+    answer = carried_out(worker, job)[-1]
     assert isinstance(answer, JobFailed) and "capsules" in answer.message
     assert isinstance(carried_out(worker, shot(tmp_path / "good", tiny()))[-1], JobDone)
 

@@ -90,7 +90,7 @@ def test_keys_ignore_the_order_of_names_but_no_value() -> None:
 def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
     store = Store(tmp_path)
     frame, = write_frames(store, "k", 1)
-    still = store.still("s")
+    still = store.still("5ab1")
     still.parent.mkdir(parents=True)
     still.write_bytes(b"whole")
     leave_as_killed(frame)
@@ -101,7 +101,7 @@ def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
         assert alive.exists()
     store.sweep(["k"])
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [
-        "000000.npz", "s.png"]
+        "000000.npz", "5ab1.png"]
 
 
 def test_what_is_recorded_is_found_again_under_its_own_key_alone(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from marked_bodies import write_two_people
 from mimegen.base.errors import RequestError
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.importing import ImportRequest, import_take
+from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.takes import library_take, user_take
 from mimegen.readers import ReadOptions
 
@@ -48,7 +49,7 @@ def test_an_imported_take_is_of_the_subject_that_was_named(two, tmp_path):
     import_take(request)
     entry = Catalogue.with_libraries((library,)).action("swaying")
     take = library_take(entry, None, 0)
-    assert take.reading()["motion_subject"] == "Viktor"
+    assert isinstance(take, RecordedTake) and take.reading()["motion_subject"] == "Viktor"
     with pytest.raises(RequestError, match="say whose with --subject"):
         import_take(ImportRequest(two, "Swaying", library, "both", (), None, None, "CC0-1.0",
                                   "a test", False, ReadOptions()))

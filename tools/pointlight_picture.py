@@ -8,8 +8,10 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, cast_member, library_take
+from mimegen.library.takes import library_take
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import make_stimulus

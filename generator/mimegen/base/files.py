@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
@@ -25,7 +26,13 @@ def content_key(*parts: object) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes, which are read again only where it was touched."""
+    status = path.stat()
+    return _hash_of(path, status.st_ino, (status.st_mtime_ns, status.st_size))
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash_of(path: Path, inode: int, stamp: Stamp) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -37,13 +44,6 @@ def stamp(path: Path) -> Stamp | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def code_hash(*places: Path) -> str:
-    """Return one SHA-256 of all Python files in these files and folders."""
-    files = [file for place in places
-             for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))]
-    return content_key([(file.name, file_hash(file)) for file in files])
 
 
 def publish(path: Path, content: str | bytes, synced: bool = False) -> None:
@@ -80,6 +80,12 @@ def publishing(path: Path, synced: bool = False) -> Iterator[Path]:
                 _sync(path.parent)
     finally:
         _remove(part)
+
+
+def publish_once(path: Path, content: bytes) -> None:
+    """Publish a file unless there is one: of many who make the same, the first one's stays."""
+    if not path.exists():
+        publish(path, content)
 
 
 @contextmanager

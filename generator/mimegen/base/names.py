@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from mimegen.base.files import content_key
 
@@ -32,6 +33,7 @@ def path_name(*texts: str) -> str:
     return f"{kept}-{digits}" if kept else digits
 
 
+@lru_cache(maxsize=1 << 16)
 def _clean(text: str) -> str:
     """Return a text with all that a name may not have replaced or removed."""
     normal = unicodedata.normalize("NFC", text)

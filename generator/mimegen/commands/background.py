@@ -8,8 +8,8 @@ import click
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.compositing.background import read_background
+from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import cast_member
 from mimegen.pages.backgroundsheet import background_sheet
 from mimegen.stage.auto import choose_device
 from mimegen.stage.config import read_config

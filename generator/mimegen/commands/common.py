@@ -62,6 +62,17 @@ def _make_known(context: click.Context, _option: click.Parameter,
     return libraries
 
 
+def seed_range(context: click.Context, param: click.Parameter, value: str) -> range:
+    """Return the seeds that ``N`` or ``A:B`` says; fails in one line where it says none."""
+    first, colon, end = value.partition(":")
+    if not first.isdecimal() or (colon and not end.isdecimal()):
+        raise click.BadParameter(f"{value}: expected a whole number, or A:B as in 0:10")
+    seeds = range(int(first), int(end) if colon else int(first) + 1)
+    if not seeds:
+        raise click.BadParameter(f"{value}: holds no seed; B is above A, as in 0:10")
+    return seeds
+
+
 def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,

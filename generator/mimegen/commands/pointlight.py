@@ -8,8 +8,11 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, Take, cast_member, library_take, user_take
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take, user_take
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
 from mimegen.pointlight.scenes import chosen_set
@@ -121,7 +124,7 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
             raise RequestError("--trim is for motions; raw markers take --start and --duration")
         return [marker_scene(file, display, reading.subject)]
     if file is not None:
-        takes = [_user_take(catalogue, file, partner, reading)]
+        takes: list[Take] = [_user_take(catalogue, file, partner, reading)]
     else:
         entries = list(catalogue.actions.values()) if actions == "all" else [
             catalogue.action(action.strip()) for action in (actions or "").split(",")]

@@ -1,6 +1,7 @@
 """``mimegen render``: the main job."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,10 +13,12 @@ from mimegen.commands.common import (
     exits_cleanly,
     library_option,
     reading_options,
+    seed_range,
     style_option,
 )
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Take, library_take, user_take
+from mimegen.library.take import Take
+from mimegen.library.takes import SeededTakes, library_take, user_take
 from mimegen.manifest.file import MANIFEST
 from mimegen.pages.gallery import write_gallery
 from mimegen.plan.plan import Plan, make_plan
@@ -50,8 +53,9 @@ MOST_CPU_WORKERS = 8
               help="Who plays the second person of a scene.")
 @click.option("--config", default="auto", show_default=True, metavar="NAME|FILE")
 @click.option("--take", metavar="T|all", help="A take of the action; its first by default.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
-              help="Another seed is another take.")
+@click.option("--seed", "seeds", default="0", show_default=True, callback=seed_range,
+              metavar="N|A:B",
+              help="Another seed is another take; A:B is every seed from A to before B.")
 @style_option("How choreographed takes are performed.  [default: the seed's own way]")
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,
@@ -73,7 +77,7 @@ def render_command(
     actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seed: int, style: str | None, out: Path, names: str, store_folder: Path | None,
+    seeds: range, style: str | None, out: Path, names: str, store_folder: Path | None,
     workers: int | None, workers_per_gpu: int, device: str, quiet: bool,
     libraries: tuple[Path, ...],
     reading: ReadOptions,
@@ -86,7 +90,7 @@ def render_command(
     if partner is not None and motion is None:
         raise RequestError("--partner needs --motion: both files are of one scene")
     if motion is None:
-        takes = _library_takes(catalogue, actions or "", take, seed, style)
+        takes: Sequence[Take] = _library_takes(catalogue, actions or "", take, seeds, style)
     else:
         takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
                            reading)]
@@ -99,14 +103,15 @@ def render_command(
                       _workers(workers, workers_per_gpu, chosen), quiet, names == "opaque")
 
 
-def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seed: int,
-                   style: str | None) -> list[Take]:
+def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,
+                   style: str | None) -> Sequence[Take]:
     if actions.strip() == "all":
         entries = list(catalogue.actions.values())
     else:
         entries = [catalogue.action(name.strip()) for name in actions.split(",")]
-    return [library_take(entry, name, seed, style) for entry in entries
-            for name in (list(entry.takes) if take == "all" else [take])]
+    takes = [library_take(entry, name, seeds[0], style) for entry in entries
+             for name in (list(entry.takes) if take == "all" else [take])]
+    return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
 
 
 def _workers(count: int | None, per_gpu: int, device: Device) -> Workers:
@@ -120,7 +125,7 @@ def _workers(count: int | None, per_gpu: int, device: Device) -> Workers:
 
 def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool,
                opaque: bool) -> int:
-    with Reporter(len(plan.clips) + len(plan.displays), quiet) as reporter:
+    with Reporter(len(plan), quiet) as reporter:
         try:
             failures = render(plan, store, out, workers, reporter, opaque)
         except KeyboardInterrupt:

@@ -11,8 +11,9 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Performance
 from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
+from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import CastMember, cast_member, user_take
+from mimegen.library.takes import user_take
 from mimegen.motion import Motion
 from mimegen.readers import ReadOptions, Recording
 from mimegen.retarget import retarget_scene

@@ -7,8 +7,11 @@ import click
 
 from mimegen.characters.character import Character
 from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, Take, cast_member, library_take
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.editing import resampled
 from mimegen.writers import MOTION_SUFFIXES, write_motion

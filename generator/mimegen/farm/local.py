@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from multiprocessing.connection import wait
 from pathlib import Path
+from typing import TypeVar
 
 from mimegen.base.errors import DiskFullError, RequestError
-from mimegen.farm.tasks import CastingFailed, CastingReady, Task
+from mimegen.farm.task import Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 from mimegen.stage.worker import StageWorker
 
@@ -37,7 +39,9 @@ class TaskFailed:
     why: str
 
 
-Event = Ready | FrameDone | TaskBegun | TaskDone | TaskFailed | CastingReady | CastingFailed
+Event = Ready | FrameDone | TaskBegun | TaskDone | TaskFailed
+# What stands between the tasks and is handed on as it comes.
+Notice = TypeVar("Notice")
 
 
 @dataclass(eq=False)
@@ -51,18 +55,23 @@ class _Seat:
     attempt: int = 0
 
 
-def run_tasks(tasks: Iterable[Task | CastingReady | CastingFailed], devices: Sequence[str],
+def run_tasks(tasks: Iterable[Task | Notice], devices: Sequence[str],
               threads: int, scratch: Path | None = None
-              ) -> Generator[Event | None, None, None]:
+              ) -> Generator[Event | Notice | None, None, None]:
     """Do the tasks, a Blender process on each device, and yield what happens; None when idle.
 
     ``threads`` and ``scratch`` are each worker's.
 
     A task that fails, or takes its worker down, is tried once more on what is left of it. Blender
-    starts while the first task is being prepared; no worker is left when the iterator ends or is
-    closed. Raises RequestError where Blender cannot start, DiskFullError where no space is left.
+    starts with the first task or notice, and is up by the time that a task is prepared; without
+    any it does not start. No worker is left when the iterator ends or is closed. Raises
+    RequestError where Blender cannot start, DiskFullError where no space is left.
     """
     pending = iter(tasks)
+    first = next(pending, None)
+    if first is None:
+        return
+    pending = chain([first], pending)
     again: list[tuple[Task, int]] = []
     start = partial(StageWorker, threads=threads, scratch=scratch)
     seats = [_Seat(device, start(device)) for device in devices]

@@ -14,13 +14,14 @@ from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.compose import Compositor
 from mimegen.farm.local import TaskFailed, run_tasks
-from mimegen.farm.tasks import Task
+from mimegen.farm.task import Task
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.retarget import retarget
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
+from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import Figure, SetJob, ShotJob
+from mimegen.stage.jobs import FigureFiles, SetJob, ShotJob
 from mimegen.store.frames import frame_name, read_frame
 
 ANGLES = (0, 90, 180, 270)
@@ -82,7 +83,9 @@ def _render(background: Background, standing: Performance, cameras: list[Camera]
         Task(SetJob(background.set, camera, config, folder / f"{angle}.png"),
              f"background {background.name} from @{angle}")
         for angle, camera in zip(ANGLES, cameras, strict=True)]
-    shot = ShotJob((Figure.of(standing),), tuple(cameras), config,
+    files = FigureFiles(folder / "character.npz", folder / "performance.npz")
+    publish_figure(standing, files)
+    shot = ShotJob((files,), tuple(cameras), config,
                    tuple(folder / str(angle) for angle in ANGLES), np.ones((1, len(ANGLES)), bool))
     with closing(run_tasks([*sets, Task(shot, "the person")], [device], 0, folder)) as events:
         for event in events:

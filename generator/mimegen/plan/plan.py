@@ -1,258 +1,232 @@
-"""Everything a request needs: castings, shots, clips, each with a content key.
+"""What a request makes: castings, their shots and clips, declared one after another.
 
-Keys are hashes of declarations, files' bytes and code, never of computed arrays, so that a plan is
-made in a moment and says what is already in the store.
+A plan knows its length and holds none of its clips: they are made as they are iterated.
 """
 
-import importlib.metadata
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from functools import cache, cached_property
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import code_hash, content_key, file_hash
-from mimegen.base.names import path_name
-from mimegen.characters.character import Performance
-from mimegen.compositing.background import Background, read_background
+from mimegen.compositing.background import read_background
+from mimegen.library.cast import CastMember, cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.takes import Casting, CastMember, Take, cast_member
+from mimegen.library.take import Take
+from mimegen.plan.clips import NAMED, Clip, DisplayClip, Setting
+from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import BACKGROUNDS, CAST, PARTNERS, Variant
-from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
-from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.framing import frame_camera
 
-_PACKAGE = Path(__file__).parents[1]
-_SHOT_ROOMS = ("motion", "readers", "choreography", "characters", "retarget", "stage")
-_DISPLAY_ROOMS = (*_SHOT_ROOMS, "pointlight", "compositing", "production/displays.py")
 # Of the picture's height; what the literature's displays have, by and large.
 DOT_SHARE = 0.014
 
 
-@cache
-def _code(*rooms: str) -> str:
-    return code_hash(*(_PACKAGE / room for room in rooms))
-
-
-@cache
-def blender_version() -> str:
-    """Return the version of the installed bpy, without importing it."""
-    return importlib.metadata.version("bpy")
-
-
 @dataclass(frozen=True)
-class Shot:
-    """One foreground render: a casting from one angle, without a background."""
+class CastingPlan:
+    """A casting and the clips that are wanted of it."""
 
     casting: Casting
-    angle: float
-    config: RenderConfig
-    device: str
+    clips: tuple[Clip, ...]
+    displays: tuple[DisplayClip, ...] = ()
 
-    @cached_property
-    def key(self) -> str:
-        """The content key: everything that changes pixels."""
-        config = self.config.model_dump(
-            mode="json", exclude={"name", "description", "set_sampling"}
-        )
-        return content_key(
-            self.casting.take.key, [member.key for member in self.casting.members],
-            self.angle, config, self.device, blender_version(), _code(*_SHOT_ROOMS),
-        )
-
-    def facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
-        """Return what the store records of the shot before it is rendered."""
-        performance = scene[0]
-        return {
-            **self.casting.facts(),
-            "angle": int(self.angle) if self.angle.is_integer() else self.angle,
-            "frames": performance.motion.frames,
-            "fps": self.config.fps,
-            "width": self.config.width,
-            "height": self.config.height,
-            "camera": asdict(frame_camera(scene, self.config, self.angle)),
-            "character_height_m": round(performance.character.height, 4),
-            "character_source": performance.character.source,
-            "character_licence": performance.character.licence,
-            "device": self.device,
-            "blender_version": blender_version(),
-        }
-
-
-def camera_of(facts: dict[str, Any]) -> Camera:
-    """Return the camera that a shot's facts hold."""
-    camera = facts["camera"]
-    return Camera(**camera | {name: tuple(camera[name]) for name in ("position", "rotation")})
-
-
-@dataclass(frozen=True)
-class Clip:
-    """One finished video: a shot before a background."""
-
-    variant: Variant
-    shot: Shot
-    background_config: str
-    background_name: str
-    background_file: Path
-
-    @cached_property
-    def background(self) -> Background:
-        """The background as its file has it."""
-        return read_background(self.background_file)
-
-    @cached_property
-    def _background_key(self) -> str:
-        files = [self.background_file]
-        if self.background.picture is not None:
-            files.append(self.background.picture.file)
-        return content_key([file_hash(file) for file in files])
-
-    @cached_property
-    def sample_id(self) -> str:
-        """A name that no other clip of any plan has."""
-        take, shot = self.shot.casting.take, self.shot
-        background = (self.background_name if self.background_config == "named"
-                      else self.background_config)
-        return path_name(take.action, take.name, *take.version, shot.casting.name, background,
-                         f"{shot.angle:g}", shot.config.name)
-
-    @cached_property
-    def key(self) -> str:
-        """The content key."""
-        return content_key(self.sample_id, self.shot.key, self._background_key,
-                           self.shot.config.set_sampling.model_dump(mode="json"),
-                           _code("compositing"))
-
-    def still_key(self, camera: Camera) -> str | None:
-        """Return the content key of the set's still from a camera; None without a set."""
-        if self.background.set is None:
-            return None
-        config = self.shot.config
-        return content_key(
-            self._background_key, asdict(camera), config.set_sampling.model_dump(mode="json"),
-            config.light.model_dump(mode="json"), self.shot.device, blender_version(),
-            _code("stage"),
-        )
-
-
-@dataclass(frozen=True)
-class DisplayClip:
-    """One finished point-light video: a casting as dots; made without Blender.
-
-    The picture, the frame rate and the view are the render config's, so that dots lie where the
-    rendered body has its joints, unless the display has a picture ``of_its_own``.
-    """
-
-    variant: Variant
-    casting: Casting
-    config: RenderConfig
-    display: Display
-    of_its_own: bool
-
-    @cached_property
-    def sample_id(self) -> str:
-        """A name that no other clip of any plan has."""
-        take = self.casting.take
-        words = "_".join(("pointlight", *(self.variant.words or ())))
-        return path_name(take.action, take.name, *take.version, self.casting.name, words,
-                         f"{self.variant.angle:g}", self.config.name)
-
-    @cached_property
-    def key(self) -> str:
-        """The content key: everything that changes pixels."""
-        view = None if self.of_its_own else self.config.camera.model_dump(mode="json")
-        return content_key(
-            self.sample_id, self.casting.take.key, [member.key for member in self.casting.members],
-            self.variant.angle, self.display.model_dump(mode="json"), view,
-            chosen_set(self.display).model_dump(mode="json"), _code(*_DISPLAY_ROOMS),
-        )
+    @property
+    def shots(self) -> tuple[Shot, ...]:
+        """The shots that the clips share, each once."""
+        return tuple({clip.shot.angle: clip.shot for clip in self.clips}.values())
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The clips of a request, and what was left out of a group and why."""
+    """The clips of a request: ``clips`` rendered ones of ``shots``, and ``displays`` of dots.
 
-    clips: tuple[Clip, ...]
-    left_out: tuple[str, ...]
-    displays: tuple[DisplayClip, ...] = ()
+    ``left_out`` says which cells of a group were left out and why.
+    """
+
+    castings: Callable[[], Iterator[CastingPlan]]
+    clips: int
+    shots: int
+    displays: int
+    left_out: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.clips + self.displays
+
+    def __iter__(self) -> Iterator[Clip | DisplayClip]:
+        for part in self.castings():
+            yield from part.clips
+            yield from part.displays
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a take's cells depend on."""
+
+    performers: int
+    aligned: str | None
+    misaligned: str | None
+
+    @staticmethod
+    def of(take: Take) -> "_Kind":
+        return _Kind(take.performers, take.aligned, take.misaligned)
+
+    def background_name(self, variant: Variant) -> str | None:
+        """Return the background that a cell names; None where the take does not know it."""
+        return {"aligned": self.aligned, "misaligned": self.misaligned}.get(
+            variant.background, variant.background)
+
+
+_Members = tuple[CastMember, ...]
+_Cell = tuple[Variant, Setting]
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """All cells of takes of one kind, by who performs them, each cell once."""
+
+    rendered: dict[_Members, list[_Cell]]
+    displayed: dict[_Members, list[tuple[Variant, Display, bool]]]
 
     @cached_property
-    def shots(self) -> tuple[Shot, ...]:
-        """The shots that the clips share, each once, castings together."""
-        return tuple({clip.shot.key: clip.shot for clip in self.clips}.values())
+    def members(self) -> list[_Members]:
+        """Everybody who performs takes of the kind, in order."""
+        return list(dict.fromkeys([*self.rendered, *self.displayed]))
 
-    def by_casting(self) -> Iterator[tuple[Casting, list[Shot]]]:
-        """Yield every casting with its shots."""
-        castings = {shot.casting: None for shot in self.shots}
-        for casting in castings:
-            yield casting, [shot for shot in self.shots if shot.casting == casting]
+    @property
+    def clips(self) -> int:
+        """How many clips are rendered of a take."""
+        return sum(len(cells) for cells in self.rendered.values())
+
+    @property
+    def shots(self) -> int:
+        """How many shots those clips share."""
+        return sum(len({variant.angle for variant, _ in cells})
+                   for cells in self.rendered.values())
+
+    @property
+    def displays(self) -> int:
+        """How many displays are made of a take."""
+        return sum(len(cells) for cells in self.displayed.values())
 
 
-def make_plan(catalogue: Catalogue, takes: Iterable[Take], variants: list[Variant],
-              config: RenderConfig, device: str, performer: str | None,
+@dataclass(frozen=True)
+class _Matrix:
+    """Who plays which variant before which background, for every kind of take."""
+
+    catalogue: Catalogue
+    variants: Sequence[Variant]
+    config: RenderConfig
+    performer: str | None
+    partner: str | None
+
+    def cells(self, kind: _Kind) -> _Cells:
+        cells = _Cells({}, {})
+        seen: set[tuple[_Members, float, str]] = set()
+        for variant in self.variants:
+            if variant.words is None and kind.background_name(variant) is None:
+                continue
+            members = self._members(variant, kind.performers)
+            if variant.words is not None:
+                cells.displayed.setdefault(members, []).append(
+                    (variant, *_display(variant, self.config)))
+                continue
+            setting = self._setting(variant, kind)
+            if (members, variant.angle, setting.word) not in seen:
+                seen.add((members, variant.angle, setting.word))
+                cells.rendered.setdefault(members, []).append((variant, setting))
+        return cells
+
+    def _setting(self, variant: Variant, kind: _Kind) -> Setting:
+        name = kind.background_name(variant)
+        assert name is not None, "cells without a background are passed over"
+        return Setting(variant.background if variant.background in BACKGROUNDS else NAMED, name,
+                       self.catalogue.file("background", name))
+
+    def _members(self, variant: Variant, performers: int) -> _Members:
+        name = CAST.get(variant.character, variant.character)
+        if variant.character == "base" and self.performer is not None:
+            name = self.performer
+        first = cast_member(self.catalogue, name)
+        if performers == 1:
+            return (first,)
+        return first, cast_member(self.catalogue, self.partner or PARTNERS.get(name, name))
+
+
+def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Variant],
+              config: RenderConfig, device: str, performer: str | None = None,
               partner: str | None = None) -> Plan:
     """Return the plan of all variants of all takes.
 
     ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
-    person of every scene. Raises RequestError for a cell that
-    was asked for by name and needs a background which the take does not have.
+    person of every scene. ``takes`` may be made as they are asked for. Raises RequestError for a
+    cell that was asked for by name and needs a background which a take does not have, and for
+    backgrounds and characters that cannot be read.
     """
-    clips: list[Clip] = []
-    left_out: list[str] = []
-    displays: list[DisplayClip] = []
+    matrix = _Matrix(catalogue, variants, config, performer, partner)
+    kinds: Counter[_Kind] = Counter()
+    left_out: dict[str, None] = {}
     for take in takes:
-        for variant in variants:
-            if variant.words is not None:
-                members = _members(catalogue, take, variant, performer, partner)
-                displays.append(_display_clip(variant, Casting(take, members), config))
-                continue
-            name = _background_name(take, variant)
-            if name is None:
-                problem = (f"{take.action}: {variant} needs to know a background;"
-                           f" say --{variant.background} NAME ({', '.join(catalogue.backgrounds)})")
-                if not variant.from_group:
-                    raise RequestError(problem)
-                left_out.append(problem)
-                continue
-            members = _members(catalogue, take, variant, performer, partner)
-            shot = Shot(Casting(take, members), variant.angle, config, device)
-            clip = Clip(variant, shot, variant.background if variant.background in BACKGROUNDS
-                        else "named", name, catalogue.file("background", name))
-            clips.append(clip)
-    _check_backgrounds(clips)
-    return Plan(tuple({clip.sample_id: clip for clip in clips}.values()), tuple(left_out),
-                tuple({clip.sample_id: clip for clip in displays}.values()))
+        kind = _Kind.of(take)
+        kinds[kind] += 1
+        left_out |= dict.fromkeys(_without_background(catalogue, take, kind, variants))
+    cells = {kind: matrix.cells(kind) for kind in kinds}
+    _check_backgrounds(cells.values())
+    rendering = Rendering(config, device)
+
+    def castings() -> Iterator[CastingPlan]:
+        for take in takes:
+            yield from _castings(take, cells[_Kind.of(take)], rendering)
+
+    return Plan(castings, clips=sum(count * cells[kind].clips for kind, count in kinds.items()),
+                shots=sum(count * cells[kind].shots for kind, count in kinds.items()),
+                displays=sum(count * cells[kind].displays for kind, count in kinds.items()),
+                left_out=tuple(left_out))
 
 
-def _display_clip(variant: Variant, casting: Casting, config: RenderConfig) -> DisplayClip:
+def _castings(take: Take, cells: _Cells, rendering: Rendering) -> Iterator[CastingPlan]:
+    for members in cells.members:
+        casting = Casting(take, members)
+        rendered = cells.rendered.get(members, [])
+        shots = {variant.angle: Shot(casting, variant.angle, rendering) for variant, _ in rendered}
+        yield CastingPlan(
+            casting,
+            tuple(Clip(variant, shots[variant.angle], setting) for variant, setting in rendered),
+            tuple(DisplayClip(variant, casting, rendering.config, display, of_its_own)
+                  for variant, display, of_its_own in cells.displayed.get(members, [])))
+
+
+def _without_background(catalogue: Catalogue, take: Take, kind: _Kind,
+                        variants: Sequence[Variant]) -> list[str]:
+    """Return why cells are left out; raises RequestError where one was asked for by name."""
+    if kind.aligned is not None and kind.misaligned is not None:
+        return []
+    problems = []
+    for variant in variants:
+        if variant.words is None and kind.background_name(variant) is None:
+            problem = (f"{take.action}: {variant} needs to know a background;"
+                       f" say --{variant.background} NAME ({', '.join(catalogue.backgrounds)})")
+            if not variant.from_group:
+                raise RequestError(problem)
+            problems.append(problem)
+    return problems
+
+
+def _display(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
+    """Return a variant's display, and whether its picture is its own instead of the config's."""
     base = Display(name="pointlight", description="dots where the body's joints are",
                    dot_diameter=f"{DOT_SHARE * config.height:.4g}px")
     display, of_its_own = worded_display(variant.words or (), base)
     if not of_its_own:
         display = changed(display, width=config.width, height=config.height, fps=config.fps)
-    return DisplayClip(variant, casting, config, display, of_its_own)
+    return display, of_its_own
 
 
-def _background_name(take: Take, variant: Variant) -> str | None:
-    return {"aligned": take.aligned, "misaligned": take.misaligned}.get(
-        variant.background, variant.background)
-
-
-def _members(catalogue: Catalogue, take: Take, variant: Variant, performer: str | None,
-             partner: str | None) -> tuple[CastMember, ...]:
-    name = CAST.get(variant.character, variant.character)
-    if variant.character == "base" and performer is not None:
-        name = performer
-    if take.performers == 1:
-        return (cast_member(catalogue, name),)
-    return cast_member(catalogue, name), cast_member(catalogue, partner or PARTNERS.get(name, name))
-
-
-def _check_backgrounds(clips: list[Clip]) -> None:
+def _check_backgrounds(kinds: Iterable[_Cells]) -> None:
     """Read every background before anything is rendered, so that errors come first."""
-    for file in sorted({clip.background_file for clip in clips}):
+    files = {setting.file for cells in kinds
+             for settings in cells.rendered.values() for _, setting in settings}
+    for file in sorted(files):
         read_background(file)

@@ -11,10 +11,11 @@ from mimegen.base.files import file_hash, publish
 from mimegen.base.names import path_name
 from mimegen.characters.character import Performance
 from mimegen.compositing.video import CRF, PRESET, write_pictures
-from mimegen.library.takes import Casting, Take
+from mimegen.library.casting import Casting
+from mimegen.library.take import Take
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
-from mimegen.plan.plan import DisplayClip
+from mimegen.plan.clips import DisplayClip
 from mimegen.pointlight import outputs
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.record import display_facts
@@ -34,15 +35,12 @@ def take_scene(take: Take, display: Display) -> Scene:
 
     Raises RequestError where a skeleton lacks a joint that the display's dots need.
     """
-    facts = {
-        "action": take.action, "take": take.name, "actor": take.actor, "labels": list(take.labels),
-        "avatar": None, "seed": take.seed, "licence": take.licence, "motion_file": take.file.name,
-        "motion_sha256": file_hash(take.file), "dots_from": "motion", **take.reading(),
-    }
-    if take.partner:
-        facts |= {"partner_motion_file": take.partner.name,
-                  "partner_motion_sha256": file_hash(take.partner)}
-    return scene_of_motions(take_name(take), take.sources(source_fps(display)), display, facts)
+    facts = {**take.facts(), "avatar": None, "dots_from": "motion"}
+    for partner in take.files[1:]:
+        facts |= {"partner_motion_file": partner.name,
+                  "partner_motion_sha256": file_hash(partner)}
+    return scene_of_motions(path_name(*take.words), take.sources(source_fps(display)), display,
+                            facts)
 
 
 def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
@@ -51,7 +49,7 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
     Raises RequestError where the motion does not fit the character.
     """
     facts = {**casting.facts(), "dots_from": "character"}
-    name = path_name(*_words_of(casting.take), casting.name)
+    name = path_name(*casting.take.words, casting.name)
     return scene_of_performances(name, _performed(casting, fps), display, facts)
 
 
@@ -75,16 +73,6 @@ def marker_scene(file: Path, display: Display, subject: str | None = None) -> Sc
         "motion_notes": list(points.notes),
     }
     return scene_of_markers(path_name(file.stem), points, display, facts)
-
-
-def take_name(take: Take) -> str:
-    """Return the stable name of a take, which seeds what is random in its displays."""
-    return path_name(*_words_of(take))
-
-
-def _words_of(take: Take) -> list[str]:
-    seed = [f"seed{take.seed}"] if take.is_score else []
-    return [take.action, take.name, *seed]
 
 
 def source_fps(display: Display) -> float:

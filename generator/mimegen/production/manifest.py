@@ -6,7 +6,7 @@ from typing import Any
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.manifest.row import Row
-from mimegen.plan.plan import Clip
+from mimegen.plan.clips import Clip
 
 
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
@@ -17,8 +17,8 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
         "config_name": str(clip.variant),
-        "background_config": clip.background_config,
-        "background_name": clip.background_name,
+        "background_config": clip.setting.kind,
+        "background_name": clip.setting.name,
         "render_config_name": config.name,
         "frames": clip_facts.frames,
         "width": clip_facts.width,

@@ -1,10 +1,10 @@
 """The main job: carry out a plan, clip by clip as their shots are done."""
 
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
@@ -12,14 +12,23 @@ from mimegen.base.files import scratch_folder
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
 from mimegen.farm.local import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.tasks import CastingFailed, CastingReady, Task, shot_tasks
+from mimegen.farm.task import Task
 from mimegen.manifest.file import add_rows, content_of, typed_row
 from mimegen.manifest.row import Row
-from mimegen.plan.plan import Clip, DisplayClip, Plan, camera_of
+from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.plan import CastingPlan, Plan
+from mimegen.plan.shots import camera_of
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import write_display_clip
 from mimegen.production.manifest import clip_row
 from mimegen.production.progress import Reporter
+from mimegen.production.tasks import (
+    CastingFailed,
+    CastingReady,
+    Notice,
+    Work,
+    casting_tasks,
+)
 from mimegen.stage.jobs import FrameDone, Ready, SetJob
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
@@ -37,14 +46,14 @@ class Workers:
 
 @dataclass(eq=False)
 class _Run:
-    """The state of one carrying-out."""
+    """The state of one carrying-out: the clips of castings that have been drawn from the plan."""
 
     store: Store
     out: Path
     folder: ClipFolder
     reporter: Reporter
-    waiting: list[Clip]
-    displays: list[DisplayClip] = field(default_factory=list)
+    shots_left: int
+    waiting: dict[str, list[Clip]] = field(default_factory=dict)
     composing: dict[Future[Row], Clip | DisplayClip] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
@@ -63,25 +72,14 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     prepare_folders(plan, store, out)
     if plan.clips:
         devices = ", ".join(sorted(set(workers.devices)))
-        reporter.say(f"{len(plan.clips)} clips of {len(plan.shots)} shots on {devices}")
+        reporter.say(f"{plan.clips} clips of {plan.shots} shots on {devices}")
     if plan.displays:
-        reporter.say(f"{len(plan.displays)} point-light clips")
+        reporter.say(f"{plan.displays} point-light clips")
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
-    run = _Run(store, out, ClipFolder.of(out, opaque), reporter, waiting=[])
-    wanted: tuple[Clip | DisplayClip, ...] = (*plan.clips, *plan.displays)
-    for clip in wanted:
-        row = finished_row(clip, store, run.folder)
-        if row is None and isinstance(clip, DisplayClip):
-            run.displays.append(clip)
-        elif row is None and isinstance(clip, Clip):
-            run.waiting.append(clip)
-        elif row is not None:
-            run.rows.append(row)
-            reporter.clip(f"{clip.sample_id}: already there")
+    run = _Run(store, out, ClipFolder.of(out, opaque), reporter, shots_left=plan.shots)
     try:
-        if run.waiting or run.displays:
-            _carry_out(plan, run, workers)
+        _carry_out(plan, run, workers)
     except KeyboardInterrupt:
         add_rows(run.out, run.rows)
         raise
@@ -120,46 +118,70 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
     if not (out / "clips").resolve().is_relative_to(out.resolve()):
         raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
                            " its manifest names only what lies in it")
-    due = [shot for shot in plan.shots if store.shot_facts(shot.key) is None]
-    need = sum(shot.config.width * shot.config.height * shot.config.fps for shot in due)
+    first = next(iter(plan.castings()), None)
+    if first is None or not first.shots:
+        return
+    config = first.shots[0].config
+    need = BYTES_PER_PIXEL * config.width * config.height * config.fps
     free = shutil.disk_usage(store.root).free
-    if need * BYTES_PER_PIXEL > free:
+    if need > free:
         raise RequestError(
             f"{store.root}: only {free / 1e6:.0f} MB free, but a second of each of these"
-            f" {len(due)} shots alone takes about {need * BYTES_PER_PIXEL / 1e6:.0f} MB;"
+            f" {plan.shots} shots alone takes about {need / 1e6:.0f} MB;"
             " free some space or name another place with --store"
         )
 
 
-def _no_events() -> Generator[Event | None, None, None]:
-    """Yield nothing: point-light clips alone need no Blender."""
-    yield from ()
-
-
 def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
-    tasks = shot_tasks(plan, run.waiting, run.store)
-    events = _no_events()
-    if run.waiting:
-        events = run_tasks(tasks, workers.devices, workers.threads, run.store.scratch)
-    run.reporter.expect(0, len({clip.shot.key for clip in run.waiting}))
-    with ThreadPoolExecutor(max_workers=1) as pool, closing(events):
-        try:
-            for display in run.displays:
-                run.composing[pool.submit(_show, display, run.store, run.folder)] = display
-            for event in events:
-                _handle(event, run, pool)
-                _collect(run)
-            while run.composing:
-                _collect(run, wait=True)
-        except BaseException:
-            for future in run.composing:
-                future.cancel()
-            raise
-    for clip in run.waiting:
-        run.failures.setdefault(clip.sample_id, "its frames were not made")
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        events: Generator[Event | Notice | None, None, None] = run_tasks(
+            _work(plan, run, pool), workers.devices, workers.threads, run.store.scratch)
+        with closing(events):
+            try:
+                for event in events:
+                    _handle(event, run, pool)
+                    _collect(run)
+                while run.composing:
+                    _collect(run, wait=True)
+            except BaseException:
+                for future in run.composing:
+                    future.cancel()
+                raise
+    for clips in run.waiting.values():
+        for clip in clips:
+            run.failures.setdefault(clip.sample_id, "its frames were not made")
 
 
-def _handle(event: Event | None, run: _Run, pool: ThreadPoolExecutor) -> None:
+def _work(plan: Plan, run: _Run, pool: ThreadPoolExecutor) -> Iterator[Work]:
+    """Draw castings from the plan as workers come free, and yield what is to be done of them."""
+    stills: set[str] = set()
+    for part in plan.castings():
+        left = _without_finished(part, run)
+        for display in left.displays:
+            run.composing[pool.submit(_show, display, run.store, run.folder)] = display
+        run.shots_left -= len(part.shots)
+        if left.clips:
+            for clip in left.clips:
+                run.waiting.setdefault(clip.shot.key, []).append(clip)
+            yield from casting_tasks(left, run.store, stills)
+
+
+def _without_finished(part: CastingPlan, run: _Run) -> CastingPlan:
+    """Return the clips of a casting that are not there; take in the rows of those that are."""
+    due: list[Clip | DisplayClip] = []
+    wanted: tuple[Clip | DisplayClip, ...] = (*part.clips, *part.displays)
+    for clip in wanted:
+        row = finished_row(clip, run.store, run.folder)
+        if row is None:
+            due.append(clip)
+        else:
+            run.rows.append(row)
+            run.reporter.clip(f"{clip.sample_id}: already there")
+    return replace(part, clips=tuple(clip for clip in due if isinstance(clip, Clip)),
+                   displays=tuple(clip for clip in due if isinstance(clip, DisplayClip)))
+
+
+def _handle(event: Event | Notice | None, run: _Run, pool: ThreadPoolExecutor) -> None:
     match event:
         case Ready():
             run.reporter.say(f"Blender {event.blender_version} renders on {event.device}")
@@ -179,26 +201,24 @@ def _handle(event: Event | None, run: _Run, pool: ThreadPoolExecutor) -> None:
 
 
 def _count(event: CastingReady, run: _Run) -> None:
-    """Renew the count of frames to render, taking castings not yet seen to be as long."""
+    """Renew the count of frames to render, taking castings not yet drawn to be as long."""
     for shot in event.shots:
         run.planned[shot.key] = (event.frames, round(event.missing / len(event.shots)))
-    shots = {clip.shot.key for clip in [*run.waiting, *run.composing.values()]
-             if isinstance(clip, Clip)}
-    unseen = len(shots - run.planned.keys())
     mean = sum(frames for frames, _ in run.planned.values()) / len(run.planned)
     missing = sum(missing for _, missing in run.planned.values())
-    run.reporter.expect(round(missing + unseen * mean), len(shots | run.planned.keys()))
+    run.reporter.expect(round(missing + run.shots_left * mean), len(run.planned) + run.shots_left)
 
 
-def _clips_of_shots(run: _Run, keys: set[str]) -> list[Clip]:
-    return [clip for clip in run.waiting if clip.shot.key in keys]
+def _clips_of_shots(run: _Run, keys: Iterable[str]) -> list[Clip]:
+    return [clip for key in keys for clip in run.waiting.get(key, ())]
 
 
 def _clips_of_task(run: _Run, task: Task) -> list[Clip]:
     """Return the waiting clips that a task has to do with."""
     if isinstance(task.job, SetJob):
-        return [clip for clip in run.waiting if _still(run, clip) == task.job.target]
-    return _clips_of_shots(run, {folder.name for folder in task.job.folders})
+        return [clip for clip in _clips_of_shots(run, list(run.waiting))
+                if _still(run, clip) == task.job.target]
+    return _clips_of_shots(run, dict.fromkeys(folder.name for folder in task.job.folders))
 
 
 def _still(run: _Run, clip: Clip) -> Path | None:
@@ -210,8 +230,15 @@ def _still(run: _Run, clip: Clip) -> Path | None:
 
 def _fail(run: _Run, clips: list[Clip], why: str) -> None:
     for clip in clips:
-        run.waiting.remove(clip)
+        _no_longer_waiting(run, clip)
         run.failures[clip.sample_id] = why
+
+
+def _no_longer_waiting(run: _Run, clip: Clip) -> None:
+    clips = run.waiting[clip.shot.key]
+    clips.remove(clip)
+    if not clips:
+        del run.waiting[clip.shot.key]
 
 
 def _compose_ready(run: _Run, clips: list[Clip], pool: ThreadPoolExecutor) -> None:
@@ -223,7 +250,7 @@ def _compose_ready(run: _Run, clips: list[Clip], pool: ThreadPoolExecutor) -> No
             run.reporter.shot()
         still = _still(run, clip)
         if key in run.finished_shots and (still is None or still.exists()):
-            run.waiting.remove(clip)
+            _no_longer_waiting(run, clip)
             run.composing[pool.submit(_compose, clip, still, run.store, run.folder)] = clip
 
 

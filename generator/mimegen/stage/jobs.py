@@ -1,48 +1,43 @@
 """What the main process asks of the stage, and what it hears: typed, picklable, no bpy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.characters.character import Character, Performance
-from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.scenery.scenery import Scenery
 from mimegen.store.frames import frame_name
 
 
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """A character in every pose of a shot: ``positions`` (F, J, 3), ``rotations`` (F, J, 4)."""
+@dataclass(frozen=True)
+class FigureFiles:
+    """Where a figure is published: what is seen of it, and its performance."""
 
-    character: Character
-    positions: FloatArray
-    rotations: FloatArray
-
-    @staticmethod
-    def of(performance: Performance) -> "Figure":
-        """Return the figure that a performance shows."""
-        pose = performance.motion.global_pose
-        return Figure(performance.character, pose.positions, pose.rotations)
+    character: Path
+    performance: Path
 
 
 @dataclass(frozen=True, eq=False)
 class ShotJob:
     """Frames of a scene from one or more cameras, frames outer and cameras inner.
 
-    ``figures`` are the performers, as long as one another; ``missing`` (F, C) says which frames
-    are still to be made for which camera. Frame ``f`` of camera ``c`` is published as
-    ``folders[c] / frame_name(f)``.
+    ``figures`` are the performers' files, performances as long as one another; ``missing`` (F, C)
+    says which frames are still to be made for which camera. Frame ``f`` of camera ``c`` is
+    published as ``folders[c] / frame_name(f)``.
     """
 
-    figures: tuple[Figure, ...]
+    figures: tuple[FigureFiles, ...]
     cameras: tuple[Camera, ...]
     config: RenderConfig
     folders: tuple[Path, ...]
     missing: NDArray[np.bool_]
+
+    def only(self, missing: NDArray[np.bool_]) -> "ShotJob":
+        """Return the part of the job that ``missing`` (F, C) names."""
+        return replace(self, missing=missing)
 
     def frame_file(self, frame: int, camera: int) -> Path:
         """Return where a frame is published."""

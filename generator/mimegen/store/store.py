@@ -1,15 +1,21 @@
 """Finished pieces under their content keys: nothing half-written is ever seen, nothing made twice.
 
-    shots/<key>/shot.json      what the shot is: frames, camera, provenance
-    shots/<key>/000000.npz     its frames
-    stills/<key>.png           a background set from a camera
-    clips/<key>.json           the manifest row of a finished clip
-    scratch/                   workers' temporary files
+    characters/ab/<key>.npz       a built character
+    performances/ab/<key>.npz     a motion on a character, at a frame rate
+    shots/ab/<key>/shot.json      what the shot is: frames, camera, provenance
+    shots/ab/<key>/000000.npz     its frames
+    stills/ab/<key>.png           a background set from a camera
+    clips/ab/<key>.json           the manifest row of a finished clip
+    scratch/                      workers' temporary files
+
+``ab`` are the key's first two digits, so that no folder holds a million entries. Stores of before
+had no such folders; what lies in them is still found.
 """
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +34,34 @@ class Store:
 
     def shot_folder(self, key: str) -> Path:
         """Return where a shot's frames lie."""
-        return self.root / "shots" / key
+        return self._place("shots", key, "")
 
     def still(self, key: str) -> Path:
         """Return where the still of a set lies."""
-        return self.root / "stills" / f"{key}.png"
+        return self._place("stills", key, ".png")
+
+    def character(self, key: str) -> Path:
+        """Return where a built character lies."""
+        return self._place("characters", key, ".npz")
+
+    def performance(self, key: str) -> Path:
+        """Return where a performance lies."""
+        return self._place("performances", key, ".npz")
+
+    def _place(self, kind: str, key: str, suffix: str) -> Path:
+        if key in self._unfanned.get(kind, ()):
+            return self.root / kind / f"{key}{suffix}"
+        return self.root / kind / key[:2] / f"{key}{suffix}"
+
+    @cached_property
+    def _unfanned(self) -> dict[str, frozenset[str]]:
+        """The keys that lie where stores of before had them, by kind."""
+        found = {}
+        for kind in ("shots", "stills", "clips"):
+            folder = self.root / kind
+            places = folder.iterdir() if folder.is_dir() else ()
+            found[kind] = frozenset(place.stem for place in places if len(place.stem) > 2)
+        return found
 
     @property
     def scratch(self) -> Path:
@@ -49,11 +78,11 @@ class Store:
 
     def clip_row(self, key: str) -> dict[str, Any] | None:
         """Return the manifest row of a clip that was finished, or None."""
-        return _read_json(self.root / "clips" / f"{key}.json")
+        return _read_json(self._place("clips", key, ".json"))
 
     def record_clip(self, key: str, row: dict[str, Any]) -> None:
         """Record a finished clip."""
-        publish(self.root / "clips" / f"{key}.json", json.dumps(row, indent=1))
+        publish(self._place("clips", key, ".json"), json.dumps(row, indent=1))
 
     def missing(self, key: str, frames: int) -> NDArray[np.bool_]:
         """Say (F,) which frames of a shot are absent or damaged; damaged ones are removed.
@@ -83,7 +112,8 @@ class Store:
 
     def sweep(self, keys: Iterable[str]) -> None:
         """Remove what killed writers left beside the frames of these shots and beside stills."""
-        for folder in [*(self.shot_folder(key) for key in keys), self.root / "stills"]:
+        stills = self.root / "stills"
+        for folder in [*(self.shot_folder(key) for key in keys), stills, *stills.glob("??")]:
             sweep(folder)
 
 

@@ -13,7 +13,6 @@ from mimegen.stage.blender.render import PictureReader, Region, apply_sampling
 from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import Light, RenderConfig
-from mimegen.stage.jobs import ShotJob
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.shadow import (
     GroundShadow,
@@ -74,10 +73,10 @@ class FigureStage:
         self._outline = np.empty((0, 3), np.float32)
         self._shadow: GroundShadow | None = None
 
-    def suits(self, job: ShotJob) -> bool:
-        """Whether a job is of the same character under the same config."""
-        wanted = [figure.character.fingerprint for figure in job.figures]
-        return self.fingerprints == wanted and self.config == job.config
+    def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
+        """Whether it holds these characters under this config."""
+        wanted = [character.fingerprint for character in characters]
+        return self.fingerprints == wanted and self.config == config
 
     def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
         """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""

@@ -1,7 +1,7 @@
 """What a worker process does: jobs in, published frames and messages out."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 
 import bpy
@@ -12,7 +12,9 @@ from mimegen.base.files import publish
 from mimegen.stage.blender.render import PictureReader, use_device
 from mimegen.stage.blender.scenery import render_set
 from mimegen.stage.blender.shot import FigureStage
+from mimegen.stage.config import RenderConfig
 from mimegen.stage.devices import kind_of_cpu
+from mimegen.stage.figures import Figure, read_figure
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, SetJob, ShotJob
 from mimegen.stage.skinning import joint_columns
 from mimegen.store.frames import frame_to_bytes
@@ -48,26 +50,38 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
         if isinstance(job, SetJob):
             render_set(job, reader)
             return None, JobDone()
-        if stage is None or not stage.suits(job):
-            stage = FigureStage([figure.character for figure in job.figures], job.config)
-        _render_shot(job, stage, reader, send)
+        figures = [read_figure(files) for files in job.figures]
+        stage = _stage_for(figures, job.config, stage)
+        _render_shot(job, figures, stage, reader, send)
         return stage, JobDone()
     except (EOFError, ConnectionError):
         raise
     except ShotError as problem:
         return None, JobFailed(str(problem), means_full_disk(problem))
     except Exception as problem:
-        what = job.target if isinstance(job, SetJob) else f"{_cast_of(job)} on the stage"
+        what = job.target if isinstance(job, SetJob) else job.folders[0]
         return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}",
                                means_full_disk(problem))
 
 
-def _cast_of(job: ShotJob) -> str:
-    return " and ".join(figure.character.name for figure in job.figures)
+def _stage_for(figures: Sequence[Figure], config: RenderConfig,
+               stage: FigureStage | None) -> FigureStage:
+    """Return a stage that holds the figures: the one there is, if it does.
+
+    Raises ShotError naming the characters.
+    """
+    characters = [figure.character for figure in figures]
+    if stage is not None and stage.suits(characters, config):
+        return stage
+    try:
+        return FigureStage(characters, config)
+    except Exception as problem:
+        names = " and ".join(character.name for character in characters)
+        raise ShotError(f"{names} on the stage: {type(problem).__name__}: {problem}") from problem
 
 
-def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
-                 send: Callable[[Message], None]) -> None:
+def _render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
+                 reader: PictureReader, send: Callable[[Message], None]) -> None:
     """Publish every missing frame, frames outer and cameras inner.
 
     Raises ShotError, naming frame, camera and folder.
@@ -76,7 +90,7 @@ def _render_shot(job: ShotJob, stage: FigureStage, reader: PictureReader,
         columns = [
             joint_columns(figure.character.skeleton, figure.positions[frame, None],
                           figure.rotations[frame, None])
-            for figure in job.figures
+            for figure in figures
         ]
         started = time.perf_counter()
         stage.pose(columns)

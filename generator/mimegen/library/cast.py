@@ -1,0 +1,160 @@
+"""The cast: characters by where they come from."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key, file_hash
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character
+from mimegen.characters.imported.importing import import_character
+from mimegen.characters.sampling import sample_character
+from mimegen.characters.spec import read_character
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.keys import figure_code, lights_code
+from mimegen.pointlight import lights
+
+RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
+
+
+class CastMember(Hashable, Protocol):
+    """Somebody who can play a part."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in clips' names."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file that says who it is, if there is one."""
+
+    @property
+    def key(self) -> str:
+        """What the body depends on: the body that motions are brought onto."""
+
+    def build(self) -> Character:
+        """Return the body that motions are brought onto. Raises RequestError."""
+
+
+@dataclass(frozen=True)
+class DescribedPerson:
+    """A person that a YAML file describes."""
+
+    name: str
+    file: Path
+
+    @cached_property
+    def key(self) -> str:
+        """What the character depends on."""
+        return content_key(file_hash(self.file), figure_code())
+
+    def build(self) -> Character:
+        """Build body and outfit."""
+        return build_character(read_character(self.file))
+
+
+@dataclass(frozen=True)
+class RandomPerson:
+    """A person drawn by a seed."""
+
+    name: str
+    seed: int
+
+    @property
+    def file(self) -> None:
+        """There is none."""
+        return None
+
+    @cached_property
+    def key(self) -> str:
+        """What the character depends on."""
+        return content_key(self.seed, figure_code())
+
+    def build(self) -> Character:
+        """Build body and outfit."""
+        return build_character(sample_character(self.seed))
+
+
+@dataclass(frozen=True)
+class RiggedFigure:
+    """A rigged file that a user brings."""
+
+    name: str
+    file: Path
+
+    @cached_property
+    def key(self) -> str:
+        """What the character depends on; the file may draw on pictures beside it."""
+        return content_key(built(self).fingerprint)
+
+    def build(self) -> Character:
+        """Read the figure."""
+        return import_character(self.file)
+
+
+@dataclass(frozen=True)
+class InLights:
+    """Another member of the cast, seen as glowing spheres at the joints."""
+
+    name: str
+    body: CastMember
+
+    @property
+    def file(self) -> Path | None:
+        """The body's."""
+        return self.body.file
+
+    @property
+    def key(self) -> str:
+        """The body's: motions are brought onto it."""
+        return self.body.key
+
+    def build(self) -> Character:
+        """Build the body."""
+        return self.body.build()
+
+
+def seen_key(member: CastMember) -> str:
+    """Return what the looks of a member depend on."""
+    if not isinstance(member, InLights):
+        return member.key
+    return content_key("lights", member.key, lights_code())
+
+
+def seen(member: CastMember, body: Character) -> Character:
+    """Return what is seen of a member's body."""
+    return lights.of_lights(body) if isinstance(member, InLights) else body
+
+
+def cast_member(catalogue: Catalogue, name: str) -> CastMember:
+    """Return the character that a name, a file's path or ``random:SEED`` stands for.
+
+    ``lights:NAME`` is that character as glowing spheres. Raises RequestError where there is none,
+    or its file is no character.
+    """
+    if name.startswith("lights:"):
+        body = cast_member(catalogue, name.removeprefix("lights:"))
+        return InLights(f"{body.name}_lights", body)
+    if name.startswith("random:"):
+        seed = name.removeprefix("random:")
+        if not seed.isdigit():
+            raise RequestError(f"character '{name}': random: wants a whole number, as in random:7")
+        return RandomPerson(f"random_{seed}", int(seed))
+    file = catalogue.file("character", name)
+    if file.suffix.lower() in RIGGED_SUFFIXES:
+        figure = RiggedFigure(file.stem, file)
+        built(figure)
+        return figure
+    if file.suffix.lower() != ".yaml":
+        raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file")
+    read_character(file)
+    return DescribedPerson(file.stem, file)
+
+
+@lru_cache(maxsize=4)
+def built(member: CastMember) -> Character:
+    """Return a member's body, built once."""
+    return member.build()

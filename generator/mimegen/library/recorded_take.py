@@ -1,0 +1,126 @@
+"""Takes of motion capture: one file, or two of one scene."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.files import content_key, file_hash
+from mimegen.library.keys import recording_code
+from mimegen.library.take import RELAXED, Described, Source
+from mimegen.motion.trimming import Span
+from mimegen.readers import ReadOptions, Recording, Trim, read_motion
+from mimegen.readers.asf_amc import skeleton_file
+from mimegen.readers.files import buffers_beside
+from mimegen.readers.options import AS_FOUND
+from mimegen.readers.partners import partner_options, placed_together
+from mimegen.readers.trimming import cut, span_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedTake(Described):
+    """A mocap file, and perhaps that of a partner who shares its clock and world.
+
+    ``options`` say how the files are read, ``source`` and ``original_name`` where an imported one
+    came from; ``hand_shape`` is that of fingers of which the file says nothing.
+    """
+
+    partner: Path | None = None
+    options: ReadOptions = AS_FOUND
+    source: str | None = None
+    original_name: str | None = None
+    hand_shape: str = RELAXED
+
+    @property
+    def seed(self) -> int:
+        """Motion capture has no seed."""
+        return 0
+
+    @cached_property
+    def key(self) -> str:
+        """What the motions depend on."""
+        return content_key(self._content, recording_code())
+
+    @cached_property
+    def _content(self) -> str:
+        """What the files hold and how much of them is used, apart from code."""
+        skeletons = [skeleton_file(file, self.options.skeleton if file == self.file else None)
+                     for file in self.files if file.suffix.lower() == ".amc"]
+        buffers = [buffer for file in self.files for buffer in buffers_beside(file)]
+        others = [*skeletons, *buffers, *filter(None, [self.options.mapping])]
+        return content_key([file_hash(file) for file in self.files],
+                           [file_hash(file) for file in others], self.options.stack,
+                           self.options.subject, str(self.options.trim), self.hand_shape)
+
+    @property
+    def version(self) -> tuple[str, ...]:
+        """What files and how much of them is used, in short."""
+        return (self._content[:6],)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Action and take."""
+        return self.action, self.name
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file of every performer."""
+        return (self.file, self.partner) if self.partner else (self.file,)
+
+    @property
+    def performers(self) -> int:
+        """How many people the take shows."""
+        return len(self.files)
+
+    def sources(self, fps: float) -> tuple[Source, ...]:
+        """Return every performer's motion at its own frame rate, with its joints by role."""
+        recordings = self.recordings
+        if len(recordings) == 1:
+            return ((recordings[0].motion, recordings[0].roles),)
+        motions = placed_together(*recordings)
+        return tuple((motion, recording.roles)
+                     for motion, recording in zip(motions, recordings, strict=True))
+
+    @property
+    def recordings(self) -> tuple[Recording, ...]:
+        """What the files hold; partners are trimmed alike, by what either of them needs."""
+        if self.partner is None:
+            return (_recorded(self.file, self.options),)
+        whole = replace(self.options, trim=Trim())
+        recordings = (_recorded(self.file, whole),
+                      _recorded(self.partner, partner_options(self.file, self.partner, whole)))
+        spans = [span_of(file, recording, self.options.trim)
+                 for file, recording in zip(self.files, recordings, strict=True)]
+        start = min(span.first / r.motion.fps for span, r in zip(spans, recordings, strict=True))
+        end = max(span.last / r.motion.fps for span, r in zip(spans, recordings, strict=True))
+        return tuple(cut(recording, Span(
+            round(start * recording.motion.fps),
+            min(round(end * recording.motion.fps), recording.motion.frames - 1)))
+            for recording in recordings)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        return {**self.described(), "seed": self.seed, "style": None,
+                "motion_kind": self.file.suffix.lstrip("."), **self.reading()}
+
+    def reading(self) -> dict[str, Any]:
+        """Return how the file was understood, for the manifest."""
+        recording = self.recordings[0]
+        first, last = recording.span or (0, recording.motion.frames - 1)
+        return {
+            "motion_source": self.source, "motion_original_name": self.original_name,
+            "motion_stack": self.options.stack, "motion_subject": self.options.subject,
+            "motion_trim": str(self.options.trim),
+            "motion_first_frame": first, "motion_last_frame": last,
+            "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping
+            else None,
+            "motion_system": recording.system, "motion_fps": recording.motion.fps,
+            "motion_unit_m": recording.unit, "motion_unit_found_by": recording.unit_source,
+            "motion_up_axis": recording.up_axis, "motion_up_axis_found_by": recording.up_source,
+            "motion_notes": list(recording.notes),
+        }
+
+
+@lru_cache(maxsize=4)
+def _recorded(file: Path, options: ReadOptions) -> Recording:
+    return read_motion(file, options)

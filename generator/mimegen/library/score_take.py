@@ -1,0 +1,75 @@
+"""Takes that are choreographed: a score and a seed."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.files import content_key, file_hash
+from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.score import Score, read_score
+from mimegen.library.keys import score_code
+from mimegen.library.take import RELAXED, Described, Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTake(Described):
+    """A score, performed by a seed and in a style (None: the seed's own)."""
+
+    seed: int
+    style: str | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """What the motions depend on."""
+        return content_key(file_hash(self.file), self.seed, self.style, score_code())
+
+    @property
+    def hand_shape(self) -> str:
+        """Scores say what every finger does."""
+        return RELAXED
+
+    @property
+    def version(self) -> tuple[str, ...]:
+        """The seed and, where it was asked for, the style."""
+        return (f"seed{self.seed}",) if self.style is None else (f"seed{self.seed}", self.style)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Action, take and seed."""
+        return self.action, self.name, f"seed{self.seed}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The score alone: it holds all performers."""
+        return (self.file,)
+
+    @property
+    def performers(self) -> int:
+        """How many people the score has."""
+        return len(self.score.parts())
+
+    @property
+    def score(self) -> Score:
+        """The score as it is written. Raises RequestError as ``read_score``."""
+        return read_score_once(self.file)
+
+    def sources(self, fps: float) -> tuple[Source, ...]:
+        """Return every performer's motion at ``fps``, in one world."""
+        scene = perform_scene(self.score, self.seed, fps, self.style)
+        return tuple((motion, None) for motion in scene)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "score"}
+
+
+def read_score_once(file: Path) -> Score:
+    """Return a score, read anew only where its file has been touched."""
+    stat = file.stat()
+    return _read(file, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _read(file: Path, size: int, modified: int) -> Score:
+    return read_score(file)

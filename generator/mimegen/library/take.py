@@ -1,0 +1,104 @@
+"""What every take tells, wherever its motion comes from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from mimegen.base.files import file_hash
+from mimegen.motion.motion import Motion
+
+RELAXED = "relaxed"
+# A motion and, where they are known, its joints by role.
+Source = tuple[Motion, Mapping[str, str] | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What is said of a performance of an action.
+
+    ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``file`` holds the
+    motion, or how to make it.
+    """
+
+    action: str
+    name: str
+    labels: tuple[str, ...]
+    aligned: str | None
+    misaligned: str | None
+    file: Path
+    actor: str
+    licence: str
+
+    def described(self) -> dict[str, Any]:
+        """Return it for a manifest."""
+        return {
+            "action": self.action, "take": self.name, "actor": self.actor,
+            "labels": list(self.labels), "licence": self.licence,
+            "motion_file": self.file.name, "motion_sha256": file_hash(self.file),
+        }
+
+
+class Take(Protocol):
+    """One performance of an action: described, and able to give its motions."""
+
+    @property
+    def action(self) -> str:
+        """The action's id."""
+
+    @property
+    def name(self) -> str:
+        """The take's name among those of the action."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The right answers to what is shown."""
+
+    @property
+    def aligned(self) -> str | None:
+        """The background that fits; None where nobody said."""
+
+    @property
+    def misaligned(self) -> str | None:
+        """The background that misleads; None where nobody said."""
+
+    @property
+    def file(self) -> Path:
+        """The file that holds the motion, or how to make it."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file of every performer that has one of its own."""
+
+    @property
+    def seed(self) -> int:
+        """Another seed is another take of a score; motion capture has 0."""
+
+    @property
+    def hand_shape(self) -> str:
+        """The shape of fingers of which the motion says nothing."""
+
+    @property
+    def version(self) -> tuple[str, ...]:
+        """What tells takes of one name apart in a clip's name."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What it is called, in words that stay: they seed what is random in its displays."""
+
+    @property
+    def performers(self) -> int:
+        """How many people the take shows."""
+
+    @property
+    def key(self) -> str:
+        """What the motions depend on: files, seed, and the code and data that make them."""
+
+    def sources(self, fps: float) -> tuple[Source, ...]:
+        """Return every performer's motion in one world frame.
+
+        A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
+        """
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""

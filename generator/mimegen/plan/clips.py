@@ -1,0 +1,107 @@
+"""Clips: finished videos as declarations."""
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mimegen.base.files import content_key
+from mimegen.base.names import path_name
+from mimegen.compositing.background import Background, background_key, read_background
+from mimegen.library.casting import Casting
+from mimegen.plan.keys import clip_code, display_code
+from mimegen.plan.shots import Shot
+from mimegen.plan.variants import Variant
+from mimegen.pointlight.scenes import chosen_set
+from mimegen.pointlight.spec import Display
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+
+NAMED = "named"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The background of a clip: ``kind`` is blank, aligned or misaligned, or ``named``."""
+
+    kind: str
+    name: str
+    file: Path
+
+    @cached_property
+    def background(self) -> Background:
+        """The background as its file has it."""
+        return read_background(self.file)
+
+    @cached_property
+    def key(self) -> str:
+        """What is seen of it."""
+        return background_key(self.file)
+
+    @property
+    def word(self) -> str:
+        """What stands for it in a clip's name."""
+        return self.name if self.kind == NAMED else self.kind
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One finished video: a shot before a background."""
+
+    variant: Variant
+    shot: Shot
+    setting: Setting
+
+    @property
+    def background(self) -> Background:
+        """The background as its file has it."""
+        return self.setting.background
+
+    @cached_property
+    def sample_id(self) -> str:
+        """A name that no other clip of any plan has."""
+        shot = self.shot
+        return path_name(*shot.casting.words, self.setting.word, f"{shot.angle:g}",
+                         shot.config.name)
+
+    @cached_property
+    def key(self) -> str:
+        """The content key."""
+        return content_key(self.sample_id, self.shot.key, self.setting.key,
+                           self.shot.rendering.set_key, clip_code())
+
+    def still_key(self, camera: Camera) -> str | None:
+        """Return the content key of the set's still from a camera; None without a set."""
+        if self.background.set is None:
+            return None
+        return content_key(self.setting.key, asdict(camera), self.shot.rendering.set_key)
+
+
+@dataclass(frozen=True)
+class DisplayClip:
+    """One finished point-light video: a casting as dots; made without Blender.
+
+    The picture, the frame rate and the view are the render config's, so that dots lie where the
+    rendered body has its joints, unless the display has a picture ``of_its_own``.
+    """
+
+    variant: Variant
+    casting: Casting
+    config: RenderConfig
+    display: Display
+    of_its_own: bool
+
+    @cached_property
+    def sample_id(self) -> str:
+        """A name that no other clip of any plan has."""
+        words = "_".join(("pointlight", *(self.variant.words or ())))
+        return path_name(*self.casting.words, words, f"{self.variant.angle:g}", self.config.name)
+
+    @cached_property
+    def key(self) -> str:
+        """The content key: everything that changes pixels."""
+        view = None if self.of_its_own else self.config.camera.model_dump(mode="json")
+        return content_key(
+            self.sample_id, self.casting.key, self.variant.angle,
+            self.display.model_dump(mode="json"), view,
+            chosen_set(self.display).model_dump(mode="json"), display_code(),
+        )

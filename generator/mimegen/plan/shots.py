@@ -1,0 +1,81 @@
+"""Shots: foreground renders as declarations."""
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from mimegen.base.files import content_key
+from mimegen.characters.character import Performance
+from mimegen.library.casting import Casting
+from mimegen.plan.keys import blender_version, shot_code, still_code
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.framing import frame_camera
+
+
+@dataclass(frozen=True, eq=False)
+class Rendering:
+    """A render config on a kind of device: what all shots of a plan share."""
+
+    config: RenderConfig
+    device: str
+
+    @cached_property
+    def key(self) -> str:
+        """What a shot's pixels owe to it."""
+        config = self.config.model_dump(
+            mode="json", exclude={"name", "description", "set_sampling"}
+        )
+        return content_key(config, self.device, blender_version(), shot_code())
+
+    @cached_property
+    def set_key(self) -> str:
+        """What a set's pixels owe to it, apart from the camera."""
+        return content_key(
+            self.config.set_sampling.model_dump(mode="json"),
+            self.config.light.model_dump(mode="json"), self.device, blender_version(),
+            still_code(),
+        )
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One foreground render: a casting from one angle, without a background."""
+
+    casting: Casting
+    angle: float
+    rendering: Rendering
+
+    @property
+    def config(self) -> RenderConfig:
+        """The render config."""
+        return self.rendering.config
+
+    @cached_property
+    def key(self) -> str:
+        """The content key: everything that changes pixels."""
+        return content_key(self.casting.key, self.angle, self.rendering.key)
+
+    def facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
+        """Return what the store records of the shot before it is rendered."""
+        performance = scene[0]
+        return {
+            **self.casting.facts(),
+            "angle": int(self.angle) if self.angle.is_integer() else self.angle,
+            "frames": performance.motion.frames,
+            "fps": self.config.fps,
+            "width": self.config.width,
+            "height": self.config.height,
+            "camera": asdict(frame_camera(scene, self.config, self.angle)),
+            "character_height_m": round(performance.character.height, 4),
+            "character_source": performance.character.source,
+            "character_licence": performance.character.licence,
+            "device": self.rendering.device,
+            "blender_version": blender_version(),
+        }
+
+
+def camera_of(facts: dict[str, Any]) -> Camera:
+    """Return the camera that a shot's facts hold."""
+    camera = facts["camera"]
+    return Camera(**camera | {name: tuple(camera[name]) for name in ("position", "rotation")})

@@ -1,0 +1,131 @@
+"""What is left to do of a casting, as tasks for workers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.errors import DiskFullError, RequestError
+from mimegen.farm.task import Task
+from mimegen.library.casting import Casting
+from mimegen.library.figures import published_figures
+from mimegen.plan.clips import Clip
+from mimegen.plan.plan import CastingPlan
+from mimegen.plan.shots import Shot, camera_of
+from mimegen.stage.jobs import SetJob, ShotJob
+from mimegen.store.store import Store
+
+FRAMES_PER_TASK = 12
+
+
+@dataclass(frozen=True)
+class CastingBegun:
+    """A casting with clips that are still to be made; its tasks follow."""
+
+    plan: CastingPlan
+
+
+@dataclass(frozen=True)
+class CastingReady:
+    """A casting that has been looked at: its shots, how long they are, and what is missing."""
+
+    shots: tuple[Shot, ...]
+    frames: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class CastingFailed:
+    """A casting that cannot be performed; its shots and clips fail, the others go on."""
+
+    shots: tuple[Shot, ...]
+    why: str
+
+
+Notice = CastingBegun | CastingReady | CastingFailed
+Work = Task | Notice
+
+
+def casting_tasks(plan: CastingPlan, store: Store, stills: set[str]) -> Iterator[Work]:
+    """Yield what the stage must do for a casting's clips; all of them are to be made.
+
+    Every shot is recorded in the store before its tasks are yielded. Stills come before frames:
+    they take longest, and the many frames then keep all workers busy to the end. ``stills``
+    gathers the keys of those that were asked for already.
+    """
+    yield CastingBegun(plan)
+    store.sweep(shot.key for shot in plan.shots)
+    try:
+        yield from _tasks(plan.casting, plan.shots, plan.clips, store, stills)
+    except DiskFullError:
+        raise
+    except RequestError as problem:
+        yield CastingFailed(plan.shots, str(problem))
+
+
+def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store: Store,
+           stills: set[str]) -> Iterator[Work]:
+    facts = [store.shot_facts(shot.key) for shot in shots]
+    known = [fact for fact in facts if fact is not None]
+    if len(known) == len(shots) and not _missing(shots, known, store).any():
+        yield CastingReady(tuple(shots), known[0]["frames"], 0)
+        yield from _still_tasks(clips, store, stills)
+        return
+    fps = shots[0].config.fps
+    if len(known) < len(shots):
+        known = _record(casting, shots, facts, store)
+    missing = _missing(shots, known, store)
+    yield CastingReady(tuple(shots), len(missing), int(missing.sum()))
+    yield from _still_tasks(clips, store, stills)
+    job = ShotJob(
+        figures=published_figures(casting, fps, store),
+        cameras=tuple(camera_of(fact) for fact in known), config=shots[0].config,
+        folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
+    )
+    yield from _spans(job, f"{casting.take.action} by {casting.name}")
+
+
+def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],
+            store: Store) -> list[dict[str, Any]]:
+    """Record those of the shots that are not, and return the facts of all."""
+    scene = casting.perform(shots[0].config.fps, store)
+    recorded = [fact or shot.facts(scene) for shot, fact in zip(shots, facts, strict=True)]
+    for shot, fact, known in zip(shots, recorded, facts, strict=True):
+        if known is None:
+            store.record_shot(shot.key, fact)
+    return recorded
+
+
+def _spans(job: ShotJob, title: str) -> Iterator[Task]:
+    """Yield a job in parts of a few frames each."""
+    for first in range(0, len(job.missing), FRAMES_PER_TASK):
+        part = np.zeros_like(job.missing)
+        span = slice(first, first + FRAMES_PER_TASK)
+        part[span] = job.missing[span]
+        if part.any():
+            last = min(first + FRAMES_PER_TASK, len(part)) - 1
+            yield Task(job.only(part), f"{title}, frames {first}-{last}")
+
+
+def _missing(shots: Sequence[Shot], facts: Sequence[dict[str, Any]], store: Store
+             ) -> NDArray[np.bool_]:
+    columns = [store.missing(shot.key, fact["frames"])
+               for shot, fact in zip(shots, facts, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterator[Task]:
+    """Yield the stills that are missing; ``seen`` gathers those already asked for."""
+    for clip in clips:
+        facts = store.shot_facts(clip.shot.key)
+        assert facts is not None, "shots are recorded before their stills are asked for"
+        camera = camera_of(facts)
+        key = clip.still_key(camera)
+        if key is None or key in seen:
+            continue
+        seen.add(key)
+        if not store.still(key).exists() and clip.background.set is not None:
+            yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
+                       f"background {clip.setting.name}")

@@ -15,7 +15,8 @@ from mimegen.farm import local
 from mimegen.farm.task import Task
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import JobDone, JobFailed, Ready, SetJob, ShotJob
+from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
 
 Behaviour = Callable[[SetJob, Connection], None]

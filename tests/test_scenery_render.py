@@ -13,7 +13,7 @@ from PIL import Image
 
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import SetJob
+from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
 from test_scenery import MINIMAL, framed, scenery
 

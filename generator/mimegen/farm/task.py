@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mimegen.stage.jobs import SetJob, ShotJob
+from mimegen.stage.jobs import ShotJob
+from mimegen.stage.scenery.job import SetJob
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,11 @@ from typing import Any
 from mimegen.base.files import content_key, file_hash
 from mimegen.library.keys import recording_code
 from mimegen.library.take import RELAXED, Described, Source
-from mimegen.motion.trimming import Span
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
-from mimegen.readers.partners import partner_options, placed_together
-from mimegen.readers.trimming import cut, span_of
+from mimegen.readers.partners import cut_together, partner_options, placed_together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +87,7 @@ class RecordedTake(Described):
         whole = replace(self.options, trim=Trim())
         recordings = (_recorded(self.file, whole),
                       _recorded(self.partner, partner_options(self.file, self.partner, whole)))
-        spans = [span_of(file, recording, self.options.trim)
-                 for file, recording in zip(self.files, recordings, strict=True)]
-        start = min(span.first / r.motion.fps for span, r in zip(spans, recordings, strict=True))
-        end = max(span.last / r.motion.fps for span, r in zip(spans, recordings, strict=True))
-        return tuple(cut(recording, Span(
-            round(start * recording.motion.fps),
-            min(round(end * recording.motion.fps), recording.motion.frames - 1)))
-            for recording in recordings)
+        return cut_together(self.files, recordings, self.options.trim)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -21,7 +21,8 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, SetJob, ShotJob
+from mimegen.stage.jobs import FigureFiles, ShotJob
+from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name, read_frame
 
 ANGLES = (0, 90, 180, 270)

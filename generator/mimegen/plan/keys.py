@@ -18,8 +18,7 @@ def blender_version() -> str:
 
 def shot_code() -> str:
     """Return the key of what frames, lights and renders figures and packs their frames."""
-    return code_key("mimegen.stage.framing", "mimegen.stage.blender.shot",
-                    "mimegen.stage.blender.worker")
+    return code_key("mimegen.stage.framing", "mimegen.stage.blender.frames")
 
 
 def still_code() -> str:

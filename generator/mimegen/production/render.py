@@ -29,7 +29,8 @@ from mimegen.production.tasks import (
     Work,
     casting_tasks,
 )
-from mimegen.stage.jobs import FrameDone, Ready, SetJob
+from mimegen.stage.jobs import FrameDone, Ready
+from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
 

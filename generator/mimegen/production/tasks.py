@@ -14,7 +14,8 @@ from mimegen.library.figures import published_figures
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of
-from mimegen.stage.jobs import SetJob, ShotJob
+from mimegen.stage.jobs import ShotJob
+from mimegen.stage.scenery.job import SetJob
 from mimegen.store.store import Store
 
 FRAMES_PER_TASK = 12

@@ -1,5 +1,6 @@
 """Two recordings of one scene, brought back to where they stood to one another."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
 from mimegen.motion.editing import moved, resampled, trimmed
-from mimegen.readers.options import ReadOptions
+from mimegen.motion.trimming import Span
+from mimegen.readers.options import ReadOptions, Trim
 from mimegen.readers.points import subjects_of
 from mimegen.readers.recording import Recording
+from mimegen.readers.trimming import cut, span_of
 
 # Neither hides the other from the front, nor from the azimuth of MIME's camera.
 LINE_DEG = 30.0
@@ -32,6 +35,23 @@ def partner_options(file: Path, partner: Path, options: ReadOptions) -> ReadOpti
     """Return how the partner's file is read where ``options`` are those of ``file``."""
     others = [one for one in subjects_of(file) if one != options.subject] if partner == file else []
     return replace(options, skeleton=None, subject=others[0] if others else None)
+
+
+def cut_together(files: Sequence[Path], recordings: Sequence[Recording],
+                 trim: Trim) -> tuple[Recording, ...]:
+    """Return recordings of one scene cut alike, so that what either of them needs is kept.
+
+    Raises RequestError where ``trim`` asks for frames that a file does not have.
+    """
+    spans = [span_of(file, recording, trim)
+             for file, recording in zip(files, recordings, strict=True)]
+    rates = [recording.motion.fps for recording in recordings]
+    start = min(span.first / rate for span, rate in zip(spans, rates, strict=True))
+    end = max(span.last / rate for span, rate in zip(spans, rates, strict=True))
+    return tuple(
+        cut(recording, Span(round(start * rate),
+                            min(round(end * rate), recording.motion.frames - 1)))
+        for recording, rate in zip(recordings, rates, strict=True))
 
 
 def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion]:

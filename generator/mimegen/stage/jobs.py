@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.scenery.scenery import Scenery
 from mimegen.store.frames import frame_name
 
 
@@ -42,16 +41,6 @@ class ShotJob:
     def frame_file(self, frame: int, camera: int) -> Path:
         """Return where a frame is published."""
         return self.folders[camera] / frame_name(frame)
-
-
-@dataclass(frozen=True, eq=False)
-class SetJob:
-    """One still of a procedural set without anybody in it, published as a PNG at ``target``."""
-
-    scenery: Scenery
-    camera: Camera
-    config: RenderConfig
-    target: Path
 
 
 @dataclass(frozen=True)

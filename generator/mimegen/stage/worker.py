@@ -11,7 +11,8 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.stage.jobs import JobFailed, SetJob, ShotJob
+from mimegen.stage.jobs import JobFailed, ShotJob
+from mimegen.stage.scenery.job import SetJob
 
 # Blender's memory stayed flat over 1200 frames and 40 scenes; this guards against drivers.
 FRAMES_UNTIL_WORN = 5000

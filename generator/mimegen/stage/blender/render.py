@@ -17,12 +17,14 @@ Region = tuple[int, int, int, int]
 
 
 def use_device(wanted: str, threads: int = 0) -> Device:
-    """Make Cycles render on what is wanted; return its kind and how many of it are in use.
+    """Empty Blender and make Cycles render on what is wanted; return its kind and how many.
 
     ``wanted`` is as in ``best_device``; ``threads`` is the number of CPU threads, 0 for all.
 
     Raises RequestError where the device is not on this machine.
     """
+    # Without the person's own start-up file, which could change pixels.
+    bpy.ops.wm.read_factory_settings(use_empty=True)
     preferences = bpy.context.preferences.addons["cycles"].preferences
     kind, numbers = best_device(found_devices(), wanted)
     preferences.compute_device_type = "NONE" if kind == "cpu" else kind.upper()

@@ -18,7 +18,7 @@ from mimegen.stage.blender.render import PictureReader, apply_sampling
 from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
 from mimegen.stage.blender.scenery_materials import Nodes, linear, make_material
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import SetJob
+from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import (
     WallPanel,
     faces_camera,

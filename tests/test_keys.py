@@ -86,6 +86,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     ("retarget/feet.py", {"performance"}),
     ("stage/blender/materials.py", {"shot"}),
     ("stage/framing.py", {"shot"}),
+    ("stage/blender/frames.py", {"shot"}),
+    ("stage/blender/worker.py", set()),
+    ("stage/blender/scenery.py", {"still"}),
+    ("stage/scenery/shapes.py", {"still"}),
     ("compositing/backdrop.py", {"clip"}),
     ("choreography/lint.py", set()),
     ("retarget/report.py", set()),
@@ -107,7 +111,6 @@ def test_an_edit_renews_what_depends_on_it_and_nothing_else(copy, name, renewed)
     ("motion/quaternions.py", KINDS - {"clip"}),
     ("compositing/video.py", {"clip", "display"}),
     ("pointlight/stimulus.py", {"display"}),
-    ("stage/blender/scenery.py", {"still"}),
 ])
 def test_an_edit_renews_at_least(copy, name, renewed):
     edit = "\nEDITED = True\n" if name.endswith(".py") else "\n# edited\n"

@@ -1,11 +1,20 @@
-"""What a worker does in one go."""
+"""What a worker does in one go; as JSON, any machine that sees the store can do it."""
 
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
-from mimegen.stage.jobs import ShotJob
+from mimegen.base.errors import RequestError
+from mimegen.base.yaml_file import Strict
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.jobs import FigureFiles, ShotJob
 from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.scenery import Scenery
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,3 +32,103 @@ class Task:
         for frame, camera in np.argwhere(missing):
             missing[frame, camera] = not self.job.frame_file(frame, camera).exists()
         return Task(self.job.only(missing), self.title) if missing.any() else None
+
+
+def task_to_json(task: Task, root: Path) -> dict[str, Any]:
+    """Return a task as what JSON can hold, its paths relative to ``root``, the store's folder."""
+    place, job = _Relative(root), task.job
+    told: _SetTask | _ShotTask
+    if isinstance(job, SetJob):
+        told = _SetTask(kind="set", title=task.title, scenery=job.scenery, camera=job.camera,
+                        config=job.config, target=place(job.target))
+    else:
+        told = _ShotTask(
+            kind="shot", title=task.title,
+            figures=tuple((place(files.character), place(files.performance))
+                          for files in job.figures),
+            cameras=job.cameras, config=job.config,
+            folders=tuple(place(folder) for folder in job.folders), frames=len(job.missing),
+            missing=tuple(tuple(np.flatnonzero(column).tolist()) for column in job.missing.T))
+    return told.model_dump(mode="json")
+
+
+def task_from_json(content: Any, root: Path) -> Task:
+    """Return the task that ``task_to_json`` gave, for the store at ``root`` on this machine.
+
+    Raises RequestError where it is no task, or one of another version.
+    """
+    try:
+        return _TOLD.validate_python(content).task(root)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise RequestError(f"not a task that this version of mimegen knows: {where}:"
+                           f" {first['msg'].removeprefix('Value error, ')}") from problem
+
+
+@dataclass(frozen=True)
+class _Relative:
+    root: Path
+
+    def __call__(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+
+def _inside(place: str) -> str:
+    path = PurePosixPath(place)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise ValueError(f"{place!r} is no place in a store")
+    return place
+
+
+_Place = Annotated[str, AfterValidator(_inside)]
+
+
+class _SetTask(Strict):
+    kind: Literal["set"]
+    title: str
+    scenery: Scenery
+    camera: Camera
+    config: RenderConfig
+    target: _Place
+
+    def task(self, root: Path) -> Task:
+        return Task(SetJob(self.scenery, self.camera, self.config, root / self.target), self.title)
+
+
+class _ShotTask(Strict):
+    """``figures`` are characters and performances; ``missing`` is the frames of each camera."""
+
+    kind: Literal["shot"]
+    title: str
+    figures: tuple[tuple[_Place, _Place], ...]
+    cameras: tuple[Camera, ...]
+    config: RenderConfig
+    folders: tuple[_Place, ...]
+    frames: int = Field(ge=1, le=10**7)
+    missing: tuple[tuple[Annotated[int, Field(ge=0)], ...], ...]
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        if not len(self.cameras) == len(self.folders) == len(self.missing):
+            raise ValueError("as many cameras as folders and as lists of frames are expected")
+        if any(frame >= self.frames for frames in self.missing for frame in frames):
+            raise ValueError(f"frames before {self.frames} are expected")
+        return self
+
+    def task(self, root: Path) -> Task:
+        figures = tuple(FigureFiles(root / character, root / performance)
+                        for character, performance in self.figures)
+        return Task(ShotJob(figures, self.cameras, self.config,
+                            tuple(root / folder for folder in self.folders), self._missing()),
+                    self.title)
+
+    def _missing(self) -> NDArray[np.bool_]:
+        missing = np.zeros((self.frames, len(self.missing)), dtype=bool)
+        for camera, frames in enumerate(self.missing):
+            missing[list(frames), camera] = True
+        return missing
+
+
+_TOLD: TypeAdapter[_SetTask | _ShotTask] = TypeAdapter(
+    Annotated[_SetTask | _ShotTask, Field(discriminator="kind")])

@@ -1,0 +1,85 @@
+"""Tasks as JSON: another machine with another mount point makes the same of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.compositing.background import read_background
+from mimegen.farm.task import Task, task_from_json, task_to_json
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
+from mimegen.stage.jobs import FigureFiles, ShotJob
+from mimegen.stage.scenery.job import SetJob
+from mimegen.store.store import Store
+
+HERE, THERE = Path("/mnt/here/store"), Path("/somewhere else")
+CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
+CAMERA = Camera((0.1, -9.573200000000001, 1 / 3), (0.5, 0.5, 0.5, 0.5), 50.0, 640, 360)
+
+
+def shot_task(missing: Any) -> Task:
+    missing = np.asarray(missing, bool)
+    store = Store(HERE)
+    cameras = missing.shape[1]
+    return Task(ShotJob((FigureFiles(store.character("ab12"), store.performance("cd34")),) * 2,
+                        (CAMERA,) * cameras, CONFIG,
+                        tuple(store.shot_folder(f"e{number}") for number in range(cameras)),
+                        missing), "juggling by a woman, frames 0-11")
+
+
+def moved(task: Task) -> Task:
+    return task_from_json(json.loads(json.dumps(task_to_json(task, HERE))), THERE)
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 30), st.integers(1, 4))))
+def test_a_shot_goes_elsewhere_unchanged_but_for_its_place(missing: Any) -> None:
+    task, there = shot_task(missing), Store(THERE)
+    twin = moved(task)
+    assert isinstance(twin.job, ShotJob) and isinstance(task.job, ShotJob)
+    assert twin.title == task.title
+    assert twin.job.cameras == task.job.cameras and twin.job.config == task.job.config
+    assert np.array_equal(twin.job.missing, missing)
+    assert twin.job.figures == (FigureFiles(there.character("ab12"),
+                                            there.performance("cd34")),) * 2
+    assert twin.job.folders == tuple(there.shot_folder(f"e{number}")
+                                     for number in range(missing.shape[1]))
+
+
+@pytest.mark.parametrize("name", ["beach", "gym", "soccer_field", "concert_hall"])
+def test_a_set_goes_elsewhere_unchanged_but_for_its_place(name: str) -> None:
+    scenery = read_background(data_folder() / "backgrounds" / f"{name}.yaml").set
+    assert scenery is not None
+    task = Task(SetJob(scenery, CAMERA, CONFIG, Store(HERE).still("abcd")), "background")
+    twin = moved(task)
+    assert isinstance(twin.job, SetJob)
+    assert twin.job.scenery == scenery and twin.job.target == Store(THERE).still("abcd")
+    assert twin.job.camera == CAMERA and twin.job.config == CONFIG
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"kind": "dance"}, "kind"),
+    ({"folders": ["/etc"]}, "folders.*is no place in a store"),
+    ({"folders": ["shots/../../x"]}, "is no place in a store"),
+    ({"missing": [[3]]}, "frames before 2 are expected"),
+    ({"missing": [[0], [1]]}, "as many cameras as folders"),
+    ({"fingers": 5}, "fingers"),
+    ({"cameras": [{"position": [0, 0, 0]}]}, "cameras.*Field required"),
+])
+def test_what_is_no_task_is_refused_in_one_line(change: dict[str, Any], words: str) -> None:
+    content = task_to_json(shot_task([[1], [1]]), HERE) | change
+    with pytest.raises(RequestError, match=words) as refused:
+        task_from_json(content, HERE)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_outside_of_the_store_cannot_be_named() -> None:
+    with pytest.raises(ValueError, match="is not in the subpath"):
+        task_to_json(shot_task([[1]]), THERE)

@@ -1,9 +1,13 @@
 #!/bin/bash
 # Runs the README's commands on bare Debians, as a newcomer with nothing but make and python3-venv.
-# Needs root, git and debootstrap; takes this machine's settings of apt and pip along. By hand only.
+# Needs root, git and debootstrap; takes what is committed, and this machine's settings of apt, pip
+# and PYTEST_ADDOPTS. By hand only; what fails leaves its log alone.
 # Usage: tools/newcomer.sh [bookworm trixie]
 set -euo pipefail
+set -m  # else what runs in the background is deaf to Ctrl-C, which some tests send
 cd "$(dirname "$0")/.."
+root=
+child=
 
 # Where this machine gets Debian's packages; empty on another system, and debootstrap knows one.
 mirror() {
@@ -16,52 +20,72 @@ commands() {
     awk '/^```sh$/ {inside = 1; next} /^```$/ && inside {exit} inside {sub(/ +#.*/, ""); print}' README.md
 }
 
+# Runs a command whose processes and mounts nobody else sees and which end with it.
+alone() {
+    unshare --mount --pid --fork --kill-child --mount-proc "$@" &
+    child=$!
+    wait "$child"
+    child=
+}
+
 bare_debian() {
-    local suite=$1 root=$2
     eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-    http_proxy=${http_proxy:-} debootstrap --variant=minbase "$suite" "$root" $(mirror) >"$root.log"
+    http_proxy=${http_proxy:-} alone debootstrap --variant=minbase "$1" "$root" $(mirror) \
+        >"$root.log"
     for file in $(grep -rls '^Acquire' /etc/apt/apt.conf /etc/apt/apt.conf.d) /etc/apt/auth.conf.d \
                 /etc/pip.conf "$HOME/.config/pip" "$HOME/.pip" /etc/resolv.conf /etc/hosts; do
         [ ! -e "$file" ] || cp -rL --parents "$file" "$root"
     done
 }
 
-# Runs a command line within; what is mounted and started there ends with it.
 within() {
-    local root=$1 keep name
+    local keep name
     keep=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive)
-    for name in $(compgen -e | grep -iE '^(pip_|ssl_cert_|(http|https|no|all)_proxy$)'); do
+    for name in $(compgen -e | grep -iE '^(pytest_addopts$|pip_|ssl_cert_|(http|https|no|all)_proxy$)'); do
         keep+=("$name=${!name}")
     done
-    unshare --mount --pid --fork --kill-child bash -euc '
+    alone bash -euc '
         mount -t proc proc "$0/proc"
         mount --rbind /dev "$0/dev"
-        exec chroot "$0" /usr/bin/env -i "${@:2}" sh -euc "$1"' "$root" "$2" "${keep[@]}"
+        exec chroot "$0" /usr/bin/env -i "${@:2}" sh -euc "$1"' "$root" "$1" "${keep[@]}"
 }
 
 # The least that a machine has, and the certificates that this one trusts.
 furnish() {
-    within "$1" 'apt-get update -qq && apt-get install -y -qq make python3-venv ca-certificates' \
-        >>"$1.log" 2>&1
-    cp -L /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
-    git clone --quiet . "$1/root/mimegen"
+    within 'apt-get update -qq && apt-get install -y -qq make python3-venv ca-certificates' \
+        >>"$root.log" 2>&1
+    cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+    git clone --quiet . "$root/root/mimegen"
 }
 
 newcomer() {
-    local root=$2 line start
-    bare_debian "$1" "$root"
-    furnish "$root"
-    commands | while read -r line; do
+    local lines line start
+    root=$(mktemp -d "/var/tmp/newcomer-$1.XXXXXX")
+    chmod 755 "$root"
+    bare_debian "$1"
+    furnish
+    mapfile -t lines < <(commands)
+    for line in "${lines[@]:?the README has no commands}"; do
         start=$SECONDS
-        within "$root" "cd /root/mimegen && $line" </dev/null
+        within "cd /root/mimegen && $line"
         echo "$1: $line: $((SECONDS - start)) s"
     done
+    rm "$root.log"
+    clean_up
 }
 
+clean_up() {
+    [ -z "$child" ] || { pkill -KILL -P "$child" && wait "$child"; } 2>/dev/null || true
+    [ -n "$root" ] || return 0
+    rm -rf --one-file-system "$root"
+    [ ! -e "$root.log" ] || echo "Not run to the end; its log: $root.log" >&2
+    root=
+}
+
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 [ $# -gt 0 ] || set -- bookworm trixie
 for suite in "$@"; do
-    root=$(mktemp -d "/var/tmp/newcomer-$suite.XXXXXX")
-    chmod 755 "$root"
-    newcomer "$suite" "$root"
-    rm -rf "$root" "$root.log"
+    newcomer "$suite"
 done

@@ -283,3 +283,17 @@ def test_a_hem_is_folded_in_under_the_cloth() -> None:
     assert (np.abs(under[:, :2] - middle).max(axis=1)
             < np.abs(rim[:, :2] - middle).max(axis=1) - 0.05).all()
     assert set(np.unique(boundary_edges(done.faces))) == set(range(41, 57))
+
+
+def test_a_character_has_the_licence_that_its_description_states(man_spec):
+    assert build_character(man_spec).licence == "CC0-1.0"
+    assert build_character(man_spec.model_copy(update={"licence": "CC-BY-4.0"})).licence \
+        == "CC-BY-4.0"
+
+
+def test_our_people_state_their_licence_and_a_file_without_one_states_none(tmp_path):
+    shipped = [read_character(path).licence for path in sorted(RIGS.glob("*.yaml"))]
+    assert set(shipped) == {"CC0-1.0", sample_character(3).licence}
+    bare = tmp_path / "bare.yaml"
+    bare.write_text((RIGS / "man.yaml").read_text().replace("licence: CC0-1.0\n", ""))
+    assert read_character(bare).licence == "not stated"

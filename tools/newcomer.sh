@@ -38,6 +38,7 @@ bare_debian() {
     done
 }
 
+# Runs a command line in the bare Debian.
 within() {
     local keep name
     keep=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive)

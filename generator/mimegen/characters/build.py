@@ -38,7 +38,7 @@ def build_character(spec: CharacterSpec) -> Character:
                    for piece in pieces for mesh in piece.meshes)
     return Character(
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),
-        SOURCE, "CC0-1.0",
+        SOURCE, spec.licence,
     )
 
 

@@ -34,6 +34,7 @@ def sample_character(seed: int) -> CharacterSpec:
     height = float(np.clip(draws.normal(mean, spread), 1.45, 2.05))
     return CharacterSpec.model_validate({
         "name": f"random-{seed}",
+        "licence": "CC0-1.0",
         "phenotype": {
             "sex": float(draws.uniform(0.85, 1.0) if male else draws.uniform(0.0, 0.12)),
             "age": age,

@@ -79,6 +79,7 @@ class CharacterSpec(Strict):
 
     name: str
     description: str = ""
+    licence: str = "not stated"
     phenotype: Phenotype
     skin: Skin
     eyes: Eyes

@@ -104,6 +104,8 @@ def test_another_device_seed_style_partner_or_angle_is_another_shot() -> None:
         make_plan(CATALOGUE, [replace(take, style="tired")], cell, CONFIG, "cpu"),
         make_plan(CATALOGUE, [take], cell, CONFIG, "cpu", partner="spacesuit"),
         make_plan(CATALOGUE, [take], cell, CONFIG, "cpu", performer="random:4"),
+        make_plan(CATALOGUE, [take], cell, CONFIG, "cpu", performer="lights:man"),
+        make_plan(CATALOGUE, [take], cell, CONFIG, "cpu", partner="lights:woman"),
         plan_of(takes, "base+blank@30"),
     ]
     assert len(set.union(*(keys(plan)["shots"] for plan in plans))) == len(plans)

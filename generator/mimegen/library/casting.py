@@ -39,6 +39,11 @@ class Casting:
         return content_key(self.take.key, [member.key for member in self.members],
                            performance_code())
 
+    @cached_property
+    def looks(self) -> list[str]:
+        """What each performer's looks depend on."""
+        return [seen_key(member) for member in self.members]
+
     def perform(self, fps: float, store: Store | None = None) -> tuple[Performance, ...]:
         """Bring the motions onto the characters, at ``fps``; a store keeps the built ones."""
         characters = [body_of(member, store) for member in self.members]
@@ -62,7 +67,7 @@ class Casting:
         return {
             **self.take.facts(), "avatar": self.members[0].name,
             "character_file": self.members[0].file.name if self.members[0].file else None,
-            "character_key": seen_key(self.members[0]), **self._partner_facts(),
+            "character_key": self.looks[0], **self._partner_facts(),
         }
 
     def _partner_facts(self) -> dict[str, Any]:
@@ -73,5 +78,5 @@ class Casting:
             "partner_avatar": member.name, "partner_motion_file": file.name,
             "partner_motion_sha256": file_hash(file),
             "partner_character_file": member.file.name if member.file else None,
-            "partner_character_key": seen_key(member),
+            "partner_character_key": self.looks[1],
         }

@@ -54,7 +54,7 @@ class Shot:
     @cached_property
     def key(self) -> str:
         """The content key: everything that changes pixels."""
-        return content_key(self.casting.key, self.angle, self.rendering.key)
+        return content_key(self.casting.key, self.casting.looks, self.angle, self.rendering.key)
 
     def facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
         """Return what the store records of the shot before it is rendered."""

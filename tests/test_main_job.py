@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import imageio_ffmpeg
+import jsonschema
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from conftest import command, frames_of, mimegen, rows_of
+from mimegen.manifest.row import Row
+from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import MIME
 
 REQUIRED = {
@@ -57,6 +60,8 @@ def test_every_row_says_what_its_clip_is(basketball: Path) -> None:
     hashes = clip_hashes(basketball)
     for row in rows_of(basketball):
         assert row.keys() >= REQUIRED
+        assert row.keys() <= Row.model_fields.keys(), "a field that the model does not know"
+        jsonschema.validate(row, row_schema())
         assert hashes[Path(row["file_name"]).name] == row["sha256"]
         picture = first_picture(basketball / row["file_name"])
         assert picture.shape == (row["height"], row["width"], 3)

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import rows_of
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.manifest.file import (
@@ -163,14 +162,12 @@ def test_a_link_that_leads_outside_is_refused(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- what is published of it
 
-def test_the_schema_is_that_of_what_is_written(basketball: Path) -> None:
+def test_the_schema_is_that_of_what_is_written() -> None:
     done = CliRunner().invoke(main, ["list", "schema"])
     schema = json.loads(done.output)
     validator = jsonschema.Draft202012Validator(schema)
     validator.check_schema(schema)
-    for row in [*rows_of(basketball), json.loads(json_of(Row(**CLIP)))]:
-        validator.validate(row)
-        assert row.keys() <= Row.model_fields.keys(), "a field that the model does not know"
+    validator.validate(json.loads(json_of(Row(**CLIP))))
     for field, value in (("frames", "48"), ("labels", []), ("camera", {"position": [0]})):
         assert not validator.is_valid(CLIP | {field: value})
 

@@ -8,6 +8,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 
 REPO = Path(__file__).resolve().parents[1]
@@ -79,3 +81,17 @@ def test_who_travels_is_shown_on_the_spot():
     moments, = told([Motion(motion.skeleton, motion.fps, away, motion.rotations)], 4)
     assert np.ptp(moments.root_positions[:, :2], axis=0).max() < 1e-9
     assert np.all(moments.root_positions[:, 2] > 0.5)
+
+
+def test_takes_tell_their_group_and_intentions_to_the_manifest():
+    take = library_take(Catalogue.with_libraries(()).action("basketball"), None, seed=0)
+    facts = take.facts()
+    assert facts["semantic_group"] == "ball sport"
+    assert facts["intentions"] == ["to send a ball through a hoop from a distance"]
+
+
+def test_no_two_actions_of_the_library_share_an_intention():
+    entries = Catalogue.with_libraries(()).actions.values()
+    intentions = [words for entry in entries for words in entry.action.intentions]
+    assert all(entry.action.intentions for entry in entries)
+    assert len({*intentions}) == len(intentions)

@@ -27,9 +27,9 @@ class Action(Strict):
     """One file ``action.yaml``; its takes lie beside it.
 
     ``labels`` are the right answers, MIME's where MIME has the action; ``aliases`` are further
-    names to ask for it by; the misaligned background belongs to another action (imported actions
-    may name none); ``hand_shapes``
-    are the ones that its takes are known by; ``takes`` says where single takes differ.
+    names to ask for it by; ``intentions`` say what the person wants, best first; the misaligned
+    background belongs to another action (imported actions may name none); ``hand_shapes`` are the
+    ones that its takes are known by; ``takes`` says where single takes differ.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -39,6 +39,7 @@ class Action(Strict):
     aligned_background: str | None = None
     misaligned_background: str | None = None
     semantic_group: str
+    intentions: tuple[str, ...] = ()
     hand_shapes: tuple[str, ...] = ()
     recognised_by: str
     licence: str

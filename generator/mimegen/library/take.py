@@ -17,7 +17,8 @@ Source = tuple[Motion, Mapping[str, str] | None]
 class Described:
     """What is said of a performance of an action.
 
-    ``aligned`` and ``misaligned`` name backgrounds; None where nobody said. ``file`` holds the
+    ``aligned`` and ``misaligned`` name backgrounds; None where nobody said, as of the semantic
+    group. ``file`` holds the
     motion, or how to make it.
     """
 
@@ -29,12 +30,15 @@ class Described:
     file: Path
     actor: str
     licence: str
+    semantic_group: str | None = None
+    intentions: tuple[str, ...] = ()
 
     def described(self) -> dict[str, Any]:
         """Return it for a manifest."""
         return {
             "action": self.action, "take": self.name, "actor": self.actor,
-            "labels": list(self.labels), "licence": self.licence,
+            "labels": list(self.labels), "semantic_group": self.semantic_group,
+            "intentions": list(self.intentions), "licence": self.licence,
             "motion_file": self.file.name, "motion_sha256": file_hash(self.file),
         }
 

@@ -39,6 +39,7 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
         action=action.id, name=name, labels=tuple(action.labels),
         aligned=action.aligned_background, misaligned=action.misaligned_background,
         file=file, seed=seed, actor="choreography", licence=action.licence, style=style,
+        semantic_group=action.semantic_group, intentions=action.intentions,
     )
 
 
@@ -83,6 +84,7 @@ def _captured(action: Action, file: Path) -> Take:
         misaligned=facts.misaligned_background or action.misaligned_background,
         file=file.parent / facts.file, actor=facts.actor, licence=facts.licence,
         options=options_of(file, facts), source=facts.source, original_name=facts.original_name,
+        semantic_group=action.semantic_group, intentions=action.intentions,
     )
     take.sources(1.0)
     return take
@@ -108,6 +110,8 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
         misaligned=misaligned or (known.misaligned_background if known else None),
         file=file, actor="recorded", licence=licence, partner=partner, options=options,
         hand_shape=known.hand_shapes[0] if known and len(known.hand_shapes) == 1 else RELAXED,
+        semantic_group=known.semantic_group if known else None,
+        intentions=known.intentions if known else (),
     )
     take.sources(1.0)
     return take

@@ -35,6 +35,9 @@ class ClipFacts(Part):
     actor: str = Field(description="choreography, recorded, or who performed")
     labels: list[str] = Field(min_length=1, description="the right answers, best first")
     label: str | None = Field(None, description="MIME's: the labels in one text, joined by |")
+    semantic_group: str | None = Field(
+        None, description="actions of one group are never each other's wrong answers")
+    intentions: list[str] | None = Field(None, description="what the person wants, best first")
     distractors: str | None = Field(None, description="MIME's: wrong answers, joined by |")
     type: str | None = Field(None, description="MIME: an animated body; pointlight: dots")
     split: str | None = Field(None, description="the part of a data set, as MIME's rows have it")

@@ -20,6 +20,7 @@ from conftest import command, frames_of, mimegen, rows_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import MIME
+from mimegen.stage.devices import kind_of_cpu
 
 REQUIRED = {
     "sample_id", "file_name", "action", "take", "actor", "labels", "avatar", "angle",
@@ -68,6 +69,7 @@ def test_every_row_says_what_its_clip_is(basketball: Path) -> None:
         frames, _ = imageio_ffmpeg.count_frames_and_secs(str(basketball / row["file_name"]))
         assert frames == row["frames"] > 5
         assert "basketball shot" in row["labels"]
+        assert row["cpu"] == kind_of_cpu()
 
 
 def test_blank_is_white_around_a_figure_and_other_backgrounds_are_not(basketball: Path) -> None:

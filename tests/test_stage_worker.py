@@ -30,6 +30,7 @@ from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import Frame, frame_name, read_frame
+from mimegen.store.makers import makers
 
 BODY = capsule_character(8, 7)
 FRAMES = 3
@@ -96,9 +97,10 @@ def test_exactly_the_missing_frames_are_published_frames_outer(
     done = [(m.frame, m.camera) for m in messages if isinstance(m, FrameDone)]
     assert done == [(0, 0), (1, 0), (1, 1), (2, 1)]
     assert isinstance(messages[-1], JobDone)
-    assert set(files_below(tmp_path)) == {
+    assert {name for name in files_below(tmp_path) if name.endswith(".npz")} == {
         f"camera{camera}/{frame_name(frame)}" for frame, camera in done
     }
+    assert [makers(folder) for folder in job.folders] == 2 * [(kind_of_cpu(),)]
 
 
 def test_the_figure_stands_where_the_camera_projects_it(rendered: Path) -> None:
@@ -246,7 +248,8 @@ def test_a_crash_ends_the_connection(tmp_path: Path) -> None:
             victim.connection.recv()
     victim.submit(shot(tmp_path, tiny()))
     victim.kill()
-    assert not [name for name in files_below(tmp_path) if not name.endswith((".npz", ".part"))]
+    assert not [name for name in files_below(tmp_path)
+                if not name.endswith((".npz", ".part")) and "/cpu-" not in name]
 
 
 def test_an_absent_device_is_refused() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from conftest import leave_as_killed
 from mimegen.base.files import content_key, publish, publishing
 from mimegen.store.frames import Frame, frame_name, frame_to_bytes, read_frame
+from mimegen.store.makers import makers, note_maker
 from mimegen.store.store import Store
 
 
@@ -149,3 +150,11 @@ def test_frames_found_whole_are_not_read_again_until_they_change(
 def test_nothing_is_written_for_a_shot_that_nobody_has_begun(tmp_path: Path) -> None:
     assert Store(tmp_path).missing("unknown", 2).tolist() == [True, True]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_kind_of_processor_that_made_frames_of_a_shot_is_told_once(tmp_path: Path) -> None:
+    folder = Store(tmp_path).shot_folder("k")
+    assert makers(folder) == ()
+    for cpu in ("x86_64 Other", "aarch64 One", "x86_64 Other"):
+        note_maker(folder, cpu)
+    assert makers(folder) == ("aarch64 One", "x86_64 Other")

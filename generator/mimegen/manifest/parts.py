@@ -81,7 +81,8 @@ class StageFacts(Part):
         None, description="the whole render config; of a display its whole specification")
     device: str | None = Field(None, description="the kind of device that rendered")
     rendered_on: str | None = Field(None, description="the machine's kind, where it was recorded")
-    cpu: str | None = Field(None, description="the processor's kind, where it was recorded")
+    cpu: str | None = Field(
+        None, description="the kinds of processors that its frames were made on, joined by ;")
     codec: str | None = None
     blender_version: str | None = None
     mimegen_version: str | None = None

@@ -32,6 +32,7 @@ from mimegen.production.tasks import (
 from mimegen.stage.jobs import FrameDone, Ready
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name
+from mimegen.store.makers import makers
 from mimegen.store.store import Store
 
 BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured
@@ -262,15 +263,16 @@ def _frames_whole(run: _Run, key: str) -> bool:
 
 
 def _compose(clip: Clip, still: Path | None, store: Store, folder: ClipFolder) -> Row:
+    frames = store.shot_folder(clip.shot.key)
     facts = store.shot_facts(clip.shot.key)
     if facts is None:
-        raise RequestError(f"{store.shot_folder(clip.shot.key)}: removed while it was in use")
+        raise RequestError(f"{frames}: removed while it was in use")
     clip_facts = write_clip(
-        _frame_files(store.shot_folder(clip.shot.key), facts["frames"]),
+        _frame_files(frames, facts["frames"]),
         backdrop(clip.background, camera_of(facts), still),
         clip.shot.config.fps, folder.target(clip.sample_id),
     )
-    row = clip_row(clip, facts, clip_facts)
+    row = clip_row(clip, facts | {"cpu": "; ".join(makers(frames)) or None}, clip_facts)
     store.record_clip(clip.key, content_of(row))
     return folder.settled(row)
 

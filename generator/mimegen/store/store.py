@@ -4,6 +4,7 @@
     performances/ab/<key>.npz     a motion on a character, at a frame rate
     shots/ab/<key>/shot.json      what the shot is: frames, camera, provenance
     shots/ab/<key>/000000.npz     its frames
+    shots/ab/<key>/cpu-<kind>.txt  a kind of processor that made some of them
     stills/ab/<key>.png           a background set from a camera
     clips/ab/<key>.json           the manifest row of a finished clip
     scratch/                      workers' temporary files

@@ -9,10 +9,12 @@ from mimegen.base.files import publish
 from mimegen.stage.blender.render import PictureReader
 from mimegen.stage.blender.shot import FigureStage
 from mimegen.stage.config import RenderConfig
+from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.figures import Figure
 from mimegen.stage.jobs import FrameDone, ShotJob
 from mimegen.stage.skinning import joint_columns
 from mimegen.store.frames import frame_to_bytes
+from mimegen.store.makers import note_maker
 
 
 class ShotError(Exception):
@@ -41,6 +43,7 @@ def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
 
     Raises ShotError, naming frame, camera and folder.
     """
+    cpu = kind_of_cpu()
     for frame in np.flatnonzero(job.missing.any(axis=1)):
         columns = [
             joint_columns(figure.character.skeleton, figure.positions[frame, None],
@@ -52,6 +55,7 @@ def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
         for camera in np.flatnonzero(job.missing[frame]):
             try:
                 picture = stage.picture(job.cameras[camera], reader)
+                note_maker(job.folders[camera], cpu)
                 publish(job.frame_file(int(frame), int(camera)), frame_to_bytes(picture))
             except Exception as problem:
                 where = f"frame {frame} from camera {camera} of {job.folders[camera]}"

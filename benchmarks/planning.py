@@ -9,10 +9,12 @@ import tempfile
 import time
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from mimegen.base.files import file_hash
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import SeededTakes, library_take
+from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
@@ -50,6 +52,17 @@ def measure_planning(clips: int) -> None:
           f" {peak_megabytes():.0f} MB")
 
 
+def row_of(clip: Clip | DisplayClip, file: Path) -> dict[str, Any]:
+    """Return the least that a row of a clip says."""
+    return {
+        "sample_id": clip.sample_id, "file_name": f"clips/{file.name}", "sha256": file_hash(file),
+        "action": "a", "take": "t", "actor": "choreography", "labels": ["l"], "avatar": "man",
+        "angle": 0, "config_name": "base+blank@0", "background_config": "blank",
+        "background_name": "blank", "render_config_name": "preview", "seed": 0, "fps": 24.0,
+        "frames": 1, "width": 640, "height": 360, "shot_key": "", "row_version": 2,
+    }
+
+
 def measure_finished(count: int) -> None:
     """Print how fast clips that are there already are told from those that are not."""
     clips = list(islice(plan_of(count), count))
@@ -60,9 +73,7 @@ def measure_finished(count: int) -> None:
         for clip in clips[::2]:
             file = out / "clips" / f"{clip.sample_id}.mp4"
             file.write_bytes(b"clip")
-            store.record_clip(clip.key, {
-                "sample_id": clip.sample_id, "file_name": f"clips/{file.name}",
-                "sha256": file_hash(file)})
+            store.record_clip(clip.key, row_of(clip, file))
         started = time.process_time()
         found = sum(finished_row(clip, store, ClipFolder(out)) is not None for clip in clips)
         seconds = time.process_time() - started

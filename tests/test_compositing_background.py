@@ -255,7 +255,7 @@ def test_a_cut_off_picture_is_refused(tmp_path):
     (yaml.safe_dump(FACTS), r"give exactly one of color, picture and set"),
     (yaml.safe_dump(FACTS | {"colour": [1, 1, 1]}), r"colour: unknown key \(did you mean color"),
     (yaml.safe_dump(FACTS | {"color": [1, 1, 2]}), r"color: .*less than or equal to 1"),
-    ("name: [unclosed", r"line 1: not valid YAML"),
+    ("name: [unclosed", r"line 2: not valid YAML"),
     ("- a\n- b\n", r"expected a mapping of keys"),
     ("", r"expected a mapping of keys"),
 ])

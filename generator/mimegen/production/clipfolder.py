@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash, publish
+from mimegen.base.files import file_hash, publish, stamp
 from mimegen.base.locks import locked
 from mimegen.manifest.file import clip_path
 from mimegen.manifest.row import Row
@@ -60,14 +60,15 @@ class ClipFolder:
         """Return where the clip with this plain name belongs."""
         return self.out / "clips" / f"{self._name(sample_id)}.mp4"
 
-    def found(self, row: Row) -> Row | None:
+    def found(self, row: Row, recorded: int) -> Row | None:
         """Return the row in this folder of a clip whose file is there and whole, else None.
 
-        A clip that is there under its other name gets this one.
+        A file that nobody has touched since the row was ``recorded`` (nanoseconds) is believed
+        without being read. A clip that is there under its other name gets this one.
         """
         target = self.place(row)
         for path in (target, *self._elsewhere(row)):
-            if path.is_file() and file_hash(path) == row.sha256:
+            if _is_whole(path, row, recorded):
                 if path != target:
                     path.replace(target)
                 return self.named(row)
@@ -90,6 +91,14 @@ class ClipFolder:
         if self.salt is None:
             return []
         return [ClipFolder(self.out, not self.opaque, self.salt).place(row)]
+
+
+def _is_whole(path: Path, row: Row, recorded: int) -> bool:
+    """Whether a clip's file is there and is what its row says."""
+    written = stamp(path)
+    if written is None:
+        return False
+    return (written[1] > 0 and written[0] <= recorded) or file_hash(path) == row.sha256
 
 
 def _read_salt(path: Path) -> str | None:

@@ -92,7 +92,7 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
 def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
     """Return the row of a clip whose file is there and whole, else None."""
     row = _recorded_row(clip, store)
-    return None if row is None else folder.found(row)
+    return None if row is None else folder.found(row, store.clip_recorded(clip.key))
 
 
 def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.files import publish, sweep
+from mimegen.base.files import publish, stamp, sweep
 from mimegen.store.frames import frame_name, read_frame
 
 
@@ -80,6 +80,11 @@ class Store:
     def clip_row(self, key: str) -> dict[str, Any] | None:
         """Return the manifest row of a clip that was finished, or None."""
         return _read_json(self._place("clips", key, ".json"))
+
+    def clip_recorded(self, key: str) -> int:
+        """Return when a clip was recorded, in nanoseconds; 0 for one that is not."""
+        written = stamp(self._place("clips", key, ".json"))
+        return written[0] if written else 0
 
     def record_clip(self, key: str, row: dict[str, Any]) -> None:
         """Record a finished clip."""

@@ -23,7 +23,7 @@ from mimegen.library.cast import RandomPerson
 from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takefile import read_take_file
-from mimegen.plan.clips import Clip, DisplayClip, Setting
+from mimegen.plan.clips import ChosenBackground, Clip, DisplayClip
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.spec import Display
@@ -92,7 +92,7 @@ def clip_of(action: str, take: str, who: str, background: str, config: RenderCon
                   file=score, actor="x", licence="CC0", seed=0), (RandomPerson(who, 0),))
     variant = Variant("base", background, 0.0, words=(words,))
     shot = Shot(casting, 0.0, Rendering(config, "cpu"))
-    return (Clip(variant, shot, Setting("named", background, score)),
+    return (Clip(variant, shot, ChosenBackground("named", background, score)),
             DisplayClip(variant, casting, config, Display(name="d", description=""), False))
 
 

@@ -165,7 +165,7 @@ def test_big_endian_files_are_read(samples):
 def test_counts_never_overflow(samples, name):
     """The package gives 16-bit numbers, and 26 points less 30 labels were 65,532 under numpy 2."""
     with (samples / "c3d" / f"{name}.c3d").open("rb") as opened:
-        reader = decoding._Reader(opened)
+        reader = decoding._CountingReader(opened)
         counts = (reader.point_used, reader.analog_used, reader.first_frame, reader.last_frame)
     assert all(type(count) is int for count in counts)
 
@@ -184,7 +184,7 @@ def test_what_one_package_refuses_the_other_reads(samples, monkeypatch):
     def refuse(_):
         raise ValueError("no")
 
-    monkeypatch.setattr(decoding, "_Reader", refuse)
+    monkeypatch.setattr(decoding, "_CountingReader", refuse)
     assert read_points(samples / "c3d" / "cmu_02_01.c3d").positions.shape == (343, 41, 3)
     with pytest.raises(RequestError, match="cannot be read as C3D"):
         read_points(samples / "c3d" / "btk_c3dorg02_sgi_real.c3d")

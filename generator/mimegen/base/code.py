@@ -83,7 +83,7 @@ def _is_module(name: str) -> bool:
 _TELLING = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call)
 
 
-class _Reader:
+class _ImportReader:
     """Reads a module's text; what it finds of imports and data gathers in ``source``."""
 
     def __init__(self, text: bytes) -> None:
@@ -158,7 +158,7 @@ def _source(module: str) -> Source:
     kept_stamp, *kept = _kept_sources().get(module, ("",))
     if kept_stamp == stamp:
         return Source(*kept)
-    source = _Reader(text).source
+    source = _ImportReader(text).source
     _fresh[module] = stamp, source
     return source
 

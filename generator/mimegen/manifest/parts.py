@@ -11,14 +11,14 @@ Vector = Annotated[Numbers, Field(min_length=3, max_length=3)]
 Quaternion = Annotated[Numbers, Field(min_length=4, max_length=4)]
 
 
-class Part(BaseModel):
+class RowPart(BaseModel):
     """Facts that stand side by side in a row. What newer versions add is kept as it is."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
     __pydantic_extra__: Json = Field(init=False)
 
 
-class Camera(Part):
+class CameraFacts(RowPart):
     """A pinhole camera as Blender has it: it looks along its own -Z, +Y is up in the picture."""
 
     position: Vector = Field(description="metres, in the world")
@@ -29,7 +29,7 @@ class Camera(Part):
     sensor_width_mm: Number = 36.0
 
 
-class MotionFacts(Part):
+class MotionFacts(RowPart):
     """The motion: where it comes from and how its file was understood."""
 
     licence: str | None = Field(None, description="of the motion")
@@ -54,7 +54,7 @@ class MotionFacts(Part):
     motion_notes: list[str] | None = Field(None, description="what the reader had to decide")
 
 
-class CharacterFacts(Part):
+class CharacterFacts(RowPart):
     """Who performs it, and who is the partner in a scene of two."""
 
     character_file: str | None = None
@@ -69,13 +69,13 @@ class CharacterFacts(Part):
     partner_character_key: str | None = None
 
 
-class StageFacts(Part):
+class StageFacts(RowPart):
     """How it was filmed: background, camera, light, config, machine, versions."""
 
     background_licence: str | None = None
     background_author: str | None = None
     background_source: str | None = None
-    camera: Camera | None = None
+    camera: CameraFacts | None = None
     light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
     render_config: Json | None = Field(
         None, description="the whole render config; of a display its whole specification")
@@ -89,7 +89,7 @@ class StageFacts(Part):
     numpy_version: str | None = None
 
 
-class OutputFacts(Part):
+class OutputFacts(RowPart):
     """What else was made of the shot, and what the clip is one of."""
 
     passes: Json | None = Field(None, description="ground-truth passes: files by kind")
@@ -97,7 +97,7 @@ class OutputFacts(Part):
     timeline: list[JsonValue] | None = Field(None, description="what happens from when to when")
 
 
-class DisplayFacts(Part):
+class DisplayFacts(RowPart):
     """A point-light display: everything that a paper must report. Degrees of visual angle."""
 
     display: str | None = Field(None, description="name of the preset or file")

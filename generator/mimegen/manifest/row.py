@@ -14,14 +14,14 @@ from mimegen.manifest.parts import (
     MotionFacts,
     Number,
     OutputFacts,
-    Part,
+    RowPart,
     StageFacts,
 )
 
 ROW_VERSION = 2
 
 
-class ClipFacts(Part):
+class StimulusFacts(RowPart):
     """What each clip's row has."""
 
     row_version: int = Field(ROW_VERSION, ge=1, description="of this model")
@@ -62,7 +62,7 @@ class ClipFacts(Part):
 
 
 # A row is written in the order of these parts, last first.
-class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, ClipFacts):
+class Row(OutputFacts, DisplayFacts, StageFacts, CharacterFacts, MotionFacts, StimulusFacts):
     """One clip. What was not given is not written; what this version does not know is kept."""
 
     @model_validator(mode="before")

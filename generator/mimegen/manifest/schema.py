@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from mimegen.manifest.parts import Part
+from mimegen.manifest.parts import RowPart
 from mimegen.manifest.row import Row
 
 
@@ -22,8 +22,8 @@ def field_table() -> str:
 
 def _parts() -> list[type[BaseModel]]:
     """Return the parts that a row is made of, in the order they are written."""
-    return [part for part in reversed(Row.__mro__) if issubclass(part, Part) and
-            part not in (Part, Row)]
+    return [part for part in reversed(Row.__mro__) if issubclass(part, RowPart) and
+            part not in (RowPart, Row)]
 
 
 def _part_lines(part: type[BaseModel], schema: dict[str, Any]) -> Iterator[str]:

@@ -11,14 +11,14 @@ from mimegen.base.yaml_file import Strict, Vector, YamlFile
 from mimegen.motion.skeleton import Skeleton
 
 
-class _Joint(Strict):
+class _JointEntry(Strict):
     parent: str | None
     head: Vector
     tail: Vector
 
 
 class _SkeletonFile(Strict):
-    joints: dict[str, _Joint] = Field(min_length=1)
+    joints: dict[str, _JointEntry] = Field(min_length=1)
 
 
 def standard_skeleton() -> Skeleton:

@@ -20,7 +20,7 @@ NAMED = "named"
 
 
 @dataclass(frozen=True)
-class Setting:
+class ChosenBackground:
     """The background of a clip: ``kind`` is blank, aligned or misaligned, or ``named``."""
 
     kind: str
@@ -49,31 +49,31 @@ class Clip:
 
     variant: Variant
     shot: Shot
-    setting: Setting
+    chosen: ChosenBackground
 
     @property
     def background(self) -> Background:
         """The background as its file has it."""
-        return self.setting.background
+        return self.chosen.background
 
     @cached_property
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
         shot = self.shot
-        return path_name(*shot.casting.words, self.setting.word, f"{shot.angle:g}",
+        return path_name(*shot.casting.words, self.chosen.word, f"{shot.angle:g}",
                          shot.config.name)
 
     @cached_property
     def key(self) -> str:
         """The content key."""
-        return content_key(self.sample_id, self.shot.key, self.setting.key,
+        return content_key(self.sample_id, self.shot.key, self.chosen.key,
                            self.shot.rendering.set_key, clip_code())
 
     def still_key(self, camera: Camera) -> str | None:
         """Return the content key of the set's still from a camera; None without a set."""
         if self.background.set is None:
             return None
-        return content_key(self.setting.key, asdict(camera), self.shot.rendering.set_key)
+        return content_key(self.chosen.key, asdict(camera), self.shot.rendering.set_key)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
-from mimegen.plan.clips import NAMED, Clip, DisplayClip, Setting
+from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import BACKGROUNDS, CAST, PARTNERS, Variant
 from mimegen.pointlight.spec import Display, changed
@@ -80,7 +80,7 @@ class _Kind:
 
 
 _Members = tuple[CastMember, ...]
-_Cell = tuple[Variant, Setting]
+_Cell = tuple[Variant, ChosenBackground]
 
 
 @dataclass(frozen=True)
@@ -133,17 +133,17 @@ class _Matrix:
                 cells.displayed.setdefault(members, []).append(
                     (variant, *_display(variant, self.config)))
                 continue
-            setting = self._setting(variant, kind)
-            if (members, variant.angle, setting.word) not in seen:
-                seen.add((members, variant.angle, setting.word))
-                cells.rendered.setdefault(members, []).append((variant, setting))
+            chosen = self._background(variant, kind)
+            if (members, variant.angle, chosen.word) not in seen:
+                seen.add((members, variant.angle, chosen.word))
+                cells.rendered.setdefault(members, []).append((variant, chosen))
         return cells
 
-    def _setting(self, variant: Variant, kind: _Kind) -> Setting:
+    def _background(self, variant: Variant, kind: _Kind) -> ChosenBackground:
         name = kind.background_name(variant)
         assert name is not None, "cells without a background are passed over"
-        return Setting(variant.background if variant.background in BACKGROUNDS else NAMED, name,
-                       self.catalogue.file("background", name))
+        kind_of_cell = variant.background if variant.background in BACKGROUNDS else NAMED
+        return ChosenBackground(kind_of_cell, name, self.catalogue.file("background", name))
 
     def _members(self, variant: Variant, performers: int) -> _Members:
         name = CAST.get(variant.character, variant.character)
@@ -193,7 +193,7 @@ def _castings(take: Take, cells: _Cells, rendering: Rendering) -> Iterator[Casti
         shots = {variant.angle: Shot(casting, variant.angle, rendering) for variant, _ in rendered}
         yield CastingPlan(
             casting,
-            tuple(Clip(variant, shots[variant.angle], setting) for variant, setting in rendered),
+            tuple(Clip(variant, shots[variant.angle], chosen) for variant, chosen in rendered),
             tuple(DisplayClip(variant, casting, rendering.config, display, of_its_own)
                   for variant, display, of_its_own in cells.displayed.get(members, [])))
 
@@ -226,7 +226,7 @@ def _display(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
 
 def _check_backgrounds(kinds: Iterable[_Cells]) -> None:
     """Read every background before anything is rendered, so that errors come first."""
-    files = {setting.file for cells in kinds
-             for settings in cells.rendered.values() for _, setting in settings}
+    files = {chosen.file for cells in kinds
+             for found in cells.rendered.values() for _, chosen in found}
     for file in sorted(files):
         read_background(file)

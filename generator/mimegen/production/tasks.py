@@ -129,4 +129,4 @@ def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterato
         seen.add(key)
         if not store.still(key).exists() and clip.background.set is not None:
             yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
-                       f"background {clip.setting.name}")
+                       f"background {clip.chosen.name}")

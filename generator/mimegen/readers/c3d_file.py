@@ -97,7 +97,7 @@ def _by_c3d(path: Path) -> Trajectories:
     """Read with the package ``c3d``; raises anything where it cannot."""
     with path.open("rb") as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        reader = _Reader(opened)
+        reader = _CountingReader(opened)
         points, frames = reader.point_used, reader.last_frame - reader.first_frame + 1
         if not (0 < points <= MOST_POINTS and 0 < frames <= MOST_FRAMES):
             raise ValueError(f"{points} points in {frames} frames")
@@ -128,7 +128,7 @@ def _by_c3d(path: Path) -> Trajectories:
                         frozenset(others), "c3d")
 
 
-class _Reader(c3d.Reader):  # type: ignore[misc]
+class _CountingReader(c3d.Reader):  # type: ignore[misc]
     """Counts in Python's integers: the package has numpy's, whose 16 bits overflow in its sums."""
 
     @property

@@ -29,7 +29,7 @@ class SharedParts(Strict):
     groups: dict[str, tuple[Object, ...]] = Field(default={})
 
 
-class Part(NamedTuple):
+class SharedPart(NamedTuple):
     """A material or a group as its file has it, and where that is."""
 
     content: Any
@@ -112,14 +112,14 @@ def _named_here(content: Mapping[Any, Any], file: YamlFile, location: tuple[int 
             yield Use("materials", new, file, (*location, "materials", old))
 
 
-def _parts(files: Sequence[Path]) -> dict[Kind, dict[str, Part]]:
+def _parts(files: Sequence[Path]) -> dict[Kind, dict[str, SharedPart]]:
     """Return the parts of all files by name; those of the first folder come first."""
-    found: dict[Kind, dict[str, Part]] = {kind: {} for kind in KINDS}
+    found: dict[Kind, dict[str, SharedPart]] = {kind: {} for kind in KINDS}
     for path in files:
         file = _shared_file(path, stamp(path))
         for kind in KINDS:
             for name, content in file.content.get(kind, {}).items():
-                known = found[kind].setdefault(name, Part(content, file, (kind, name)))
+                known = found[kind].setdefault(name, SharedPart(content, file, (kind, name)))
                 if known.file is not file and known.file.path.parent == path.parent:
                     raise file.error((kind, name),
                                      f"{known.file.path.name} beside it has it already")

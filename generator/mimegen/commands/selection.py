@@ -1,0 +1,122 @@
+"""What is to be made: the options that render, plan and others share, and what they stand for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mimegen.base.errors import RequestError
+from mimegen.commands.common import library_option, reading_options, seed_range, style_option
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.take import Take
+from mimegen.library.takes import SeededTakes, library_take, user_take
+from mimegen.plan.plan import Plan, make_plan
+from mimegen.plan.variants import GROUPS, MIME, parse_variants
+from mimegen.readers import ReadOptions
+from mimegen.stage.auto import auto_config, choose_device
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.devices import Device
+
+_FILE = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The plan of what was selected, and the config and device that are to make it."""
+
+    plan: Plan
+    config: RenderConfig
+    device: Device
+
+
+def selection_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that select what is made, given to the command as ``selection``.
+
+    Raises RequestError, when the command is called, for what there is not.
+    """
+
+    @wraps(command)
+    def wrapped(*args: Any, **given: Any) -> int:
+        selected = {name: given.pop(name) for name in _NAMES}
+        return command(*args, **given, selection=_selected(**selected))
+
+    options: Callable[..., int] = reading_options("auto")(library_option(wrapped))
+    for option in reversed(_OPTIONS):
+        options = option(options)
+    return options
+
+
+_OPTIONS = (
+    click.option("--action", "actions", metavar="A[,B]|all",
+                 help="Actions by id, label or alias."),
+    click.option("--motion", type=_FILE, metavar="FILE",
+                 help="Your own motion capture (BVH, FBX, C3D, AMC) instead of an action."),
+    click.option("--partner", type=_FILE, metavar="FILE",
+                 help="The second person's file, of the same scene as --motion."),
+    click.option("--label", "labels", multiple=True,
+                 help="What --motion shows; may be repeated."),
+    click.option("--aligned", metavar="NAME", help="The background that fits --motion."),
+    click.option("--misaligned", metavar="NAME",
+                 help="The background that misleads about --motion."),
+    click.option("--licence", default="not stated",
+                 help="The licence of --motion, for the manifest."),
+    click.option("--variants", default="all", show_default=True, metavar="NAME[,NAME]",
+                 help=f"Groups ({', '.join(GROUPS)}) and cells such as {MIME[0]},"
+                      " woman+aligned@270."),
+    click.option("--character", metavar="NAME|FILE|random:SEED",
+                 help="Who plays 'base': a name, a rigged FBX or GLB, or a random person."),
+    click.option("--partner-character", metavar="NAME|FILE|random:SEED",
+                 help="Who plays the second person of a scene."),
+    click.option("--config", default="auto", show_default=True, metavar="NAME|FILE"),
+    click.option("--take", metavar="T|all", help="A take of the action; its first by default."),
+    click.option("--seed", "seeds", default="0", show_default=True, callback=seed_range,
+                 metavar="N|A:B",
+                 help="Another seed is another take; A:B is every seed from A to before B."),
+    style_option("How choreographed takes are performed.  [default: the seed's own way]"),
+    click.option("--device", default="auto", show_default=True, metavar="NAME",
+                 help="optix, cuda, hip, oneapi, metal or cpu; cuda:1 is the second of its kind."),
+)
+_NAMES = ("actions", "motion", "partner", "labels", "aligned", "misaligned", "licence", "variants",
+          "character", "partner_character", "config", "take", "seeds", "style", "device",
+          "libraries", "reading")
+
+
+def _selected(
+    *, actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
+    aligned: str | None, misaligned: str | None, licence: str, variants: str,
+    character: str | None, partner_character: str | None, config: str, take: str | None,
+    seeds: range, style: str | None, device: str, libraries: tuple[Path, ...],
+    reading: ReadOptions,
+) -> Selection:
+    catalogue = Catalogue.with_libraries(libraries)
+    if (actions is None) == (motion is None):
+        raise RequestError("say either --action NAME or --motion FILE"
+                           f" (actions: {', '.join(catalogue.actions)})")
+    if partner is not None and motion is None:
+        raise RequestError("--partner needs --motion: both files are of one scene")
+    if motion is None:
+        takes: Sequence[Take] = _library_takes(catalogue, actions or "", take, seeds, style)
+    else:
+        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
+                           reading)]
+    cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
+    chosen = choose_device(device)
+    name = auto_config(chosen.kind) if config == "auto" else config
+    render_config = read_config(catalogue.file("config", name))
+    plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
+                     partner_character)
+    return Selection(plan, render_config, chosen)
+
+
+def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,
+                   style: str | None) -> Sequence[Take]:
+    if actions.strip() == "all":
+        entries = list(catalogue.actions.values())
+    else:
+        entries = [catalogue.action(name.strip()) for name in actions.split(",")]
+    takes = [library_take(entry, name, seeds[0], style) for entry in entries
+             for name in (list(entry.takes) if take == "all" else [take])]
+    return SeededTakes(tuple(dict.fromkeys(takes)), seeds)

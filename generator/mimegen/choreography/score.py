@@ -259,6 +259,7 @@ class Score(Strict):
 
 
 TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props", "line"))
+HAND_TRACKS = ("left_hand", "right_hand", "hands")
 
 
 def read_score(path: Path) -> Score:
@@ -287,6 +288,7 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
     phases, props = part.get("phases"), tuple(part.get("props") or ())
     if not isinstance(phases, list):
         return dict(part)
+    states = part.get("hand_states") or {}
     gathered: list[Any] = []
     for number, phase in enumerate(phases):
         place = (*where, "phases", number)
@@ -294,11 +296,29 @@ def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[
             raise document.error(place, "expected 'at:' and tracks")
         if "props" in phase or "line" in phase:
             raise document.error(place, "props are written as tracks, by their names")
-        phase = _with_how(document, phase, place)
+        phase = _with_how(document, _with_hand_states(document, phase, states, place), place)
         own = {name: phase[name] for name in props if name in phase}
         rest = {name: value for name, value in phase.items() if name not in own}
         gathered.append({**rest, "props": own, "line": document.line(place)})
-    return {**part, "phases": gathered}
+    return {name: value for name, value in part.items() if name != "hand_states"} | {
+        "phases": gathered}
+
+
+def _with_hand_states(document: YamlFile, phase: dict[str, Any], states: Any,
+                      where: Where) -> dict[str, Any]:
+    """Write out the ``state`` that a hand's key names; what the key itself says wins."""
+    if not isinstance(states, dict) or not all(isinstance(one, dict) for one in states.values()):
+        raise document.error((*where[:-2], "hand_states"), "expected names and what hands are like")
+    written = dict(phase)
+    for track in HAND_TRACKS:
+        key = phase.get(track)
+        if isinstance(key, dict) and "state" in key:
+            if key["state"] not in states:
+                raise document.error((*where, track, "state"), "no hand state is called"
+                                     f" {key['state']!r}{near_misses(str(key['state']), states)}")
+            own = {name: value for name, value in key.items() if name != "state"}
+            written[track] = {**states[key["state"]], **own}
+    return written
 
 
 def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[str, Any]:
@@ -316,7 +336,7 @@ def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[s
 def _field_names() -> set[str]:
     kinds = (WalkKey, PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat,
              Variety, Partner, Stands, Prop)
-    return {name for kind in kinds for name in kind.model_fields}
+    return {name for kind in kinds for name in kind.model_fields} | {"hand_states", "state"}
 
 
 def _check_times(document: YamlFile, score: Score, where: Where) -> None:

@@ -1,7 +1,8 @@
 """The farm's care for its workers, with Blender replaced at its one boundary."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -11,14 +12,19 @@ import numpy as np
 import pytest
 
 from mimegen.base.errors import DiskFullError, RequestError
+from mimegen.base.paths import data_folder
 from mimegen.farm import local
+from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.executor import Unfit
+from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
 from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
+from mimegen.stage.config import read_config
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
 
+CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 Behaviour = Callable[[SetJob, Connection], None]
 
 
@@ -73,62 +79,67 @@ def publish_and_crash(job: SetJob, connection: Connection) -> None:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-        ) -> Callable[..., list[local.Event]]:
+        ) -> Callable[..., list[Event]]:
     def run_script(behaviours: list[Behaviour], tasks: int = 2, workers: int = 1
-                   ) -> list[local.Event]:
+                   ) -> list[Event]:
         ScriptedWorker.script, ScriptedWorker.started = iter(behaviours), 0
         monkeypatch.setattr(local, "StageWorker", ScriptedWorker)
-        jobs = [SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
+        jobs = [SetJob(cast(Scenery, None), cast(Camera, None), CONFIG,
                        tmp_path / f"{number}.png") for number in range(tasks)]
         todo = [Task(job, f"task {number}") for number, job in enumerate(jobs)]
-        return [event for event in local.run_tasks(todo, ["cpu"] * workers, 0) if event is not None]
+        return [event for event in on(todo, ["cpu"] * workers) if event is not None]
 
     return run_script
 
 
-def titles(events: list[local.Event],
-           kind: type[local.TaskDone] | type[local.TaskFailed]) -> list[str]:
+def on(tasks: list[Task], devices: list[str], patience: Patience | None = None
+       ) -> Generator[Event | None, None, None]:
+    return run_tasks(tasks, partial(local.LocalExecutor, devices, 0), patience)
+
+
+def titles(events: list[Event],
+           kind: type[TaskDone] | type[TaskFailed]) -> list[str]:
     return [event.task.title for event in events if isinstance(event, kind)]
 
 
-def test_a_crash_costs_one_worker_and_no_task(run: Callable[..., list[local.Event]]) -> None:
+def test_a_crash_costs_one_worker_and_no_task(run: Callable[..., list[Event]]) -> None:
     events = run([crash, succeed, succeed])
-    assert sorted(titles(events, local.TaskDone)) == ["task 0", "task 1"]
-    assert not titles(events, local.TaskFailed)
+    assert sorted(titles(events, TaskDone)) == ["task 0", "task 1"]
+    assert not titles(events, TaskFailed)
     assert ScriptedWorker.started == 2
 
 
-def test_a_task_that_fails_twice_fails_alone(run: Callable[..., list[local.Event]]) -> None:
+def test_a_task_that_fails_twice_fails_alone(run: Callable[..., list[Event]]) -> None:
     events = run([fail, fail, succeed])
-    assert titles(events, local.TaskFailed) == ["task 0"]
-    assert titles(events, local.TaskDone) == ["task 1"]
-    failed, = [event for event in events if isinstance(event, local.TaskFailed)]
+    assert titles(events, TaskFailed) == ["task 0"]
+    assert titles(events, TaskDone) == ["task 1"]
+    failed, = [event for event in events if isinstance(event, TaskFailed)]
     assert failed.why == "task 0: the frame burnt"
 
 
 def test_what_was_published_before_a_crash_is_not_done_again(
-    run: Callable[..., list[local.Event]]
+    run: Callable[..., list[Event]]
 ) -> None:
     events = run([publish_and_crash], tasks=1)
-    assert titles(events, local.TaskDone) == ["task 0"]
+    assert titles(events, TaskDone) == ["task 0"]
 
 
-def test_a_full_disk_ends_the_run(run: Callable[..., list[local.Event]]) -> None:
+def test_a_full_disk_ends_the_run(run: Callable[..., list[Event]]) -> None:
     with pytest.raises(DiskFullError, match="no space left"):
         run([fill_the_disk])
 
 
-def test_words_alone_are_no_full_disk(run: Callable[..., list[local.Event]]) -> None:
+def test_words_alone_are_no_full_disk(run: Callable[..., list[Event]]) -> None:
     events = run([fail_with_words_of_a_full_disk] * 2 + [succeed])
-    assert titles(events, local.TaskFailed) == ["task 0"]
+    assert titles(events, TaskFailed) == ["task 0"]
 
 
-def test_two_workers_share_the_tasks(run: Callable[..., list[local.Event]]) -> None:
+def test_two_workers_share_the_tasks(run: Callable[..., list[Event]]) -> None:
     events = run([succeed] * 6, tasks=6, workers=2)
-    assert len(titles(events, local.TaskDone)) == 6 and ScriptedWorker.started == 2
+    assert len(titles(events, TaskDone)) == 6 and ScriptedWorker.started == 2
 
 
-def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[local.Event]],
+def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[Event]],
                                                  monkeypatch: pytest.MonkeyPatch) -> None:
     class DeadWorker(ScriptedWorker):
         def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
@@ -140,10 +151,10 @@ def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[local.Ev
             pass
 
     monkeypatch.setattr(local, "StageWorker", DeadWorker)
-    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
+    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG,
                         Path("absent.png")), "task")]
-    failures = [event for event in local.run_tasks(todo, ["cpu"], 0)
-                if isinstance(event, local.TaskFailed)]
+    failures = [event for event in on(todo, ["cpu"])
+                if isinstance(event, TaskFailed)]
     assert [event.why for event in failures] == ["task: the Blender process died"]
 
 
@@ -159,14 +170,14 @@ def test_a_lost_worker_is_replaced_on_its_own_gpu(
 
     monkeypatch.setattr(local, "StageWorker", Noted)
     Noted.script = iter([crash, crash, succeed, succeed])
-    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None),
+    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG,
                         tmp_path / f"{number}.png"), "task") for number in range(2)]
-    list(local.run_tasks(todo, ["cuda:0", "cuda:1"], 0))
+    list(on(todo, ["cuda:0", "cuda:1"]))
     assert started == ["cuda:0", "cuda:1"] * 2
 
 
 def test_a_blender_that_cannot_load_is_one_clear_line(
-    run: Callable[..., list[local.Event]], monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., list[Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Unloadable(ScriptedWorker):
         def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
@@ -179,16 +190,16 @@ def test_a_blender_that_cannot_load_is_one_clear_line(
 
     monkeypatch.setattr(local, "StageWorker", Unloadable)
     with pytest.raises(RequestError, match=r"libSM\.so\.6"):
-        list(local.run_tasks([Task(SetJob(cast(Scenery, None), cast(Camera, None),
-                                          cast(RenderConfig, None), Path("absent.png")), "task")],
-                             ["cpu", "cpu"], 0))
+        list(on([Task(SetJob(cast(Scenery, None), cast(Camera, None),
+                             CONFIG, Path("absent.png")), "task")],
+                ["cpu", "cpu"]))
 
 
 def shot_task(folder: Path, missing: list[list[int]]) -> Task:
     folders = tuple(folder / str(camera) for camera in range(len(missing[0])))
     for place in folders:
         place.mkdir()
-    return Task(ShotJob((), (), cast(RenderConfig, None), folders, np.array(missing, bool)), "shot")
+    return Task(ShotJob((), (), CONFIG, folders, np.array(missing, bool)), "shot")
 
 
 def test_what_remains_of_a_shot_is_what_is_not_published_yet(tmp_path: Path) -> None:
@@ -207,7 +218,7 @@ def test_what_remains_of_a_shot_is_what_is_not_published_yet(tmp_path: Path) -> 
 
 
 def test_a_worn_worker_is_replaced_before_its_next_task(
-    run: Callable[..., list[local.Event]], monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., list[Event]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed: list[ScriptedWorker] = []
     monkeypatch.setattr(ScriptedWorker, "close", lambda worker: closed.append(worker))
@@ -217,23 +228,87 @@ def test_a_worn_worker_is_replaced_before_its_next_task(
         ScriptedWorker.newest.worn = True
 
     events = run([succeed_and_wear, succeed, succeed], tasks=3)
-    assert titles(events, local.TaskDone) == ["task 0", "task 1", "task 2"]
+    assert titles(events, TaskDone) == ["task 0", "task 1", "task 2"]
     assert ScriptedWorker.started == 2 and len(closed) == 1
 
 
 def test_workers_that_say_nothing_leave_time_to_others(
-    run: Callable[..., list[local.Event]], tmp_path: Path
+    run: Callable[..., list[Event]], tmp_path: Path
 ) -> None:
     run([], tasks=0)
     silent: list[Connection] = []
     ScriptedWorker.script = iter([lambda job, connection: silent.append(connection)])
-    job = SetJob(cast(Scenery, None), cast(Camera, None), cast(RenderConfig, None), tmp_path / "x")
-    events = local.run_tasks([Task(job, "task")], ["cpu"], 0)
+    job = SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "x")
+    events = on([Task(job, "task")], ["cpu"])
     begin = time.monotonic()
     begun, first, *rest = (next(events) for _ in range(4))
-    assert isinstance(begun, local.TaskBegun)
+    assert isinstance(begun, TaskBegun)
     assert isinstance(first, Ready) and rest == [None, None]
     assert 0.1 < time.monotonic() - begin < 1.0
     silent[0].send(JobDone())
-    assert isinstance(next(events), local.TaskDone)
+    assert isinstance(next(events), TaskDone)
     events.close()
+
+
+def test_a_worker_that_hangs_is_replaced_and_its_task_done_by_another(
+    run: Callable[..., list[Event]], tmp_path: Path
+) -> None:
+    run([], tasks=0)
+    hung: list[Connection] = []
+    ScriptedWorker.script = iter([lambda job, connection: hung.append(connection), succeed])
+    job = SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "still.png")
+    begin = time.monotonic()
+    events = [event for event in on([Task(job, "task")], ["cpu"], Patience(first_s=0.4)) if event]
+    assert [type(event) for event in events] == [TaskBegun, Ready, TaskBegun, Ready, TaskDone]
+    assert hung[0].closed and ScriptedWorker.started == 2
+    assert 0.4 < time.monotonic() - begin < 3.0
+
+
+def test_a_task_that_hangs_twice_fails(
+    run: Callable[..., list[Event]], tmp_path: Path
+) -> None:
+    run([], tasks=0)
+    hung: list[Connection] = []
+    ScriptedWorker.script = iter([lambda job, connection: hung.append(connection)] * 2 + [succeed])
+    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / str(number)),
+                 f"task {number}") for number in range(1)]
+    failed, = [event for event in on(todo, ["cpu"], Patience(first_s=0.2))
+               if isinstance(event, TaskFailed)]
+    assert "task 0: nothing was heard of it for 0 s" in failed.why
+
+
+def test_frames_that_come_slowly_are_signs_of_life(tmp_path: Path) -> None:
+    patience, task = Patience(first_s=1000, least_s=10), shot_task(tmp_path, [[1], [1]])
+    assert patience.of(task) == 1000
+    patience.measured(task, 0.1)
+    assert patience.of(task) == 10
+    patience.measured(task, 3.0)
+    patience.measured(task, 1.0)
+    assert patience.of(task) == 60
+    still = Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path), "still")
+    assert patience.of(still) == 1000
+
+
+def test_a_device_that_fails_at_start_is_reported_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class OneBroken(ScriptedWorker):
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+            super().__init__(device, threads, scratch)
+            self.broken = device == "cuda:0"
+            if self.broken:
+                self.connection.recv()
+                self._theirs.send(JobFailed("out of memory, says the driver"))
+
+        def submit(self, job: SetJob) -> None:
+            if not self.broken:
+                super().submit(job)
+
+    monkeypatch.setattr(local, "StageWorker", OneBroken)
+    OneBroken.script = iter([succeed] * 3)
+    todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / str(number)),
+                 f"task {number}") for number in range(3)]
+    events = [event for event in on(todo, ["cuda:0", "cuda:1"]) if event]
+    assert sorted(titles(events, TaskDone)) == ["task 0", "task 1", "task 2"]
+    unfit, = [event for event in events if isinstance(event, Unfit)]
+    assert unfit.why == "cuda:0 worker 1 is left out: out of memory, says the driver"

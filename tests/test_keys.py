@@ -99,6 +99,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     ("library/importing.py", set()),
     ("commands/render.py", set()),
     ("farm/local.py", set()),
+    ("farm/dispatch.py", set()),
 ])
 def test_an_edit_renews_what_depends_on_it_and_nothing_else(copy, name, renewed):
     edit = "\nEDITED = True\n" if name.endswith(".py") else "\n# edited\n"

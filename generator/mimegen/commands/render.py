@@ -1,17 +1,20 @@
 """``mimegen render``: the main job."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import click
 
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly
 from mimegen.commands.selection import Selection, selection_options
+from mimegen.farm.executor import Farm
+from mimegen.farm.local import LocalExecutor
 from mimegen.manifest.file import MANIFEST
 from mimegen.pages.gallery import write_gallery
 from mimegen.plan.plan import Plan
 from mimegen.production.progress import Reporter
-from mimegen.production.render import Workers, render
+from mimegen.production.render import render
 from mimegen.stage.devices import Device
 from mimegen.store.store import Store
 
@@ -36,25 +39,28 @@ MOST_CPU_WORKERS = 8
 def render_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
                    workers: int | None, workers_per_gpu: int, quiet: bool) -> int:
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
-    return _carry_out(selection.plan, out, Store(store_folder or out / "store"),
-                      _workers(workers, workers_per_gpu, selection.device), quiet,
-                      names == "opaque")
+    store = Store(store_folder or out / "store")
+    farm = _this_machine(workers, workers_per_gpu, selection.device, store)
+    return _carry_out(selection.plan, out, store, farm, quiet, names == "opaque")
 
 
-def _workers(count: int | None, per_gpu: int, device: Device) -> Workers:
+def _this_machine(count: int | None, per_gpu: int, device: Device, store: Store) -> Farm:
     """Return one worker on each GPU, and on a CPU one per core, which keeps every core busy."""
     cores = os.cpu_count() or 1
     if device.kind != "cpu":
-        return Workers(device.seats(count or device.count * per_gpu), 0)
-    count = count or min(cores, MOST_CPU_WORKERS)
-    return Workers(device.seats(count), max(1, cores // count))
+        devices, threads = device.seats(count or device.count * per_gpu), 0
+    else:
+        count = count or min(cores, MOST_CPU_WORKERS)
+        devices, threads = device.seats(count), max(1, cores // count)
+    return Farm(", ".join(sorted(set(devices))),
+                partial(LocalExecutor, devices, threads, store.scratch))
 
 
-def _carry_out(plan: Plan, out: Path, store: Store, workers: Workers, quiet: bool,
-               opaque: bool) -> int:
+def _carry_out(plan: Plan, out: Path, store: Store, farm: Farm, quiet: bool, opaque: bool
+               ) -> int:
     with Reporter(len(plan), quiet) as reporter:
         try:
-            failures = render(plan, store, out, workers, reporter, opaque)
+            failures = render(plan, store, out, farm, reporter, opaque)
         except KeyboardInterrupt:
             _renew_gallery(out)
             raise

@@ -1,166 +1,126 @@
-"""This machine's workers: kept warm, kept busy, replaced when they crash or wear out."""
+"""This machine's workers: a Blender process on each device, kept warm, replaced when it ends."""
 
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TypeVar
 
-from mimegen.base.errors import DiskFullError, RequestError
+from mimegen.base.errors import RequestError
+from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+from mimegen.stage.jobs import JobDone, JobFailed, Ready
 from mimegen.stage.worker import StageWorker
-
-ATTEMPTS = 2
-
-
-@dataclass(frozen=True)
-class TaskBegun:
-    """A task that was handed to a worker."""
-
-    task: Task
-
-
-@dataclass(frozen=True)
-class TaskDone:
-    """A task whose files are all published."""
-
-    task: Task
-
-
-@dataclass(frozen=True)
-class TaskFailed:
-    """A task that failed on two workers."""
-
-    task: Task
-    why: str
-
-
-Event = Ready | FrameDone | TaskBegun | TaskDone | TaskFailed
-# What stands between the tasks and is handed on as it comes.
-Notice = TypeVar("Notice")
 
 
 @dataclass(eq=False)
 class _Seat:
-    """A worker, what it renders on, whether its Blender has started, and the task it is at."""
+    """A device, its worker if one runs, whether its Blender has started, the task it is at."""
 
+    name: str
     device: str
-    worker: StageWorker
+    worker: StageWorker | None = None
     ready: bool = False
     task: Task | None = None
-    attempt: int = 0
 
 
-def run_tasks(tasks: Iterable[Task | Notice], devices: Sequence[str],
-              threads: int, scratch: Path | None = None
-              ) -> Generator[Event | Notice | None, None, None]:
-    """Do the tasks, a Blender process on each device, and yield what happens; None when idle.
+class LocalExecutor:
+    """Blender processes of this machine, one on each of ``devices``; see ``Executor``.
 
     ``threads`` and ``scratch`` are each worker's.
-
-    A task that fails, or takes its worker down, is tried once more on what is left of it. Blender
-    starts with the first task or notice, and is up by the time that a task is prepared; without
-    any it does not start. No worker is left when the iterator ends or is closed. Raises
-    RequestError where Blender cannot start, DiskFullError where no space is left.
     """
-    pending = iter(tasks)
-    first = next(pending, None)
-    if first is None:
-        return
-    pending = chain([first], pending)
-    again: list[tuple[Task, int]] = []
-    start = partial(StageWorker, threads=threads, scratch=scratch)
-    seats = [_Seat(device, start(device)) for device in devices]
-    exhausted = False
-    try:
-        while True:
-            while not exhausted and not again and _wants_work(seats, devices):
-                task = next(pending, None)
-                if task is None:
-                    exhausted = True
-                elif isinstance(task, Task):
-                    again.append((task, 1))
-                else:
-                    yield task
-            while again and (seat := _free_seat(seats, devices, start)):
-                seat.task, seat.attempt = again.pop(0)
-                seat.worker.submit(seat.task.job)
-                yield TaskBegun(seat.task)
-            if exhausted and not again and not any(seat.task for seat in seats):
-                return
-            yield from _listen(seats, again)
-    finally:
-        for seat in seats:
-            seat.worker.kill()
 
+    adopted: Sequence[Task] = ()
 
-def _wants_work(seats: list[_Seat], devices: Sequence[str]) -> bool:
-    return len(seats) < len(devices) or any(seat.task is None for seat in seats)
+    def __init__(self, devices: Sequence[str], threads: int, scratch: Path | None = None) -> None:
+        """Start all workers, which takes Blender a while; tasks may be submitted at once."""
+        self._threads, self._scratch = threads, scratch
+        self._seats = [_Seat(f"{device} worker {number}", device)
+                       for number, device in enumerate(devices, 1)]
+        self._said: list[Heard] = []
+        for seat in self._seats:
+            self._start(seat)
 
+    @property
+    def slots(self) -> int:
+        """How many workers have nothing to do."""
+        return sum(seat.task is None for seat in self._seats)
 
-def _free_seat(seats: list[_Seat], devices: Sequence[str], start: Callable[[str], StageWorker]
-               ) -> _Seat | None:
-    for seat in seats:
-        if seat.task is None:
-            if seat.worker.worn:
-                seat.worker.close()
-                seat.worker, seat.ready = start(seat.device), False
-            return seat
-    if len(seats) < len(devices):
-        free = Counter(devices) - Counter(seat.device for seat in seats)
-        device = next(free.elements())
-        seats.append(_Seat(device, start(device)))
-        return seats[-1]
-    return None
+    def submit(self, task: Task) -> None:
+        """Hand a task to a worker that has none, preferably a warm one."""
+        seat = min((seat for seat in self._seats if seat.task is None),
+                   key=lambda seat: seat.worker is None)
+        if seat.worker is not None and seat.worker.worn:
+            seat.worker.close()
+            seat.worker = None
+        worker = seat.worker or self._start(seat)
+        seat.task = task
+        worker.submit(task.job)
+        self._said.append(Heard(seat.name, Begun(), task))
 
+    def events(self, timeout: float) -> Iterator[Heard]:
+        """Yield what the workers say within ``timeout`` seconds.
 
-def _listen(seats: list[_Seat], again: list[tuple[Task, int]]) -> Iterator[Event | None]:
-    """Yield what the workers said within a tenth of a second; put failed tasks back."""
-    heard = wait([seat.worker.connection for seat in seats], timeout=0.1)
-    if not heard:
-        yield None
-    for seat in [seat for seat in seats if seat.worker.connection in heard]:
+        Raises RequestError where Blender cannot start at all.
+        """
+        said, self._said = self._said, []
+        yield from said
+        working = [seat for seat in self._seats if seat.worker]
+        heard = wait([seat.worker.connection for seat in working if seat.worker],
+                     0 if said else timeout)
+        for seat in working:
+            if seat.worker is not None and seat.worker.connection in heard:
+                yield from self._hear(seat, seat.worker)
+
+    def abandon(self, task: Task, why: str) -> None:
+        """Kill the worker that is at a task."""
+        for seat in self._seats:
+            if seat.task is task:
+                self._vacate(seat)
+                self._said.append(Heard(seat.name, Lost(why), task))
+
+    def close(self) -> None:
+        """Kill all workers."""
+        for seat in self._seats:
+            self._vacate(seat)
+
+    def _hear(self, seat: _Seat, worker: StageWorker) -> Iterator[Heard]:
         try:
-            message = seat.worker.connection.recv()
+            message = worker.connection.recv()
         except (EOFError, OSError):
+            yield from self._ended(seat)
+            return
+        if isinstance(message, JobFailed) and not seat.ready:
+            yield self._unfit(seat, message)
+            return
+        seat.ready = seat.ready or isinstance(message, Ready)
+        yield Heard(seat.name, message, seat.task)
+        if isinstance(message, JobDone | JobFailed):
+            seat.task = None
+
+    def _start(self, seat: _Seat) -> StageWorker:
+        seat.worker = StageWorker(seat.device, self._threads, self._scratch)
+        seat.ready = False
+        return seat.worker
+
+    def _vacate(self, seat: _Seat) -> None:
+        if seat.worker is not None:
             seat.worker.kill()
-            seats.remove(seat)
-            if seat.task is not None:
-                yield from _retry(seat, "the Blender process died", again)
-            elif not seats:
-                raise RequestError(
-                    "Blender does not start; see the README for the system libraries it needs"
-                ) from None
-            continue
-        if isinstance(message, JobDone):
-            assert seat.task is not None
-            yield TaskDone(seat.task)
-            seat.task = None
-        elif isinstance(message, JobFailed) and not seat.ready:
-            raise RequestError(message.message)
-        elif isinstance(message, JobFailed):
-            assert seat.task is not None
-            if message.disk_full:
-                raise DiskFullError(
-                    f"no space left on the disk while rendering {seat.task.title}; free some or"
-                    " name another place with --store or --out, and run again")
-            yield from _retry(seat, message.message, again)
-            seat.task = None
-        else:
-            seat.ready = seat.ready or isinstance(message, Ready)
-            yield message
+        seat.worker = seat.task = None
 
+    def _ended(self, seat: _Seat) -> Iterator[Heard]:
+        task, ready = seat.task, seat.ready
+        self._vacate(seat)
+        if task is not None:
+            yield Heard(seat.name, Lost("the Blender process died"), task)
+        elif not ready and not any(other.worker for other in self._seats):
+            raise RequestError(
+                "Blender does not start; see the README for the system libraries it needs")
 
-def _retry(seat: _Seat, why: str, again: list[tuple[Task, int]]) -> Iterator[Event]:
-    assert seat.task is not None
-    rest = seat.task.remaining()
-    if rest is None:
-        yield TaskDone(seat.task)
-    elif seat.attempt < ATTEMPTS:
-        again.append((rest, seat.attempt + 1))
-    else:
-        yield TaskFailed(rest, f"{seat.task.title}: {why}")
+    def _unfit(self, seat: _Seat, failure: JobFailed) -> Heard:
+        """Leave out a device that does not start; without any left there is nothing to hope for."""
+        task = seat.task
+        self._vacate(seat)
+        self._seats.remove(seat)
+        if not self._seats:
+            raise RequestError(failure.message)
+        return Heard(seat.name, Unfit(f"{seat.name} is left out: {failure.message}"), task)

@@ -1,5 +1,6 @@
 """What a worker does in one go; as JSON, any machine that sees the store can do it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
@@ -32,6 +33,24 @@ class Task:
         for frame, camera in np.argwhere(missing):
             missing[frame, camera] = not self.job.frame_file(frame, camera).exists()
         return Task(self.job.only(missing), self.title) if missing.any() else None
+
+    def without(self, others: Iterable["Task"]) -> "Task | None":
+        """Return the part that none of the others makes; None if there is none."""
+        job = self.job
+        if isinstance(job, SetJob):
+            targets = [other.job.target for other in others if isinstance(other.job, SetJob)]
+            return None if job.target in targets else self
+        missing = job.missing.copy()
+        for other in others:
+            if isinstance(other.job, ShotJob):
+                _take_away(missing, job.folders, other.job)
+        return Task(job.only(missing), self.title) if missing.any() else None
+
+
+def _take_away(missing: NDArray[np.bool_], folders: Sequence[Path], other: ShotJob) -> None:
+    for camera, folder in enumerate(folders):
+        if folder in other.folders and len(missing) == len(other.missing):
+            missing[:, camera] &= ~other.missing[:, other.folders.index(folder)]
 
 
 def task_to_json(task: Task, root: Path) -> dict[str, Any]:

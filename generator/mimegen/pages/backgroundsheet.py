@@ -2,6 +2,7 @@
 
 import math
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from mimegen.characters.character import Character, Performance
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.compose import Compositor
-from mimegen.farm.local import TaskFailed, run_tasks
+from mimegen.farm.dispatch import TaskFailed, run_tasks
+from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.retarget import retarget
@@ -88,7 +90,8 @@ def _render(background: Background, standing: Performance, cameras: list[Camera]
     publish_figure(standing, files)
     shot = ShotJob((files,), tuple(cameras), config,
                    tuple(folder / str(angle) for angle in ANGLES), np.ones((1, len(ANGLES)), bool))
-    with closing(run_tasks([*sets, Task(shot, "the person")], [device], 0, folder)) as events:
+    start = partial(LocalExecutor, [device], 0, folder)
+    with closing(run_tasks([*sets, Task(shot, "the person")], start)) as events:
         for event in events:
             if isinstance(event, TaskFailed):
                 raise RequestError(event.why)

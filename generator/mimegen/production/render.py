@@ -11,7 +11,8 @@ from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
 from mimegen.base.files import scratch_folder
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
-from mimegen.farm.local import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.executor import Farm, Unfit
 from mimegen.farm.task import Task
 from mimegen.manifest.file import add_rows, content_of, typed_row
 from mimegen.manifest.row import Row
@@ -38,14 +39,6 @@ from mimegen.store.store import Store
 BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured
 
 
-@dataclass(frozen=True)
-class Workers:
-    """What each Blender process renders on, and with how many threads (0: all cores)."""
-
-    devices: tuple[str, ...]
-    threads: int
-
-
 @dataclass(eq=False)
 class _Run:
     """The state of one carrying-out: the clips of castings that have been drawn from the plan."""
@@ -63,7 +56,7 @@ class _Run:
     finished_shots: set[str] = field(default_factory=set)
 
 
-def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Reporter,
+def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
            opaque: bool = False) -> dict[str, str]:
     """Make every clip of the plan that is not there yet, and the manifest.
 
@@ -73,15 +66,14 @@ def render(plan: Plan, store: Store, out: Path, workers: Workers, reporter: Repo
     """
     prepare_folders(plan, store, out)
     if plan.clips:
-        devices = ", ".join(sorted(set(workers.devices)))
-        reporter.say(f"{plan.clips} clips of {plan.shots} shots on {devices}")
+        reporter.say(f"{plan.clips} clips of {plan.shots} shots on {farm.name}")
     if plan.displays:
         reporter.say(f"{plan.displays} point-light clips")
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
     run = _Run(store, out, ClipFolder.of(out, opaque), reporter, shots_left=plan.shots)
     try:
-        _carry_out(plan, run, workers)
+        _carry_out(plan, run, farm)
     except KeyboardInterrupt:
         add_rows(run.out, run.rows)
         raise
@@ -134,10 +126,10 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
         )
 
 
-def _carry_out(plan: Plan, run: _Run, workers: Workers) -> None:
+def _carry_out(plan: Plan, run: _Run, farm: Farm) -> None:
     with ThreadPoolExecutor(max_workers=1) as pool:
         events: Generator[Event | Notice | None, None, None] = run_tasks(
-            _work(plan, run, pool), workers.devices, workers.threads, run.store.scratch)
+            _work(plan, run, pool), farm.start)
         with closing(events):
             try:
                 for event in events:
@@ -187,6 +179,8 @@ def _handle(event: Event | Notice | None, run: _Run, pool: ThreadPoolExecutor) -
     match event:
         case Ready():
             run.reporter.say(f"Blender {event.blender_version} renders on {event.device}")
+        case Unfit():
+            run.reporter.say(event.why)
         case TaskBegun():
             run.reporter.begin(event.task.title, isinstance(event.task.job, SetJob))
         case FrameDone():

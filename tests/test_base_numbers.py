@@ -38,7 +38,7 @@ def test_a_ramp_may_rise_or_fall() -> None:
 @given(st.floats(1e-3, 10), st.floats(0, 100))
 def test_what_is_over_a_limit_is_let_through_less_and_less(room: float, over: float) -> None:
     through = float(soft_excess(np.array(over), room))
-    assert 0 <= through <= min(room, over)
+    assert 0 <= through <= min(room, over) + 1e-12  # rounding of 1 - exp(-tiny), in metres
     assert float(soft_excess(np.array(room * 1e-6), room)) == pytest.approx(room * 1e-6, rel=1e-4)
 
 

@@ -1,0 +1,62 @@
+"""Which modules each key of code covers, and which it leaves alone; edits are in test_keys.py."""
+
+from types import ModuleType
+
+import pytest
+
+from mimegen.base.code import closure
+from mimegen.library import keys as library
+from mimegen.plan import keys as plan
+
+# By key: modules whose edits must renew it, and modules whose edits must not.
+COVERED: dict[str, tuple[ModuleType, str, str]] = {
+    "figure_code": (library, "characters.build characters.body characters.sampling characters.spec",
+                    "characters.imported.importing pointlight.lights choreography.perform"),
+    "imported_figure_code": (library, "characters.imported.importing stage.blender.importing",
+                             "characters.build characters.sampling"),
+    "lights_code": (library, "pointlight.lights pointlight.landmarks",
+                    "pointlight.stimulus characters.sampling"),
+    "score_code": (library, "choreography.perform choreography.life choreography.styles",
+                   "choreography.lint readers retarget.transfer"),
+    "recording_code": (library, "readers readers.bvh readers.partners markers.solve",
+                       "choreography.perform retarget.transfer"),
+    "performance_code": (library, "retarget.transfer retarget.feet motion.editing",
+                         "choreography.perform retarget.report readers.bvh"),
+    "shot_code": (plan, "stage.framing stage.blender.frames stage.blender.materials store.frames",
+                  "stage.blender.scenery compositing.compose retarget.transfer"),
+    "still_code": (plan, "stage.blender.scenery stage.scenery.shapes",
+                   "stage.framing stage.blender.frames compositing.compose"),
+    "clip_code": (plan, "compositing.backdrop compositing.compose compositing.video",
+                  "stage.blender.frames pointlight.stimulus compositing.decode"),
+    "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
+                           " compositing.video",
+                     "stage.framing stage.blender.frames choreography.perform"),
+}
+
+
+def in_package(names: str) -> set[str]:
+    return {f"mimegen.{name}" for name in names.split()}
+
+
+@pytest.mark.parametrize("key", COVERED)
+def test_a_key_covers_what_makes_its_pixels_and_nothing_else(
+        key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    room, covered, left_alone = COVERED[key]
+    monkeypatch.setattr(room, "code_key", lambda *modules: set(closure(*modules)))
+    found = getattr(room, key)()
+    assert in_package(covered) <= found
+    assert not in_package(left_alone) & found
+
+
+def test_every_key_is_told_apart_and_stays() -> None:
+    names = {name: room for room in (library, plan) for name in vars(room)
+             if name.endswith("_code")}
+    assert names.keys() == COVERED.keys()
+    keys = {name: getattr(room, name)() for name, room in names.items()}
+    assert len(set(keys.values())) == len(keys)
+    assert all(len(key) == 64 and int(key, 16) >= 0 for key in keys.values())
+
+
+def test_the_installed_blender_is_named() -> None:
+    parts = plan.blender_version().split(".")
+    assert len(parts) >= 2 and all(part.isdigit() for part in parts)

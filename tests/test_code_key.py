@@ -24,6 +24,14 @@ MODULES = {
     "dots.whole": "import mimegen.dots\n",
     "dots.typed": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n"
                   "    from mimegen.dots.shapes import circle\n",
+    "dots.aliased": "import mimegen.dots.shapes as shapes\n",
+    "dots.other": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n"
+                  "    from mimegen.dots.shapes import circle\n"
+                  "else:\n    from mimegen.dots.squares import square\n",
+    "rings.__init__": "from mimegen.dots import circle as ring\n",
+    "ringed": "from mimegen.rings import ring\n",
+    "odd": "import numpy, os.path\nfrom mimegen_elsewhere import x\nfrom . import rings\n"
+           "NAMES = ['mimegen', 'mimegen.no_such', 'mimegen.dots/shapes', 'numpy.linalg']\n",
     "dots.reads": "from mimegen.base.paths import data_file, data_files\n\n"
                   "def read():\n"
                   "    return data_file('rigs/one.yaml'), data_files('mocap/*.yaml')\n",
@@ -83,6 +91,10 @@ def package(tmp_path: Path) -> Package:
                     "mimegen.dots.whole"]),
     ("dots.typed", ["mimegen.dots.typed"]),
     ("dots.reads", ["mimegen.base.paths", "mimegen.dots.reads"]),
+    ("dots.aliased", ["mimegen.dots.aliased", "mimegen.dots.shapes"]),
+    ("dots.other", ["mimegen.dots.other", "mimegen.dots.squares"]),
+    ("ringed", ["mimegen.dots.shapes", "mimegen.ringed"]),
+    ("odd", ["mimegen.odd"]),
 ])
 def test_a_module_needs_what_it_imports_names_and_nothing_else(package, module, modules):
     assert package.modules(module) == modules
@@ -97,6 +109,10 @@ def test_a_module_needs_what_it_imports_names_and_nothing_else(package, module, 
     ("dots.shapes", "return size", "return (\n        size)", False),
     ("dots.squares", "return size", "return 2 * size", False),
     ("dots.__init__", "square", "circle", False),
+    ("dots.draw", "circle(2)", "circle(2.0)", True),
+    ("dots.draw", "circle(2)", "circle([2])", True),
+    ("dots.draw", "import numpy", "import numpy as np", True),
+    ("dots.draw", "def draw", "def drew", True),
 ])
 def test_an_edit_changes_the_key_where_it_changes_what_is_done(package, module, old, new, changes):
     before = package.key("dots.draw")
@@ -111,6 +127,26 @@ def test_data_that_is_read_is_covered(package, name):
     (package.folder / name).write_text("c: 2\n")
     assert package.key("dots.reads") != before
     assert package.key("dots.draw") == other
+
+
+def test_what_was_read_is_noted_and_read_anew_where_it_changed(package):
+    before = package.asked("dots.draw")
+    note, = package.folder.rglob("*.code.json")
+    noted = json.loads(note.read_text())
+    assert set(ALONE) <= noted.keys()
+    noted["mimegen.dots.shapes"][1] = "another digest"
+    note.write_text(json.dumps(noted))
+    assert package.key("dots.draw") != before[0], "the note is not believed"
+    package.asked("dots.late")
+    assert json.loads(note.read_text()).keys() > set(ALONE), "notes gather"
+    package.write("dots.shapes", MODULES["dots.shapes"] + "\n")
+    assert package.asked("dots.draw") == before
+
+
+def test_the_key_of_several_modules_is_not_that_of_one(package):
+    keys = {package.key("dots.shapes"), package.key("dots.squares"),
+            package.key("dots.shapes", "dots.squares")}
+    assert len(keys) == 3
 
 
 def test_data_that_is_not_read_is_not_covered(package):

@@ -1,5 +1,6 @@
 """Plans: how many clips, which, and under which keys, without making anything."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,14 +8,22 @@ from typing import Any
 import pytest
 import yaml
 
+from bodies import capsule_character, wandering_motion
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.characters.character import Performance
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
+from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.keys import blender_version
 from mimegen.plan.plan import Plan, make_plan
+from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import Variant, parse_variants
+from mimegen.pointlight.spec import read_display
+from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.framing import frame_camera
 from mimegen.store.store import Store
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -159,3 +168,115 @@ def test_a_store_of_before_is_still_read(tmp_path: Path) -> None:
     assert Store(tmp_path).clip_row(key) == {"sample_id": "x"}
     Store(tmp_path).record_clip("cd" + 62 * "1", {"sample_id": "y"})
     assert (tmp_path / "clips" / "cd").is_dir() and old.exists()
+
+
+def displays_of(plan: Plan) -> list[DisplayClip]:
+    return [display for part in plan.castings() for display in part.displays]
+
+
+def clips_of(plan: Plan) -> list[Clip]:
+    return [clip for part in plan.castings() for clip in part.clips]
+
+
+def test_clips_are_named_after_all_that_tells_them_apart() -> None:
+    clips = clips_of(plan_of(takes_of("boxing"), "base+blank@0,woman+aligned@90,man+beach@12.5"))
+    assert [clip.sample_id for clip in clips] == [
+        "boxing-boxing-seed0-man-blank-0-preview", "boxing-boxing-seed0-man-beach-12.5-preview",
+        "boxing-boxing-seed0-woman-aligned-90-preview"]
+    assert [clip.setting.kind for clip in clips] == ["blank", "named", "aligned"]
+    aligned = CATALOGUE.action("boxing").action.aligned_background
+    assert [clip.setting.name for clip in clips] == ["blank", "beach", aligned]
+    dots = displays_of(plan_of(takes_of("boxing"), "pointlight:inverted@90"))
+    assert [one.sample_id for one in dots] == [
+        "boxing-boxing-seed0-man-pointlight_inverted-90-preview"]
+
+
+@pytest.mark.parametrize(("variant", "members"), [
+    ("base+blank@0", "man_and_woman"), ("woman+blank@0", "woman_and_man"),
+    ("adversarial+blank@0", "spacesuit_and_spacesuit"),
+    ("lights+blank@0", "man_lights_and_woman_lights"), ("pointlight@0", "man_and_woman"),
+])
+def test_the_second_person_of_a_scene(variant: str, members: str) -> None:
+    part, = plan_of(takes_of("shake_hands"), variant).castings()
+    assert part.casting.name == members
+
+
+def test_who_stands_in_for_base_leaves_others_and_single_people_have_no_partner() -> None:
+    takes = takes_of("boxing", "shake_hands")
+    plan = make_plan(CATALOGUE, takes, cells_of("base+blank@0,woman+blank@0"), CONFIG, "cpu",
+                     performer="random:4", partner="spacesuit")
+    assert [part.casting.name for part in plan.castings()] == [
+        "random_4", "woman", "random_4_and_spacesuit", "woman_and_spacesuit"]
+
+
+def test_dots_have_the_configs_picture_unless_their_display_has_its_own() -> None:
+    plain, own = displays_of(plan_of(takes_of("boxing"), "pointlight@0,pointlight:troje@0"))
+    assert (plain.display.width, plain.display.height, plain.display.fps) == (
+        CONFIG.width, CONFIG.height, CONFIG.fps)
+    assert plain.display.dot_diameter == f"{0.014 * CONFIG.height:.4g}px"
+    assert not plain.of_its_own and own.of_its_own
+    theirs = read_display("troje")
+    assert (own.display.width, own.display.height, own.display.fps) == (
+        theirs.width, theirs.height, theirs.fps)
+    other_view = CONFIG.model_copy(update=CHANGES["camera"])
+    seen, seen_own = displays_of(plan_of(takes_of("boxing"), "pointlight@0,pointlight:troje@0",
+                                         other_view))
+    assert seen.key != plain.key and seen_own.key == own.key
+
+
+def test_another_display_seed_angle_or_dot_set_is_another_display() -> None:
+    words = ("pointlight@0", "pointlight@90", "pointlight:inverted@0",
+             "pointlight:dots=johansson@0")
+    plan = plan_of(takes_of("boxing", seeds=range(2)), ",".join(words))
+    assert len({one.key for one in displays_of(plan)}) == 2 * len(words)
+
+
+def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
+    camera = Camera((0.0, -5.0, 1.5), (0.7, 0.7, 0.0, 0.0), 50.0, 64, 36)
+    plain, aligned = clips_of(plan_of(takes_of("boxing"), "base+blank@0,base+aligned@0"))
+    key = aligned.still_key(camera)
+    assert plain.still_key(camera) is None and key is not None
+    other, = clips_of(plan_of(takes_of("boxing", seeds=range(7, 8)), "woman+aligned@90"))
+    assert other.still_key(camera) == key
+    assert aligned.still_key(replace(camera, position=(0.0, -5.0, 1.6))) != key
+    for change in (CHANGES["light"], {"set_sampling": CONFIG.set_sampling.model_copy(
+            update={"samples": 7})}):
+        changed, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0",
+                                    CONFIG.model_copy(update=change)))
+        assert changed.still_key(camera) != key
+    elsewhere, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0", device="optix"))
+    assert elsewhere.still_key(camera) != key and elsewhere.key != aligned.key
+    named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.setting.name}@0"))
+    assert named.still_key(camera) == key and named.key != aligned.key
+
+
+def test_what_is_recorded_of_a_shot_gives_its_camera_back() -> None:
+    shot = clips_of(plan_of(takes_of("boxing", seeds=range(3, 4)), "base+blank@90"))[0].shot
+    body = capsule_character(4, 3)
+    scene = (Performance(body, wandering_motion(body.skeleton, 12, 4, 1.0)),)
+    facts = json.loads(json.dumps(shot.facts(scene)))
+    assert camera_of(facts) == frame_camera(scene, CONFIG, 90.0)
+    assert repr(facts["angle"]) == "90"
+    assert facts.items() >= {
+        "action": "boxing", "seed": 3, "avatar": "man", "frames": 12, "fps": CONFIG.fps,
+        "width": CONFIG.width, "height": CONFIG.height, "character_source": body.source,
+        "character_licence": body.licence, "character_height_m": round(body.height, 4),
+        "device": "cpu", "blender_version": blender_version(),
+        "character_key": shot.casting.members[0].key}.items()
+    assert replace(shot, angle=12.5).facts(scene)["angle"] == 12.5
+
+
+def test_a_background_that_cannot_be_read_is_refused_before_anything_is_made(
+        tmp_path: Path) -> None:
+    publish(tmp_path / "backgrounds" / "wall.yaml", "name: wall\ncolour: [0, 0, 0]\n")
+    with pytest.raises(RequestError, match=r"wall\.yaml"):
+        plan_of(takes_of("boxing"), "base+wall@0",
+                catalogue=Catalogue.with_libraries((tmp_path,)))
+
+
+def test_dots_need_no_background() -> None:
+    take = replace(takes_of("boxing")[0], misaligned=None)  # type: ignore[type-var]
+    plan = make_plan(CATALOGUE, [take], cells_of("pointlight@0,mime"), CONFIG, "cpu")
+    assert (plan.clips, plan.displays) == (8, 1)
+    assert [text.split(" needs")[0] for text in plan.left_out] == [
+        "boxing: base+misaligned@0", "boxing: adversarial+misaligned@0"]

@@ -1,3 +1,4 @@
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -8,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import leave_as_killed
-from mimegen.base.files import content_key, publish, publishing
+from mimegen.base.errors import RequestError
+from mimegen.base.files import (
+    content_key,
+    file_hash,
+    publish,
+    publish_once,
+    publishing,
+    scratch_folder,
+    stamp,
+)
 from mimegen.store.frames import Frame, frame_name, frame_to_bytes, read_frame
 from mimegen.store.makers import makers, note_maker
 from mimegen.store.store import Store
@@ -158,3 +168,121 @@ def test_every_kind_of_processor_that_made_frames_of_a_shot_is_told_once(tmp_pat
     for cpu in ("x86_64 Other", "aarch64 One", "x86_64 Other"):
         note_maker(folder, cpu)
     assert makers(folder) == ("aarch64 One", "x86_64 Other")
+
+
+KEY = "ab" + 62 * "0"
+
+
+def test_everything_lies_where_the_store_says(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.character(KEY) == tmp_path / "characters" / "ab" / f"{KEY}.npz"
+    assert store.performance(KEY) == tmp_path / "performances" / "ab" / f"{KEY}.npz"
+    assert store.shot_folder(KEY) == tmp_path / "shots" / "ab" / KEY
+    assert store.still(KEY) == tmp_path / "stills" / "ab" / f"{KEY}.png"
+    assert store.scratch == tmp_path / "scratch"
+    store.record_shot(KEY, {})
+    store.record_clip(KEY, {})
+    assert (tmp_path / "shots" / "ab" / KEY / "shot.json").is_file()
+    assert (tmp_path / "clips" / "ab" / f"{KEY}.json").is_file()
+    assert [frame_name(0), frame_name(123456)] == ["000000.npz", "123456.npz"]
+
+
+def test_pieces_of_a_store_of_before_are_found_where_they_lie(tmp_path: Path) -> None:
+    for name in (f"shots/{KEY}/shot.json", f"stills/{KEY}.png", f"clips/{KEY}.json"):
+        publish(tmp_path / name, '{"frames": 2}')
+    store, other = Store(tmp_path), "cd" + 62 * "1"
+    assert store.shot_folder(KEY) == tmp_path / "shots" / KEY
+    assert store.still(KEY) == tmp_path / "stills" / f"{KEY}.png"
+    assert store.shot_facts(KEY) == store.clip_row(KEY) == {"frames": 2}
+    assert store.shot_folder(other) == tmp_path / "shots" / "cd" / other
+    store.record_shot(other, {"frames": 3})
+    assert Store(tmp_path).shot_facts(other) == {"frames": 3}
+    old = store.still(KEY)
+    leave_as_killed(old)
+    store.sweep([])
+    assert [path.name for path in old.parent.iterdir()] == [old.name]
+
+
+def test_a_frame_may_be_empty_and_is_packed_small(tmp_path: Path) -> None:
+    empty = Frame((64, 48), np.zeros((0, 0, 4), np.uint8), (0, 0), np.zeros((0, 0), np.uint8),
+                  (3, 4))
+    (tmp_path / "a.npz").write_bytes(frame_to_bytes(empty))
+    back = read_frame(tmp_path / "a.npz")
+    assert back.figure.shape == (0, 0, 4) and back.shadow.shape == (0, 0)
+    assert (back.size, back.figure_at, back.shadow_at) == ((64, 48), (0, 0), (3, 4))
+    plain = Frame((640, 480), np.full((480, 640, 4), 7, np.uint8), (0, 0),
+                  np.zeros((480, 640), np.uint8), (0, 0))
+    assert len(frame_to_bytes(plain)) < 640 * 480 / 50
+
+
+def test_keys_are_of_values_that_json_has() -> None:
+    assert re.fullmatch("[0-9a-f]{64}", content_key("a", 1, None))
+    assert content_key("ü") != content_key("u") and content_key([1, 2]) != content_key([2, 1])
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(ValueError):
+            content_key(number)
+
+
+def test_a_file_is_hashed_again_where_it_was_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"one")
+    assert file_hash(path) == hashlib.sha256(b"one").hexdigest()
+    first, mark = file_hash(path), stamp(path)
+    os.utime(path, ns=(5, 5))
+    path.write_bytes(b"longer")
+    os.utime(path, ns=(5, 5))
+    longer = file_hash(path)
+    publish(path, b"other!")
+    os.utime(path, ns=(5, 5))
+    assert len({first, longer, file_hash(path)}) == 3, "as long and as old, but another file"
+    assert stamp(path) == (5, 6) != mark and stamp(tmp_path / "none") is None
+
+
+def test_the_first_of_many_who_make_the_same_stays(tmp_path: Path) -> None:
+    publish_once(tmp_path / "in" / "a", b"first")
+    publish_once(tmp_path / "in" / "a", b"second")
+    assert (tmp_path / "in" / "a").read_bytes() == b"first"
+
+
+def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    for synced in (False, True):
+        publish(path, "old", synced)
+        with publishing(path, synced) as part:
+            assert part.parent == path.parent
+            part.write_text("ne")
+            assert path.read_text() == "old"
+            part.write_text("new")
+        assert path.read_text() == "new"
+
+
+def test_what_must_outlast_a_loss_of_power_waits_for_the_disk(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[str] = []
+    sync = os.fsync
+
+    def noted(opened: int) -> None:
+        waited.append(str(Path(f"/proc/self/fd/{opened}").readlink()))
+        sync(opened)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    publish(tmp_path / "a", "x")
+    assert not waited
+    publish(tmp_path / "a", "x", synced=True)
+    assert len(waited) == 2 and waited[1] == str(tmp_path.resolve()) != waited[0]
+
+
+def test_a_scratch_folder_is_nobody_elses_and_made_where_there_is_none(tmp_path: Path) -> None:
+    with scratch_folder(tmp_path / "a" / "b") as folder:
+        assert folder.parent == tmp_path / "a" / "b" and folder.stat().st_mode & 0o777 == 0o700
+        assert "mimegen" in folder.name
+    (tmp_path / "file").touch()
+    with pytest.raises(RequestError, match="cannot be written"), \
+            scratch_folder(tmp_path / "file" / "in"):
+        pass
+
+
+def test_others_errors_while_a_file_is_made_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="elsewhere"), publishing(tmp_path / "a"):
+        (tmp_path / "elsewhere").read_bytes()
+    assert not list(tmp_path.iterdir())

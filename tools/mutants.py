@@ -19,16 +19,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
 import yaml
 from hypothesis import settings
-from libcst import Module, SimpleString
-from mutmut.mutation.file_mutation import create_mutations
+from libcst import CSTNode, Module, SimpleString
+from mutmut.mutation.file_mutation import Mutation, create_mutations
 
 ROOT = Path(__file__).resolve().parents[1]
 # Loaded once, before tests are forked off; mimegen itself must not be.
@@ -50,18 +51,36 @@ class Mutant(NamedTuple):
     change: str
 
 
-def mutants_of(file: Path) -> Iterator[Mutant]:
-    """Yield every mutant of a file, in the order of its code."""
+class Fault(NamedTuple):
+    """A place of a file and what mutmut would write there."""
+
+    file: Path
+    source: str
+    module: Module
+    mutation: Mutation
+
+
+def faults_of(file: Path) -> list[Fault]:
+    """Return every fault that can be made in a file, in the order of its code."""
     source = file.read_text(encoding="utf-8")
     module, mutations, *_ = create_mutations(str(file), source)
-    for mutation in mutations:
-        old = mutation.original_node
-        if isinstance(old, SimpleString) and " " in old.value:
-            continue
-        content = cast(Module, module.deep_replace(old, mutation.mutated_node)).code
-        if UNSEEN.sub("", content) != UNSEEN.sub("", source):
-            yield Mutant(str(file.relative_to(ROOT / "generator")), content,
-                         change(source, content))
+    return [Fault(file, source, module, mutation) for mutation in mutations
+            if not is_for_people(mutation.original_node)]
+
+
+def is_for_people(node: CSTNode) -> bool:
+    """Say whether a part of the code is a text of several words."""
+    return isinstance(node, SimpleString) and " " in node.value
+
+
+def mutant_of(fault: Fault) -> Mutant | None:
+    """Return a file with a fault in it; None where that can make no difference."""
+    old, new = fault.mutation.original_node, fault.mutation.mutated_node
+    content = cast(Module, fault.module.deep_replace(old, new)).code
+    if UNSEEN.sub("", content) == UNSEEN.sub("", fault.source):
+        return None
+    return Mutant(str(fault.file.relative_to(ROOT / "generator")), content,
+                  change(fault.source, content))
 
 
 def change(before: str, after: str) -> str:
@@ -135,11 +154,9 @@ def tried(room: str, values: dict[str, Any], options: argparse.Namespace) -> flo
     places = [ROOT / "generator" / "mimegen" / place for place in values["code"]]
     files = [file for place in places
              for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))]
-    known = [mutant for file in files for mutant in mutants_of(file)]
-    alike = {(f"mimegen/{one['file']}", one["change"]) for one in values.get("alike", ())}
-    chosen = [one for one in drawn(known, room, options)
-              if (one.file, one.change.split(":", 1)[1]) not in alike]
-    print(f"{room}: {len(known)} mutants, {len(chosen)} tried (seed {options.seed})", flush=True)
+    faults = [fault for file in files for fault in faults_of(file)]
+    chosen = drawn(faults, room, values.get("alike", ()), options)
+    print(f"{room}: {len(faults)} faults, {len(chosen)} tried (seed {options.seed})", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
         survivors = survivors_of(chosen, values["tests"], Path(scratch), options.jobs)
     noticed = 1 - survivors / max(len(chosen), 1)
@@ -147,10 +164,14 @@ def tried(room: str, values: dict[str, Any], options: argparse.Namespace) -> flo
     return noticed
 
 
-def drawn(known: Sequence[Mutant], room: str, options: argparse.Namespace) -> list[Mutant]:
-    """Return the sample that a seed draws, or all."""
-    count = min(options.sample or len(known), len(known))
-    return random.Random(f"{options.seed} {room}").sample(known, count)
+def drawn(faults: Sequence[Fault], room: str, alike: Sequence[dict[str, str]],
+          options: argparse.Namespace) -> list[Mutant]:
+    """Return the sample of mutants that a seed draws, or all; none that is known to be harmless."""
+    harmless = {(f"mimegen/{one['file']}", one["change"]) for one in alike}
+    order = random.Random(f"{options.seed} {room}").sample(faults, len(faults))
+    mutants = (mutant for mutant in map(mutant_of, order) if mutant is not None and
+               (mutant.file, mutant.change.split(":", 1)[1]) not in harmless)
+    return list(islice(mutants, options.sample))
 
 
 def survivors_of(chosen: Sequence[Mutant], tests: Sequence[str], scratch: Path, jobs: int) -> int:

@@ -183,9 +183,9 @@ def test_clips_are_named_after_all_that_tells_them_apart() -> None:
     assert [clip.sample_id for clip in clips] == [
         "boxing-boxing-seed0-man-blank-0-preview", "boxing-boxing-seed0-man-beach-12.5-preview",
         "boxing-boxing-seed0-woman-aligned-90-preview"]
-    assert [clip.setting.kind for clip in clips] == ["blank", "named", "aligned"]
+    assert [clip.chosen.kind for clip in clips] == ["blank", "named", "aligned"]
     aligned = CATALOGUE.action("boxing").action.aligned_background
-    assert [clip.setting.name for clip in clips] == ["blank", "beach", aligned]
+    assert [clip.chosen.name for clip in clips] == ["blank", "beach", aligned]
     dots = displays_of(plan_of(takes_of("boxing"), "pointlight:inverted@90"))
     assert [one.sample_id for one in dots] == [
         "boxing-boxing-seed0-man-pointlight_inverted-90-preview"]
@@ -246,7 +246,7 @@ def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
         assert changed.still_key(camera) != key
     elsewhere, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0", device="optix"))
     assert elsewhere.still_key(camera) != key and elsewhere.key != aligned.key
-    named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.setting.name}@0"))
+    named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.chosen.name}@0"))
     assert named.still_key(camera) == key and named.key != aligned.key
 
 

@@ -57,6 +57,8 @@ def test_missing_and_damaged_frames_are_found(tmp_path: Path) -> None:
     files[1].write_bytes(files[1].read_bytes()[:100])
     assert store.missing("k", 4).tolist() == [False, True, True, False]
     assert not files[2].exists()
+    files[0].unlink()
+    assert store.missing("k", 5).tolist() == [True, True, True, False, True]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", os.urandom(300)])

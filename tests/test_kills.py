@@ -18,9 +18,15 @@ CONTEXT = get_context("fork")
 
 
 def test_killed_writers_on_two_machines_lose_tear_and_leave_nothing(tmp_path: Path) -> None:
-    found = kills.torture(tmp_path / "out", rounds=3, longest_life_s=2.0)
-    assert found.wrong == []
-    assert found.killed > 5 and found.finished > 5
+    killed = finished = 0
+    # A fast machine's writers are done before they die, a slow one's die before they are done.
+    for life in (2.0, 0.5, 1.0, 0.2, 4.0, 0.1):
+        found = kills.torture(tmp_path / f"out-{life}", rounds=2, longest_life_s=life)
+        assert found.wrong == []
+        killed, finished = killed + found.killed, finished + found.finished
+        if killed > 5 and finished > 5:
+            return
+    raise AssertionError(f"{killed} writers killed, {finished} clips finished: too few of one")
 
 
 def test_rows_of_many_writers_all_stay(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ CLIP: dict[str, Any] = {
                "width": 640, "height": 360, "sensor_width_mm": 36.0},
     "light": {"sun_strength": 5.0},
 }
+CAMERA = CLIP["camera"]
 # As the first version wrote it, which knew no row_version.
 FIRST = {name: value for name, value in CLIP.items() if name != "render_config_name"} | {
     "variant": "base+blank@90", "config_name": "preview", "style": "calm"}
@@ -86,6 +87,9 @@ def test_a_row_of_the_first_version_is_understood() -> None:
     row = typed_row(FIRST)
     assert row.config_name == row.variant == "base+blank@90"
     assert (row.render_config_name, row.style, row.row_version) == ("preview", "calm", ROW_VERSION)
+    assert row.type == "MIME" and typed_row(FIRST | {"row_version": 1}) == row
+    assert typed_row(FIRST | {"type": "another"}).type == "another"
+    assert typed_row(FIRST | {"style": "stick"}).display_style is None
 
 
 def test_a_display_of_the_first_version_is_understood() -> None:
@@ -98,6 +102,9 @@ def test_a_display_of_the_first_version_is_understood() -> None:
 @pytest.mark.parametrize(("field", "value"), [
     ("sample_id", None), ("labels", []), ("labels", "walking"), ("frames", "48"), ("frames", True),
     ("fps", 0), ("seed", 1.5), ("camera", {"position": [0, 0]}), ("row_version", "2"),
+    ("camera", CAMERA | {"position": [0, 0, 0, 0]}), ("camera", CAMERA | {"position": [0, 0]}),
+    ("camera", CAMERA | {"rotation": [1, 0, 0]}), ("camera", CAMERA | {"rotation": 5 * [0]}),
+    ("row_version", 0), ("frames", 0), ("width", 0), ("height", 0), ("sample_id", ""),
     ("action", "\ud800"), ("unheard_of", "\udfff"),
 ])
 def test_a_field_of_the_wrong_kind_is_named(tmp_path: Path, field: str, value: object) -> None:

@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import os
 import re
@@ -288,3 +289,15 @@ def test_others_errors_while_a_file_is_made_stay_what_they_are(tmp_path: Path) -
     with pytest.raises(FileNotFoundError, match="elsewhere"), publishing(tmp_path / "a"):
         (tmp_path / "elsewhere").read_bytes()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_leftover_that_somebody_still_writes_in_stops_nobody(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOTEMPTY, "not empty")
+
+    with scratch_folder(tmp_path) as folder:
+        (folder / "in").mkdir()
+        monkeypatch.setattr(os, "rmdir", refuse)
+    publish(tmp_path / "a", "x")
+    assert (tmp_path / "a").read_text() == "x"

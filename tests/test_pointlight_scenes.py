@@ -1,0 +1,136 @@
+"""Scenes of raw markers and of several people, and the views that frame them."""
+
+import numpy as np
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.motion import Motion, quaternions, standard_skeleton
+from mimegen.pointlight.dots import Dots
+from mimegen.pointlight.landmarks import dot_set, marker_dots, motion_dots, together
+from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions
+from mimegen.pointlight.spec import Display, changed
+from mimegen.pointlight.view import framed_view
+from mimegen.readers.points import Points
+from mimegen.readers.roles import find_roles
+
+PLAIN = Display(name="test", description="", width=200, height=100, dots="all_markers")
+
+
+def standing(frames: int, x: float) -> Motion:
+    """Somebody who stands at X = ``x``, facing -Y."""
+    skeleton = standard_skeleton()
+    root = np.tile(skeleton.heads[0] + [x, 0.0, 0.0], (frames, 1))
+    return Motion(skeleton, 30.0, root,
+                  np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1)))
+
+
+def marker_points() -> Points:
+    places = np.zeros((6, 3, 3))
+    places[:, 0] = [0.0, 0.0, 0.2]
+    places[:, 1, 0], places[:, 1, 2] = np.arange(6), 1.7
+    places[:, 2] = [3.0, 0.0, 1.0]
+    places[[0, 3]] = np.nan
+    return Points(("low", "high", "far"), places, 120.0, 0.001, "file", "z", "file", ())
+
+
+def test_markers_are_chosen_by_their_labels() -> None:
+    everything = scene_of_markers("m", marker_points(), PLAIN, {"a": 1})
+    assert everything.dots.names == ("low", "high", "far") and everything.facts == {"a": 1}
+    chosen = scene_of_markers("m", marker_points(), changed(PLAIN, dots="high, low"), {})
+    assert chosen.dots.names == ("low", "high") and chosen.fps == 120.0
+    with pytest.raises(RequestError, match=r"no marker 'hihg'.*high"):
+        scene_of_markers("m", marker_points(), changed(PLAIN, dots="hihg"), {})
+    with pytest.raises(RequestError, match="all_markers"):
+        marker_dots(("a",), np.zeros((2, 1, 3)), dot_set("johansson"))
+
+
+def test_where_all_markers_are_lost_the_middle_stays_where_it_was() -> None:
+    chosen = scene_of_markers("m", marker_points(), changed(PLAIN, dots="low,high"), {})
+    assert chosen.roots.shape == (6, 1, 3)
+    assert chosen.roots[:, 0, 0].tolist() == [0.5, 0.5, 1.0, 1.0, 2.0, 2.5]
+    assert np.allclose(chosen.roots[:, 0, 2], 0.95) and chosen.stature == pytest.approx(1.5)
+
+
+def test_several_people_are_numbered_and_as_long_as_the_shortest() -> None:
+    people = [standing(5, -1.0), standing(4, 1.0)]
+    both = scene_of_motions("two", [(motion, None) for motion in people],
+                            changed(PLAIN, dots="johansson"), {})
+    count = len(dot_set("johansson").dots)
+    assert both.dots.frames == 4 and both.dots.count == 2 * count and both.fps == 30.0
+    assert {name[:2] for name in both.dots.names} == {"1:", "2:"}
+    assert both.dots.performers.tolist() == [0] * count + [1] * count
+    assert np.allclose(both.roots[:, 0, 0], -1.0) and np.allclose(both.roots[:, 1, 0], 1.0)
+    first, second = both.dots.people
+    assert np.allclose(both.dots.places[:, second] - both.dots.places[:, first], [2.0, 0.0, 0.0])
+    for limbs in both.dots.limbs.tolist():
+        assert both.dots.performers[limbs[0]] == both.dots.performers[limbs[1]]
+    alone = scene_of_motions("one", [(people[0], None)], changed(PLAIN, dots="johansson"), {})
+    assert not alone.dots.names[0].startswith("1:")
+    assert len(both.dots.limbs) == 2 * len(alone.dots.limbs) > 0
+    skeleton = people[0].skeleton
+    tall = max(skeleton.heads[:, 2].max(), skeleton.tails[:, 2].max())
+    low = min(skeleton.heads[:, 2].min(), skeleton.tails[:, 2].min())
+    assert alone.stature == pytest.approx(tall - low) and alone.duration == pytest.approx(4 / 30)
+
+
+def test_all_joints_are_dots_joined_as_bones_are() -> None:
+    motion = standing(2, 0.5)
+    dots = motion_dots(motion, find_roles(motion.skeleton).joints, dot_set("all_joints"), 3)
+    assert dots.names == motion.skeleton.names and set(dots.performers.tolist()) == {3}
+    assert np.allclose(dots.places, motion.global_pose.positions)
+    bones = {(int(parent), joint) for joint, parent in enumerate(motion.skeleton.parents)
+             if parent >= 0}
+    assert {tuple(limb) for limb in dots.limbs.tolist()} == bones
+    assert together([dots]) is dots
+
+
+def test_a_dot_between_joints_lies_in_their_middle_and_a_tail_at_the_bones_end() -> None:
+    motion = standing(2, 0.0)
+    roles = find_roles(motion.skeleton).joints
+    chosen = dot_set("johansson").model_copy(update={
+        "dots": {"hips": ("left_thigh", "right_thigh"), "top": ("head.tail",),
+                 "head": ("head",)},
+        "limbs": (), "trunk": (("hips", "top"),)})
+    dots = motion_dots(motion, roles, chosen)
+    joints = motion.skeleton
+    left, right, head = (joints.index[roles[role]]
+                         for role in ("left_thigh", "right_thigh", "head"))
+    expected = [(joints.heads[left] + joints.heads[right]) / 2, joints.tails[head],
+                joints.heads[head]]
+    assert np.allclose(dots.places[0], expected) and dots.trunk.tolist() == [[0, 1]]
+    with pytest.raises(RequestError, match="which dot 'tail' needs"):
+        motion_dots(motion, roles, chosen.model_copy(update={"dots": {"tail": ("tail_bone",)},
+                                                             "trunk": ()}))
+
+
+def ring(radius: float, height: float) -> Dots:
+    """Two dots one above the other, both ``radius`` before the middle, and their opposites."""
+    corners = np.array([[x, 0.0, z] for x in (-radius, radius) for z in (0.0, height)])
+    return Dots.of(("a", "b", "c", "d"), np.zeros(4, np.intp), corners[None] + [5.0, 3.0, 0.0])
+
+
+@pytest.mark.parametrize(("radius", "height", "scale"), [(0.1, 2.0, 40.0), (2.0, 0.5, 42.5)])
+def test_an_upright_view_fills_the_picture_up_to_its_margin(radius: float, height: float,
+                                                            scale: float) -> None:
+    shown = changed(PLAIN, margin=0.05, dot_diameter="10px", azimuth_deg=0.0, elevation_deg=0.0)
+    dots = ring(radius, height)
+    view = framed_view(shown, dots, 1.7)
+    assert view.scale == pytest.approx(scale) and np.allclose(view.middle, [5.0, 3.0, height / 2])
+    for angle in (0.0, 90.0, 200.0):
+        turned = framed_view(shown, dots, 1.7, angle)
+        assert turned.scale == view.scale
+        seen = turned.project(dots.places)[0]
+        assert np.allclose(seen[:, :2].mean(axis=0), [100.0, 50.0])
+        assert seen[:, 1].max() - seen[:, 1].min() == pytest.approx(height * scale)
+    assert framed_view(changed(shown, figure_height="85px"), dots, 1.7).scale == 50.0
+
+
+def test_a_near_camera_sees_less_and_the_near_half_larger() -> None:
+    shown = changed(PLAIN, margin=0.05, dot_diameter="10px", azimuth_deg=0.0, elevation_deg=0.0,
+                    projection="perspective", camera_distance_m=4.0)
+    dots = ring(1.0, 0.5)
+    view = framed_view(shown, dots, 1.7)
+    assert view.distance == 4.0 and view.scale == pytest.approx(85.0 * 0.75)
+    for angle in range(0, 360, 30):
+        seen = framed_view(shown, dots, 1.7, angle).project(dots.places)[0]
+        assert np.abs(seen[:, 0] - 100).max() <= 85 + 1e-9

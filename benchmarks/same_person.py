@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,8 @@ def main() -> None:
     """Make everything on every machine and tell what differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", default=["characters", "poses"])
-    parser.add_argument("--only", default="", help="only these names, apart by commas")
+    parser.add_argument("--only", default="",
+                        help="only these names, or mocap files, apart by commas")
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--figure", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--noise", type=int, default=0, help=argparse.SUPPRESS)
@@ -97,7 +98,7 @@ def make(what: str, only: str, figure: Path, noise: int, target: Path) -> None:
     """Be one machine: write what it makes."""
     if noise:
         make_noisy(noise)
-    makers = {"characters": characters, "poses": poses}
+    makers = {"characters": characters, "poses": poses, "frames": frames}
     np.savez(target, **dict(makers[what](only, figure)))
 
 
@@ -165,24 +166,100 @@ def parts_of(character: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def poses(only: str, figure: Path) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the motions of all scores, and the poses of the people who perform them."""
-    from mimegen.base.paths import data_folder
-    from mimegen.choreography.perform import perform_scene
-    from mimegen.choreography.score import read_score
-    from mimegen.retarget import retarget_scene
+    """Yield the motions of scores and mocap files, and the poses of who performs them at 30 fps."""
+    from mimegen.retarget.performing import performed
 
     cast = [character_named(name, figure) for name in ("man", "woman")]
-    for file in sorted((data_folder() / "mocap").glob("*/*.score.yaml")):
-        if only and file.name.removesuffix(".score.yaml") not in only.split(","):
-            continue
-        scene = perform_scene(read_score(file), 0, 30.0)
-        performed = retarget_scene([(motion, None) for motion in scene], cast[:len(scene)])
-        for own, (motion, performance) in enumerate(zip(scene, performed, strict=True)):
+    for file in motion_files(only.split(",") if only else []):
+        sources = sources_of(file)
+        scene = performed(sources, cast[:len(sources)], 30.0, "relaxed")
+        for own, ((motion, _), performance) in enumerate(zip(sources, scene, strict=True)):
             pose = performance.motion.global_pose
             yield f"{file.stem} {own} motion rotations", motion.rotations
             yield f"{file.stem} {own} motion root", motion.root_positions
             yield f"{file.stem} {own} pose rotations", pose.rotations
             yield f"{file.stem} {own} pose positions", pose.positions
+
+
+def motion_files(names: Sequence[str]) -> list[Path]:
+    """Return the files that are named, and the scores of these names; all scores without names."""
+    from mimegen.base.paths import data_folder
+
+    scores = sorted((data_folder() / "mocap").glob("*/*.score.yaml"))
+    if not names:
+        return scores
+    files = [Path(name) for name in names if Path(name).is_file()]
+    return files + [score for score in scores if score.name.removesuffix(".score.yaml") in names]
+
+
+def sources_of(file: Path) -> list[Any]:
+    """Return the performers' motions of a score or a mocap file, and their joints by role."""
+    from mimegen.choreography.perform import perform_scene
+    from mimegen.choreography.score import read_score
+    from mimegen.readers import read_motion
+
+    if file.name.endswith(".score.yaml"):
+        return [(motion, None) for motion in perform_scene(read_score(file), 0, 30.0)]
+    recording = read_motion(file)
+    return [(recording.motion, recording.roles)]
+
+
+def frames(only: str, figure: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield two frames of each take, rendered small by Blender on the CPU, and its camera."""
+    for action in (only or "deadlift").split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            yield from frames_of(action, Path(folder))
+
+
+def frames_of(action: str, folder: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Render two frames of an action's first take with everything in a store of its own."""
+    from mimegen.base.paths import data_folder
+    from mimegen.library.cast import cast_member
+    from mimegen.library.casting import Casting
+    from mimegen.library.catalogue import Catalogue
+    from mimegen.library.figures import published_figures
+    from mimegen.library.takes import library_take
+    from mimegen.stage.config import RenderConfig, read_config
+    from mimegen.stage.framing import frame_camera
+    from mimegen.stage.jobs import ShotJob
+    from mimegen.store.frames import frame_name, read_frame
+    from mimegen.store.store import Store
+
+    catalogue, store = Catalogue.with_libraries(()), Store(folder)
+    preview = read_config(data_folder() / "render_configs" / "preview.yaml").model_dump()
+    config = RenderConfig.model_validate(preview | {"width": 128, "height": 72, "fps": 4})
+    take = library_take(catalogue.action(action), None, 0)
+    cast = ("man", "woman")[:take.performers]
+    casting = Casting(take, tuple(cast_member(catalogue, name) for name in cast))
+    scene = casting.perform(config.fps, store)
+    camera = frame_camera(scene, config, 0.0)
+    yield f"{action} camera", np.array([*camera.position, *camera.rotation])
+    missing = np.zeros((scene[0].motion.frames, 1), np.bool_)
+    missing[[len(missing) // 3, len(missing) * 2 // 3]] = True
+    job = ShotJob(published_figures(casting, config.fps, store), (camera,), config,
+                  (folder / "shot",), missing)
+    carry_out(job)
+    for number in np.flatnonzero(missing):
+        frame = read_frame(job.folders[0] / frame_name(int(number)))
+        yield f"{action} frame {number} figure", frame.figure
+        yield f"{action} frame {number} shadow", frame.shadow
+        yield f"{action} frame {number} bytes", np.frombuffer(
+            (job.folders[0] / frame_name(int(number))).read_bytes(), np.uint8)
+
+
+def carry_out(job: Any) -> None:
+    """Let a Blender process do a job. Raises RuntimeError where it fails."""
+    from mimegen.stage.jobs import JobDone, JobFailed
+    from mimegen.stage.worker import StageWorker
+
+    worker = StageWorker("cpu", 1)
+    try:
+        worker.submit(job)
+        while not isinstance(heard := worker.connection.recv(), JobDone):
+            if isinstance(heard, JobFailed):
+                raise RuntimeError(heard.message)
+    finally:
+        worker.kill()
 
 
 if __name__ == "__main__":

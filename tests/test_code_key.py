@@ -187,3 +187,26 @@ def test_data_is_asked_for_by_texts_that_a_key_can_find():
 
 def test_all_imports_of_the_package_are_found():
     assert len(code.closure("mimegen.cli")) > 150
+
+
+def test_what_is_never_called_can_be_left_out(package: Package) -> None:
+    asked = """
+import json
+from mimegen.base.code import closure, code_key
+left = "mimegen.dots.squares"
+print(json.dumps([list(closure("mimegen.dots.whole")), list(closure("mimegen.dots.whole",
+                  without=[left])), code_key("mimegen.dots.whole", without=[left])]))
+"""
+
+    def answer() -> list[list[str]]:
+        done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True,
+                              env={"PYTHONPATH": str(package.folder / "generator")}, check=True)
+        found: list[list[str]] = json.loads(done.stdout)
+        return found
+
+    whole, partly, key = answer()
+    assert set(whole) - set(partly) == {"mimegen.dots.squares"}
+    package.write("dots.squares", "def square(size):\n    return 2 * size\n")
+    assert answer()[2] == key
+    package.write("dots.shapes", "def circle(size):\n    return 2 * size\n")
+    assert answer()[2] != key

@@ -1,6 +1,7 @@
 """Which modules each key of code covers, and which it leaves alone; edits are in test_keys.py."""
 
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -12,15 +13,12 @@ from mimegen.plan import keys as plan
 COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "figure_code": (library, "characters.build characters.body characters.sampling characters.spec",
                     "characters.imported.importing pointlight.lights choreography.perform"),
-    "imported_figure_code": (library, "characters.imported.importing stage.blender.importing",
-                             "characters.build characters.sampling"),
     "lights_code": (library, "pointlight.lights pointlight.landmarks",
                     "pointlight.stimulus characters.sampling"),
     "score_code": (library, "choreography.perform choreography.life choreography.styles",
                    "choreography.lint readers retarget.transfer"),
-    "recording_code": (library, "readers readers.bvh readers.partners markers.solve",
-                       "choreography.perform retarget.transfer"),
-    "performance_code": (library, "retarget.transfer retarget.feet motion.editing",
+    "performance_code": (library, "retarget.performing retarget.transfer retarget.feet"
+                                  " motion.editing motion.rounding",
                          "choreography.perform retarget.report readers.bvh"),
     "shot_code": (plan, "stage.framing stage.blender.frames stage.blender.materials store.frames",
                   "stage.blender.scenery compositing.compose retarget.transfer"),
@@ -29,8 +27,17 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "clip_code": (plan, "compositing.backdrop compositing.compose compositing.video",
                   "stage.blender.frames pointlight.stimulus compositing.decode"),
     "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
-                           " compositing.video",
-                     "stage.framing stage.blender.frames choreography.perform"),
+                           " pointlight.filming stage.framing compositing.video",
+                     "pointlight.presets stage.blender.frames choreography.perform"),
+}
+# By the endings of files: readers that are used, and readers that are not.
+READ = {
+    (".bvh",): ("readers readers.bvh readers.partners readers.trimming readers.house",
+                "readers.c3d readers.points markers.solve readers.fbx retarget.transfer"),
+    (".C3D", ".bvh"): ("readers readers.bvh readers.c3d readers.points markers.solve",
+                       "readers.fbx readers.npz choreography.perform"),
+    (".glb",): ("readers readers.fbx readers.blender.fbx readers.partners",
+                "readers.bvh readers.asf_amc readers.c3d markers.solve"),
 }
 
 
@@ -48,11 +55,23 @@ def test_a_key_covers_what_makes_its_pixels_and_nothing_else(
     assert not in_package(left_alone) & found
 
 
+@pytest.mark.parametrize("suffixes", READ)
+def test_a_recordings_key_covers_those_who_read_its_files(
+        suffixes: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    covered, left_alone = READ[suffixes]
+    monkeypatch.setattr(library, "code_key",
+                        lambda *modules, without: set(closure(*modules, without=without)))
+    found: Any = library.recording_code(suffixes)
+    assert in_package(covered) <= found
+    assert not in_package(left_alone) & found
+
+
 def test_every_key_is_told_apart_and_stays() -> None:
     names = {name: room for room in (library, plan) for name in vars(room)
-             if name.endswith("_code")}
+             if name.endswith("_code") and name != "recording_code"}
     assert names.keys() == COVERED.keys()
     keys = {name: getattr(room, name)() for name, room in names.items()}
+    keys |= {suffix: library.recording_code([suffix]) for suffix in (".bvh", ".c3d", ".fbx")}
     assert len(set(keys.values())) == len(keys)
     assert all(len(key) == 64 and int(key, 16) >= 0 for key in keys.values())
 

@@ -20,7 +20,7 @@ from mimegen.plan.keys import blender_version
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import Variant, parse_variants
-from mimegen.pointlight.spec import read_display
+from mimegen.pointlight.presets import read_display
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.framing import frame_camera

@@ -19,9 +19,10 @@ from mimegen.pointlight.dots import MASK, Dots, sampled
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.landmarks import dot_set, dot_sets, marker_dots
 from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation
+from mimegen.pointlight.presets import presets, read_display
 from mimegen.pointlight.sample import sample_windows
 from mimegen.pointlight.scenes import scene_of_motions
-from mimegen.pointlight.spec import Display, FrameSample, changed, presets, read_display
+from mimegen.pointlight.spec import Display, FrameSample, changed
 from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
 from mimegen.pointlight.view import camera_view
 from mimegen.pointlight.words import worded_display

@@ -26,7 +26,8 @@ from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.landmarks import motion_dots
 from mimegen.pointlight.lights import RADIUS_M, light_set, of_lights
-from mimegen.pointlight.spec import Display, changed, read_display
+from mimegen.pointlight.presets import read_display
+from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import View, view_from
 from mimegen.production.displays import cast_scene, marker_scene

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from mimegen.base.decisions import EQUAL, first_least, largest, nearest
 from mimegen.base.grid import PLACE, on_grid
 from mimegen.characters.rounding import rounded_weights
+from mimegen.motion import quaternions
 
 PROGRAM = Path(__file__).parents[1] / "benchmarks" / "same_person.py"
 PEOPLE = "man,woman,spacesuit,random:2"
@@ -113,3 +114,21 @@ def test_another_kind_of_cpu_performs_the_same_poses(tmp_path: Path) -> None:
     one, other = (made("poses", takes, machine, tmp_path) for machine in (HASWELL, PRESCOTT))
     assert {name.split()[0] for name in one} == {"deadlift.score", "high_five.score"}
     assert [name for name in one if not np.array_equal(one[name], other[name])] == []
+
+
+def test_another_kind_of_cpu_renders_the_same_frames(tmp_path: Path) -> None:
+    one, other = (made("frames", "deadlift", machine, tmp_path) for machine in (HASWELL, PRESCOTT))
+    figures = [array for name, array in one.items() if name.endswith("figure")]
+    assert len(figures) == 2 and all((array[..., 3] > 250).sum() > 100 for array in figures)
+    assert not np.array_equal(figures[0], figures[1])
+    assert [name for name in one if not np.array_equal(one[name], other[name])] == []
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_mean_rotation_has_one_sign_and_no_last_bits(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    turns = quaternions.from_rotation_vectors(draws.normal(0.0, 0.3, (20, 3)))
+    found = quaternions.mean(turns)
+    signs = np.where(draws.random(20) < 0.5, -1.0, 1.0)[:, None]
+    assert np.array_equal(quaternions.mean(turns * signs * (1 + 1e-15)), found)
+    assert found[0] > 0 and np.isclose(np.linalg.norm(found), 1.0)

@@ -6,6 +6,7 @@ the text are no part of a key.
 
 import ast
 import json
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,20 +20,22 @@ from mimegen.base.files import content_key, file_hash, publish
 from mimegen.base.paths import PACKAGE, data_files, data_folders, source_file
 
 
-def code_key(*modules: str) -> str:
+def code_key(*modules: str, without: Iterable[str] = ()) -> str:
     """Return one key of what these modules do: their code, that of all modules of this package
     that they import or name, wherever in their text, and the data files that those read.
 
     What is imported from a package leads to the module that defines it. A text that is a module's
     name counts as an import, for modules are started as processes by their names; what is imported
-    for type checkers alone does not count.
+    for type checkers alone does not count. Nor do the modules ``without``, which are imported and
+    never called, and what only they import.
     """
-    return _code_key(modules, data_folders())
+    return _code_key(modules, frozenset(without), data_folders())
 
 
 @cache
-def _code_key(modules: tuple[str, ...], _folders: tuple[Path, ...]) -> str:
-    sources = closure(*modules)
+def _code_key(modules: tuple[str, ...], without: frozenset[str],
+              _folders: tuple[Path, ...]) -> str:
+    sources = closure(*modules, without=without)
     patterns = sorted({pattern for source in sources.values() for pattern in source.data})
     data = [[(file.name, file_hash(file)) for file in data_files(name)] for name in patterns]
     return content_key([(name, source.digest) for name, source in sources.items()], patterns, data)
@@ -52,13 +55,13 @@ class Source:
     data: list[str] = field(default_factory=list)
 
 
-def closure(*modules: str) -> dict[str, Source]:
-    """Return these modules and all that they need, by name, sorted."""
+def closure(*modules: str, without: Collection[str] = ()) -> dict[str, Source]:
+    """Return these modules and all that they need, by name, sorted; see ``code_key``."""
     found: dict[str, Source] = {}
     waiting = [*modules]
     while waiting:
         module = waiting.pop()
-        if module not in found:
+        if module not in found and module not in without:
             found[module] = _source(module)
             waiting += [_definer(place, name) for _, place, name in found[module].imports]
     _keep_sources()

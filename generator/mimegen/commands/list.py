@@ -14,7 +14,7 @@ from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
-from mimegen.pointlight.spec import presets, read_display
+from mimegen.pointlight.presets import presets, read_display
 
 
 @click.command("list")

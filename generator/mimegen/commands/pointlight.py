@@ -13,17 +13,18 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
+from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
+from mimegen.pointlight.presets import read_display
 from mimegen.pointlight.scenes import chosen_set
-from mimegen.pointlight.spec import Display, changed, read_display
+from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import Scene, make_stimulus
 from mimegen.production.displays import (
     WRITERS,
     cast_scene,
     check_target,
     marker_scene,
-    source_fps,
     take_scene,
     write_display,
 )

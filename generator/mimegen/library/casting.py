@@ -11,8 +11,7 @@ from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, seen, seen_key
 from mimegen.library.keys import performance_code
 from mimegen.library.take import Take
-from mimegen.motion.editing import resampled
-from mimegen.retarget import retarget_scene
+from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
 
 
@@ -48,13 +47,9 @@ class Casting:
         """Bring the motions onto the characters, at ``fps``; a store keeps the built ones."""
         characters = [body_of(member, store) for member in self.members]
         try:
-            scene = retarget_scene(self.take.sources(fps), characters,
-                                   hand_shape=self.take.hand_shape)
+            return performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
         except RequestError as problem:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
-        return tuple(performance if performance.motion.fps == fps else
-                     Performance(performance.character, resampled(performance.motion, fps))
-                     for performance in scene)
 
     def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
         """Return the performances as they are shown: some by lights, in place of bodies."""

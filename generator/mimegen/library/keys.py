@@ -3,18 +3,16 @@
 Each names what makes one kind of thing; ``code_key`` follows what that imports.
 """
 
+from collections.abc import Collection
+
 from mimegen.base.code import code_key
+from mimegen.readers import READERS
 
 
 def figure_code() -> str:
     """Return the key of what builds characters of rigs/ and random ones."""
     return code_key("mimegen.characters.build", "mimegen.characters.sampling",
                     "mimegen.characters.spec")
-
-
-def imported_figure_code() -> str:
-    """Return the key of what reads users' rigged files."""
-    return code_key("mimegen.characters.imported.importing")
 
 
 def lights_code() -> str:
@@ -27,11 +25,16 @@ def score_code() -> str:
     return code_key("mimegen.choreography.perform")
 
 
-def recording_code() -> str:
-    """Return the key of what reads, trims and places recorded motions."""
-    return code_key("mimegen.readers", "mimegen.readers.partners")
+def recording_code(suffixes: Collection[str]) -> str:
+    """Return the key of what reads, trims and places recorded motions of files by their endings."""
+    used = {READERS[suffix.lower()].__module__ for suffix in suffixes}
+    unused = {reader.__module__ for reader in READERS.values()} - used
+    if "mimegen.readers.c3d" in unused:
+        # Who is in a file is asked of C3D files alone.
+        unused.add("mimegen.readers.points")
+    return code_key("mimegen.readers", "mimegen.readers.partners", without=unused)
 
 
 def performance_code() -> str:
     """Return the key of what brings motions onto characters, at a frame rate."""
-    return code_key("mimegen.retarget.transfer", "mimegen.motion.editing")
+    return code_key("mimegen.retarget.performing")

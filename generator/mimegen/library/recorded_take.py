@@ -37,7 +37,7 @@ class RecordedTake(Described):
     @cached_property
     def key(self) -> str:
         """What the motions depend on."""
-        return content_key(self._content, recording_code())
+        return content_key(self._content, recording_code({file.suffix for file in self.files}))
 
     @cached_property
     def _content(self) -> str:

@@ -7,9 +7,12 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from mimegen.base.decisions import first_least
+from mimegen.base.grid import on_grid
 from mimegen.base.vectors import FloatArray as FloatArray
 
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+# The grid of mean rotations, whose eigenvectors LAPACK finds; far above its last bits.
+_MEAN = 2.0**-30
 
 
 def cross(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -156,6 +159,15 @@ def from_frames(matrices: FloatArray) -> FloatArray:
     ).reshape(*xx.shape, 4, 4)
     best = np.argmax(np.diagonal(rows, axis1=-2, axis2=-1), axis=-1)
     return normalise(np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :])
+
+
+def mean(quaternions: ArrayLike) -> FloatArray:
+    """Return the mean rotation (4,) of rotations (N, 4), the same on every machine (Markley 2007).
+
+    Its sign is that which has w, or else the first part that is not 0, above 0.
+    """
+    found = Rotation.from_quat(np.asarray(quaternions, float), scalar_first=True).mean()
+    return on_grid(found.as_quat(canonical=True, scalar_first=True), _MEAN)
 
 
 def without_flips(quaternions: ArrayLike) -> FloatArray:

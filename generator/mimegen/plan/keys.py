@@ -33,5 +33,4 @@ def clip_code() -> str:
 
 def display_code() -> str:
     """Return the key of what makes point-light displays."""
-    return code_key("mimegen.pointlight.scenes", "mimegen.pointlight.stimulus",
-                    "mimegen.pointlight.drawing", "mimegen.compositing.video")
+    return code_key("mimegen.pointlight.scenes", "mimegen.pointlight.filming")

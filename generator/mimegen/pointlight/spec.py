@@ -1,17 +1,14 @@
 """What a display is: render_configs/pointlight/*.yaml as typed values, in physical terms."""
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from PIL import ImageColor
 from pydantic import AfterValidator, Field
 
-from mimegen.base.errors import RequestError, near_misses
-from mimegen.base.paths import data_files
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.errors import RequestError
+from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
 
@@ -116,22 +113,6 @@ class Display(Strict):
         if self.background is not None:
             return linear_color(self.background)
         return np.full(3, {"light": 0.0, "dark": 1.0, "mixed": 0.5}[self.polarity])
-
-
-def presets() -> Mapping[str, Path]:
-    """Return the files of mimegen's own displays and the user's libraries', by name."""
-    return {file.stem: file for file in data_files("render_configs/pointlight/*.yaml")}
-
-
-def read_display(name: str) -> Display:
-    """Return a display by its name or file.
-
-    Raises RequestError, with near misses, where there is none, or naming file, line and key.
-    """
-    path = presets().get(name, Path(name))
-    if not path.is_file():
-        raise RequestError(f"no point-light display '{name}'{near_misses(name, presets())}")
-    return read_yaml(path, Display)
 
 
 def changed(display: Display, **values: Any) -> Display:

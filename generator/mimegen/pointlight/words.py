@@ -5,7 +5,8 @@ from typing import Any, get_args
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.pointlight.manipulations import MANIPULATIONS, read_manipulation, value_of
-from mimegen.pointlight.spec import Display, DotStyle, changed, presets, read_display
+from mimegen.pointlight.presets import presets, read_display
+from mimegen.pointlight.spec import Display, DotStyle, changed
 
 _NOT_BY_WORD = {"name", "description", "manipulations", "sample", "add", "palette", "style"}
 

@@ -1,6 +1,5 @@
 """Point-light displays of takes, castings and markers, and the files that hold them."""
 
-import math
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -10,23 +9,20 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish
 from mimegen.base.names import path_name
 from mimegen.characters.character import Performance
-from mimegen.compositing.video import CRF, PRESET, write_pictures
+from mimegen.compositing.video import CRF, PRESET
 from mimegen.library.casting import Casting
 from mimegen.library.take import Take
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import DisplayClip
 from mimegen.pointlight import outputs
-from mimegen.pointlight.drawing import pictures
+from mimegen.pointlight.filming import filmed, source_fps, write_mp4
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
-from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
+from mimegen.pointlight.stimulus import Scene, Stimulus
 from mimegen.readers.points import read_points
-from mimegen.stage.framing import frame_camera
 
-# Scores are performed at this rate at least, and frames between are interpolated.
-LEAST_SOURCE_FPS = 60
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 
 
@@ -73,17 +69,6 @@ def marker_scene(file: Path, display: Display, subject: str | None = None) -> Sc
         "motion_notes": list(points.notes),
     }
     return scene_of_markers(path_name(file.stem), points, display, facts)
-
-
-def source_fps(display: Display) -> float:
-    """Return the rate to perform at: the display's, or a whole multiple of it."""
-    return display.fps * math.ceil(LEAST_SOURCE_FPS / display.fps)
-
-
-def write_mp4(stimulus: Stimulus, target: Path) -> None:
-    """Write an H.264 clip; the same display gives the same bytes."""
-    size = (stimulus.display.width, stimulus.display.height)
-    write_pictures(pictures(stimulus), size, stimulus.display.fps, target, gray=stimulus.gray)
 
 
 WRITERS: dict[str, Callable[[Stimulus, Path], None]] = {
@@ -141,15 +126,10 @@ def write_display_clip(clip: DisplayClip, target: Path) -> Row:
     Raises RequestError where the motion does not fit the character or the dots.
     """
     display, casting = clip.display, clip.casting
-    # The rendered body's own frames, where its camera is shared.
-    fps = source_fps(display) if clip.of_its_own else clip.config.fps
-    scene = cast_scene(casting, display, fps)
-    camera = None
-    if not clip.of_its_own:
-        camera = frame_camera(scene.bodies, clip.config, clip.variant.angle)
-    stimulus = make_stimulus(scene, display, casting.take.seed, clip.variant.angle, camera)
+    angle, shared = clip.variant.angle, None if clip.of_its_own else clip.config
+    scene = cast_scene(casting, display, source_fps(display, shared))
+    stimulus = filmed(scene, display, casting.take.seed, angle, shared)
     write_mp4(stimulus, target)
-    angle = clip.variant.angle
     return _row(stimulus, clip.sample_id, target, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",

@@ -5,11 +5,10 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.readers.asf_amc import read_asf_amc
-from mimegen.readers.bvh import read_bvh
+from mimegen.readers.bvh import read_bvh_recording
 from mimegen.readers.c3d import read_c3d
 from mimegen.readers.fbx import read_fbx
 from mimegen.readers.files import check_file
-from mimegen.readers.house import in_house_convention
 from mimegen.readers.npz import read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points, subjects_of
@@ -21,13 +20,8 @@ __all__ = ["Points", "ReadOptions", "Recording", "Roles", "Trim", "find_roles", 
            "read_points", "subjects_of"]
 
 
-def _read_bvh(path: Path, options: ReadOptions) -> Recording:
-    motion, notes = read_bvh(path)
-    return in_house_convention(path, motion, "BVH", notes, options)
-
-
 READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
-    ".bvh": _read_bvh,
+    ".bvh": read_bvh_recording,
     ".fbx": read_fbx,
     ".glb": read_fbx,
     ".gltf": read_fbx,

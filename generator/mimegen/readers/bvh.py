@@ -16,6 +16,9 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.files import text_of
+from mimegen.readers.house import in_house_convention
+from mimegen.readers.options import ReadOptions
+from mimegen.readers.recording import Recording
 
 LARGEST, MOST_JOINTS = 1e6, 1000
 COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
@@ -29,6 +32,12 @@ class _Joint:
     offset: list[float] = field(default_factory=list)
     end: list[float] | None = None
     channels: list[str] = field(default_factory=list)
+
+
+def read_bvh_recording(path: Path, options: ReadOptions) -> Recording:
+    """Read a BVH file in the house's convention. Raises RequestError as ``read_bvh``."""
+    motion, notes = read_bvh(path)
+    return in_house_convention(path, motion, "BVH", notes, options)
 
 
 def read_bvh(path: Path) -> tuple[Motion, tuple[str, ...]]:

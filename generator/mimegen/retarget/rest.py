@@ -12,9 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
-from mimegen.base.vectors import product, unit
+from mimegen.base.vectors import lengths, product, unit
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
@@ -104,15 +103,14 @@ class Alignment:
         between = quaternions.multiply(
             quaternions.conjugate(self.rotations[:, self.joint[above]]),
             self.rotations[:, self.joint[below]])
-        mean = Rotation.from_quat(between, scalar_first=True).mean()
-        return float(np.degrees(mean.magnitude()))
+        turn = quaternions.to_rotation_vectors(quaternions.mean(between))
+        return float(np.degrees(lengths(turn)))
 
     def _resting_on(self, above: FloatArray, role: str) -> FloatArray:
         """Return the correction by which a joint follows rotations ``above`` (F, 4) on average."""
         between = quaternions.multiply(quaternions.conjugate(above),
                                        self.rotations[:, self.joint[role]])
-        mean = Rotation.from_quat(between, scalar_first=True).mean()
-        return np.asarray(mean.as_quat(scalar_first=True))
+        return quaternions.mean(between)
 
     # Limbs: directions from the bones; twist from the rest pose, mended by the bending axis.
 

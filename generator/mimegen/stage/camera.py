@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mimegen.base.vectors import unit
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -62,6 +63,6 @@ class Camera:
     def horizon_y(self) -> float:
         """The picture row, in pixels from the top, of the horizon at the picture's middle."""
         forward = quaternions.rotate(self.rotation, np.array([0.0, 0.0, -1.0]))
-        level = np.array([forward[0], forward[1], 0.0])
-        far = np.array(self.position) + level / np.linalg.norm(level) * 1e7
+        level = unit([forward[0], forward[1], 0.0])
+        far = np.array(self.position) + level * 1e7
         return float(self.project(far)[1])

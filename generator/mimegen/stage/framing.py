@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mimegen.base.vectors import direction_from
+from mimegen.base.decisions import first_most
+from mimegen.base.grid import on_grid
+from mimegen.base.vectors import direction_from, product
 from mimegen.characters.character import Performance
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -88,7 +90,7 @@ def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.in
     chosen: set[int] = set()
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        chosen.update(members[np.argmax(vertices[members] @ directions.T, axis=0)].tolist())
+        chosen.update(members[first_most(product(directions, vertices[members].T))].tolist())
     return np.array(sorted(chosen), dtype=np.intp)
 
 
@@ -140,7 +142,8 @@ def _height_and_distance(rings: FloatArray, framed: FramedCamera,
         towards = above * sine + nearer * cosine
         rise = above * cosine - nearer * sine
         needed = towards + np.maximum(np.abs(side) * per_side, np.abs(rise) * per_rise)
-        if needed.max() < best[1]:
-            best = (float(target), float(needed.max()))
+        reach = float(on_grid(needed.max()))
+        if reach < best[1]:
+            best = (float(target), reach)
     height, distance = best
     return height, float(np.ceil(distance / DISTANCE_STEP_M) * DISTANCE_STEP_M)

@@ -20,7 +20,8 @@ def to_straight_srgb(premultiplied_linear: NDArray[np.float32]) -> ByteArray:
     return result
 
 
-def _transfer(linear: NDArray[np.float32]) -> NDArray[np.float32]:
-    toe = linear * np.float32(12.92)
-    curve = np.float32(1.055) * np.power(linear, np.float32(1 / 2.4)) - np.float32(0.055)
-    return np.where(linear <= 0.0031308, toe, curve)
+def _transfer(linear: NDArray[np.float32]) -> NDArray[np.float64]:
+    # In double precision, so that the last bit, another on every CPU, never turns a byte.
+    exact = linear.astype(float)
+    curve = 1.055 * np.power(exact, 1 / 2.4) - 0.055
+    return np.where(exact <= 0.0031308, exact * 12.92, curve)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import ndimage, sparse
 
 from mimegen.base.easing import smoothstep
-from mimegen.base.vectors import direction_from
+from mimegen.base.grid import on_grid
+from mimegen.base.vectors import direction_from, product
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
@@ -41,6 +42,8 @@ FILTER_PIXELS = 3.0
 SURROUNDINGS_M = 0.7
 FARTHEST_M = 8.0
 FAINTEST = 1.0 / 255.0
+# The grid of a filter's weights.
+WEIGHT = 2.0**-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +108,25 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     corner, shape = _grid(coarse, towards_sun, many * cell_m)
     sun = _mean_cover(points, towards_sun, corner, cell_m, shape, many)
     sky = _mean_cover(coarse, sky_directions(), corner, many * cell_m, shape)
-    from_sun = ndimage.gaussian_filter(sun, SUN_BLUR_CELLS)
-    from_sky = ndimage.gaussian_filter(sky, SKY_BLUR_M / (many * cell_m))
+    from_sun = _blurred(sun, SUN_BLUR_CELLS)
+    from_sky = _blurred(sky, SKY_BLUR_M / (many * cell_m))
     faded = from_sky * _faded_rim(shape, many * cell_m)
     sun_share = _sun_share(light)
     missing = sun_share * from_sun + (1.0 - sun_share) * _finer(faded, many)
     return GroundShadow(missing, (corner[0] + cell_m / 2, corner[1] + cell_m / 2), cell_m)
+
+
+def _blurred(layer: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
+    """Return a layer blurred by a Gaussian, the same on every machine.
+
+    As ``ndimage.gaussian_filter``, whose exponentials have last bits of their own on each CPU.
+    """
+    reach = int(4 * sigma + 0.5)
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    weights = on_grid(bell / bell.sum(), WEIGHT)
+    for axis in (0, 1):
+        layer = ndimage.correlate1d(layer, weights, axis)
+    return layer
 
 
 def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
@@ -157,7 +173,7 @@ def sun_directions(light: Light) -> FloatArray:
     spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
     directions = towards + spread
     directions[:, 2] = np.maximum(directions[:, 2], np.sin(np.radians(3.0)))
-    return np.asarray(directions)
+    return on_grid(directions)
 
 
 def sky_directions() -> FloatArray:
@@ -167,7 +183,8 @@ def sky_directions() -> FloatArray:
     flat_squared = highest * number / SKY_DIRECTIONS
     turn = number * np.pi * (3.0 - 5**0.5)
     flat = np.sqrt(flat_squared)
-    return np.stack([flat * np.cos(turn), flat * np.sin(turn), np.sqrt(1 - flat_squared)], axis=-1)
+    return on_grid(np.stack([flat * np.cos(turn), flat * np.sin(turn), np.sqrt(1 - flat_squared)],
+                            axis=-1))
 
 
 def _grid(points: NDArray[np.float32], sun: FloatArray,
@@ -264,13 +281,13 @@ def _pixel_filter() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     across, down = ((np.arange(count) + 0.5) / count - 0.5 for count in SAMPLES)
     x, y = (grid.ravel() for grid in np.meshgrid(across, down))
     weights = _blackman_harris(x) * _blackman_harris(y)
-    return (np.asarray(weights / weights.sum(), np.float32),
+    return (np.asarray(on_grid(weights / weights.sum(), WEIGHT), np.float32),
             (FILTER_PIXELS * np.stack([x, y], axis=-1)).astype(np.float32))
 
 
 def _blackman_harris(place: FloatArray) -> FloatArray:
     turns = 2.0 * np.pi * (place[:, None] + 0.5) * np.arange(4)
-    return np.asarray(np.cos(turns) @ np.array([0.35875, -0.48829, 0.14128, -0.01168]))
+    return product(np.cos(turns), [0.35875, -0.48829, 0.14128, -0.01168])
 
 
 def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
@@ -286,7 +303,7 @@ def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
         [height, 0.0, shadow.corner[0] - x], [0.0, height, shadow.corner[1] - y],
         [0.0, 0.0, -shadow.cell_m],
     ])
-    return np.asarray(to_ground @ to_rays, np.float32)
+    return np.asarray(product(to_ground, to_rays), np.float32)
 
 
 def _seen_bounds(shadow: GroundShadow, camera: Camera,

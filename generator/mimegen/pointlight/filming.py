@@ -1,0 +1,37 @@
+"""Displays of performances filmed: at what rate, from where, and as which file."""
+
+import math
+from pathlib import Path
+
+from mimegen.compositing.video import write_pictures
+from mimegen.pointlight.drawing import pictures
+from mimegen.pointlight.spec import Display
+from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.framing import frame_camera
+
+# Scores are performed at this rate at least, and frames between are interpolated.
+LEAST_SOURCE_FPS = 60
+
+
+def source_fps(display: Display, shared: RenderConfig | None = None) -> float:
+    """Return the rate to perform at: the display's, or a whole multiple of it.
+
+    A display that shares a render config's camera has the rendered body's own frames.
+    """
+    if shared is not None:
+        return shared.fps
+    return display.fps * math.ceil(LEAST_SOURCE_FPS / display.fps)
+
+
+def filmed(scene: Scene, display: Display, seed: int, angle_deg: float,
+           shared: RenderConfig | None = None) -> Stimulus:
+    """Return a display of performances, seen by the camera of a render config if one is shared."""
+    camera = None if shared is None else frame_camera(scene.bodies, shared, angle_deg)
+    return make_stimulus(scene, display, seed, angle_deg, camera)
+
+
+def write_mp4(stimulus: Stimulus, target: Path) -> None:
+    """Write an H.264 clip; the same display gives the same bytes."""
+    size = (stimulus.display.width, stimulus.display.height)
+    write_pictures(pictures(stimulus), size, stimulus.display.fps, target, gray=stimulus.gray)

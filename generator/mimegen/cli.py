@@ -5,9 +5,11 @@ import click
 from mimegen import __version__
 from mimegen.commands.background import background_command
 from mimegen.commands.contactsheet import contactsheet_command
+from mimegen.commands.contamination import contamination_command
 from mimegen.commands.import_ import import_command
 from mimegen.commands.inspect import inspect_command
 from mimegen.commands.list import list_command
+from mimegen.commands.permute import permute_command
 from mimegen.commands.pointlight import pointlight_command
 from mimegen.commands.render import render_command
 from mimegen.commands.retarget import retarget_command
@@ -31,3 +33,5 @@ main.add_command(take_command)
 main.add_command(inspect_command)
 main.add_command(import_command)
 main.add_command(background_command)
+main.add_command(contamination_command)
+main.add_command(permute_command)

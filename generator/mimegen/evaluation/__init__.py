@@ -1,0 +1,1 @@
+"""From clips to an answer: questions, audits, scores. Reads manifests, never Blender."""

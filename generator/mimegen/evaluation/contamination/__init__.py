@@ -1,0 +1,1 @@
+"""Published clips against unseen ones: is a model's score remembered or real?"""

@@ -1,0 +1,95 @@
+"""What else the arms differ in, which could pass for a fall."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mimegen.evaluation.contamination.rows import Arm
+from mimegen.evaluation.statistics import Array
+from mimegen.manifest.row import Row
+
+# Cohen's small to medium difference of means, and its counterpart for shares of levels.
+LARGEST_SHIFT = 0.25
+LARGEST_SHARE = 0.20
+_SIDES = ("front", "left", "back", "right")
+Value = str | float
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How far the arms differ in one factor of their clips.
+
+    ``difference`` is that of the means in standard deviations, or the share of clips that would
+    have to change their level (total variation).
+    """
+
+    factor: str
+    seen: str
+    unseen: str
+    difference: float
+    balanced: bool
+
+
+def balances(seen: Arm, unseen: Arm) -> list[Balance]:
+    """Return the balance of every factor that both arms' manifests tell, in order of its name."""
+    arms = [[_factors(clip) for _, clip in sorted(arm.clips.items())] for arm in (seen, unseen)]
+    names = sorted({name for clips in arms for clip in clips for name in clip})
+    columns = {name: [[clip[name] for clip in clips if name in clip] for clips in arms]
+               for name in names}
+    return [_balance(name, *both) for name, both in columns.items()
+            if all(both) and not _names_each(both[0] + both[1])]
+
+
+def _factors(clip: Row) -> Mapping[str, Value]:
+    """Return what a clip's row says that might make it easier or harder."""
+    told: dict[str, Any] = {
+        "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
+        "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
+        "frames a second": clip.fps, "seconds": clip.frames / clip.fps, "style": clip.style,
+        **{name: value for name, value in (clip.permutation or {}).items() if "seed" not in name}}
+    return {name: _value(value) for name, value in told.items()
+            if value is None or isinstance(value, str | int | float)}
+
+
+def _value(told: str | float | None) -> Value:
+    if told is None:
+        return "none"
+    return told if isinstance(told, str) else float(told)
+
+
+def _side(clip: Row) -> str | None:
+    return None if clip.angle is None else _SIDES[round(clip.angle / 90) % 4]
+
+
+def _names_each(values: Sequence[Value]) -> bool:
+    """Whether a factor names its clips rather than grouping them."""
+    return isinstance(values[0], str) and len(set(values)) > len(values) / 2
+
+
+def _balance(name: str, seen: Sequence[Value], unseen: Sequence[Value]) -> Balance:
+    if all(isinstance(value, float) for value in (*seen, *unseen)):
+        return _of_numbers(name, np.array(seen, float), np.array(unseen, float))
+    levels = [Counter(map(str, arm)) for arm in (seen, unseen)]
+    shares = [{level: count / len(arm) for level, count in found.items()}
+              for found, arm in zip(levels, (seen, unseen), strict=True)]
+    difference = sum(abs(shares[0].get(level, 0) - shares[1].get(level, 0))
+                     for level in {*shares[0], *shares[1]}) / 2
+    return Balance(name, _listed(shares[0]), _listed(shares[1]), difference,
+                   difference <= LARGEST_SHARE)
+
+
+def _of_numbers(name: str, seen: Array, unseen: Array) -> Balance:
+    spread = np.sqrt((seen.var() + unseen.var()) / 2)
+    apart = float(seen.mean() - unseen.mean())
+    difference = 0.0 if apart == 0 else apart / float(spread) if spread else float(np.sign(apart))
+    return Balance(name, f"{seen.mean():.4g}", f"{unseen.mean():.4g}", difference,
+                   abs(difference) <= LARGEST_SHIFT)
+
+
+def _listed(shares: Mapping[str, float]) -> str:
+    common = sorted(shares, key=lambda level: (-shares[level], level))
+    shown = ", ".join(f"{level} {100 * shares[level]:.0f} %" for level in common[:4])
+    return shown + (f", {len(common) - 4} more" if len(common) > 4 else "")

@@ -1,0 +1,67 @@
+"""What answers that are there say about how many are needed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import stats
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.contamination.power import Design, smallest_fall
+from mimegen.evaluation.contamination.rows import read_arm, read_clips
+from mimegen.evaluation.contamination.verdict import Judged, judge
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Pairs per model (their mean), the share that disagrees, and the smallest fall that is seen.
+
+    ``clustered`` is that of the model with the widest error, clusters included.
+    """
+
+    pairs: int
+    discordance: float
+    clustered: float
+
+    def smallest(self, actions: int | None) -> float | None:
+        """Return the fall that so many pairs see with 80 % power, were they independent."""
+        return smallest_fall(Design(self.discordance, self.discordance, actions=actions),
+                             self.pairs)
+
+    def words(self, actions: int | None) -> str:
+        """Return a line of what the pilot's numbers can see."""
+        fall = self.smallest(actions)
+        alone = "no fall" if fall is None else f"a fall of {100 * fall:.1f} points"
+        return (f"the pilot's {self.pairs} pairs, were they independent, see {alone} with 80 %"
+                f" power; with its actions as clusters, {100 * self.clustered:.1f} points")
+
+    def as_json(self, actions: int | None) -> dict[str, Any]:
+        """Return the same as JSON content; falls in points."""
+        fall = self.smallest(actions)
+        return {"pairs": self.pairs, "discordance": self.discordance,
+                "smallest_fall": None if fall is None else 100 * fall,
+                "smallest_fall_clustered": 100 * self.clustered}
+
+
+def read_pilot(seen: Path, unseen: Path, manifests: Sequence[Path]) -> Pilot:
+    """Return what a pilot's answers say.
+
+    Raises RequestError as ``read_arm`` and ``judge``, and where no pair disagrees.
+    """
+    clips = read_clips(manifests)
+    judged = judge(read_arm("seen", seen, clips), read_arm("unseen", unseen, clips), 0.05).judged
+    pairs = [model.pairs for model in judged if model.pairs]
+    asked = sum(found.pairs for found in pairs)
+    disagree = sum(found.first_only + found.second_only for found in pairs)
+    if not disagree:
+        raise RequestError(f"{seen}, {unseen}: no pairs of the same action and variant with scores"
+                           " of 0 or 1 that disagree; say --discordance")
+    return Pilot(round(asked / len(pairs)), disagree / asked, max(map(_smallest, judged)))
+
+
+def _smallest(model: Judged) -> float:
+    """Return the fall that a model's numbers see with 80 % power, from their own error."""
+    fall = model.whole.fall
+    high, target = stats.t.ppf([0.975, 0.8], fall.df)
+    return float(high + target) * fall.se

@@ -1,0 +1,94 @@
+"""Plots of a report, as PNG."""
+
+import io
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from mimegen.evaluation.contamination.verdict import Accuracy, Comparison, Report
+
+# Told apart in gray and by people who see colors otherwise, and by their shape.
+SEEN, UNSEEN = "#b3391f", "#2b6ca3"
+_ROW_INCHES = 0.42
+_NAME_LETTERS = 40
+
+
+def plots_of(report: Report) -> dict[str, bytes]:
+    """Return PNG pictures by name: accuracy, fall and, where there are any, variants."""
+    plots = {"accuracy": _png(_accuracy(report)), "fall": _png(_falls(report))}
+    if any(judged.variants for judged in report.judged):
+        plots["variants"] = _png(_variants(report))
+    return plots
+
+
+def _png(figure: Figure) -> bytes:
+    packed = io.BytesIO()
+    FigureCanvasAgg(figure)
+    figure.savefig(packed, format="png", metadata={"Software": None})
+    return packed.getvalue()
+
+
+def _rows(names: Sequence[str]) -> tuple[Figure, Axes]:
+    """Return an empty plot with one row for each name, the first on top."""
+    figure = Figure(figsize=(8, 1.3 + _ROW_INCHES * len(names)), dpi=130, layout="constrained")
+    axes: Axes = figure.add_subplot()
+    axes.set_yticks(range(len(names)), [_short(name) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(axis="x", color="#dddddd")
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _short(name: str) -> str:
+    # A dollar would start mathematics.
+    shown = name if len(name) <= _NAME_LETTERS else name[:_NAME_LETTERS - 1] + "…"
+    return shown.replace("$", r"\$")
+
+
+def _accuracy(report: Report) -> Figure:
+    figure, axes = _rows([judged.name for judged in report.judged])
+    for row, judged in enumerate(report.judged):
+        _arm(axes, row - 0.13, judged.whole.seen, SEEN, "o", "seen" if row == 0 else None)
+        _arm(axes, row + 0.13, judged.whole.unseen, UNSEEN, "s", "unseen" if row == 0 else None)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("right answers, %")
+    figure.legend(loc="outside upper right", ncols=2, frameon=False)
+    return figure
+
+
+def _arm(axes: Axes, row: float, arm: Accuracy, color: str, marker: str, label: str | None) -> None:
+    low, high = arm.interval
+    axes.plot([100 * low, 100 * high], [row, row], color=color, linewidth=2)
+    axes.plot([100 * arm.value], [row], marker, color=color, markersize=7, label=label,
+              clip_on=False)
+
+
+def _falls(report: Report) -> Figure:
+    found = [(judged.name, judged.whole) for judged in report.judged]
+    found += [(f"{judged.name}, placebo", judged.placebo) for judged in report.judged
+              if judged.placebo]
+    return _forest(found, report.margin)
+
+
+def _variants(report: Report) -> Figure:
+    one = len(report.judged) == 1
+    return _forest([(variant if one else f"{judged.name}, {variant}", found)
+                    for judged in report.judged for variant, found in judged.variants],
+                   report.margin)
+
+
+def _forest(found: Sequence[tuple[str, Comparison]], margin: float) -> Figure:
+    figure, axes = _rows([name for name, _ in found])
+    axes.axvspan(-100 * margin, 100 * margin, color="#e9f1ee", zorder=0,
+                 label=f"margin of {100 * margin:g} points")
+    axes.axvline(0, color="#555555", linewidth=1)
+    for row, (_, comparison) in enumerate(found):
+        low, high = comparison.fall.interval()
+        axes.plot([100 * low, 100 * high], [row, row], color=SEEN, linewidth=2)
+        axes.plot([100 * comparison.fall.value], [row], "D", color=SEEN, markersize=6)
+    axes.set_xlabel("fall from seen to unseen clips, points (right of 0: better on seen clips)")
+    figure.legend(loc="outside upper right", frameon=False)
+    return figure

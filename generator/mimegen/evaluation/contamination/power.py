@@ -1,0 +1,92 @@
+"""How many pairs it takes to see a fall."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, stats
+
+from mimegen.base.errors import RequestError
+
+MOST_PAIRS = 10**9
+
+
+@dataclass(frozen=True)
+class Design:
+    """A fall to be seen: as a share, with the share of pairs that disagree, alpha and power.
+
+    ``actions`` is over how many actions the pairs are spread; None is for many.
+    """
+
+    fall: float
+    discordance: float
+    alpha: float = 0.05
+    power: float = 0.8
+    actions: int | None = None
+
+    def check(self) -> None:
+        """Raise RequestError where there can be no such pairs."""
+        if not 0 < self.fall <= 1:
+            raise RequestError(f"a fall of {100 * self.fall:g} points; expected above 0, up to 100")
+        if not self.fall <= self.discordance <= 1:
+            raise RequestError(f"discordance {self.discordance:g} with a fall of"
+                               f" {100 * self.fall:g} points; expected {self.fall:g} to 1, for a"
+                               " fall is made of pairs that disagree")
+
+
+def pairs_needed(design: Design) -> int:
+    """Return the pairs that McNemar's test needs (Connor 1987, formula 1), to the nearest whole.
+
+    Over few ``actions`` it is those that the t test over actions needs.
+    """
+    design.check()
+    high, target = stats.norm.ppf([1 - design.alpha / 2, design.power])
+    reach = high * np.sqrt(design.discordance) + target * _spread(design)
+    connor = round(float((reach / design.fall) ** 2))
+    if design.actions is None:
+        return max(connor, 1)
+    return _pairs_over_actions(design, connor)
+
+
+def _spread(design: Design) -> float:
+    """Return the standard deviation of a pair's difference."""
+    return float(np.sqrt(design.discordance - design.fall**2))
+
+
+def _pairs_over_actions(design: Design, low: int) -> int:
+    """Return the least number of pairs, in steps of one for each action, that has the power."""
+    assert design.actions is not None
+    each = max(1, low // design.actions // 2)
+    while power_of(design, each * design.actions) < design.power:
+        each += max(1, each // 200)
+        if each * design.actions > MOST_PAIRS:
+            raise RequestError(f"no number of pairs over {design.actions} actions has that power")
+    return each * design.actions
+
+
+def power_of(design: Design, pairs: int) -> float:
+    """Return the power that ``pairs`` have: Connor's, or that of the t test over ``actions``."""
+    if design.actions is None:
+        high = stats.norm.ppf(1 - design.alpha / 2)
+        reach = design.fall * np.sqrt(pairs) - high * np.sqrt(design.discordance)
+        return float(stats.norm.cdf(reach / max(_spread(design), 1e-9)))
+    df = design.actions - 1
+    # Where all pairs disagree in one direction nothing spreads, and any number has full power.
+    shift = design.fall * np.sqrt(pairs) / max(_spread(design), 1e-9)
+    reached = stats.nct.sf(stats.t.ppf(1 - design.alpha / 2, df), df, min(float(shift), 30.0))
+    return float(reached)
+
+
+def smallest_fall(design: Design, pairs: int) -> float | None:
+    """Return the smallest fall that ``pairs`` see with the design's power; None where none is."""
+
+    def short(fall: float) -> float:
+        return power_of(_with_fall(design, fall), pairs) - design.power
+
+    low, high = 1e-6, design.discordance * (1 - 1e-9)
+    if short(high) < 0:
+        return None
+    return float(optimize.brentq(short, low, high, xtol=1e-6))
+
+
+def _with_fall(design: Design, fall: float) -> Design:
+    return Design(fall, design.discordance, design.alpha, design.power, design.actions)

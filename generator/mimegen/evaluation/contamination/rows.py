@@ -1,0 +1,129 @@
+"""Files of scored answers, read, checked and joined with the manifests of their clips."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.manifest.file import MANIFEST, rows_of
+from mimegen.manifest.row import Row
+
+Clips = Mapping[str, Row]
+
+
+class Scored(BaseModel):
+    """One scored answer. What else its row says is kept."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
+
+    sample_id: str = Field(min_length=1)
+    model: str = Field(min_length=1)
+    correct: bool | int | float = Field(ge=0, le=1)
+    action: str | None = None
+    variant: str | None = None
+    question_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The answers about one set of clips, with action and variant, and what is known of the clips.
+    """
+
+    name: str
+    path: Path
+    rows: Sequence[Scored]
+    clips: Clips
+
+    def samples(self) -> set[str]:
+        """Return the clips' names."""
+        return {row.sample_id for row in self.rows}
+
+
+def read_clips(places: Iterable[Path]) -> dict[str, Row]:
+    """Return the rows of manifests by sample_id; a place is a manifest or its folder.
+
+    Raises RequestError where there is no manifest, or two name different clips the same.
+    """
+    clips: dict[str, Row] = {}
+    for place in places:
+        folder = place if place.is_dir() else place.parent
+        if not (folder / MANIFEST).is_file() or (not place.is_dir() and place.name != MANIFEST):
+            raise RequestError(f"{place}: neither a {MANIFEST} nor a folder with one")
+        for row in rows_of(folder):
+            if clips.setdefault(row.sample_id, row).sha256 != row.sha256:
+                raise RequestError(f"{place}: {row.sample_id} is another clip in another manifest")
+    return clips
+
+
+def read_arm(name: str, path: Path, clips: Clips) -> Arm:
+    """Return the answers in a file of JSON lines, each with its action and variant.
+
+    With ``clips`` every row must be of one of them. Raises RequestError naming the file and line of
+    what is no such row, is there twice, has no clip, or an action or variant that is not its clip's
+    or that nobody tells.
+    """
+    rows: list[Scored] = []
+    first: dict[tuple[str, str], int] = {}
+    for number, content in _lines(path):
+        row = _joined(_scored(content, path, number), clips, f"{path}: line {number}")
+        who = (row.model, row.question_id or row.sample_id)
+        if who in first:
+            raise RequestError(f"{path}: line {number}: {row.model} answers {who[1]} twice, first"
+                               f" in line {first[who]}; keep one of them")
+        first[who] = number
+        rows.append(row)
+    if not rows:
+        raise RequestError(f"{path}: holds no answers")
+    return Arm(name, path, rows, {row.sample_id: clips[row.sample_id] for row in rows}
+               if clips else {})
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the lines' content with their numbers; blank lines are passed over."""
+    if not path.is_file():
+        raise RequestError(f"{path}: no such file; expected lines of JSON, one scored answer each")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as problem:
+        raise RequestError(f"{path}: is no UTF-8 text") from problem
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as problem:
+                raise RequestError(f"{path}: line {number} is no JSON") from problem
+
+
+def _scored(content: Any, path: Path, number: int) -> Scored:
+    try:
+        return Scored.model_validate(content)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        field = str(first["loc"][0]) if first["loc"] else "it"
+        said = f"{field} is {first['input']!r}" if first["type"] != "missing" else f"no {field}"
+        expected = ("expected 0, 1 or a share of a point between" if field == "correct"
+                    else first["msg"])
+        raise RequestError(f"{path}: line {number}: {said}; {expected}") from problem
+
+
+def _joined(row: Scored, clips: Clips, place: str) -> Scored:
+    """Return a row with the action and variant of its clip."""
+    clip = clips.get(row.sample_id)
+    if clips and clip is None:
+        raise RequestError(f"{place}: no manifest has a row for {row.sample_id}"
+                           f"{near_misses(row.sample_id, list(clips)[:2000])[:200]}")
+    told: dict[str, Any] = {}
+    for key in ("action", "variant"):
+        known = getattr(clip, key, None)
+        given = getattr(row, key)
+        if given is not None and known is not None and given != known:
+            raise RequestError(f"{place}: {key} is {given!r}, but the manifest says {known!r}")
+        told[key] = given if given is not None else known
+        if told[key] is None:
+            raise RequestError(f"{place}: no {key}; add it, or name the clips' manifest with"
+                               " --manifest")
+    return row.model_copy(update=told)

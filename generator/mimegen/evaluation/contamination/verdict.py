@@ -1,0 +1,238 @@
+"""Of each model: does its score fall from seen clips to unseen ones?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.contamination.answers import (
+    Answers,
+    Falls,
+    estimate,
+    falls_of,
+    pairs_of,
+)
+from mimegen.evaluation.contamination.balance import Balance, balances
+from mimegen.evaluation.contamination.mixed import Mixed, mixed_logistic
+from mimegen.evaluation.contamination.rows import Arm, Scored
+from mimegen.evaluation.statistics import (
+    Estimate,
+    Interval,
+    McNemar,
+    cluster_bootstrap,
+    clustered_wilson,
+    holm,
+)
+
+ALPHA = 0.05
+# Below so many actions the t distribution is so wide that hardly anything is seen.
+FEW_ACTIONS = 6
+FALL, SMALL_FALL, NO_FALL, RISE, UNDECIDED = "fall", "small fall", "no fall", "rise", "undecided"
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The accuracy in one arm, over ``n`` answers."""
+
+    n: int
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two arms compared: n is of answers that had a partner, over so many actions."""
+
+    seen: Accuracy
+    unseen: Accuracy
+    n: tuple[int, int]
+    actions: int
+    fall: Estimate
+    bootstrap: Interval | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One model (or other group of ``by``): its comparison, tests beside it and the verdict.
+
+    ``p`` and ``p_equal`` are Holm's over the models: of no fall, and of a fall of the margin.
+    ``placebo`` compares unseen clips with other unseen ones.
+    """
+
+    name: str
+    whole: Comparison
+    variants: Sequence[tuple[str, Comparison]]
+    pairs: McNemar | None
+    mixed: Mixed | None
+    placebo: Comparison | None
+    p: float
+    p_equal: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that was found; ``margin`` is the fall that would not matter, as a share."""
+
+    seen: Arm
+    unseen: Arm
+    margin: float
+    by: str
+    judged: Sequence[Judged]
+    balance: Sequence[Balance]
+    warnings: Sequence[str]
+
+
+def judge(seen: Arm, unseen: Arm, margin: float, by: str = "model",
+          placebo: Arm | None = None) -> Report:
+    """Compare the arms for each model that is in both.
+
+    Raises RequestError where no model is in both, or a model's arms share fewer than two actions.
+    """
+    rows = [_grouped(arm, by) for arm in (seen, unseen)]
+    fresh = _grouped(placebo, by) if placebo else {}
+    names = sorted({*rows[0]} & {*rows[1]})
+    if not names:
+        raise RequestError(f"{seen.path} has {_some(rows[0])}, {unseen.path} has {_some(rows[1])}:"
+                           f" no {by} is in both")
+    found = [_compared(name, rows[0][name], rows[1][name], fresh.get(name)) for name in names]
+    balance = balances(seen, unseen)
+    return Report(seen, unseen, margin, by, _with_verdicts(found, margin), balance, [
+        *_one_sided(rows, (seen, unseen), by), *_cautions(found),
+        *_of_arms(seen, unseen, balance)])
+
+
+def _grouped(arm: Arm, by: str) -> dict[str, list[Scored]]:
+    groups: dict[str, list[Scored]] = {}
+    for row in arm.rows:
+        name = getattr(row, by, None)
+        if name is None:
+            raise RequestError(f"{arm.path}: the row of {row.sample_id} has no '{by}' to group by")
+        groups.setdefault(str(name), []).append(row)
+    return groups
+
+
+def _some(names: Sequence[str] | dict[str, list[Scored]]) -> str:
+    listed = sorted(names)
+    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
+
+
+def answers_of(seen: Sequence[Scored], unseen: Sequence[Scored]
+               ) -> tuple[Answers, list[str], list[str]]:
+    """Return rows of both arms as numbers, with the names of actions and variants."""
+    rows = [*seen, *unseen]
+    actions, action = np.unique([row.action or "" for row in rows], return_inverse=True)
+    variants, variant = np.unique([row.variant or "" for row in rows], return_inverse=True)
+    score = np.array([float(row.correct) for row in rows])
+    arm = np.arange(len(rows)) < len(seen)
+    return Answers(score, arm, action, variant), actions.tolist(), variants.tolist()
+
+
+def _compared(name: str, seen: Sequence[Scored], unseen: Sequence[Scored],
+              fresh: Sequence[Scored] | None) -> Judged:
+    """Return a model's comparisons, with p values that no other model has touched yet."""
+    ordered = [sorted(rows, key=lambda row: (row.sample_id, row.question_id or ""))
+               for rows in (seen, unseen)]
+    answers, actions, variants = answers_of(*ordered)
+    falls = falls_of(answers)
+    if len(falls.fall) < 2:
+        raise RequestError(f"{name}: {len(falls.fall)} of {len(actions)} actions in both arms;"
+                           " an error needs two at least, and some ten to see anything")
+    whole = _comparison(answers, falls, name)
+    return Judged(name, whole, _by_variant(answers, variants, name), pairs_of(answers),
+                  mixed_logistic(answers.where(falls.used)), _placebo(name, ordered[1], fresh),
+                  whole.fall.p(), np.nan, UNDECIDED)
+
+
+def _comparison(answers: Answers, falls: Falls, name: str) -> Comparison:
+    used = answers.where(falls.used)
+    seen, unseen = int(used.seen.sum()), int((~used.seen).sum())
+    return Comparison(_accuracy(answers.arm(True)), _accuracy(answers.arm(False)), (seen, unseen),
+                      len(falls.fall), estimate(answers, falls),
+                      cluster_bootstrap(falls.fall, falls.weight, 0.95, name))
+
+
+def _accuracy(arm: Answers) -> Accuracy:
+    right, asked = arm.by_action()
+    return Accuracy(len(arm.score), float(arm.score.mean()), clustered_wilson(right, asked))
+
+
+def _by_variant(answers: Answers, names: Sequence[str], model: str
+                ) -> list[tuple[str, Comparison]]:
+    """Return the comparison in each variant in which two actions are in both arms."""
+    found = []
+    for number, name in enumerate(names):
+        chosen = answers.where(answers.variant == number)
+        if chosen.seen.all() or not chosen.seen.any():
+            continue
+        falls = falls_of(chosen)
+        if len(falls.fall) > 1:
+            found.append((name, _comparison(chosen, falls, f"{model} {name}")))
+    return found
+
+
+def _placebo(name: str, unseen: Sequence[Scored], fresh: Sequence[Scored] | None
+             ) -> Comparison | None:
+    if not fresh:
+        return None
+    answers, _, _ = answers_of(unseen, fresh)
+    falls = falls_of(answers)
+    return _comparison(answers, falls, f"{name} placebo") if len(falls.fall) > 1 else None
+
+
+def _with_verdicts(found: Sequence[Judged], margin: float) -> list[Judged]:
+    ps = holm([judged.p for judged in found])
+    equal = holm([judged.whole.fall.p_outside(margin) for judged in found])
+    return [replace(judged, p=p, p_equal=same, verdict=_verdict(judged.whole.fall.value, p, same))
+            for judged, p, same in zip(found, ps, equal, strict=True)]
+
+
+def _verdict(fall: float, p: float, p_equal: float) -> str:
+    if p < ALPHA and fall > 0:
+        return SMALL_FALL if p_equal < ALPHA else FALL
+    if p_equal < ALPHA:
+        return NO_FALL
+    return RISE if p < ALPHA else UNDECIDED
+
+
+def _one_sided(rows: Sequence[dict[str, list[Scored]]], arms: tuple[Arm, Arm], by: str
+               ) -> list[str]:
+    return [f"{by} {name} is in {arms[here].name} clips alone and is left out"
+            for here in (0, 1) for name in sorted({*rows[here]} - {*rows[1 - here]})]
+
+
+def _cautions(found: Sequence[Judged]) -> list[str]:
+    said = []
+    for judged in found:
+        whole = judged.whole
+        if whole.actions < FEW_ACTIONS:
+            said.append(f"{judged.name}: {whole.actions} actions in both arms; only a large fall"
+                        f" that all of them share can be seen with fewer than {FEW_ACTIONS}")
+        alone = whole.seen.n + whole.unseen.n - sum(whole.n)
+        if alone:
+            said.append(f"{judged.name}: {alone} of {whole.seen.n + whole.unseen.n} answers have"
+                        " no partner of the same action in the other arm and count in the"
+                        " accuracies alone, not in the fall")
+        if judged.placebo and judged.placebo.fall.p() < ALPHA:
+            said.append(f"{judged.name}: unseen clips differ from other unseen clips (placebo,"
+                        f" p = {judged.placebo.fall.p():.3g}); a fall may be one of difficulty")
+        if judged.verdict == RISE:
+            said.append(f"{judged.name}: unseen clips are easier than seen ones; the arms are not"
+                        " of one difficulty, and a fall could hide in that")
+    return said
+
+
+def _of_arms(seen: Arm, unseen: Arm, balance: Sequence[Balance]) -> list[str]:
+    said = []
+    common = seen.samples() & unseen.samples()
+    if common:
+        said.append(f"{len(common)} clips are in both arms (first {min(common)}); nothing that was"
+                    " published is unseen")
+    for here, there in ((seen, unseen), (unseen, seen)):
+        alone = {row.action or "" for row in here.rows} - {row.action or "" for row in there.rows}
+        if alone:
+            said.append(f"actions in {here.name} clips alone: {_some(sorted(alone))}")
+    said += [f"the arms differ in {factor.factor}: {factor.seen} in seen clips, {factor.unseen} in"
+             " unseen ones" for factor in balance if not factor.balanced]
+    return said

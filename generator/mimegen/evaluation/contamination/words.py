@@ -1,0 +1,147 @@
+"""The verdict in words and numbers, for reviewers and for programs."""
+
+from typing import Any
+
+import numpy as np
+
+from mimegen.evaluation.contamination.balance import Balance
+from mimegen.evaluation.contamination.verdict import (
+    ALPHA,
+    FALL,
+    NO_FALL,
+    RISE,
+    SMALL_FALL,
+    Accuracy,
+    Comparison,
+    Judged,
+    Report,
+)
+from mimegen.evaluation.statistics import Estimate, Interval, McNemar
+
+METHOD = (
+    "The fall is the mean over actions of the difference in accuracy, seen minus unseen, between"
+    " answers to the same action in the same variant, weighted as by Mantel and Haenszel. Its error"
+    " is robust to answers of one action going together (CR2), with t at Satterthwaite's degrees of"
+    " freedom; Holm's correction is over all models. No fall is said where two one-sided tests show"
+    " that the truth lies within the margin. The bootstrap over actions (BCa), McNemar's exact test"
+    " and the mixed logistic model stand beside it and decide nothing."
+)
+
+
+def paragraph(judged: Judged, report: Report) -> str:
+    """Return what a reviewer can quote: the test, n, estimate, interval, p and what follows."""
+    whole = judged.whole
+    low, high = whole.fall.interval()
+    said = (
+        f"{judged.name} was right on {_percent(whole.seen)} of {whole.seen.n} answers to seen clips"
+        f" and {_percent(whole.unseen)} of {whole.unseen.n} to unseen ones. Between answers to the"
+        f" same action, like with like (n = {whole.n[0]} and {whole.n[1]}, {whole.actions}"
+        f" actions), accuracy {_moved(whole.fall.value)} (95 % CI of the fall"
+        f" {100 * low:.1f} to {100 * high:.1f} points; cluster-robust t({whole.fall.df:.1f}) ="
+        f" {_t(whole.fall)}, {_p(whole.fall.p())}, {_p(judged.p)} after Holm's correction for"
+        f" {len(report.judged)} {report.by}{'s' * (len(report.judged) != 1)}).")
+    return f"{said}{_pairs(judged.pairs)} {_conclusion(judged, report.margin)}"
+
+
+def _percent(accuracy: Accuracy) -> str:
+    low, high = accuracy.interval
+    return f"{100 * accuracy.value:.1f} % (95 % CI {100 * low:.1f} to {100 * high:.1f})"
+
+
+def _moved(fall: float) -> str:
+    if round(1000 * fall) == 0:
+        return "did not change"
+    return f"{'fell' if fall > 0 else 'rose'} by {abs(100 * fall):.1f} points"
+
+
+def _t(fall: Estimate) -> str:
+    if fall.se == 0:
+        return "0" if fall.value == 0 else "infinite"
+    return f"{fall.value / fall.se:.2f}"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _pairs(pairs: McNemar | None) -> str:
+    if pairs is None:
+        return ""
+    return (f" Of {pairs.pairs} pairs {pairs.first_only} were right on the seen clip alone and"
+            f" {pairs.second_only} on the unseen clip alone (exact McNemar test, {_p(pairs.p)}).")
+
+
+def _conclusion(judged: Judged, margin: float) -> str:
+    points = f"{100 * margin:g} points"
+    low, high = judged.whole.fall.interval(1 - 2 * ALPHA)
+    within = f"90 % CI {100 * low:.1f} to {100 * high:.1f}, TOST, {_p(judged.p_equal)}"
+    return {
+        FALL: "This is evidence that part of the score on seen clips is remembered.",
+        SMALL_FALL: f"The fall is real but smaller than the stated margin of {points} ({within}).",
+        NO_FALL: f"The two are equivalent within the stated margin of {points} ({within}): no"
+                 " contamination that matters.",
+        RISE: "The unseen clips are easier, so that the arms are not of one difficulty; nothing"
+              " follows about contamination.",
+    }.get(judged.verdict, f"Neither a fall nor its absence within {points} is shown ({within});"
+                          " more pairs are needed.")
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Return a report as JSON content; shares from 0 to 1, null for what could not be had."""
+    return {
+        "seen": str(report.seen.path), "unseen": str(report.unseen.path), "alpha": ALPHA,
+        "margin": report.margin, "by": report.by, "method": METHOD,
+        "models": [{"model": judged.name, "verdict": judged.verdict, **_comparison(judged.whole),
+                    "p_holm": judged.p, "equivalence": _equivalence(judged, report.margin),
+                    "mcnemar": _mcnemar(judged.pairs), "mixed_logistic": _mixed(judged),
+                    "placebo": judged.placebo and _comparison(judged.placebo),
+                    "variants": [{"variant": name, **_comparison(found)}
+                                 for name, found in judged.variants],
+                    "words": paragraph(judged, report)} for judged in report.judged],
+        "balance": [_balance(factor) for factor in report.balance],
+        "warnings": list(report.warnings)}
+
+
+def _comparison(found: Comparison) -> dict[str, Any]:
+    return {
+        "accuracy": {name: {"n": arm.n, "value": arm.value, "interval": list(arm.interval)}
+                     for name, arm in (("seen", found.seen), ("unseen", found.unseen))},
+        "n": {"seen": found.n[0], "unseen": found.n[1]}, "actions": found.actions,
+        "difference": {"value": found.fall.value, "se": found.fall.se, "df": found.fall.df,
+                       "interval": list(found.fall.interval()), "p": found.fall.p()},
+        "bootstrap": found.bootstrap and list(found.bootstrap)}
+
+
+def _equivalence(judged: Judged, margin: float) -> dict[str, Any]:
+    fall = judged.whole.fall
+    return {"margin": margin, "interval": list(fall.interval(1 - 2 * ALPHA)),
+            "p": fall.p_outside(margin), "p_holm": judged.p_equal,
+            "equivalent": judged.p_equal < ALPHA}
+
+
+def _mcnemar(pairs: McNemar | None) -> dict[str, Any] | None:
+    return None if pairs is None else {
+        "pairs": pairs.pairs, "seen_only": pairs.first_only, "unseen_only": pairs.second_only,
+        "discordance": pairs.discordance, "p": pairs.p, "odds_ratio": _finite(pairs.odds_ratio),
+        "interval": _ends(pairs.odds_interval())}
+
+
+def _mixed(judged: Judged) -> dict[str, Any] | None:
+    mixed = judged.mixed
+    return None if mixed is None else {
+        "odds_ratio": mixed.odds_ratio, "interval": list(mixed.interval), "p": mixed.p,
+        "action_sd": mixed.action_sd}
+
+
+def _balance(factor: Balance) -> dict[str, Any]:
+    return {"factor": factor.factor, "seen": factor.seen, "unseen": factor.unseen,
+            "difference": factor.difference, "balanced": factor.balanced}
+
+
+def _finite(number: float | None) -> float | None:
+    """Return a number that JSON has: null stands for infinite."""
+    return number if number is not None and np.isfinite(number) else None
+
+
+def _ends(interval: Interval | None) -> list[float | None] | None:
+    return interval and [_finite(end) for end in interval]

@@ -1,0 +1,59 @@
+"""Merkle trees as in RFC 6962, section 2.1 (RFC 9162 has the same): leaves and nodes are hashed
+with different first bytes, so that none can pass for the other.
+
+The kept library for it, pymerkle, is under the GPL, which mimegen's licence does not go with.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+
+def leaf_hash(content: bytes) -> bytes:
+    """Return a leaf's hash."""
+    return hashlib.sha256(b"\0" + content).digest()
+
+
+def _node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+def root_of(leaves: Sequence[bytes]) -> bytes:
+    """Return the root over leaves' hashes; that of no leaves is the hash of nothing."""
+    level = list(leaves) or [hashlib.sha256().digest()]
+    while len(level) > 1:
+        level = _above(level)
+    return level[0]
+
+
+def _above(level: Sequence[bytes]) -> list[bytes]:
+    """Return the level above; an odd last one goes up as it is."""
+    nodes = [_node_hash(*level[at:at + 2]) for at in range(0, len(level) - 1, 2)]
+    return nodes + list(level[len(level) - len(level) % 2:])
+
+
+def path_of(leaves: Sequence[bytes], index: int) -> list[bytes]:
+    """Return the hashes that lead from a leaf to the root, lowest first."""
+    path, level = [], list(leaves)
+    while len(level) > 1:
+        if (sibling := index ^ 1) < len(level):
+            path.append(level[sibling])
+        level, index = _above(level), index // 2
+    return path
+
+
+def root_from(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """Return the root that a leaf and its path lead to, in a tree of ``size`` leaves.
+
+    None where the path is too short or too long, or there is no such leaf.
+    """
+    left = list(path)
+    if not 0 <= index < size:
+        return None
+    while size > 1:
+        if index ^ 1 < size:
+            if not left:
+                return None
+            sibling = left.pop(0)
+            leaf = _node_hash(sibling, leaf) if index % 2 else _node_hash(leaf, sibling)
+        index, size = index // 2, (size + 1) // 2
+    return None if left else leaf

@@ -1,0 +1,142 @@
+"""Estimates with what is known of their error, where answers come in clusters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from mimegen.base.seeds import generator
+
+Array = NDArray[np.float64]
+Interval = tuple[float, float]
+RESAMPLES = 4999
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A difference of shares, its standard error and the degrees of freedom of t."""
+
+    value: float
+    se: float
+    df: float
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the two-sided interval, which ends where differences of shares end."""
+        reach = float(stats.t.ppf((1 + level) / 2, self.df)) * self.se
+        return max(self.value - reach, -1.0), min(self.value + reach, 1.0)
+
+    def p(self) -> float:
+        """Return the two-sided probability of a value as far from zero, were there none."""
+        return min(2 * self._beyond(abs(self.value)), 1.0)
+
+    def p_outside(self, margin: float) -> float:
+        """Return the p of two one-sided tests (TOST) that the truth lies within +- ``margin``."""
+        return max(self._beyond(margin - self.value), self._beyond(margin + self.value))
+
+    def _beyond(self, distance: float) -> float:
+        if self.se == 0:
+            return 0.5 if distance == 0 else float(distance < 0)
+        return float(stats.t.sf(distance / self.se, self.df))
+
+
+def weighted_mean(values: Array, weights: Array) -> Estimate:
+    """Return the mean of clusters' values (K,) under weights (K,), with its robust error.
+
+    The error is CR2's, which is unbiased where a cluster's variance goes with 1 / weight, and the
+    degrees of freedom are Satterthwaite's (Bell & McCaffrey 2002; Pustejovsky & Tipton 2018): with
+    equal weights it is the t test over clusters. Needs two clusters.
+    """
+    share = weights / weights.sum()
+    mean = float(share @ values)
+    error = share**2 / (1 - share)
+    se = float(np.sqrt(error @ (values - mean) ** 2))
+    df = 1 / (share @ share + error.sum() ** 2 - error @ error)
+    return Estimate(mean, se, float(df))
+
+
+def clustered_wilson(right: Array, asked: Array, level: float = 0.95) -> Interval:
+    """Return the interval of a share from clusters' sums of scores and counts, each (K,).
+
+    Wilson's interval with the effective sample size that clusters leave, and t for z (Korn &
+    Graubard 1998; Dean & Pagano 2015). Clusters never make it narrower than independence does.
+    """
+    n, share = asked.sum(), right.sum() / asked.sum()
+    independent = share * (1 - share)
+    if len(asked) < 2 or independent <= 0:
+        return wilson(share, n, float(stats.norm.ppf((1 + level) / 2)))
+    found = weighted_mean(right / asked, asked)
+    effective = min(n, independent / found.se**2 if found.se else n)
+    return wilson(share, effective, float(stats.t.ppf((1 + level) / 2, found.df)))
+
+
+def wilson(share: float, n: float, z: float = 1.959963984540054) -> Interval:
+    """Return Wilson's score interval (1927) of a share of ``n`` answers."""
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(float(middle - reach), 0.0), min(float(middle + reach), 1.0)
+
+
+def cluster_bootstrap(values: Array, weights: Array, level: float, *name: int | str
+                      ) -> Interval | None:
+    """Return the BCa interval (Efron 1987) of the weighted mean over resampled clusters.
+
+    ``name`` seeds the resampling. None where all clusters say the same.
+    """
+    if np.ptp(values) == 0:
+        return None
+    found = stats.bootstrap(
+        (values, weights), lambda v, w, axis: (v * w).sum(axis) / w.sum(axis), paired=True,
+        vectorized=True, method="BCa", confidence_level=level, n_resamples=RESAMPLES,
+        rng=generator("cluster bootstrap", *name)).confidence_interval
+    low, high = float(found.low), float(found.high)
+    return (low, high) if np.isfinite([low, high]).all() else None
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """The exact test of pairs, from those that disagree."""
+
+    pairs: int
+    first_only: int
+    second_only: int
+
+    @property
+    def discordance(self) -> float:
+        """The share of pairs that disagree."""
+        return (self.first_only + self.second_only) / self.pairs
+
+    @property
+    def p(self) -> float:
+        """The exact two-sided p: binomial, over the pairs that disagree."""
+        disagree = self.first_only + self.second_only
+        return float(stats.binomtest(self.first_only, disagree).pvalue) if disagree else 1.0
+
+    @property
+    def odds_ratio(self) -> float | None:
+        """First over second; infinite where only the first ones are right, None without any."""
+        if self.second_only:
+            return self.first_only / self.second_only
+        return float("inf") if self.first_only else None
+
+    def odds_interval(self, level: float = 0.95) -> Interval | None:
+        """Return the odds ratio's exact interval, from Clopper and Pearson's of its share."""
+        disagree = self.first_only + self.second_only
+        if not disagree:
+            return None
+        found = stats.binomtest(self.first_only, disagree).proportion_ci(level)
+        return _odds(found.low), _odds(found.high)
+
+
+def _odds(share: float) -> float:
+    return float(share / (1 - share)) if share < 1 else float("inf")
+
+
+def holm(ps: list[float]) -> list[float]:
+    """Return p values adjusted for their number (Holm 1979)."""
+    adjusted = [0.0] * len(ps)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        highest = max(highest, min(1.0, ps[place] * (len(ps) - rank)))
+        adjusted[place] = highest
+    return adjusted

@@ -1,0 +1,393 @@
+"""The verdict on seen and unseen clips: its numbers, its words, what it refuses."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from mimegen.base.errors import RequestError
+from mimegen.cli import main
+from mimegen.evaluation.contamination.answers import Answers, estimate, falls_of, pairs_of
+from mimegen.evaluation.contamination.mixed import mixed_logistic
+from mimegen.evaluation.contamination.power import (
+    Design,
+    pairs_needed,
+    power_of,
+    smallest_fall,
+)
+from mimegen.evaluation.statistics import (
+    Estimate,
+    McNemar,
+    cluster_bootstrap,
+    clustered_wilson,
+    holm,
+    weighted_mean,
+    wilson,
+)
+from test_manifest import CLIP
+
+shares = st.floats(0.0, 1.0).map(lambda share: round(share, 6))
+
+
+def answers_of(rows: Iterable[tuple[float, bool, int, int]]) -> Answers:
+    score, seen, action, variant = zip(*rows, strict=True)
+    return Answers(np.array(score, float), np.array(seen, bool), np.array(action),
+                   np.array(variant))
+
+
+def a_row(number: int, correct: Any, **changes: Any) -> dict[str, Any]:
+    action, variant = divmod(number, 4)
+    return {"sample_id": f"c{number}", "action": f"a{action:02}", "variant": f"v{variant}",
+            "model": "m", "correct": correct} | changes
+
+
+def written(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def an_arm(name: str, chance: float, model: str = "m", actions: int = 12, spread: float = 0.1
+           ) -> list[dict[str, Any]]:
+    rng = np.random.default_rng([len(name), round(100 * chance), len(model)])
+    return [a_row(number, int(rng.random() < chance + spread * np.sin(number // 4)),
+                  sample_id=f"{name}{number}", model=model) for number in range(4 * actions)]
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run the command on arms of rows, or on arguments alone."""
+
+    def command(*arguments: object, **arms: list[dict[str, Any]]) -> Result:
+        files = [written(tmp_path / f"{name}.jsonl", rows) for name, rows in arms.items()]
+        return CliRunner().invoke(main, ["contamination", *map(str, [*files, *arguments])])
+
+    return command
+
+
+@pytest.mark.parametrize(("points", "discordance", "pairs"), [
+    (5, 0.2, 626), (5, 0.3, 940), (5, 0.4, 1253), (10, 0.2, 155), (10, 0.3, 233), (10, 0.4, 312),
+    (15, 0.2, 67), (15, 0.3, 102), (15, 0.4, 137)])
+def test_power_is_connors(run: Run, points: int, discordance: float, pairs: int) -> None:
+    result = run("--power", points, "--discordance", discordance, "--json")
+    assert [design["pairs"] for design in json.loads(result.output)["designs"]] == [pairs]
+    design = Design(points / 100, discordance)
+    assert power_of(design, pairs) == pytest.approx(0.8, abs=0.003)
+    assert smallest_fall(design, pairs) == pytest.approx(points / 100, rel=0.005)
+
+
+def test_few_actions_need_more_pairs() -> None:
+    few, many = Design(0.1, 0.3, actions=10), Design(0.1, 0.3, actions=1000)
+    assert pairs_needed(few) > pairs_needed(Design(0.1, 0.3))
+    assert power_of(few, pairs_needed(few)) >= 0.8 > power_of(few, pairs_needed(few) - 20)
+    assert power_of(many, 233) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--power", "30", "--discordance", "0.2"], "made of pairs that disagree"),
+    (["--power", "0.05"], "0.5<=x<=100"),
+    (["--power", "5", "--discordance", "0"], "0<x<=1"),
+    (["--discordance", "0.2"], "expected two files"),
+    (["--power", "5", "--discordance", "0.2", "--pilot", "a", "b"], "give one of them")])
+def test_a_wrong_plan_is_refused(run: Run, arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2 and said in result.output
+
+
+def test_a_pilot_tells_discordance_and_what_it_can_see(run: Run, tmp_path: Path) -> None:
+    pilot = [written(tmp_path / f"{name}.jsonl", an_arm(name, chance))
+             for name, chance in (("seen", 0.7), ("unseen", 0.6))]
+    found = json.loads(run("--power", 10, "--pilot", *pilot, "--json").output)
+    disagree = found["pilot"]["discordance"]
+    assert found["pilot"]["pairs"] == 48 and 0.3 < disagree < 0.7
+    assert found["designs"][0]["pairs"] == pairs_needed(Design(0.1, disagree))
+    assert found["pilot"]["smallest_fall"] == pytest.approx(
+        100 * (smallest_fall(Design(0.1, disagree), 48) or 0))
+    assert 5 < found["pilot"]["smallest_fall_clustered"] < 60
+
+
+@given(st.lists(shares, min_size=2, max_size=30))
+def test_with_equal_weights_it_is_the_t_test_over_clusters(values: list[float]) -> None:
+    found = weighted_mean(np.array(values), np.full(len(values), 3.0))
+    assert found.df == pytest.approx(len(values) - 1)
+    if np.std(values) > 1e-6:
+        oracle = stats.ttest_1samp(values, 0)
+        assert found.p() == pytest.approx(oracle.pvalue, abs=1e-9)
+        low, high = oracle.confidence_interval(0.95)
+        assert found.interval() == pytest.approx((max(low, -1), min(high, 1)))
+        margin = max(stats.ttest_1samp(values, -0.7, alternative="greater").pvalue,
+                     stats.ttest_1samp(values, 0.7, alternative="less").pvalue)
+        assert found.p_outside(0.7) == pytest.approx(margin, abs=1e-9)
+
+
+def test_equivalence_is_the_90_percent_interval_within_the_margin() -> None:
+    for value in np.linspace(-0.08, 0.08, 33):
+        found = Estimate(float(value), 0.012, 9.0)
+        low, high = found.interval(0.9)
+        assert (found.p_outside(0.05) < 0.05) == (low > -0.05 and high < 0.05)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_pairs_are_statsmodels_exact_mcnemar(first: int, second: int) -> None:
+    found = McNemar(200, first, second)
+    oracle = mcnemar([[40, first], [second, 40]], exact=True)
+    assert found.p == pytest.approx(oracle.pvalue)
+    interval = found.odds_interval()
+    if interval and found.odds_ratio is not None:
+        assert interval[0] <= found.odds_ratio <= interval[1]
+        assert (found.p < 0.04) <= (not interval[0] <= 1 <= interval[1])
+
+
+@given(st.lists(shares, min_size=1, max_size=12))
+def test_holm_is_statsmodels(ps: list[float]) -> None:
+    assert holm(ps) == pytest.approx(multipletests(ps, method="holm")[1])
+
+
+@given(st.integers(0, 50), st.integers(1, 50))
+def test_wilson_is_statsmodels(right: int, more: int) -> None:
+    asked = right + more
+    assert wilson(right / asked, asked) == pytest.approx(
+        proportion_confint(right, asked, method="wilson"), abs=1e-9)
+
+
+def test_clusters_that_go_together_make_intervals_wide() -> None:
+    asked = np.full(20, 10.0)
+    together = clustered_wilson(np.repeat([10.0, 0.0], 10), asked)
+    alike = clustered_wilson(np.full(20, 5.0), asked)
+    assert together[1] - together[0] > 2.5 * (alike[1] - alike[0])
+    assert clustered_wilson(asked, asked) == pytest.approx(wilson(1.0, 200))
+
+
+def test_like_is_compared_with_like() -> None:
+    # Seen clips are mostly of the easy action: pooled, they look 40 points better.
+    rows = [(1.0, True, 0, 0)] * 8 + [(1.0, False, 0, 0)] * 2
+    rows += [(0.0, True, 1, 0)] * 2 + [(0.0, False, 1, 0)] * 6
+    answers = answers_of(rows)
+    assert answers.arm(True).score.mean() - answers.arm(False).score.mean() > 0.4
+    assert estimate(answers, falls_of(answers)).value == 0
+
+
+def test_variants_of_one_arm_are_compared_with_each_other_alone() -> None:
+    rows = [(1.0, True, 0, 0), (0.0, False, 0, 0), (1.0, True, 0, 1), (1.0, False, 0, 2),
+            (1.0, True, 1, 0), (1.0, False, 1, 0), (0.0, True, 1, 1), (1.0, True, 2, 0)]
+    falls = falls_of(answers_of(rows))
+    assert falls.fall.tolist() == [0.5, 0] and falls.weight.tolist() == [1.0, 0.5]
+    assert falls.used.tolist() == [True] * 6 + [False] * 2
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.booleans(), st.integers(0, 4),
+                          st.integers(0, 2)), min_size=1, max_size=60), st.randoms())
+def test_changing_the_arms_turns_the_fall_around(rows: list[tuple[float, bool, int, int]],
+                                                 random: Any) -> None:
+    """Neither the order of rows nor that of arms tells anything."""
+    falls = falls_of(answers_of(rows))
+    turned = [(score, not seen, action, variant) for score, seen, action, variant in rows]
+    random.shuffle(turned)
+    other = falls_of(answers_of(turned))
+    assert other.fall == pytest.approx(-falls.fall) and other.weight == pytest.approx(falls.weight)
+
+
+def test_pairs_meet_in_their_cell() -> None:
+    rows = [(1.0, True, 0, 0), (0.0, True, 0, 0), (1.0, True, 0, 0), (0.0, False, 0, 0),
+            (0.0, False, 0, 0), (0.0, True, 1, 0), (1.0, False, 1, 0), (1.0, False, 2, 0)]
+    assert pairs_of(answers_of(rows)) == McNemar(3, 1, 1)
+    assert pairs_of(answers_of([(0.5, True, 0, 0), (1.0, False, 0, 0)])) is None
+
+
+def test_all_right_is_no_certainty() -> None:
+    rows = [(1.0, seen, action, 0) for seen in (True, False) for action in range(10)] * 4
+    answers = answers_of(rows)
+    found = estimate(answers, falls_of(answers))
+    low, high = found.interval()
+    assert found.p() == 1 and -0.12 < low < -0.05 and 0.05 < high < 0.12
+    assert cluster_bootstrap(falls_of(answers).fall, falls_of(answers).weight, 0.95) is None
+    assert mixed_logistic(answers) is None
+
+
+def test_the_bootstrap_says_the_same_each_time_and_nearly_what_t_says() -> None:
+    rng = np.random.default_rng(5)
+    values, weights = rng.normal(0.1, 0.1, 60), rng.uniform(1, 2, 60)
+    found = cluster_bootstrap(values, weights, 0.95, "m")
+    assert found == cluster_bootstrap(values, weights, 0.95, "m")
+    assert found == pytest.approx(weighted_mean(values, weights).interval(), abs=0.006)
+
+
+def test_the_mixed_model_finds_the_odds_ratio_with_an_honest_error() -> None:
+    """Uncentered, variational Bayes gives an error too small by the square root of two."""
+    rng = np.random.default_rng(2)
+    action = np.tile(np.arange(20), 40)
+    seen = np.arange(800) < 400
+    chance = 1 / (1 + np.exp(-(rng.normal(0, 1, 20)[action] + 1.0 * seen - 0.3)))
+    answers = Answers((rng.random(800) < chance).astype(float), seen, action,
+                      np.zeros(800, np.int64))
+    found = mixed_logistic(answers)
+    assert found is not None and found.interval[0] < np.e < found.interval[1]
+    assert np.log(found.interval[1] / found.interval[0]) / 3.92 == pytest.approx(0.165, abs=0.02)
+
+
+def test_a_model_that_remembers_and_one_that_does_not(run: Run, tmp_path: Path) -> None:
+    arms = {name: [*an_arm(name, remembered, "remembers", 40), *an_arm(name, 1.0, "knows", 40, 0.0)]
+            for name, remembered in (("seen", 0.9), ("unseen", 0.5))}
+    found = json.loads(run("--json", **arms).output)
+    knows, remembers = found["models"]
+    assert (knows["model"], knows["verdict"]) == ("knows", "no fall")
+    assert (remembers["model"], remembers["verdict"]) == ("remembers", "fall")
+    assert remembers["difference"]["interval"][0] > 0.2 and remembers["p_holm"] < 1e-6
+    assert remembers["mcnemar"]["p"] < 1e-6 and remembers["mixed_logistic"]["odds_ratio"] > 3
+    assert knows["equivalence"]["equivalent"] and not remembers["equivalence"]["equivalent"]
+    assert [variant["variant"] for variant in remembers["variants"]] == ["v0", "v1", "v2", "v3"]
+    for words in ("n = 160 and 160, 40 actions", "95 % CI", "cluster-robust t(39.0)", "p < 0.001",
+                  "Holm's correction for 2 models", "exact McNemar", "remembered"):
+        assert words in remembers["words"]
+
+
+def test_few_answers_decide_nothing(run: Run) -> None:
+    found = json.loads(run("--json", seen=an_arm("seen", 0.6, actions=8),
+                           unseen=an_arm("unseen", 0.55, actions=8)).output)
+    assert found["models"][0]["verdict"] == "undecided"
+    assert "more pairs are needed" in found["models"][0]["words"]
+
+
+def test_graded_scores_have_no_mcnemar_and_no_logistic(run: Run) -> None:
+    rng = np.random.default_rng(4)
+    arms = {name: [a_row(number, round(float(rng.beta(4, 2)) * scale, 3))
+                   for number in range(80)] for name, scale in (("seen", 1.0), ("unseen", 0.5))}
+    (model,) = json.loads(run("--json", **arms).stdout)["models"]
+    assert model["mcnemar"] is None and model["mixed_logistic"] is None
+    assert model["verdict"] == "fall" and 0.2 < model["difference"]["value"] < 0.45
+
+
+def test_a_placebo_that_falls_is_said(run: Run, tmp_path: Path) -> None:
+    hard = written(tmp_path / "hard.jsonl", an_arm("hard", 0.2))
+    result = run("--placebo", hard, "--json", seen=an_arm("seen", 0.9),
+                 unseen=an_arm("unseen", 0.8))
+    found = json.loads(result.stdout)
+    assert found["models"][0]["placebo"]["difference"]["value"] > 0.4
+    assert any("placebo" in warning for warning in found["warnings"])
+
+
+def test_the_page_stands_alone_and_escapes_names(run: Run, tmp_path: Path) -> None:
+    arms = {name: an_arm(name, 0.7, "<script>$x^") for name in ("seen", "unseen")}
+    result = run("--report", tmp_path / "report", **arms)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "<script>" not in page and "&lt;script&gt;$x^" in page
+    assert page.count("data:image/png;base64,") == 3 and "http" not in page
+    assert json.loads((tmp_path / "report" / "report.json").read_text())["models"]
+    for name in ("accuracy", "fall", "variants"):
+        picture = np.asarray(Image.open(tmp_path / "report" / f"{name}.png").convert("RGB"), int)
+        assert ((picture - (179, 57, 31)) ** 2).sum(-1).min() == 0, name
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"correct": 2}, "line 3: correct is 2; expected 0, 1"),
+    ({"correct": -0.1}, "line 3: correct is -0.1"),
+    ({"correct": "yes"}, "line 3: correct is 'yes'"),
+    ({"correct": None}, "line 3: correct is None"),
+    ({"correct": float("nan")}, "line 3: correct is nan"),
+    ({"model": ""}, "line 3: model"),
+    ({"sample_id": "c1"}, "line 3: m answers c1 twice, first in line 2"),
+    ({"action": None}, "line 3: no action"),
+    ({"variant": None}, "--manifest")])
+def test_a_wrong_row_is_named(run: Run, changes: dict[str, Any], said: str) -> None:
+    rows = [a_row(number, 1) for number in range(8)]
+    rows[2] |= changes
+    result = run(seen=rows, unseen=[a_row(number, 0) for number in range(8)])
+    assert result.exit_code == 2 and said in result.output and result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", "3", '{"model": "m"}', "[" * 100_000])
+def test_what_is_no_row_is_named(run: Run, tmp_path: Path, line: str) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(json.dumps(a_row(0, 1)) + f"\n{line}\n")
+    result = CliRunner().invoke(main, ["contamination", str(broken), str(broken)])
+    assert result.exit_code == 2 and f"{broken}: line 2" in result.output
+
+
+def test_arms_that_share_too_little_are_refused(run: Run) -> None:
+    rows = [a_row(number, number % 2) for number in range(8)]
+    other = run(seen=rows, unseen=[row | {"model": "n"} for row in rows])
+    assert other.exit_code == 2 and "no model is in both" in other.output
+    apart = run(seen=rows, unseen=[row | {"action": "z" + row["action"]} for row in rows])
+    assert apart.exit_code == 2 and "0 of 4 actions in both arms" in apart.output
+    one = run(seen=rows[:4], unseen=rows[:4])
+    assert one.exit_code == 2 and "1 of 1 actions" in one.output
+
+
+def test_what_is_doubtful_is_warned_of(run: Run) -> None:
+    seen, unseen = an_arm("s", 0.7, actions=4), an_arm("u", 0.7, actions=4)
+    seen += [a_row(40, 1, sample_id="s-more"), a_row(0, 1, model="alone", sample_id="s0")]
+    unseen[0]["sample_id"] = "s0"
+    warnings = " ".join(json.loads(run("--json", seen=seen, unseen=unseen).output)["warnings"])
+    for said in ("model alone is in seen clips alone", "4 actions in both arms",
+                 "1 of 33 answers have no partner", "1 clips are in both arms (first s0)",
+                 "actions in seen clips alone: a10"):
+        assert said in warnings
+
+
+def manifest(folder: Path, clips: Iterable[dict[str, Any]]) -> Path:
+    folder.mkdir()
+    written(folder / "manifest.jsonl", [
+        CLIP | {"row_version": 2, "sample_id": clip["sample_id"], "action": clip["action"],
+                "config_name": clip["variant"]} | changes
+        for clip in clips for changes in [clip.get("clip", {})]])
+    return folder
+
+
+def test_manifests_tell_actions_variants_and_balance(run: Run, tmp_path: Path) -> None:
+    seen, unseen = an_arm("seen", 0.7), an_arm("unseen", 0.7)
+    dark = [row | {"clip": {"avatar": "woman", "permutation": {"elevation": 20.0 + place % 3}}}
+            for place, row in enumerate(unseen)]
+    bright = [row | {"clip": {"permutation": {"elevation": 5.0 + place % 3}}}
+              for place, row in enumerate(seen)]
+    folder = manifest(tmp_path / "out", [*bright, *dark])
+    bare = [[{key: row[key] for key in ("sample_id", "model", "correct")} for row in arm]
+            for arm in (seen, unseen)]
+    found = json.loads(run("--json", "--manifest", folder, seen=bare[0], unseen=bare[1]).stdout)
+    plain = json.loads(run("--json", seen=seen, unseen=unseen).stdout)
+    assert found["models"] == plain["models"]
+    factors = {factor["factor"]: factor for factor in found["balance"]}
+    assert not factors["avatar"]["balanced"] and factors["camera side"]["balanced"]
+    assert factors["elevation"]["difference"] < -10 and not factors["elevation"]["balanced"]
+    assert any("differ in elevation: 6 in seen clips, 21 in unseen" in warning
+               for warning in found["warnings"])
+
+
+def test_rows_and_manifests_agree_or_are_refused(run: Run, tmp_path: Path) -> None:
+    rows = an_arm("x", 0.5)
+    folder = manifest(tmp_path / "out", rows)
+    foreign = [*rows[:-1], rows[-1] | {"sample_id": "other"}]
+    result = run("--manifest", folder, seen=rows, unseen=foreign)
+    assert result.exit_code == 2 and "line 48: no manifest has a row for other" in result.output
+    wrong = [*rows[:-1], rows[-1] | {"action": "other"}]
+    result = run("--manifest", folder, seen=rows, unseen=wrong)
+    assert result.exit_code == 2 and "the manifest says 'a11'" in result.output
+    result = run("--manifest", tmp_path, seen=rows, unseen=rows)
+    assert result.exit_code == 2 and "neither a manifest.jsonl" in result.output
+
+
+def test_models_can_be_grouped(run: Run) -> None:
+    arms = {name: [row | {"family": "f"} for model in ("a", "b")
+                   for row in an_arm(name, 0.6, model)] for name in ("seen", "unseen")}
+    (group,) = json.loads(run("--json", "--by", "family", **arms).output)["models"]
+    assert group["model"] == "f" and group["n"] == {"seen": 96, "unseen": 96}
+    refused = run("--by", "lab", **arms)
+    assert refused.exit_code == 2 and "no 'lab'" in refused.output
+
+
+def test_no_such_number_of_pairs() -> None:
+    with pytest.raises(RequestError, match=r"discordance 0\.05"):
+        pairs_needed(Design(0.1, 0.05))

@@ -127,7 +127,7 @@ def _covers(ends: tuple[float, float], truth: float) -> bool:
 
 
 def promised(fall: float, discordance: float, actions: int | None) -> Scenario:
-    """Return a scenario of about as many pairs as ``--power`` asks for, in which they disagree so often.
+    """Return a scenario of about as many pairs as ``--power`` asks for, that disagree so often.
 
     All pairs are alike: of p right when seen and p - fall when unseen p (1 - p + fall) +
     (1 - p)(p - fall) disagree.

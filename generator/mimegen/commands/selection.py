@@ -10,6 +10,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import library_option, reading_options, seed_range, style_option
+from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import SeededTakes, library_take, user_take
@@ -18,7 +19,7 @@ from mimegen.plan.variants import GROUPS, MIME, parse_variants
 from mimegen.readers import ReadOptions
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import Device
+from mimegen.stage.devices import DEVICE_KINDS, Device
 
 _FILE = click.Path(path_type=Path)
 
@@ -41,7 +42,8 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
     def wrapped(*args: Any, **given: Any) -> int:
         selected = {name: given.pop(name) for name in _NAMES}
-        return command(*args, **given, selection=_selected(**selected))
+        farm = given.get("settings", FarmSettings())
+        return command(*args, **given, selection=_selected(**selected, farm=farm))
 
     options: Callable[..., int] = reading_options("auto")(library_option(wrapped))
     for option in reversed(_OPTIONS):
@@ -89,7 +91,7 @@ def _selected(
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
     seeds: range, style: str | None, device: str, libraries: tuple[Path, ...],
-    reading: ReadOptions,
+    reading: ReadOptions, farm: FarmSettings,
 ) -> Selection:
     catalogue = Catalogue.with_libraries(libraries)
     if (actions is None) == (motion is None):
@@ -103,12 +105,23 @@ def _selected(
         takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
                            reading)]
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
-    chosen = choose_device(device)
+    chosen = choose_device(device) if farm.farm == "local" else _device_elsewhere(device, farm)
     name = auto_config(chosen.kind) if config == "auto" else config
     render_config = read_config(catalogue.file("config", name))
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character)
     return Selection(plan, render_config, chosen)
+
+
+def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
+    """Return the kind of device of a farm's machines, which cannot be asked of this one."""
+    kind = wanted.lower()
+    if kind == "auto" and not farm.gpus_per_task:
+        return Device("cpu", 1)
+    if kind not in DEVICE_KINDS:
+        raise RequestError(f"--device {wanted}: name what the farm's machines render on:"
+                           f" {', '.join(DEVICE_KINDS)}")
+    return Device(kind, 1)
 
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mimegen.farm.patience import FIRST_S
 from mimegen.farm.task import Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 
@@ -76,7 +77,11 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Farm:
-    """Where to do tasks: how a person calls it, and what starts it."""
+    """Where to do tasks: how a person calls it, what starts it.
+
+    ``silence_s`` is how long its workers may say nothing of work that was not timed yet.
+    """
 
     name: str
     start: Callable[[], Executor]
+    silence_s: float = FIRST_S

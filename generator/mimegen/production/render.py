@@ -13,6 +13,8 @@ from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.video import write_clip
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Farm, Unfit
+from mimegen.farm.logs import Logs
+from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
 from mimegen.manifest.file import add_rows, content_of, typed_row
 from mimegen.manifest.row import Row
@@ -48,6 +50,7 @@ class _Run:
     folder: ClipFolder
     reporter: Reporter
     shots_left: int
+    logs: Logs
     waiting: dict[str, list[Clip]] = field(default_factory=dict)
     composing: dict[Future[Row], Clip | DisplayClip] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -71,13 +74,16 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
         reporter.say(f"{plan.displays} point-light clips")
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
-    run = _Run(store, out, ClipFolder.of(out, opaque), reporter, shots_left=plan.shots)
+    run = _Run(store, out, ClipFolder.of(out, opaque), reporter, plan.shots,
+               Logs(out / "logs"))
     try:
         _carry_out(plan, run, farm)
     except KeyboardInterrupt:
         add_rows(run.out, run.rows)
         raise
     add_rows(run.out, run.rows)
+    if run.logs.seconds:
+        reporter.say(f"slowest tasks: {'; '.join(run.logs.slowest())}; logs in {run.logs.folder}")
     return run.failures
 
 
@@ -129,7 +135,7 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
 def _carry_out(plan: Plan, run: _Run, farm: Farm) -> None:
     with ThreadPoolExecutor(max_workers=1) as pool:
         events: Generator[Event | Notice | None, None, None] = run_tasks(
-            _work(plan, run, pool), farm.start)
+            _work(plan, run, pool), farm.start, Patience(farm.silence_s), run.logs.hear)
         with closing(events):
             try:
                 for event in events:

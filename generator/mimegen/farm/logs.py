@@ -1,0 +1,64 @@
+"""What each worker did, in a file of its own, and which tasks took longest."""
+
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.task import Task
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+
+SLOWEST = 3
+
+
+@dataclass
+class Logs:
+    """One file for each worker in ``folder``, appended to run after run."""
+
+    folder: Path
+    begun: dict[Task, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def hear(self, heard: Heard) -> None:
+        """Write down what a worker said.
+
+        Raises OSError where the folder cannot be written.
+        """
+        if heard.task is not None:
+            self._time(heard, heard.task)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with self._file(heard.worker).open("a", encoding="utf-8") as file:
+            file.write(f"{when} {self._line(heard)}\n")
+
+    def slowest(self) -> list[str]:
+        """Return a line for each of the tasks that took longest, the slowest first."""
+        slow = sorted(self.seconds.items(), key=lambda task: -task[1])[:SLOWEST]
+        return [f"{title}: {seconds:.1f} s" for title, seconds in slow]
+
+    def _file(self, worker: str) -> Path:
+        return self.folder / f"{re.sub('[^A-Za-z0-9.-]+', '-', worker)}.log"
+
+    def _time(self, heard: Heard, task: Task) -> None:
+        now = time.monotonic()
+        if isinstance(heard.message, Begun):
+            self.begun[task] = now
+        elif isinstance(heard.message, JobDone | JobFailed | Lost) and task in self.begun:
+            self.seconds[task.title] = now - self.begun.pop(task)
+
+    def _line(self, heard: Heard) -> str:
+        title = heard.task.title if heard.task is not None else ""
+        match heard.message:
+            case Begun():
+                return f"begun: {title}"
+            case FrameDone(camera, frame, seconds):
+                return f"frame {frame} of camera {camera}: {seconds:.2f} s"
+            case JobDone():
+                return f"done: {title}, {self.seconds.get(title, 0.0):.1f} s"
+            case JobFailed(message):
+                return f"failed: {title}: {' '.join(message.split())}"
+            case Lost(why) | Unfit(why):
+                return f"lost: {title}: {why}" if title else f"left out: {why}"
+            case Ready(device, _, blender, cpu):
+                return f"Blender {blender} renders on {device}; {cpu}"

@@ -1,0 +1,268 @@
+"""A Ray cluster's workers: an actor with a warm Blender wherever there is place for one."""
+
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish, publish_once
+from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
+from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.task import Task, task_to_json
+from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
+
+# How often to look for machines that have joined.
+LOOK_EVERY_S = 2.0
+ANSWER_S = 20.0
+
+
+@dataclass(eq=False)
+class _Seat:
+    """An actor: what was asked of it last, where it is, whether Blender is up, its task."""
+
+    name: str
+    actor: Any
+    asked: Any
+    place: Place | None = None
+    ready: bool = False
+    task: Task | None = None
+
+
+class RayExecutor:
+    """Blender processes on the machines of a Ray cluster; see ``Executor``.
+
+    Machines that join are used, what was at lost ones is told as lost. Frames go into the store
+    at ``root`` from where it is seen; from elsewhere they come back through Ray.
+    """
+
+    adopted: Sequence[Task] = ()
+    kind_of_worker: type[RemoteWorker] = RemoteWorker
+
+    def __init__(self, root: Path, settings: FarmSettings, device: str) -> None:
+        """Connect; ``device`` is the kind that all workers render on.
+
+        Raises RequestError where Ray is not installed or its cluster is not reached.
+        """
+        self._ray = _ray()
+        self._root, self._settings, self._device = root.resolve(), settings, device
+        self._own = not self._ray.is_initialized()
+        if self._own:
+            _connect(self._ray, settings.address)
+        self._probe = _leave_probe(self._root, settings.store_there)
+        self._seats: list[_Seat] = []
+        self._said: list[Heard] = []
+        self._unfit: dict[str, str] = {}
+        self._files: dict[str, Any] = {}
+        self._started, self._looked_at = 0, float("-inf")
+        self._cpus = settings.cpus_per_task or 1
+        gpus = settings.gpus_per_task
+        self._gpus = gpus if gpus is not None else float(device != "cpu")
+
+    @property
+    def slots(self) -> int:
+        """How many warm workers have nothing to do."""
+        return sum(seat.ready and seat.task is None for seat in self._seats)
+
+    def submit(self, task: Task) -> None:
+        """Hand a task to a warm worker that has none."""
+        seat = next(seat for seat in self._seats if seat.ready and seat.task is None)
+        assert seat.place is not None
+        seat.task = task
+        content = task_to_json(task, self._root)
+        files = {} if seat.place.sees_store else self._read_by(task)
+        seat.actor.submit.remote(content, files)
+        seat.asked = seat.actor.listen.remote()
+        self._said.append(Heard(seat.name, Begun(), task))
+
+    def events(self, timeout: float) -> Iterator[Heard]:
+        """Yield what the workers say within ``timeout`` seconds.
+
+        Raises RequestError where none of the cluster's machines can render.
+        """
+        self._look_for_places()
+        said, self._said = self._said, []
+        yield from said
+        asked = {seat.asked: seat for seat in self._seats if seat.asked is not None}
+        if not asked:
+            time.sleep(0 if said else timeout)
+            return
+        heard, _ = self._ray.wait(list(asked), num_returns=len(asked), timeout=0)
+        if not heard:
+            heard, _ = self._ray.wait(list(asked), timeout=0 if said else timeout)
+        for answer in heard:
+            yield from self._hear(asked[answer], answer)
+
+    def abandon(self, task: Task, why: str) -> None:
+        """Kill the actor that is at a task."""
+        for seat in [seat for seat in self._seats if seat.task is task]:
+            self._remove(seat)
+            self._said.append(Heard(seat.name, Lost(why), task))
+
+    def close(self) -> None:
+        """Kill all actors, and leave the cluster."""
+        for seat in list(self._seats):
+            self._remove(seat)
+        (self._root / self._probe.name).unlink(missing_ok=True)
+        if self._own:
+            self._ray.shutdown()
+
+    def _hear(self, seat: _Seat, answer: Any) -> Iterator[Heard]:
+        try:
+            value = self._ray.get(answer)
+        except self._ray.exceptions.RayError as problem:
+            yield from self._lost(seat, problem)
+            return
+        seat.asked = None
+        if isinstance(value, Place):
+            yield from self._arrived(seat, value)
+            return
+        for said in value:
+            yield from self._understand(seat, said)
+        if seat in self._seats and (seat.task is not None or not seat.ready):
+            seat.asked = seat.actor.listen.remote()
+
+    def _arrived(self, seat: _Seat, place: Place) -> Iterator[Heard]:
+        """Take in where an actor is; one with other code would make other frames."""
+        seat.place, seat.name = place, f"{place.host} worker {self._seats.index(seat) + 1}"
+        if place.version != version():
+            yield from self._leave_out(seat, f"has mimegen {place.version}, here is {version()}")
+        else:
+            seat.asked = seat.actor.listen.remote()
+
+    def _understand(self, seat: _Seat, said: Said) -> Iterator[Heard]:
+        message: Message = said.message
+        if isinstance(message, JobFailed | Lost) and not seat.ready:
+            why = message.message if isinstance(message, JobFailed) else message.why
+            yield from self._leave_out(seat, why)
+            return
+        if said.file is not None:
+            publish_once(self._root / said.file[0], said.file[1])
+        seat.ready = seat.ready or isinstance(message, Ready)
+        yield Heard(seat.name, message, seat.task)
+        if isinstance(message, JobDone | JobFailed | Lost):
+            seat.task = None
+            if isinstance(message, Lost):
+                self._remove(seat)
+
+    def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
+        assert seat.place is not None
+        self._unfit[seat.place.node] = why
+        self._remove(seat)
+        if not self._places() and not self._seats:
+            raise RequestError(f"none of the cluster's machines can render: {why}")
+        yield Heard(seat.name, Unfit(f"{seat.place.host} is left out: {why}"))
+
+    def _lost(self, seat: _Seat, problem: Exception) -> Iterator[Heard]:
+        task = seat.task
+        self._remove(seat)
+        self._looked_at = float("-inf")
+        if task is not None:
+            host = seat.place.host if seat.place else "a machine"
+            alive = seat.place is not None and seat.place.node in self._nodes()
+            preempted = getattr(problem, "preempted", False)
+            yield Heard(seat.name, Lost(f"the worker on {host} was lost"
+                                        f" ({type(problem).__name__})",
+                                        blameless=bool(preempted) or not alive), task)
+
+    def _remove(self, seat: _Seat) -> None:
+        self._seats.remove(seat)
+        self._ray.kill(seat.actor)
+
+    def _look_for_places(self) -> None:
+        """Start an actor wherever a machine has place for one more."""
+        if time.monotonic() - self._looked_at < LOOK_EVERY_S:
+            return
+        self._looked_at = time.monotonic()
+        most = self._settings.workers
+        for node in self._places():
+            if most is None or len(self._seats) < most:
+                self._start_on(node)
+
+    def _places(self) -> list[str]:
+        """Return the machines that have place, one entry for each actor that could start there.
+
+        Actors whose machine is not known yet are on the way to the one they were started for.
+        """
+        places: list[str] = []
+        for node, resources in self._nodes().items():
+            if node not in self._unfit:
+                taken = sum(seat.place.node == node if seat.place else seat.name == node
+                            for seat in self._seats)
+                places += [node] * (_fitting(resources, self._cpus, self._gpus) - taken)
+        return places
+
+    def _nodes(self) -> dict[str, dict[str, float]]:
+        return {node["NodeID"]: node["Resources"] for node in self._ray.nodes() if node["Alive"]}
+
+    def _start_on(self, node: str) -> None:
+        strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, False)
+        kind = self._ray.remote(num_cpus=self._cpus, num_gpus=self._gpus)
+        actor = kind(self.kind_of_worker).options(scheduling_strategy=strategy).remote(
+            self._probe, self._settings.shared_store, self._device,
+            self._cpus if self._device == "cpu" else 0, node)
+        self._seats.append(_Seat(node, actor, actor.place.remote()))
+
+    def _read_by(self, task: Task) -> dict[str, bytes]:
+        """Return the files that a task reads, by their places in the store."""
+        if not isinstance(task.job, ShotJob):
+            return {}
+        paths = {path for files in task.job.figures
+                 for path in (files.character, files.performance)}
+        return {path.relative_to(self._root).as_posix(): path.read_bytes()
+                for path in sorted(paths)}
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+        import ray.util.scheduling_strategies
+    except ImportError:
+        raise RequestError("--farm ray needs Ray: pip install 'mimegen[ray]'") from None
+    return ray
+
+
+def _connect(ray: Any, address: str) -> None:
+    quiet = {"logging_level": "ERROR", "log_to_driver": False}
+    try:
+        if address == "none":
+            ray.init(address="local", include_dashboard=False, **quiet)
+        elif address == "auto":
+            _connect_or_start(ray, quiet)
+        else:
+            _see_that_it_answers(address)
+            ray.init(address=address, **quiet)
+    except (ConnectionError, OSError, ValueError, RuntimeError) as problem:
+        raise RequestError(f"--address {address}: no Ray cluster answers"
+                           f" ({' '.join(str(problem).split())[:200]})") from problem
+
+
+def _see_that_it_answers(address: str) -> None:
+    """Raise OSError where nothing does: Ray itself tries for minutes before it says so."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    socket.create_connection((host, int(port)), timeout=ANSWER_S).close()
+
+
+def _connect_or_start(ray: Any, quiet: dict[str, Any]) -> None:
+    try:
+        ray.init(address="auto", **quiet)
+    except ConnectionError:
+        ray.init(address="local", include_dashboard=False, **quiet)
+
+
+def _leave_probe(root: Path, there: Path | None) -> Probe:
+    probe = Probe(there or root, f".probe-{secrets.token_hex(8)}", secrets.token_hex(16))
+    publish(root / probe.name, probe.token)
+    return probe
+
+
+def _fitting(resources: dict[str, float], cpus: float, gpus: float) -> int:
+    """Return how many workers a machine holds."""
+    by_cpu = resources.get("CPU", 0.0) // cpus
+    return int(min(by_cpu, resources.get("GPU", 0.0) // gpus) if gpus else by_cpu)

@@ -1,0 +1,138 @@
+"""A warm Blender process on a machine of a cluster, as the machine that hands out tasks sees it."""
+
+import os
+import socket
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mimegen import __version__
+from mimegen.base.code import code_key
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish_once
+from mimegen.farm.executor import Lost, Message
+from mimegen.farm.task import Task, task_from_json
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, ShotJob
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.worker import StageWorker
+
+# A call lasts no longer, so that a machine that is gone is noticed.
+LISTEN_S = 2.0
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A file of the store's folder that tells whether a machine sees the same folder."""
+
+    root: Path
+    name: str
+    token: str
+
+    def seen(self) -> bool:
+        """Whether this machine sees it."""
+        try:
+            return (self.root / self.name).read_text() == self.token
+        except OSError:
+            return False
+
+
+@dataclass(frozen=True)
+class Place:
+    """A worker's machine: its name, whether it sees the store, and its version of mimegen."""
+
+    host: str
+    node: str
+    sees_store: bool
+    version: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message, and the file that it tells of where the store is not seen: its place, its bytes.
+
+    The place is relative to the store.
+    """
+
+    message: Message
+    file: tuple[str, bytes] | None = None
+
+
+def version() -> str:
+    """Return what must be equal on all machines for equal frames, but for Blender itself."""
+    return f"{__version__} {code_key('mimegen.stage.blender.worker')[:12]}"
+
+
+class RemoteWorker:
+    """A Blender process that is told tasks and asked what it has to say.
+
+    Where ``probe`` is not seen, files of tasks come with them, and frames go back with messages.
+    """
+
+    def __init__(self, probe: Probe, shared: bool | None, device: str, threads: int,
+                 node: str = "") -> None:
+        self._sees_store = probe.seen() if shared is None else shared
+        self._scratch = tempfile.TemporaryDirectory(prefix="mimegen-")
+        self._root = probe.root if self._sees_store else Path(self._scratch.name)
+        self._device, self._threads, self._node = device, threads, node
+        self._task: Task | None = None
+        self._refused: list[Said] = []
+        self._worker = self._fresh()
+
+    def place(self) -> Place:
+        """Return where this is."""
+        return Place(socket.gethostname(), self._node, self._sees_store, version())
+
+    def submit(self, content: dict[str, Any], files: dict[str, bytes]) -> None:
+        """Begin with a task, as JSON holds it; ``files`` are what it reads, by their places."""
+        try:
+            for place, data in files.items():
+                publish_once(self._root / place, data)
+            self._task = task_from_json(content, self._root)
+        except RequestError as problem:
+            self._refused = [Said(JobFailed(f"{socket.gethostname()}: {problem}"))]
+            return
+        if self._worker.worn:
+            self._worker.close()
+            self._worker = self._fresh()
+        self._worker.submit(self._task.job)
+
+    def listen(self) -> list[Said]:
+        """Return what was said within two seconds."""
+        said, self._refused = self._refused, []
+        timeout = 0.0 if said else LISTEN_S
+        try:
+            while self._worker.connection.poll(timeout):
+                said.append(self._said(self._worker.connection.recv()))
+                timeout = 0.0
+        except (EOFError, OSError):
+            self._worker.kill()
+            self._worker = self._fresh()
+            said.append(Said(Lost("the Blender process died")))
+        return said
+
+    def pid(self) -> int:
+        """Return the process that a test may kill."""
+        return os.getpid()
+
+    def _fresh(self) -> StageWorker:
+        return StageWorker(self._device, self._threads, Path(self._scratch.name))
+
+    def _said(self, message: Message) -> Said:
+        if isinstance(message, JobFailed):
+            return Said(replace(message, message=f"{socket.gethostname()}: {message.message}"))
+        path = None if self._sees_store or self._task is None else _made(self._task, message)
+        if path is None:
+            return Said(message)
+        data = path.read_bytes()
+        path.unlink()
+        return Said(message, (path.relative_to(self._root).as_posix(), data))
+
+
+def _made(task: Task, message: Message) -> Path | None:
+    """Return the file that a message tells of."""
+    if isinstance(message, FrameDone) and isinstance(task.job, ShotJob):
+        return task.job.frame_file(message.frame, message.camera)
+    if isinstance(message, JobDone) and isinstance(task.job, SetJob):
+        return task.job.target
+    return None

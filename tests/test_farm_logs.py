@@ -1,0 +1,48 @@
+"""What workers did can be read afterwards."""
+
+from pathlib import Path
+from typing import cast
+
+from mimegen.base.paths import data_folder
+from mimegen.farm.executor import Begun, Heard, Lost
+from mimegen.farm.logs import Logs
+from mimegen.farm.task import Task
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.scenery import Scenery
+
+CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
+
+
+def task(title: str) -> Task:
+    return Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, Path("still.png")), title)
+
+
+def test_each_worker_has_a_file_with_tasks_frames_and_seconds(tmp_path: Path) -> None:
+    logs, first, second = Logs(tmp_path / "logs"), task("a shot"), task("a set")
+    for heard in (Heard("node-1 worker 1", Ready("cuda", 1, "5.0.1", "x86_64")),
+                  Heard("node-1 worker 1", Begun(), first),
+                  Heard("node-1 worker 1", FrameDone(2, 7, 1.25), first),
+                  Heard("node-1 worker 1", JobDone(), first),
+                  Heard("../x", Begun(), second),
+                  Heard("../x", JobFailed("no\nlight"), second),
+                  Heard("../x", Begun(), second),
+                  Heard("../x", Lost("the Blender process died"), second)):
+        logs.hear(heard)
+    assert sorted(path.name for path in (tmp_path / "logs").iterdir()) \
+        == ["..-x.log", "node-1-worker-1.log"]
+    lines = (tmp_path / "logs" / "node-1-worker-1.log").read_text().splitlines()
+    assert [line.split(" ", 1)[1] for line in lines] == [
+        "Blender 5.0.1 renders on cuda; x86_64", "begun: a shot",
+        "frame 7 of camera 2: 1.25 s", "done: a shot, 0.0 s"]
+    other = (tmp_path / "logs" / "..-x.log").read_text()
+    assert "failed: a set: no light\n" in other
+    assert "lost: a set: the Blender process died\n" in other
+
+
+def test_the_slowest_tasks_are_named_first(tmp_path: Path) -> None:
+    logs = Logs(tmp_path)
+    logs.seconds = {"quick": 1.0, "slow": 9.04, "middle": 5.0, "other": 2.0}
+    assert logs.slowest() == ["slow: 9.0 s", "middle: 5.0 s", "other: 2.0 s"]

@@ -1,0 +1,181 @@
+"""Tasks on a Ray cluster of pretended machines; Blender is replaced where it is not the matter."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import mimegen, rows_of
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.farm.dispatch import Event, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.ray import RayExecutor
+from mimegen.farm.remote import RemoteWorker
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.task import Task
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
+from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, Ready, ShotJob
+from mimegen.stage.worker import StageWorker
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'mimegen[ray]'")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
+CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
+
+
+class FakeStage:
+    """Publishes frames, slowly, that say by which process they were made."""
+
+    worn = False
+
+    def __init__(self) -> None:
+        self.connection, self._theirs = Pipe()
+        self._theirs.send(Ready("cpu", 1, "5.0.1", "x86_64"))
+
+    def submit(self, job: ShotJob) -> None:
+        threading.Thread(target=self._work, args=(job,), daemon=True).start()
+
+    def _work(self, job: ShotJob) -> None:
+        for files in job.figures:
+            assert files.character.read_bytes() == b"character"
+        for frame, camera in np.argwhere(job.missing):
+            time.sleep(0.1)
+            path = job.frame_file(frame, camera)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"frame {frame} by {os.getpid()}")
+            self._theirs.send(FrameDone(int(camera), int(frame), 0.1))
+        self._theirs.send(JobDone())
+
+    def kill(self) -> None:
+        self._theirs.close()
+
+    close = kill
+
+
+class FakeWorker(RemoteWorker):
+    def _fresh(self) -> StageWorker:
+        return FakeStage()  # type: ignore[return-value]
+
+
+class OnFakes(RayExecutor):
+    kind_of_worker = FakeWorker
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args={
+        "num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False})
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+def add_node(cluster: Any) -> Any:
+    return cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+
+
+def tasks(root: Path, count: int, frames: int = 6) -> list[Task]:
+    (root / "characters").mkdir(parents=True, exist_ok=True)
+    files = FigureFiles(root / "characters" / "c.npz", root / "characters" / "p.npz")
+    files.character.write_bytes(b"character")
+    files.performance.write_bytes(b"performance")
+    return [Task(ShotJob((files,), (CAMERA,), CONFIG, (root / "shots" / f"s{number}",),
+                         np.ones((frames, 1), bool)), f"task {number}")
+            for number in range(count)]
+
+
+def carried_out(todo: list[Task], root: Path, cluster: Any, react: Callable[[Event], None],
+                **settings: Any) -> list[Event]:
+    start = partial(OnFakes, root, FarmSettings(address=cluster.address, **settings), "cpu")
+    events = []
+    for event in run_tasks(todo, start):
+        if event is not None:
+            events.append(event)
+            react(event)
+    return events
+
+
+def processes(root: Path) -> set[int]:
+    return {int(path.read_text().split()[-1]) for path in root.glob("shots/*/*.npz")}
+
+
+def frames(root: Path) -> int:
+    return len(list(root.glob("shots/*/*.npz")))
+
+
+def test_machines_that_join_are_used_and_lost_ones_cost_only_what_they_were_at(
+    cluster: Any, tmp_path: Path
+) -> None:
+    """A node joins after the first frames, then one is killed, then an actor."""
+    second = add_node(cluster)
+    seen: list[str] = []
+
+    def react(event: Event) -> None:
+        seen.append(type(event).__name__)
+        made = seen.count("FrameDone")
+        if made == 3 and seen[-1] == "FrameDone":
+            add_node(cluster)
+        if made == 20 and seen[-1] == "FrameDone":
+            cluster.remove_node(second, allow_graceful=False)
+        if made == 30 and seen[-1] == "FrameDone":
+            newest = max(tmp_path.glob("shots/*/*.npz"), key=lambda path: path.stat().st_mtime_ns)
+            os.kill(int(newest.read_text().split()[-1]), signal.SIGKILL)
+
+    events = carried_out(tasks(tmp_path, 16), tmp_path, cluster, react)
+    done = [event.task.title for event in events if isinstance(event, TaskDone)]
+    assert sorted(done) == sorted(f"task {number}" for number in range(16))
+    assert not [event for event in events if isinstance(event, TaskFailed)]
+    assert frames(tmp_path) == 96
+    assert len(processes(tmp_path)) >= 3
+    # What was lost was begun again, and nothing else.
+    assert 1 <= seen.count("TaskBegun") - 16 <= 4
+    assert seen.count("FrameDone") <= 96 + 4
+
+
+def test_without_a_shared_folder_frames_come_back(cluster: Any, tmp_path: Path) -> None:
+    root = tmp_path / "here"
+    events = carried_out(tasks(root, 3), root, cluster, lambda event: None, shared_store=False)
+    assert sum(isinstance(event, TaskDone) for event in events) == 3
+    assert frames(root) == 18
+    assert not list(root.glob(".probe-*"))
+
+
+def test_a_machine_that_does_not_see_the_folder_is_found_out(cluster: Any, tmp_path: Path) -> None:
+    events = carried_out(tasks(tmp_path / "here", 2), tmp_path / "here", cluster,
+                         lambda event: None, store_there=tmp_path / "absent")
+    assert sum(isinstance(event, TaskDone) for event in events) == 2
+    assert frames(tmp_path / "here") == 12 and not (tmp_path / "absent").exists()
+
+
+def test_no_cluster_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no Ray cluster answers"):
+        RayExecutor(tmp_path, FarmSettings(address="127.0.0.1:1"), "cpu")
+
+
+def test_the_same_clips_as_on_this_machine(tiny_config: Path, tmp_path: Path) -> None:
+    """Blender itself, on a cluster that starts by itself, with and without a shared folder."""
+    wanted = ["render", "--action", "basketball", "--variants", "base+blank@0", "--config",
+              tiny_config, "--device", "cpu"]
+    shared = ["--farm", "ray", "--address", "none", "--shared-store"]
+    away = ["--farm", "ray", "--address", "none", "--no-shared-store"]
+    for name, farm in (("local", []), ("shared", shared), ("away", away)):
+        done = mimegen(*wanted, "--out", tmp_path / name, *farm)
+        assert done.returncode == 0, done.stderr
+    for name in ("shared", "away"):
+        assert rows_of(tmp_path / name) == rows_of(tmp_path / "local")
+        for path in (tmp_path / "local").rglob("*.npz"):
+            assert (tmp_path / name / path.relative_to(tmp_path / "local")).read_bytes() \
+                == path.read_bytes()

@@ -1,0 +1,50 @@
+"""Settings of clusters: their file, and what the command line says before it."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mimegen.base.errors import RequestError
+from mimegen.cli import main
+from mimegen.farm.ray import _fitting
+from mimegen.farm.settings import FarmSettings, read_settings
+
+
+def file_with(folder: Path, text: str) -> Path:
+    path = folder / "farm.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_settings_file_is_typed(tmp_path: Path) -> None:
+    settings = read_settings(file_with(
+        tmp_path, "farm: ray\naddress: ray://head:10001\ngpus_per_task: 0.5\nworkers: 40\n"
+                  "shared_store: false\nstore_there: /mnt/store\n"))
+    assert settings == FarmSettings(farm="ray", address="ray://head:10001", gpus_per_task=0.5,
+                                    workers=40, shared_store=False, store_there=Path("/mnt/store"))
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("farm: ray\nadress: auto\n", r"line 2: adress: unknown key \(did you mean address\?\)"),
+    ("farm: kubernetes\n", "line 1: farm: Input should be 'local' or 'ray'"),
+    ("workers: 0\n", "line 1: workers: "),
+])
+def test_a_wrong_settings_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        read_settings(file_with(tmp_path, text))
+
+
+def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
+    settings = file_with(tmp_path, "farm: ray\naddress: 127.0.0.1:1\n")
+    arguments = ["render", "--action", "basketball", "--variants", "base+blank@0", "--quiet",
+                 "--out", str(tmp_path / "out"), "--farm-config", str(settings)]
+    refused = CliRunner().invoke(main, [*arguments, "--gpus-per-task", "1"])
+    assert refused.exit_code == 2
+    assert "--device auto: name what the farm's machines render on: optix" in refused.output
+
+
+def test_a_machine_holds_as_many_workers_as_its_scarcest_resource_allows() -> None:
+    machine = {"CPU": 16.0, "GPU": 4.0}
+    assert [_fitting(machine, 1, 0), _fitting(machine, 3, 0), _fitting(machine, 4, 1),
+            _fitting(machine, 1, 0.5), _fitting({"CPU": 8.0}, 1, 1)] == [16, 5, 4, 8, 0]

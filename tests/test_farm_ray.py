@@ -26,6 +26,7 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, Ready, ShotJob
 from mimegen.stage.worker import StageWorker
+from mimegen.store.makers import makers
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'mimegen[ray]'")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
@@ -150,6 +151,7 @@ def test_without_a_shared_folder_frames_come_back(cluster: Any, tmp_path: Path) 
     events = carried_out(tasks(root, 3), root, cluster, lambda event: None, shared_store=False)
     assert sum(isinstance(event, TaskDone) for event in events) == 3
     assert frames(root) == 18
+    assert makers(root / "shots" / "s2") == ("x86_64",)
     assert not list(root.glob(".probe-*"))
 
 

@@ -16,6 +16,7 @@ from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
+from mimegen.store.makers import note_maker
 
 # How often to look for machines that have joined.
 LOOK_EVERY_S = 2.0
@@ -31,6 +32,7 @@ class _Seat:
     asked: Any
     place: Place | None = None
     ready: bool = False
+    cpu: str = ""
     task: Task | None = None
 
 
@@ -142,13 +144,21 @@ class RayExecutor:
             yield from self._leave_out(seat, why)
             return
         if said.file is not None:
-            publish_once(self._root / said.file[0], said.file[1])
-        seat.ready = seat.ready or isinstance(message, Ready)
+            self._take_in(seat, *said.file)
+        if isinstance(message, Ready):
+            seat.ready, seat.cpu = True, message.cpu
         yield Heard(seat.name, message, seat.task)
         if isinstance(message, JobDone | JobFailed | Lost):
             seat.task = None
             if isinstance(message, Lost):
                 self._remove(seat)
+
+    def _take_in(self, seat: _Seat, place: str, data: bytes) -> None:
+        """Publish a file that came back, as a worker does that sees the store."""
+        path = self._root / place
+        if seat.task is not None and isinstance(seat.task.job, ShotJob):
+            note_maker(path.parent, seat.cpu)
+        publish_once(path, data)
 
     def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
         assert seat.place is not None

@@ -1,5 +1,7 @@
 """Scenes of raw markers and of several people, and the views that frame them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,14 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.landmarks import dot_set, marker_dots, motion_dots, together
+from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions
 from mimegen.pointlight.spec import Display, changed
+from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import framed_view
 from mimegen.readers.points import Points
 from mimegen.readers.roles import find_roles
+from mimegen.stage.camera import Camera
 
 PLAIN = Display(name="test", description="", width=200, height=100, dots="all_markers")
 
@@ -134,3 +139,74 @@ def test_a_near_camera_sees_less_and_the_near_half_larger() -> None:
     for angle in range(0, 360, 30):
         seen = framed_view(shown, dots, 1.7, angle).project(dots.places)[0]
         assert np.abs(seen[:, 0] - 100).max() <= 85 + 1e-9
+
+
+def facts_of(camera: Camera | None = None, angle: float = 0.0, **values: object) -> dict[str, Any]:
+    shown = changed(PLAIN, **{"dots": "johansson", "fps": 15.0, **values})
+    people = scene_of_motions("one", [(standing(61, 0.0), None)], shown, {"action": "stand"})
+    return display_facts(make_stimulus(people, shown, 5, angle, camera))
+
+
+def test_a_record_gives_sizes_in_every_unit() -> None:
+    facts = facts_of(pixels_per_degree=20.0, figure_height="4deg", dot_diameter="6px")
+    assert facts.items() >= {
+        "action": "stand", "dots_seed": 5, "pixels_per_degree": 20.0, "distance_cm": None,
+        "pixel_pitch_mm": None, "width": 200, "height": 100, "width_deg": 10.0, "height_deg": 5.0,
+        "figure_height_px": 80.0, "figure_height_deg": 4.0, "dot_diameter_px": 6.0,
+        "dot_diameter_deg": 0.3, "dot_diameter_share_of_figure": 0.075,
+        "depth_rule": "constant size", "dot_shape": "disc"}.items()
+    assert facts["pixels_per_metre"] == pytest.approx(80 / facts["figure_height_m"], rel=1e-3)
+    measured = facts_of(distance_cm=57.0, pixel_pitch_mm=0.5, dot_diameter="6px")
+    assert (measured["distance_cm"], measured["pixel_pitch_mm"]) == (57.0, 0.5)
+    assert measured["pixels_per_degree"] == pytest.approx(
+        20 * 57.0 * np.tan(np.radians(0.5)) * 2, rel=1e-3)
+    assert "depth" in facts_of(manipulations=("depth_sized=2",))["depth_rule"]
+
+
+def test_a_record_gives_time_of_the_source_and_of_the_display() -> None:
+    facts = facts_of(start=0.5, duration=1.0)
+    assert facts.items() >= {
+        "frames": 15, "fps": 15.0, "duration_s": 1.0, "source_fps": 30.0, "source_stride": 2.0,
+        "source_frames": [15.0, 43.0], "span_ms": 933.333, "speed": 1.0, "direction": "forward",
+        "lifetime_frames": None, "lifetime_ms": None}.items()
+    slow = facts_of(manipulations=("speed=0.5", "reversed", "limited_lifetime=3"))
+    assert slow.items() >= {"speed": 0.5, "direction": "reversed", "source_stride": 1.0,
+                            "source_frames": [60.0, 0.0], "lifetime_frames": 3,
+                            "lifetime_ms": 200.0}.items()
+    still = facts_of(duration=0.01)
+    assert still["frames"] == 1 and still["span_ms"] == still["speed"] == 0.0
+
+
+def test_a_record_gives_light_and_dots() -> None:
+    facts = facts_of(contrast=0.5, manipulations=("masked=30",))
+    assert facts.items() >= {
+        "polarity": "light", "contrast": 0.5, "dot_luminance": 0.5, "background_luminance": 0.0,
+        "weber_contrast": None, "michelson_contrast": 1.0, "colors": ["#bcbcbc"],
+        "background_color": "#000000", "dot_count": 13, "mask_dot_count": 30, "performers": 1,
+        "dot_set": "johansson", "dots_added": [], "occlusion": "none"}.items()
+    assert facts["dots"] == list(facts["landmarks"]) and len(facts["masks"]) == 1
+    assert facts["dot_set_source"] == dot_set("johansson").source
+    gray = facts_of(polarity="dark", background="#bcbcbc")
+    assert gray["weber_contrast"] == gray["michelson_contrast"] == -1.0
+    assert gray["background_luminance"] == pytest.approx(0.5, abs=0.003)
+    everywhere = facts_of()
+    assert everywhere["dots_shown_mean"] == everywhere["dots_shown_least"] == 13
+    assert everywhere["dots_outside_share"] == 0.0
+    large = facts_of(figure_height="1000px")
+    assert large["dots_shown_least"] < 13 and large["dots_outside_share"] == pytest.approx(
+        1 - large["dots_shown_mean"] / 13, abs=1e-3)
+
+
+def test_a_record_gives_the_view() -> None:
+    facts = facts_of(angle=90.0, azimuth_deg=10.0, elevation_deg=5.0)
+    assert facts.items() >= {"projection": "orthographic", "azimuth_deg": 100.0, "anchor": "world",
+                             "elevation_deg": 5.0, "translation": "kept",
+                             "camera_distance_m": None}.items()
+    local = facts_of(manipulations=("local",), projection="perspective", camera_distance_m=6.0)
+    assert local.items() >= {"projection": "perspective", "camera_distance_m": 6.0,
+                             "anchor": "performer", "translation": "removed"}.items()
+    # Level, from +X, looking along -X: from the person's left.
+    side = Camera((6.0, 0.0, 0.9), (0.5, 0.5, 0.5, 0.5), 50.0, 200, 100)
+    seen = facts_of(camera=side)
+    assert seen["projection"] == "perspective" and seen["elevation_deg"] == 0.0
+    assert seen["azimuth_deg"] == 90.0 and seen["camera_distance_m"] == pytest.approx(6.0, abs=0.1)

@@ -120,6 +120,20 @@ def test_another_device_seed_style_partner_or_angle_is_another_shot() -> None:
     assert len(set.union(*(keys(plan)["shots"] for plan in plans))) == len(plans)
 
 
+def test_a_partner_with_another_body_changes_how_both_are_performed(tmp_path: Path) -> None:
+    found = []
+    for height in (1.7, 1.8):
+        person = yaml.safe_load(CATALOGUE.file("character", "woman").read_text())
+        publish(tmp_path / "rigs" / "friend.yaml", yaml.safe_dump(
+            person | {"name": "friend", "phenotype": person["phenotype"] | {"height": height}}))
+        plan = make_plan(Catalogue.with_libraries((tmp_path,)), takes_of("shake_hands"),
+                         cells_of("base+blank@0,pointlight@0"), CONFIG, "cpu",
+                         partner=str(tmp_path / "rigs" / "friend.yaml"))
+        part, = plan.castings()
+        found.append((part.casting.key, part.displays[0].key, part.clips[0].shot.key))
+    assert all(one != other for one, other in zip(*found, strict=True))
+
+
 def test_the_words_about_a_config_change_nothing() -> None:
     worded = CONFIG.model_copy(update={"description": "another"})
     assert keys(plan_of(takes_of("boxing"), "all", worded)) == keys(
@@ -246,6 +260,8 @@ def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
         assert changed.still_key(camera) != key
     elsewhere, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0", device="optix"))
     assert elsewhere.still_key(camera) != key and elsewhere.key != aligned.key
+    other_set, = clips_of(plan_of(takes_of("boxing"), "base+misaligned@0"))
+    assert other_set.still_key(camera) not in (None, key)
     named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.chosen.name}@0"))
     assert named.still_key(camera) == key and named.key != aligned.key
 

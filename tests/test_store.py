@@ -186,7 +186,9 @@ def test_everything_lies_where_the_store_says(tmp_path: Path) -> None:
     store.record_shot(KEY, {})
     store.record_clip(KEY, {})
     assert (tmp_path / "shots" / "ab" / KEY / "shot.json").is_file()
-    assert (tmp_path / "clips" / "ab" / f"{KEY}.json").is_file()
+    recorded = tmp_path / "clips" / "ab" / f"{KEY}.json"
+    os.utime(recorded, ns=(7, 7))
+    assert store.clip_recorded(KEY) == 7 and store.clip_recorded("other") == 0
     assert [frame_name(0), frame_name(123456)] == ["000000.npz", "123456.npz"]
 
 

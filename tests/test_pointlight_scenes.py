@@ -1,5 +1,6 @@
 """Scenes of raw markers and of several people, and the views that frame them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mimegen.pointlight.landmarks import dot_set, marker_dots, motion_dots, toge
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions
 from mimegen.pointlight.spec import Display, changed
-from mimegen.pointlight.stimulus import make_stimulus
+from mimegen.pointlight.stimulus import Scene, make_stimulus, used_dots
 from mimegen.pointlight.view import framed_view
 from mimegen.readers.points import Points
 from mimegen.readers.roles import find_roles
@@ -210,3 +211,14 @@ def test_a_record_gives_the_view() -> None:
     seen = facts_of(camera=side)
     assert seen["projection"] == "perspective" and seen["elevation_deg"] == 0.0
     assert seen["azimuth_deg"] == 90.0 and seen["camera_distance_m"] == pytest.approx(6.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("axis", "end"), [(0, 200.0), (1, 100.0)])
+def test_a_dot_is_used_where_any_of_it_lies_in_the_picture(axis: int, end: float) -> None:
+    dots = marker_dots(("a", "b", "c", "d"), np.random.default_rng(0).random((2, 4, 3)))
+    shown = changed(PLAIN, dot_diameter="6px")
+    made = make_stimulus(Scene("m", dots, np.zeros((2, 1, 3)), 30.0, 1.7), shown)
+    places = np.full(made.dots.places.shape, 50.0)
+    places[..., axis], places[..., 2] = [-2.9, -3.1, end + 2.9, end + 3.1], 1000.0
+    used = used_dots(replace(made, dots=made.dots.moved(places)))
+    assert used.tolist() == [[True, False, True, False]] * len(places)

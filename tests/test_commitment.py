@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
@@ -61,6 +61,7 @@ def test_the_tree_is_that_of_the_rfc() -> None:
     assert root_of([]) == hashlib.sha256().digest()
 
 
+@settings(deadline=None)
 @given(st.integers(1, 70), st.data())
 def test_every_leaf_has_a_path_and_no_other_leads_there(size: int, data: Any) -> None:
     leaves = [leaf_hash(bytes([number])) for number in range(size)]

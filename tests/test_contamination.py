@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from scipy import stats
@@ -119,6 +119,7 @@ def test_a_pilot_tells_discordance_and_what_it_can_see(run: Run, tmp_path: Path)
     assert 5 < found["pilot"]["smallest_fall_clustered"] < 60
 
 
+@settings(deadline=None)
 @given(st.lists(shares, min_size=2, max_size=30))
 def test_with_equal_weights_it_is_the_t_test_over_clusters(values: list[float]) -> None:
     found = weighted_mean(np.array(values), np.full(len(values), 3.0))
@@ -140,6 +141,7 @@ def test_equivalence_is_the_90_percent_interval_within_the_margin() -> None:
         assert (found.p_outside(0.05) < 0.05) == (low > -0.05 and high < 0.05)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_pairs_are_statsmodels_exact_mcnemar(first: int, second: int) -> None:
     found = McNemar(200, first, second)
@@ -151,11 +153,13 @@ def test_pairs_are_statsmodels_exact_mcnemar(first: int, second: int) -> None:
         assert (found.p < 0.04) <= (not interval[0] <= 1 <= interval[1])
 
 
+@settings(deadline=None)
 @given(st.lists(shares, min_size=1, max_size=12))
 def test_holm_is_statsmodels(ps: list[float]) -> None:
     assert holm(ps) == pytest.approx(multipletests(ps, method="holm")[1])
 
 
+@settings(deadline=None)
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_wilson_is_statsmodels(right: int, more: int) -> None:
     asked = right + more
@@ -188,6 +192,7 @@ def test_variants_of_one_arm_are_compared_with_each_other_alone() -> None:
     assert falls.used.tolist() == [True] * 6 + [False] * 2
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.booleans(), st.integers(0, 4),
                           st.integers(0, 2)), min_size=1, max_size=60), st.randoms())
 def test_changing_the_arms_turns_the_fall_around(rows: list[tuple[float, bool, int, int]],

@@ -19,7 +19,7 @@ from mimegen.plan.variants import GROUPS, MIME, parse_variants
 from mimegen.readers import ReadOptions
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import DEVICE_KINDS, Device
+from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
 
 _FILE = click.Path(path_type=Path)
 
@@ -105,12 +105,23 @@ def _selected(
         takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
                            reading)]
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
-    chosen = choose_device(device) if farm.farm == "local" else _device_elsewhere(device, farm)
-    name = auto_config(chosen.kind) if config == "auto" else config
-    render_config = read_config(catalogue.file("config", name))
+    render_config, chosen = _config_and_device(catalogue, config, device, farm)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character)
     return Selection(plan, render_config, chosen)
+
+
+def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: FarmSettings
+                       ) -> tuple[RenderConfig, Device]:
+    """Return the render config, and what it is rendered on."""
+    named = None if config == "auto" else read_config(catalogue.file("config", config))
+    if named is not None and named.engine == "raster":
+        if device.lower() != "auto":
+            raise RequestError(f"--device {device}: {named.name} is drawn by OpenGL, which takes"
+                               " what there is; leave --device out")
+        return named, Device(OPENGL, 1)
+    chosen = choose_device(device) if farm.farm == "local" else _device_elsewhere(device, farm)
+    return named or read_config(catalogue.file("config", auto_config(chosen.kind))), chosen
 
 
 def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:

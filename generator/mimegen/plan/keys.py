@@ -21,6 +21,16 @@ def shot_code() -> str:
     return code_key("mimegen.stage.framing", "mimegen.stage.blender.frames")
 
 
+def drawn_shot_code() -> str:
+    """Return the key of what frames figures and draws them with OpenGL."""
+    return code_key("mimegen.stage.framing", "mimegen.stage.raster.shot", "mimegen.stage.frames")
+
+
+def drawn_still_code() -> str:
+    """Return the key of what draws sets with OpenGL."""
+    return code_key("mimegen.stage.raster.scenery")
+
+
 def still_code() -> str:
     """Return the key of what renders sets."""
     return code_key("mimegen.stage.blender.scenery")

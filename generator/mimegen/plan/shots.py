@@ -7,7 +7,13 @@ from typing import Any
 from mimegen.base.files import content_key
 from mimegen.characters.character import Performance
 from mimegen.library.casting import Casting
-from mimegen.plan.keys import blender_version, shot_code, still_code
+from mimegen.plan.keys import (
+    blender_version,
+    drawn_shot_code,
+    drawn_still_code,
+    shot_code,
+    still_code,
+)
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
@@ -24,13 +30,17 @@ class Rendering:
     def key(self) -> str:
         """What a shot's pixels owe to it."""
         config = self.config.model_dump(
-            mode="json", exclude={"name", "description", "set_sampling"}
+            mode="json", exclude={"name", "description", "set_sampling", "engine"}
         )
+        if self.config.engine == "raster":
+            return content_key(config, drawn_shot_code())
         return content_key(config, self.device, blender_version(), shot_code())
 
     @cached_property
     def set_key(self) -> str:
         """What a set's pixels owe to it, apart from the camera."""
+        if self.config.engine == "raster":
+            return content_key(self.config.light.model_dump(mode="json"), drawn_still_code())
         return content_key(
             self.config.set_sampling.model_dump(mode="json"),
             self.config.light.model_dump(mode="json"), self.device, blender_version(),
@@ -71,7 +81,7 @@ class Shot:
             "character_source": performance.character.source,
             "character_licence": performance.character.licence,
             "device": self.rendering.device,
-            "blender_version": blender_version(),
+            "blender_version": None if self.config.engine == "raster" else blender_version(),
         }
 
 

@@ -184,7 +184,7 @@ def _without_finished(part: CastingPlan, run: _Run) -> CastingPlan:
 def _handle(event: Event | Notice | None, run: _Run, pool: ThreadPoolExecutor) -> None:
     match event:
         case Ready():
-            run.reporter.say(f"Blender {event.blender_version} renders on {event.device}")
+            run.reporter.say(f"{event.program} renders on {event.device}")
         case Unfit():
             run.reporter.say(event.why)
         case TaskBegun():

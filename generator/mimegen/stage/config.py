@@ -1,9 +1,9 @@
 """Render configs: render_configs/*.yaml as typed values."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mimegen.base.yaml_file import Strict, read_yaml
 
@@ -29,6 +29,9 @@ class Sampling(Strict):
     light_tree: bool = False
     persistent_data: bool = True
     scrambling_distance: float = Field(default=1.0, ge=0, le=1)
+
+
+NO_SAMPLING = Sampling(samples=1, adaptive_threshold=0, max_bounces=0, denoise=False)
 
 
 class FixedCamera(Strict):
@@ -85,19 +88,33 @@ class Shadow(Strict):
 
 
 class RenderConfig(Strict):
-    """One file of render_configs/."""
+    """One file of render_configs/.
+
+    ``engine`` is what renders figures and sets: Cycles, or OpenGL, which draws them roughly and
+    at once and takes no sampling.
+    """
 
     name: str
     description: str
     width: int = Field(ge=16, le=8192, multiple_of=2)
     height: int = Field(ge=16, le=8192, multiple_of=2)
     fps: float = Field(gt=0, le=240)
-    sampling: Sampling
-    set_sampling: Sampling
+    engine: Literal["cycles", "raster"] = "cycles"
+    sampling: Sampling = NO_SAMPLING
+    set_sampling: Sampling = NO_SAMPLING
     camera: FixedCamera | FramedCamera = Field(discriminator="kind")
     light: Light
     shadow: Shadow
     crop: bool = True
+
+    @model_validator(mode="after")
+    def _fits_its_engine(self) -> Self:
+        if self.engine == "raster" and self.shadow.kind == "catcher":
+            raise ValueError("engine raster draws projected shadows; write 'kind: projected'")
+        absent = {"sampling", "set_sampling"} - self.model_fields_set
+        if self.engine == "cycles" and absent:
+            raise ValueError(f"engine cycles needs {' and '.join(sorted(absent))}")
+        return self
 
 
 def read_config(path: Path) -> RenderConfig:

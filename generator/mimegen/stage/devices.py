@@ -10,19 +10,29 @@ from mimegen.base.errors import RequestError
 
 DEVICE_KINDS = ("optix", "cuda", "hip", "oneapi", "metal", "cpu")
 """Best first."""
+OPENGL = "opengl"
+"""What raster configs are drawn on: a GPU or, in software, the CPU."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """A kind of device to render on, and how many of it this machine has (1 for the CPU)."""
+    """A kind of device to render on, and how many of it this machine has.
+
+    That is 1 for the CPU and for OpenGL.
+    """
 
     kind: str
     count: int
 
+    @property
+    def by_core(self) -> bool:
+        """Whether each core takes a worker of its own, instead of each GPU."""
+        return self.kind in ("cpu", OPENGL)
+
     def seats(self, workers: int) -> tuple[str, ...]:
         """Return what each of so many workers renders on: GPUs are dealt out by their numbers."""
-        if self.kind == "cpu":
-            return ("cpu",) * workers
+        if self.by_core:
+            return (self.kind,) * workers
         return tuple(f"{self.kind}:{number % self.count}" for number in range(workers))
 
 

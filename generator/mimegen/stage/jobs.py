@@ -45,14 +45,14 @@ class ShotJob:
 
 @dataclass(frozen=True)
 class Ready:
-    """Blender has started; ``device`` is the kind that it renders on, ``count`` how many of it.
+    """``program`` has started; ``device`` is the kind that it renders on, ``count`` how many of it.
 
     ``cpu`` is the machine's kind of processor, whose instructions Cycles' kernels depend on.
     """
 
     device: str
     count: int
-    blender_version: str
+    program: str
     cpu: str
 
 

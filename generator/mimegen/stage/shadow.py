@@ -251,14 +251,15 @@ def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:
     return np.asarray(ndimage.map_coordinates(layer, places, order=1, mode="nearest"))
 
 
-def seen_shadow(shadow: GroundShadow, camera: Camera,
-                strength: float) -> tuple[ByteArray, tuple[int, int]]:
+def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
+                samples: tuple[int, int] = SAMPLES) -> tuple[ByteArray, tuple[int, int]]:
     """Return the shadow as a camera sees it, cropped: (h, w) of 0 to 255, and its left upper pixel.
 
-    ``strength`` scales it: 0 none, 1 as dark as geometry and light make it.
+    ``strength`` scales it: 0 none, 1 as dark as geometry and light make it. ``samples`` is how
+    many places make one pixel, across and down.
     """
     left, top, right, bottom = _seen_bounds(shadow, camera, strength)
-    weights, offsets = _pixel_filter()
+    weights, offsets = _pixel_filter(samples)
     seen = np.zeros((bottom - top, right - left), np.float32)
     columns = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
     rows = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
@@ -273,12 +274,13 @@ def seen_shadow(shadow: GroundShadow, camera: Camera,
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
 
 
-def _pixel_filter() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _pixel_filter(samples: tuple[int, int]
+                  ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return weights (N,) and offsets x y (N, 2) in pixels of the places that make one pixel.
 
     Cycles' own filter, a Blackman-Harris window (Harris 1978), which figures have too.
     """
-    across, down = ((np.arange(count) + 0.5) / count - 0.5 for count in SAMPLES)
+    across, down = ((np.arange(count) + 0.5) / count - 0.5 for count in samples)
     x, y = (grid.ravel() for grid in np.meshgrid(across, down))
     weights = _blackman_harris(x) * _blackman_harris(y)
     return (np.asarray(on_grid(weights / weights.sum(), WEIGHT), np.float32),

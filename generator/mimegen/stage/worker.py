@@ -1,4 +1,4 @@
-"""A warm Blender process, seen from the main process: jobs go in, messages come out."""
+"""A warm process of Blender or OpenGL, seen from the main process: jobs in, messages out."""
 
 import os
 import shutil
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
+from mimegen.stage.devices import OPENGL
 from mimegen.stage.jobs import JobFailed, ShotJob
 from mimegen.stage.scenery.job import SetJob
 
@@ -19,7 +20,7 @@ FRAMES_UNTIL_WORN = 5000
 
 
 class StageWorker:
-    """A Blender process of its own, which does one job at a time.
+    """A process of its own that renders, which does one job at a time.
 
     Messages (Ready first, then those of each job) are received from ``connection``; EOFError
     or ConnectionError there means that it is gone. A ``submit`` before Ready waits until Blender
@@ -28,7 +29,7 @@ class StageWorker:
 
     def __init__(self, device: str = "auto", threads: int = 0, scratch: Path | None = None
                  ) -> None:
-        """Start Blender on a kind of device, or the best with ``auto``.
+        """Start Blender on a kind of device, or the best with ``auto``; OpenGL on ``opengl``.
 
         ``threads`` is the number of CPU threads that render, 0 for all. In ``scratch``, by default
         the system's place for such things, Blender keeps its temporary files; what is left there
@@ -82,14 +83,7 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     try:
-        from mimegen.stage.blender.worker import serve
-    except ImportError as problem:
-        connection.send(JobFailed(
-            f"Blender does not load ({problem}); see the README for the system libraries it needs"
-        ))
-        return
-    try:
-        serve(connection, device, threads)
+        _serve_jobs(connection, device, threads)
     except RequestError as problem:
         connection.send(JobFailed(str(problem)))
     except (EOFError, ConnectionError):
@@ -97,6 +91,22 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
     finally:
         # A dead parent may be noticed here before the thread that watches it gets its turn.
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
+    """Do jobs on a device until the main process is gone; raises RequestError at the start."""
+    if device == OPENGL:
+        from mimegen.stage.raster.worker import serve as draw
+
+        draw(connection, threads)
+        return
+    try:
+        from mimegen.stage.blender.worker import serve
+    except ImportError as problem:
+        raise RequestError(
+            f"Blender does not load ({problem}); see the README for the system libraries it needs"
+        ) from problem
+    serve(connection, device, threads)
 
 
 def _end_with_parent(scratch: Path) -> None:

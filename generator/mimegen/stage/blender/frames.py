@@ -1,24 +1,14 @@
-"""The frames of a shot: figures posed, pictures taken, packed and published."""
+"""The frames of a shot, rendered by Cycles."""
 
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
-import numpy as np
-
-from mimegen.base.files import publish
 from mimegen.stage.blender.render import PictureReader
 from mimegen.stage.blender.shot import FigureStage
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.figures import Figure
+from mimegen.stage.frames import ShotError, publish_frames
 from mimegen.stage.jobs import FrameDone, ShotJob
-from mimegen.stage.skinning import joint_columns
-from mimegen.store.frames import frame_to_bytes
-from mimegen.store.makers import note_maker
-
-
-class ShotError(Exception):
-    """Something went wrong with one frame; the text says with which."""
 
 
 def stage_for(figures: Sequence[Figure], config: RenderConfig,
@@ -43,23 +33,4 @@ def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
 
     Raises ShotError, naming frame, camera and folder.
     """
-    cpu = kind_of_cpu()
-    for frame in np.flatnonzero(job.missing.any(axis=1)):
-        columns = [
-            joint_columns(figure.character.skeleton, figure.positions[frame, None],
-                          figure.rotations[frame, None])
-            for figure in figures
-        ]
-        started = time.perf_counter()
-        stage.pose(columns)
-        for camera in np.flatnonzero(job.missing[frame]):
-            try:
-                picture = stage.picture(job.cameras[camera], reader)
-                note_maker(job.folders[camera], cpu)
-                publish(job.frame_file(int(frame), int(camera)), frame_to_bytes(picture))
-            except Exception as problem:
-                where = f"frame {frame} from camera {camera} of {job.folders[camera]}"
-                raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem
-            ended = time.perf_counter()
-            send(FrameDone(int(camera), int(frame), ended - started))
-            started = ended
+    publish_frames(job, figures, stage, partial(stage.picture, reader=reader), send)

@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.stage.config import Sampling
+from mimegen.stage.crop import Region
 from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
-
-Region = tuple[int, int, int, int]
-"""Left, top, right and bottom pixels of a part of the picture, ends exclusive."""
-
 
 def use_device(wanted: str, threads: int = 0) -> Device:
     """Empty Blender and make Cycles render on what is wanted; return its kind and how many.

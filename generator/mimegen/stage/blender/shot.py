@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.blender.materials import make_material
-from mimegen.stage.blender.render import PictureReader, Region, apply_sampling
+from mimegen.stage.blender.render import PictureReader, apply_sampling
 from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import Light, RenderConfig
+from mimegen.stage.crop import Region, is_empty, seen_region
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.shadow import (
     GroundShadow,
@@ -24,8 +25,6 @@ from mimegen.stage.shadow import (
 from mimegen.stage.skinning import skin_matrix, skinned
 from mimegen.store.frames import Frame
 
-# The pixel filter and rounding reach beyond the projected vertices.
-CROP_PADDING = 3
 # How far beyond the sun's shadow a catcher still darkens under the sky.
 CATCHER_PADDING_M = 0.5
 # Blender's attribute types and their values' names by the number of channels.
@@ -96,7 +95,7 @@ class FigureStage:
         if self._shadow is not None:
             shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength)
         figure = np.zeros((0, 0, 4), np.uint8)
-        if region[2] > region[0] and region[3] > region[1]:
+        if not is_empty(region):
             figure = to_straight_srgb(reader.render(region))
         return Frame(size, figure, region[:2], shadow, shadow_at)
 
@@ -107,13 +106,7 @@ class FigureStage:
         points = self._outline.astype(float)
         if self.config.shadow.kind == "catcher":
             points = np.concatenate([points, *_landings(points, self.config.light)])
-        seen = camera.project(points)
-        if (seen[:, 2] < 0.1).any():
-            return 0, 0, camera.width, camera.height
-        size = np.array([camera.width, camera.height])
-        low = np.clip(np.floor(seen[:, :2].min(axis=0)) - CROP_PADDING, 0, size).astype(int)
-        high = np.clip(np.ceil(seen[:, :2].max(axis=0)) + CROP_PADDING, 0, size).astype(int)
-        return int(low[0]), int(low[1]), int(high[0]), int(high[1])
+        return seen_region(points, camera)
 
 
 def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:

@@ -6,12 +6,13 @@ from multiprocessing.connection import Connection
 import bpy
 
 from mimegen.base.errors import means_full_disk
-from mimegen.stage.blender.frames import ShotError, render_shot, stage_for
+from mimegen.stage.blender.frames import render_shot, stage_for
 from mimegen.stage.blender.render import PictureReader, use_device
 from mimegen.stage.blender.scenery import render_set
 from mimegen.stage.blender.shot import FigureStage
 from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.figures import read_figure
+from mimegen.stage.frames import ShotError
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.scenery.job import SetJob
 
@@ -24,7 +25,8 @@ def serve(connection: Connection, device: str, threads: int) -> None:
     Raises RequestError where the device is not on this machine.
     """
     chosen = use_device(device, threads)
-    connection.send(Ready(chosen.kind, chosen.count, bpy.app.version_string, kind_of_cpu()))
+    program = f"Blender {bpy.app.version_string}"
+    connection.send(Ready(chosen.kind, chosen.count, program, kind_of_cpu()))
     reader = PictureReader()
     stage: FigureStage | None = None
     while True:

@@ -1,0 +1,183 @@
+"""Figures drawn by OpenGL: posed once a frame, seen by many cameras."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.crop import Region, is_empty, seen_region
+from mimegen.stage.pixels import to_straight_srgb
+from mimegen.stage.raster.body import Part, RasterBody
+from mimegen.stage.raster.light import give, light_values
+from mimegen.stage.raster.shaders import (
+    FIGURE_FRAGMENT,
+    FIGURE_VERTEX,
+    SHADOW_FRAGMENT,
+    SHADOW_VERTEX,
+)
+from mimegen.stage.raster.view import to_picture, to_sun
+from mimegen.stage.shadow import GroundShadow, ground_shadow, seen_shadow
+from mimegen.stage.skinning import skinned
+from mimegen.store.frames import Frame
+
+SAMPLES = 4
+# Fewer places of the ground for a pixel than the final pictures have.
+SHADOW_SAMPLES = (2, 3)
+SHADOW_CELLS = 512
+# How far a figure's shadow on itself is lifted off its surface, and how soft it is.
+LIFT_M = 0.012
+PENUMBRA_M = 0.012
+FARTHEST_M = 200.0
+LOOK_FORMAT = "3f 3f 3f"
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A part of a body, ready to be drawn into pictures and into the sun's map."""
+
+    seen: moderngl.VertexArray
+    lit: moderngl.VertexArray
+    part: Part
+
+
+class RasterStage:
+    """Characters on the stage of a render config; made once, posed and drawn many times."""
+
+    def __init__(self, context: moderngl.Context, characters: Sequence[Character],
+                 config: RenderConfig) -> None:
+        self._context, self.config = context, config
+        self._fingerprints = [character.fingerprint for character in characters]
+        self._bodies = [RasterBody(context, character, config.shadow.cell_m)
+                        for character in characters]
+        self._programs = {name: _figure_program(context, name) for name in ("PLAIN", "TEXTURED")}
+        self._shadow_program = context.program(SHADOW_VERTEX, SHADOW_FRAGMENT)
+        self._drawn = [self._ready(body, part) for body in self._bodies for part in body.parts]
+        self._map = context.depth_texture((SHADOW_CELLS, SHADOW_CELLS))
+        self._map.compare_func = "<="
+        self._map_target = context.framebuffer(depth_attachment=self._map)
+        self._light = light_values(config.light)
+        self._targets = _Targets(context)
+        self._outline = np.empty((0, 3))
+        self._shadow: GroundShadow | None = None
+
+    def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
+        """Whether it holds these characters under this config."""
+        wanted = [character.fingerprint for character in characters]
+        return self._fingerprints == wanted and self.config == config
+
+    def release(self) -> None:
+        """Give back what it holds of the GPU's memory."""
+        self._context.gc()
+
+    def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
+        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        posed = list(zip(self._bodies, columns, strict=True))
+        self._outline = np.concatenate([body.pose(own) for body, own in posed]).astype(float)
+        self._draw_sun_map()
+        points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
+        self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
+
+    def picture(self, camera: Camera) -> Frame:
+        """Draw the posed figures and their shadow as a camera sees them."""
+        assert self._shadow is not None, "figures are posed before they are drawn"
+        whole = (0, 0, camera.width, camera.height)
+        region = seen_region(self._outline, camera) if self.config.crop else whole
+        shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength,
+                                        SHADOW_SAMPLES)
+        figure = np.zeros((0, 0, 4), np.uint8)
+        if not is_empty(region):
+            figure = to_straight_srgb(self._draw(camera, region))
+        return Frame(whole[2:], figure, region[:2], shadow, shadow_at)
+
+    def _ready(self, body: RasterBody, part: Part) -> _Drawn:
+        program = self._programs["PLAIN" if part.uvs is None else "TEXTURED"]
+        content = [(body.places, "3f", "place"), (body.normals, "3f", "normal"),
+                   (body.looks, LOOK_FORMAT, "color", "glow", "shine")]
+        if part.uvs is not None:
+            content.append((part.uvs, "2f", "uv"))
+        return _Drawn(
+            self._context.vertex_array(program, content, part.index),
+            self._context.vertex_array(self._shadow_program, [content[0]], part.index), part)
+
+    def _draw_sun_map(self) -> None:
+        """Draw how far the sun's light reaches, for the figures' shadows on themselves."""
+        matrix, half = to_sun(self._outline, self._light["sun_from"], 2 * LIFT_M)
+        spread = np.full(2, PENUMBRA_M / half / 2)
+        for program in self._programs.values():
+            give(program, self._light | {
+                "to_shadow": matrix, "shadow_spread": spread, "shadow_lift": LIFT_M})
+        give(self._shadow_program, {"to_shadow": matrix})
+        self._map_target.use()
+        self._map_target.clear()
+        self._context.front_face = "ccw"
+        for drawn in self._drawn:
+            self._context.enable_only(_tests(drawn.part))
+            drawn.lit.render()
+
+    def _draw(self, camera: Camera, region: Region) -> NDArray[np.float32]:
+        """Draw a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
+        size = (region[2] - region[0], region[3] - region[1])
+        self._targets.begin(size)
+        matrix = to_picture(camera, region, FARTHEST_M)
+        for program in self._programs.values():
+            give(program, {"to_picture": matrix, "eye": np.array(camera.position)})
+        # The picture's rows run downwards, which mirrors every face.
+        self._context.front_face = "cw"
+        self._map.use(0)
+        for drawn in self._drawn:
+            self._context.enable_only(_tests(drawn.part))
+            if drawn.part.image is not None:
+                drawn.part.image.use(1)
+            drawn.seen.render()
+        return self._targets.read(size)
+
+
+def _tests(part: Part) -> int:
+    return moderngl.DEPTH_TEST | (0 if part.two_sided else moderngl.CULL_FACE)
+
+
+class _Targets:
+    """What is drawn into, grown as needed: many samples a pixel, and their mean."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self._context = context
+        self._samples = min(SAMPLES, context.max_samples)
+        self._size = (0, 0)
+
+    def begin(self, size: tuple[int, int]) -> None:
+        """Make room for a picture of ``size``, transparent."""
+        if size[0] > self._size[0] or size[1] > self._size[1]:
+            self._grow((max(size[0], self._size[0]), max(size[1], self._size[1])))
+        self._drawn.use()
+        self._drawn.viewport = (0, 0, *size)
+        self._drawn.scissor = (0, 0, *size)
+        self._drawn.clear()
+
+    def read(self, size: tuple[int, int]) -> NDArray[np.float32]:
+        """Return the mean of the samples: premultiplied linear RGBA (h, w, 4)."""
+        self._context.copy_framebuffer(self._mean, self._drawn)
+        read = self._mean.read((0, 0, *size), components=4, dtype="f2", alignment=1)
+        return np.frombuffer(read, np.float16).reshape(size[1], size[0], 4).astype(np.float32)
+
+    def _grow(self, size: tuple[int, int]) -> None:
+        context, samples = self._context, self._samples
+        self._size = tuple(-(-side // 64) * 64 for side in size)
+        self._drawn = context.framebuffer(
+            context.renderbuffer(self._size, 4, samples=samples, dtype="f2"),
+            context.depth_renderbuffer(self._size, samples=samples))
+        self._mean = context.framebuffer(context.renderbuffer(self._size, 4, dtype="f2"))
+
+
+def _figure_program(context: moderngl.Context, name: str) -> moderngl.Program:
+    define = f"#version 330\n#define {name}\n"
+    program = context.program(FIGURE_VERTEX.replace("#version 330\n", define, 1).lstrip(),
+                              FIGURE_FRAGMENT.replace("#version 330\n", define, 1).lstrip())
+    for sampler, unit in (("shadow_map", 0), ("image", 1)):
+        if sampler in program:
+            program[sampler].value = unit
+    return program

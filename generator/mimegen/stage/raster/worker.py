@@ -1,0 +1,63 @@
+"""What a worker process without bpy does: jobs in, published frames and messages out."""
+
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+import moderngl
+
+from mimegen.base.errors import means_full_disk
+from mimegen.stage.devices import OPENGL, kind_of_cpu
+from mimegen.stage.figures import read_figure
+from mimegen.stage.frames import ShotError, publish_frames
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.scenery import draw_set
+from mimegen.stage.raster.shot import RasterStage
+from mimegen.stage.scenery.job import SetJob
+
+Message = Ready | FrameDone | JobDone | JobFailed
+
+
+def serve(connection: Connection, threads: int) -> None:
+    """Do jobs until the main process closes the connection (EOFError).
+
+    Raises RequestError where there is no OpenGL.
+    """
+    context = open_context(threads)
+    program = f"OpenGL {context.info['GL_RENDERER']}"
+    connection.send(Ready(OPENGL, 1, program, kind_of_cpu()))
+    stage: RasterStage | None = None
+    while True:
+        job = connection.recv()
+        stage, answer = _attempt(context, job, stage, connection.send)
+        connection.send(answer)
+
+
+def _attempt(context: moderngl.Context, job: ShotJob | SetJob, stage: RasterStage | None,
+             send: Callable[[Message], None]) -> tuple[RasterStage | None, JobDone | JobFailed]:
+    """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
+    try:
+        if isinstance(job, SetJob):
+            draw_set(context, job)
+        else:
+            stage = _shoot(context, job, stage, send)
+        return stage, JobDone()
+    except (EOFError, ConnectionError):
+        raise
+    except ShotError as problem:
+        return None, JobFailed(str(problem), means_full_disk(problem))
+    except Exception as problem:
+        what = job.target if isinstance(job, SetJob) else job.folders[0]
+        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}",
+                               means_full_disk(problem))
+
+
+def _shoot(context: moderngl.Context, job: ShotJob, stage: RasterStage | None,
+           send: Callable[[Message], None]) -> RasterStage:
+    """Draw a job's frames; return the stage, the one there was if it holds the figures."""
+    figures = [read_figure(files) for files in job.figures]
+    characters = [figure.character for figure in figures]
+    if stage is None or not stage.suits(characters, job.config):
+        stage = RasterStage(context, characters, job.config)
+    publish_frames(job, figures, stage, stage.picture, send)
+    return stage

@@ -23,6 +23,7 @@ from mimegen.stage.scenery.layout import (
     WallPanel,
     faces_camera,
     lay_out,
+    panel_frame,
     visible_pieces,
     wall_panels,
     world_from_set,
@@ -129,13 +130,7 @@ def _add_plane(plane: Plane, material: bpy.types.Material, matrix: FloatArray,
 
 
 def _add_wall(panel: WallPanel, material: bpy.types.Material) -> None:
-    along = panel.corners[1] - panel.corners[0]
-    length = float(np.linalg.norm(along))
-    inward = np.cross(along / length, [0.0, 0.0, 1.0])
-    frame = np.eye(4)
-    frame[:3, 0], frame[:3, 1], frame[:3, 2] = along / length, -inward, [0, 0, 1]
-    frame[:3, 3] = panel.corners[0]
-    local = (panel.corners - panel.corners[0]) @ frame[:3, :3]
+    frame, local = panel_frame(panel)
     added = _add_object(_blender_mesh(ShapeMesh(local, ((0, 1, 2, 3),)), material), frame)
     added.visible_shadow = False
 

@@ -79,6 +79,17 @@ def wall_panels(scenery: Scenery) -> list[WallPanel]:
     return panels
 
 
+def panel_frame(panel: WallPanel) -> tuple[FloatArray, FloatArray]:
+    """Return a wall's own frame in the world (4, 4), X along it, and its corners (4, 3) in that."""
+    along = panel.corners[1] - panel.corners[0]
+    length = float(np.linalg.norm(along))
+    inward = np.cross(along / length, [0.0, 0.0, 1.0])
+    frame = np.eye(4)
+    frame[:3, 0], frame[:3, 1], frame[:3, 2] = along / length, -inward, [0, 0, 1]
+    frame[:3, 3] = panel.corners[0]
+    return frame, (panel.corners - panel.corners[0]) @ frame[:3, :3]
+
+
 def faces_camera(panel: WallPanel, camera: Camera) -> bool:
     """Return whether the camera stands on the inside of a wall."""
     one, two, three = panel.corners[:3]

@@ -1,0 +1,105 @@
+"""A set's shapes as triangles in the world, gathered by material."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import mapbox_earcut
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mimegen.base.vectors import unit
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.scenery.shapes import Face, ShapeMesh
+
+# Edges sharper than this stay sharp.
+SHARP_COSINE = np.cos(np.radians(35.0))
+# What Blender's scattered patterns are moved by, for every metre that a copy stands elsewhere.
+SCATTER = 3.7
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """The corners of triangles, three after three (3 T): their values in the shape's own frame.
+
+    ``places`` and ``normals`` (3 T, 3), ``uvs`` (3 T, 2) in metres, ``offshore`` (3 T,).
+    """
+
+    places: FloatArray
+    normals: FloatArray
+    uvs: FloatArray
+    offshore: FloatArray
+
+    def in_world(self, matrix: FloatArray) -> NDArray[np.float32]:
+        """Return what the shaders take (3 T, 15) of a copy that stands where ``matrix`` says.
+
+        World place, world normal, own place, scattered place, uv, offshore.
+        """
+        turned = self.normals @ np.linalg.inv(matrix[:3, :3])
+        placed = self.places @ matrix[:3, :3].T + matrix[:3, 3]
+        scattered = self.places + SCATTER * matrix[:3, 3]
+        return np.column_stack([placed, unit(turned), self.places, scattered, self.uvs,
+                                self.offshore]).astype(np.float32)
+
+
+def corners_of(mesh: ShapeMesh) -> Corners:
+    """Return a shape's triangles, smooth but for sharp edges."""
+    triangles, faces = _triangles(mesh)
+    starts = np.cumsum([0, *(len(face) for face in mesh.faces)])
+    coordinates = mesh.texture_coordinates()
+    uvs = np.concatenate([coordinates[starts[face] + np.array(inner)]
+                          for face, inner in zip(faces, triangles, strict=True)])
+    numbers = np.concatenate([np.array(mesh.faces[face])[inner]
+                              for face, inner in zip(faces, triangles, strict=True)])
+    places = mesh.vertices[numbers]
+    offshore = np.zeros(len(mesh.vertices)) if mesh.offshore is None else mesh.offshore
+    return Corners(places, _smooth_normals(places, numbers), uvs, offshore[numbers])
+
+
+def _triangles(mesh: ShapeMesh) -> tuple[list[NDArray[np.intp]], list[int]]:
+    """Return corners (3,) within their face of every triangle, and the face's number."""
+    triangles, faces = [], []
+    for number, face in enumerate(mesh.faces):
+        for inner in _cut(mesh.vertices, face):
+            triangles.append(inner)
+            faces.append(number)
+    return triangles, faces
+
+
+FANS = {3: np.array([[0, 1, 2]]), 4: np.array([[0, 1, 2], [0, 2, 3]])}
+
+
+def _cut(vertices: FloatArray, face: Face) -> Iterable[NDArray[np.intp]]:
+    """Return the triangles (T, 3) of a face, which may have bays."""
+    if len(face) in FANS:
+        return FANS[len(face)]
+    points = vertices[list(face)]
+    normal = np.cross(points, np.roll(points, -1, axis=0)).sum(axis=0)
+    kept = [axis for axis in range(3) if axis != np.abs(normal).argmax()]
+    flat = np.ascontiguousarray(points[:, kept])
+    cut = mapbox_earcut.triangulate_float64(flat, np.array([len(face)], np.uint32))
+    triangles = cut.reshape(-1, 3).astype(np.intp)
+    return [_turned(triangle, points, normal) for triangle in triangles]
+
+
+def _turned(triangle: NDArray[np.intp], points: FloatArray, normal: FloatArray
+            ) -> NDArray[np.intp]:
+    """Return a triangle's corners in the order that its face has."""
+    first, second, third = points[triangle]
+    same = np.cross(second - first, third - first) @ normal > 0
+    return triangle if same else triangle[::-1]
+
+
+def _smooth_normals(places: FloatArray, numbers: NDArray[np.intp]) -> FloatArray:
+    """Return normals (3 T, 3): the mean of the faces about a vertex that are nearly level."""
+    triangles = places.reshape(-1, 3, 3)
+    areas = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    areas = np.repeat(areas, 3, axis=0)
+    flat = unit(areas)
+    at = sparse.csr_matrix((np.ones(len(numbers)), (np.arange(len(numbers)), numbers)))
+    pairs = (at @ at.T).tocoo()
+    level = (flat[pairs.row] * flat[pairs.col]).sum(axis=1) > SHARP_COSINE
+    chosen = sparse.csr_matrix((level[level].astype(float), (pairs.row[level], pairs.col[level])),
+                               shape=pairs.shape)
+    summed = np.asarray(chosen @ areas)
+    return np.where(np.abs(summed).sum(axis=1, keepdims=True) > 1e-12, unit(summed), flat)

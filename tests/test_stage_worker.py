@@ -75,7 +75,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 def worker() -> Iterator[StageWorker]:
     warm = StageWorker("cpu", 2)
     ready = warm.connection.recv()
-    assert isinstance(ready, Ready) and ready.device == "cpu" and ready.blender_version
+    assert isinstance(ready, Ready) and ready.device == "cpu" and ready.program
     assert ready.cpu == kind_of_cpu() and ready.cpu.startswith(platform.machine())
     yield warm
     warm.kill()

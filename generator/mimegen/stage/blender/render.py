@@ -13,6 +13,7 @@ from mimegen.stage.config import Sampling
 from mimegen.stage.crop import Region
 from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
 
+
 def use_device(wanted: str, threads: int = 0) -> Device:
     """Empty Blender and make Cycles render on what is wanted; return its kind and how many.
 

@@ -92,8 +92,9 @@ def _split_at_seams(mesh: Mesh) -> Mesh:
     faces = np.full_like(mesh.faces, -1)
     faces[used] = numbers.ravel()
     attributes = {name: values[old] for name, values in mesh.attributes.items()}
+    attributes["uv"] = kinds[:, 1:]
     return replace(mesh, vertices=mesh.vertices[old], faces=faces, joints=mesh.joints[old],
-                   weights=mesh.weights[old], uvs=None, attributes=attributes | {"uv": kinds[:, 1:]})
+                   weights=mesh.weights[old], uvs=None, attributes=attributes)
 
 
 def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mesh]) -> list[Part]:

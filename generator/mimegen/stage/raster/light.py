@@ -1,6 +1,6 @@
 """A render config's light as what the shaders take."""
 
-from typing import Any
+from typing import Any, cast
 
 import moderngl
 import numpy as np
@@ -36,4 +36,9 @@ def give(program: moderngl.Program, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if name in program:
             array = np.asarray(value, "f4")
-            program[name].write(np.ascontiguousarray(array.T).tobytes())
+            uniform(program, name).write(np.ascontiguousarray(array.T).tobytes())
+
+
+def uniform(program: moderngl.Program, name: str) -> moderngl.Uniform:
+    """Return a program's uniform value; raises KeyError for what is none."""
+    return cast(moderngl.Uniform, program[name])

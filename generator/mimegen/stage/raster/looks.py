@@ -78,7 +78,8 @@ def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     rest, base = mesh.attributes["rest"], np.array(p["color"])
     color = _mix(fractal(4.0 * rest, 2.0), 0.84 * base, 1.14 * base)
     stretch = 9.0 * np.array(p["fold_stretch"])
-    folded = unit(normals - p["fold_height"] * _across(stretch * slope(stretch * rest, 1.5, 1.2), normals))
+    steep = p["fold_height"] * stretch * slope(stretch * rest, 1.5, 1.2)
+    folded = unit(normals - _across(steep, normals))
     return _look(mesh, color, folded, p["roughness"], 0.4 * DIELECTRIC)
 
 
@@ -104,7 +105,8 @@ def _painted(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     rest, own = mesh.attributes["rest"], mesh.attributes["paint"]
     dust = _span(fractal(7.0 * rest, 4.0), 0.5, 0.75) * p["wear"]
     color = _mix(dust, own, own * [0.72, 0.70, 0.66])
-    creased = unit(normals - p["fold_height"] * _across(26.0 * slope(26.0 * rest, 2.0, 1.5), normals))
+    steep = p["fold_height"] * 26.0 * slope(26.0 * rest, 2.0, 1.5)
+    creased = unit(normals - _across(steep, normals))
     return _look(mesh, color, creased, p["roughness"], metallic=p["metallic"])
 
 

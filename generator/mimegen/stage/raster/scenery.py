@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.files import publish
+from mimegen.base.vectors import unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.pixels import to_straight_srgb
-from mimegen.stage.raster.light import give, light_values
+from mimegen.stage.raster.light import give, light_values, uniform
 from mimegen.stage.raster.set_shaders import SET_FRAGMENT, SET_VERTEX, SKY_FRAGMENT, SKY_VERTEX
 from mimegen.stage.raster.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
-from mimegen.stage.raster.soup import Corners, corners_of
+from mimegen.stage.raster.soup import Corners, corners_of, rounded_box
 from mimegen.stage.raster.view import to_picture, to_sun
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import (
@@ -27,7 +28,7 @@ from mimegen.stage.scenery.layout import (
     wall_panels,
     world_from_set,
 )
-from mimegen.stage.scenery.scenery import Plane, Scenery, SetMaterial
+from mimegen.stage.scenery.scenery import Box, Lamp, Plane, Scenery, SetMaterial, Solid
 from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
 
 # Each pixel is the mean of so many, across and down.
@@ -38,14 +39,17 @@ SHADOW_REACH_M = 10.0
 SHADOW_LIFT_M = 0.02
 # How far above what it falls on the edge is that a shadow's softness is meant for.
 SHADOW_HEIGHT_M = 0.6
-MOST_LAMPS = 16
+MOST_LAMPS = 64
+# Lamps larger than this are taken apart.
+LAMP_PART_M = 3.0
+# A shadow whose edge is softer than this is no more than haze.
+HAZE_M = 0.5
 FARTHEST_M = 20000.0
-# What a white room's walls add to the light of the sky and the lamps, and what they keep off.
+# Blender's names of patterns, as the shaders number them.
 PATTERNS = ("plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand", "stripes",
             "painting", "outdoors", "shore", "net")
 ATTRIBUTES = ("place", "normal", "own", "scattered", "uv", "offshore")
 FORMAT = "3f 3f 3f 3f 2f 1f"
-WIDTH = 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +75,16 @@ def draw_set(context: moderngl.Context, job: SetJob) -> None:
 
 def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     """Return a set's picture (H, W, 3), sRGB bytes."""
-    with context:
-        built = _build(job)
-        lit = _light(job)
-        program = context.program(SET_VERTEX, SET_FRAGMENT)
-        sun_map = _draw_sun_map(context, built.casting, lit)
-        give(program, lit)
-        _give_lamps(program, job.scenery)
-        target = _target(context, job)
-        _draw_sky(context, job)
-        _draw_materials(context, job, program, built, sun_map)
-        fine = np.frombuffer(target.read(components=4, dtype="f2"), np.float16)
+    built = _build(job)
+    lit = _light(job)
+    program = context.program(SET_VERTEX, SET_FRAGMENT)
+    sun_map = _draw_sun_map(context, built.casting, lit)
+    give(program, lit)
+    _give_lamps(program, job.scenery)
+    target = _target(context, job)
+    _draw_sky(context, job)
+    _draw_materials(context, job, program, built, sun_map)
+    fine = np.frombuffer(target.read(components=4, dtype="f2"), np.float16)
     height, width = job.camera.height, job.camera.width
     light = np.clip(fine.astype(np.float32), 0.0, 1.0)
     mean = light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3))
@@ -111,14 +114,20 @@ def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]) -> NDA
     """Add the set's objects to the parts; return the places (N, 3) of what casts shadows."""
     shapes: dict[int, Corners] = {}
     casting = [np.zeros((0, 3), np.float32)]
+    softness = np.radians(job.scenery.sun.size_deg)
     for piece in visible_pieces(lay_out(job.scenery), job.camera):
         if id(piece.shape) not in shapes:
-            shapes[id(piece.shape)] = corners_of(mesh_of(piece.shape))
+            shapes[id(piece.shape)] = corners_of(_mesh(piece.shape))
         made = shapes[id(piece.shape)].in_world(piece.matrix)
         parts.setdefault(piece.material, []).append(made)
-        if job.scenery.materials[piece.material].opacity == 1.0:
+        hazy = float(made[:, 2].min()) * softness > HAZE_M
+        if job.scenery.materials[piece.material].opacity == 1.0 and not hazy:
             casting.append(made[:, :3])
     return np.concatenate(casting)
+
+
+def _mesh(shape: Solid) -> ShapeMesh:
+    return rounded_box(shape) if isinstance(shape, Box) and shape.bevel > 0 else mesh_of(shape)
 
 
 def _level(plane: Plane, matrix: FloatArray, down: bool) -> NDArray[np.float32]:
@@ -134,7 +143,7 @@ def _light(job: SetJob) -> dict[str, Any]:
     """Return the set's own light as what the shaders take."""
     scenery = job.scenery
     values = light_values(job.config.light)
-    zenith, horizon, ground = _sky_colors(scenery)
+    zenith, horizon, _ = _sky_colors(scenery)
     # The horizon's color reaches up to a quarter of the sky's area, weighted by height.
     above = 0.75 * zenith + 0.25 * horizon
     sun = scenery.sun.strength * _linear(scenery.sun.color)
@@ -164,17 +173,32 @@ def _linear(color: str) -> FloatArray:
 
 
 def _give_lamps(program: moderngl.Program, scenery: Scenery) -> None:
+    """Give the shaders every lamp as small ones spread over it, each shining from its middle."""
     matrix = world_from_set(scenery)
-    lamps = scenery.lamps[:MOST_LAMPS]
-    at, way, power, area = (np.zeros((MOST_LAMPS, width), "f4") for width in (3, 3, 3, 1))
-    for number, lamp in enumerate(lamps):
-        start, end = ((matrix @ [*point, 1.0])[:3] for point in (lamp.at, lamp.to))
-        at[number], way[number] = start, (end - start) / np.linalg.norm(end - start)
-        power[number] = lamp.watts * _linear(lamp.color)
-        area[number] = lamp.size[0] * lamp.size[1]
-    program["lamps"].value = len(lamps)
-    for name, values in (("at", at), ("way", way), ("power", power), ("area", area)):
-        program[f"lamp_{name}"].write(values.tobytes())
+    parts = [part for lamp in scenery.lamps for part in _lamp_parts(lamp, matrix)][:MOST_LAMPS]
+    uniform(program, "lamps").value = len(parts)
+    rest = np.zeros((MOST_LAMPS - len(parts), 10))
+    table = np.concatenate([np.reshape(parts, (-1, 10)), rest]).astype("f4")
+    for name, columns in (("at", slice(0, 3)), ("way", slice(3, 6)), ("power", slice(6, 9)),
+                          ("area", slice(9, 10))):
+        uniform(program, f"lamp_{name}").write(np.ascontiguousarray(table[:, columns]).tobytes())
+
+
+def _lamp_parts(lamp: Lamp, matrix: FloatArray) -> list[FloatArray]:
+    """Return place, direction, power and area (10,) of a lamp's parts."""
+    start, end = ((matrix @ [*point, 1.0])[:3] for point in (lamp.at, lamp.to))
+    way = unit(end - start)
+    side = np.array([1.0, 0.0, 0.0]) if abs(way[2]) > 0.999 else unit(np.cross(way, [0, 0, 1]))
+    other = np.cross(way, side)
+    counts = [int(np.ceil(size / LAMP_PART_M)) for size in lamp.size]
+    shares = [(np.arange(count) + 0.5) / count - 0.5 for count in counts]
+    parts = counts[0] * counts[1]
+    power = lamp.watts * _linear(lamp.color) / parts
+    area = lamp.size[0] * lamp.size[1] / parts
+    return [
+        np.array([*start + x * lamp.size[0] * side + y * lamp.size[1] * other, *way, *power, area])
+        for x in shares[0] for y in shares[1]
+    ]
 
 
 def _draw_sun_map(context: moderngl.Context, casting: NDArray[np.float32],
@@ -231,7 +255,7 @@ def _draw_materials(context: moderngl.Context, job: SetJob, program: moderngl.Pr
     sun_map.use(0)
     open_sky = context.texture((1, 1), 1, b"\xff")
     open_sky.use(1)
-    program["shadow_map"].value, program["open_sky"].value = 0, 1
+    uniform(program, "shadow_map").value, uniform(program, "open_sky").value = 0, 1
     context.front_face = "cw"
     context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
     materials = job.scenery.materials
@@ -247,9 +271,9 @@ def _give_material(program: moderngl.Program, material: SetMaterial) -> None:
     second = _linear(material.second) if material.second else 0.6 * color
     joint = 0.35 * (second if material.second else color)
     shore = material.pattern == "shore" and not material.second
-    program["pattern"].value = PATTERNS.index(material.pattern)
+    uniform(program, "pattern").value = PATTERNS.index(material.pattern)
     give(program, {
         "color": color, "second": _linear("#3aa6b0") if shore else second, "joint": joint,
         "size": material.size, "gap": material.gap, "coat": material.coat, "glow": material.glow,
-        "opacity": material.opacity, "shine": (material.roughness, 0.04, material.metallic),
+        "opacity": material.opacity, "sheen": material.sheen, "shine": (material.roughness, 0.04, material.metallic),
     })

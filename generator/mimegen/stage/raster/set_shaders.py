@@ -57,8 +57,10 @@ vec3 brickwork(float offset, out float flat_part) {
     vec2 within = vec2(fract(on.x / size.x + shift) * size.x, fract(on.y / size.y) * size.y);
     vec2 edge = min(within, size - within);
     float seam = gap * size.y / 2.0;
-    float blur = 0.7 * length(fwidth(on)) + 1e-5;
-    flat_part = smoothstep(seam - blur, seam + blur, min(edge.x, edge.y));
+    vec2 half_pixel = 0.5 * fwidth(on) + 1e-5;
+    vec2 covered = max(min(edge + half_pixel, seam) - max(edge - half_pixel, -seam), 0.0);
+    vec2 apart = 1.0 - covered / (2.0 * half_pixel);
+    flat_part = apart.x * apart.y;
     float tint = lattice(ivec3(int(column), int(row), 7));
     float grain = fbm(vec3(4.0 * on.x / size.x, 2.5 * on.y / size.y, 0.0), 3);
     vec3 face = mix(color, second, tint) * mix(0.9, 1.06, smoothstep(0.3, 0.7, grain));
@@ -130,10 +132,10 @@ in vec3 at, facing, inside, strewn;
 in vec2 on;
 in float away;
 uniform vec3 shine;
-uniform float coat, glow, opacity;
+uniform float coat, glow, opacity, sheen;
 uniform int lamps;
-uniform vec3 lamp_at[16], lamp_way[16], lamp_power[16];
-uniform float lamp_area[16];
+uniform vec3 lamp_at[64], lamp_way[64], lamp_power[64];
+uniform float lamp_area[64];
 uniform vec2 picture_size;
 uniform sampler2D open_sky;
 uniform vec3 indoors;
@@ -161,6 +163,7 @@ void main() {
     lit(at, normal, base, look, seen, scattered, mirrored);
     vec3 bounced = (from_lamps(normal) / PI + indoors * seen) * (1.0 - look.z);
     vec3 light = base * (scattered + bounced) + mirrored;
+    light += sheen * pow(1.0 - abs(dot(normal, normalize(eye - at))), 2.0) * (scattered + bounced);
     if (coat > 0.0) {
         lit(at, normal, vec3(0.0), vec3(0.12, 0.04, 0.0), seen, ignored, varnish);
         light += coat * varnish;

@@ -13,7 +13,7 @@ from mimegen.stage.config import RenderConfig
 from mimegen.stage.crop import Region, is_empty, seen_region
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.body import Part, RasterBody
-from mimegen.stage.raster.light import give, light_values
+from mimegen.stage.raster.light import give, light_values, uniform
 from mimegen.stage.raster.shaders import (
     FIGURE_FRAGMENT,
     FIGURE_VERTEX,
@@ -69,10 +69,6 @@ class RasterStage:
         """Whether it holds these characters under this config."""
         wanted = [character.fingerprint for character in characters]
         return self._fingerprints == wanted and self.config == config
-
-    def release(self) -> None:
-        """Give back what it holds of the GPU's memory."""
-        self._context.gc()
 
     def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
         """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
@@ -179,5 +175,5 @@ def _figure_program(context: moderngl.Context, name: str) -> moderngl.Program:
                               FIGURE_FRAGMENT.replace("#version 330\n", define, 1).lstrip())
     for sampler, unit in (("shadow_map", 0), ("image", 1)):
         if sampler in program:
-            program[sampler].value = unit
+            uniform(program, sampler).value = unit
     return program

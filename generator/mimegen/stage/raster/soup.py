@@ -10,12 +10,15 @@ from scipy import sparse
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.scenery.scenery import Box
 from mimegen.stage.scenery.shapes import Face, ShapeMesh
 
 # Edges sharper than this stay sharp.
 SHARP_COSINE = np.cos(np.radians(35.0))
 # What Blender's scattered patterns are moved by, for every metre that a copy stands elsewhere.
 SCATTER = 3.7
+# Where a rounded edge has lines: tangents of 0, 22.5 and 45 degrees.
+ROUND = np.tan(np.radians([0.0, 22.5, 45.0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,38 @@ def corners_of(mesh: ShapeMesh) -> Corners:
     places = mesh.vertices[numbers]
     offshore = np.zeros(len(mesh.vertices)) if mesh.offshore is None else mesh.offshore
     return Corners(places, _smooth_normals(places, numbers), uvs, offshore[numbers])
+
+
+def rounded_box(box: Box) -> ShapeMesh:
+    """Return a box whose edges are rounded by its bevel, as far as the box is thick."""
+    half = np.array(box.size) / 2
+    bevel = min(box.bevel, float(half.min()))
+    inner = half - bevel
+    lines = np.concatenate([-inner[:, None] - bevel * ROUND[::-1], inner[:, None] + bevel * ROUND],
+                           axis=1)
+    sides = [_side(axis, sign, half, lines) for axis in range(3) for sign in (-1, 1)]
+    points = np.concatenate([side.reshape(-1, 3) for side in sides])
+    kept = np.clip(points, -inner, inner)
+    round_points = kept + bevel * unit(points - kept) + [0.0, 0.0, half[2]]
+    _, first, joined = np.unique(round_points.round(6), axis=0, return_index=True,
+                                 return_inverse=True)
+    count = lines.shape[1]
+    start = np.arange(count - 1)[:, None] * count + np.arange(count - 1)
+    quads = np.stack([start, start + count, start + count + 1, start + 1], axis=-1).reshape(-1, 4)
+    faces = np.concatenate([quads[:, ::1 if number % 2 else -1] + number * count**2
+                            for number in range(6)])
+    return ShapeMesh(round_points[first], tuple(map(tuple, joined.ravel()[faces].tolist())))
+
+
+def _side(axis: int, sign: int, half: FloatArray, lines: FloatArray) -> FloatArray:
+    """Return the grid of points (N, N, 3) on one side of a box before it is rounded."""
+    across, along = (axis + 1) % 3, (axis + 2) % 3
+    count = lines.shape[1]
+    points = np.empty((count, count, 3))
+    points[..., axis] = sign * half[axis]
+    points[..., across] = lines[across][:, None]
+    points[..., along] = lines[along]
+    return points
 
 
 def _triangles(mesh: ShapeMesh) -> tuple[list[NDArray[np.intp]], list[int]]:

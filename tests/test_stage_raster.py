@@ -1,0 +1,340 @@
+"""The raster engine: figures, shadows and sets drawn by OpenGL, compared with geometry."""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from bodies import capsule_character, wandering_motion
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.characters.character import Character, Material, Mesh, Performance
+from mimegen.compositing.background import read_background
+from mimegen.motion import quaternions
+from mimegen.plan.shots import Rendering
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.figures import publish_figure
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.raster import context as raster_context
+from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.noise import fractal, noise, slope
+from mimegen.stage.raster.scenery import set_picture
+from mimegen.stage.raster.shot import RasterStage
+from mimegen.stage.raster.soup import corners_of, rounded_box
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.scenery import Box, Extrude, Scenery
+from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
+from mimegen.stage.skinning import joint_columns
+from mimegen.stage.worker import StageWorker
+from mimegen.store.frames import Frame, frame_name, read_frame
+
+BODY = capsule_character(16, 12)
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[moderngl.Context]:
+    made = open_context(1)
+    yield made
+    made.release()
+
+
+def draft(**changes: object) -> RenderConfig:
+    content = read_config(data_folder() / "render_configs" / "draft.yaml").model_dump()
+    return RenderConfig.model_validate(content | {"width": 160, "height": 90} | changes)
+
+
+def pictures(context: moderngl.Context, scene: Sequence[Performance], config: RenderConfig,
+             cameras: Sequence[Camera], frame: int = 0) -> list[Frame]:
+    stage = RasterStage(context, [each.character for each in scene], config)
+    stage.pose([
+        joint_columns(each.character.skeleton, each.motion.global_pose.positions[frame, None],
+                      each.motion.global_pose.rotations[frame, None]) for each in scene
+    ])
+    return [stage.picture(camera) for camera in cameras]
+
+
+def whole(frame: Frame) -> NDArray[np.uint8]:
+    width, height = frame.size
+    picture = np.zeros((height, width, 4), np.uint8)
+    left, top = frame.figure_at
+    rows, columns = frame.figure.shape[:2]
+    picture[top:top + rows, left:left + columns] = frame.figure
+    return picture
+
+
+def painted(performance: Performance, camera: Camera, frame: int = 0) -> NDArray[np.bool_]:
+    """Return where a figure is, from its projected faces alone."""
+    finer = 4
+    large = replace(camera, width=finer * camera.width, height=finer * camera.height)
+    pose = performance.motion.global_pose
+    canvas = Image.new("L", (large.width, large.height))
+    draw = ImageDraw.Draw(canvas)
+    for mesh in performance.character.meshes:
+        joint = mesh.joints[:, 0]
+        rotations = pose.rotations[frame][joint]
+        heads = performance.character.skeleton.heads[joint]
+        places = quaternions.rotate(rotations, mesh.vertices - heads) + pose.positions[frame][joint]
+        seen = large.project(places)[:, :2]
+        for face in mesh.faces:
+            draw.polygon([tuple(point) for point in seen[face[face >= 0]]], fill=255)
+    shares = np.asarray(canvas).reshape(camera.height, finer, camera.width, finer).mean((1, 3))
+    return np.asarray(shares > 127)
+
+
+def overlap(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
+    return float((first & second).sum() / (first | second).sum())
+
+
+def performance(body: Character = BODY, seed: int = 3) -> Performance:
+    return Performance(body, wandering_motion(body.skeleton, 3, seed, 0.3))
+
+
+def test_silhouettes_are_the_projected_faces(context) -> None:
+    played, config = performance(), draft(width=320, height=180)
+    cameras = [frame_camera([played], config, angle) for angle in (0.0, 90.0)]
+    for camera, frame in zip(cameras, pictures(context, [played], config, cameras), strict=True):
+        assert overlap(whole(frame)[..., 3] > 127, painted(played, camera)) > 0.97
+
+
+def test_the_crop_loses_nothing(context) -> None:
+    played = performance()
+    camera = frame_camera([played], draft(), 0.0)
+    cropped, = pictures(context, [played], draft(), [camera])
+    uncropped, = pictures(context, [played], draft(crop=False), [camera])
+    assert cropped.figure.size < uncropped.figure.size
+    # Where triangles meet, last bits of places may tell to which a sample belongs.
+    difference = np.abs(whole(cropped).astype(int) - whole(uncropped))
+    assert (difference > 8).mean() < 0.002
+
+
+def test_a_figure_out_of_the_picture_is_empty(context) -> None:
+    played = performance()
+    camera = frame_camera([played], draft(), 0.0)
+    away = replace(camera, position=(camera.position[0], camera.position[1], 60.0))
+    frame, = pictures(context, [played], draft(), [away])
+    assert frame.figure.size == 0 and frame.shadow.size == 0 and frame.size == (160, 90)
+
+
+def test_the_nearer_of_two_performers_hides_the_other(context) -> None:
+    red, blue = (colored(color) for color in ((0.8, 0.0, 0.0), (0.0, 0.0, 0.8)))
+    front, behind = standing(red, -0.8), standing(blue, 0.8)
+    config = draft(camera={"kind": "framed", "azimuth_deg": 0.0, "elevation_deg": 0.0,
+                           "lens_mm": 50, "margin": 0.06})
+    cameras = [frame_camera([front, behind], config, angle) for angle in (0.0, 180.0)]
+    seen = [whole(frame) for frame in pictures(context, [front, behind], config, cameras)]
+    for picture, channel in zip(seen, (0, 2), strict=True):
+        middle = picture[picture[..., 3] == 255]
+        assert (middle[:, channel] > middle[:, 2 - channel]).mean() > 0.8
+
+
+def colored(color: tuple[float, float, float]) -> Character:
+    material = Material("cloth", "plain", {"color": color, "roughness": 0.9, "metallic": 0.0})
+    return replace(BODY, materials={"cloth": material}, fingerprint=str(color))
+
+
+def standing(body: Character, y: float) -> Performance:
+    still = wandering_motion(body.skeleton, 1, 1, 0.0)
+    places = np.array([[0.0, y, still.root_positions[0, 2]]])
+    return Performance(body, replace(still, root_positions=places))
+
+
+def test_light_comes_from_the_sun(context) -> None:
+    white = standing(colored((0.8, 0.8, 0.8)), 0.0)
+    light = draft().light.model_copy(update={
+        "sun_from_deg": (0.0, 30.0), "rim_strength": 0.0, "sky_strength": 0.1})
+    config = draft(light=light.model_dump())
+    cameras = [frame_camera([white], config, angle - 48.5) for angle in (0.0, 180.0)]
+    lit, dark = (whole(frame) for frame in pictures(context, [white], config, cameras))
+    assert lit[lit[..., 3] == 255].mean() > dark[dark[..., 3] == 255].mean() + 40
+
+
+def test_a_picture_that_a_body_wears_lies_as_its_uvs_say(context) -> None:
+    frame, = pictures(context, [banner()], draft(), [Camera(
+        (0.0, -4.0, 1.0), (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0), 50.0, 160, 90)])
+    seen = whole(frame)
+    middle = seen[:, 80]
+    rows = np.flatnonzero(middle[:, 3] == 255)
+    top, bottom = middle[rows[2]], middle[rows[-3]]
+    assert top[0] > 2 * top[2] and bottom[2] > 2 * bottom[0]
+
+
+def banner() -> Performance:
+    """Return a square on one bone: red above, blue below."""
+
+
+    picture = Image.new("RGB", (8, 8), (255, 0, 0))
+    picture.paste((0, 0, 255), (0, 4, 8, 8))
+    packed = io.BytesIO()
+    picture.save(packed, "PNG")
+    corners = np.array([[-0.5, 0, 0.5], [0.5, 0, 0.5], [0.5, 0, 1.5], [-0.5, 0, 1.5]])
+    mesh = Mesh("banner", corners, np.array([[0, 1, 2, 3]], np.int32),
+                np.zeros((4, 1), np.int32), np.ones((4, 1)), "cloth",
+                uvs=np.array([[[0, 0], [1, 0], [1, 1], [0, 1]]], float))
+    material = Material("cloth", "image", {"roughness": 0.8, "metallic": 0.0}, packed.getvalue())
+    body = replace(BODY, meshes=(mesh,), materials={"cloth": material}, fingerprint="banner")
+    return standing(body, 0.0)
+
+
+def test_a_worker_draws_what_is_missing_without_blender(tmp_path) -> None:
+    played, config = performance(), draft()
+    files = FigureFiles(tmp_path / "character.npz", tmp_path / "performance.npz")
+    publish_figure(played, files)
+    missing = np.array([[True], [False], [True]])
+    job = ShotJob((files,), (frame_camera([played], config, 0.0),), config,
+                  (tmp_path / "shot",), missing)
+    still = SetJob(Scenery.model_validate(ROOM), job.cameras[0], config, tmp_path / "still.png")
+    worker = StageWorker("opengl", 1)
+    try:
+        ready = worker.connection.recv()
+        assert isinstance(ready, Ready) and ready.device == "opengl" and "OpenGL" in ready.program
+        # A set between two shots leaves the figures' stage as it was.
+        for wanted in (job, still, job):
+            worker.submit(wanted)
+            messages = []
+            while not messages or isinstance(messages[-1], FrameDone):
+                messages.append(worker.connection.recv())
+            assert isinstance(messages[-1], JobDone), messages[-1]
+    finally:
+        worker.kill()
+    made = sorted(path.name for path in (tmp_path / "shot").glob("*.npz"))
+    assert made == [frame_name(0), frame_name(2)]
+    frame = read_frame(tmp_path / "shot" / frame_name(0))
+    assert frame.figure[..., 3].max() == 255 and frame.shadow.max() > 60
+    assert Image.open(still.target).size == (160, 90)
+
+
+def test_a_job_that_cannot_be_drawn_is_told_and_the_worker_goes_on(tmp_path) -> None:
+    config = draft()
+    job = ShotJob((FigureFiles(tmp_path / "none.npz", tmp_path / "none.npz"),),
+                  (frame_camera([performance()], config, 0.0),), config, (tmp_path / "shot",),
+                  np.ones((1, 1), np.bool_))
+    worker = StageWorker("opengl", 1)
+    try:
+        worker.connection.recv()
+        for _ in range(2):
+            worker.submit(job)
+            answer = worker.connection.recv()
+            assert isinstance(answer, JobFailed) and "none.npz" in answer.message
+    finally:
+        worker.kill()
+
+
+def test_without_opengl_one_line_names_the_packages(monkeypatch) -> None:
+    def absent(**_: object) -> moderngl.Context:
+        raise ValueError("libEGL.so.1 is not\nloaded")
+
+    monkeypatch.setattr(raster_context.moderngl, "create_context", absent)
+    with pytest.raises(RequestError) as told:
+        open_context()
+    text = str(told.value)
+    assert "libegl1" in text and "libgl1-mesa-dri" in text and "\n" not in text
+
+
+ROOM = {
+    "sky": {"zenith": "#3f7fca", "horizon": "#b9d8ee", "ground": "#808080", "strength": 0.6},
+    "sun": {"strength": 2.0, "size_deg": 2.0},
+    "materials": {"floor": {"color": "#808080"}, "red": {"color": "#d02020"},
+                  "lamp": {"color": "#00ff00", "glow": 1.0}},
+    "floors": [{"material": "floor"}],
+}
+
+
+def set_of(context: moderngl.Context, objects: list[dict[str, object]]) -> NDArray[np.uint8]:
+    config = draft(camera={"kind": "framed", "azimuth_deg": 0.0, "elevation_deg": 10.0,
+                           "lens_mm": 35, "margin": 0.06})
+    camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
+    scenery = Scenery.model_validate(ROOM | {"objects": objects})
+    return set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
+
+
+def test_a_set_has_its_colors_its_sky_and_its_shadows(context) -> None:
+    empty = set_of(context, []).astype(int)
+    box = {"kind": "box", "size": [2, 2, 2], "at": [0, 6, 0], "bevel": 0.1, "material": "red"}
+    full = set_of(context, [box]).astype(int)
+    assert empty[0, 80, 2] > empty[0, 80, 0]
+    red = (full[..., 0] > full[..., 1] + 40) & (full[..., 0] > full[..., 2] + 40)
+    assert 100 < red.sum() < 0.5 * red.size
+    darker = (empty.sum(-1) - full.sum(-1) > 60) & ~red
+    assert darker.sum() > 20
+    assert np.abs(empty[-1] - empty[-1].mean(axis=0)).max() < 12
+
+
+def test_glowing_things_keep_their_color(context) -> None:
+    shown = set_of(context, [{"kind": "sphere", "radius": 1.0, "at": [0, 6, 1.5],
+                              "material": "lamp"}])
+    assert (shown == [0, 255, 0]).all(axis=-1).sum() > 50
+
+
+def test_every_set_is_drawn(context) -> None:
+    config = draft(width=64, height=36)
+    camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
+    for file in sorted((data_folder() / "backgrounds").glob("*.yaml")):
+        scenery = read_background(file).set
+        if scenery is not None:
+            shown = set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
+            assert shown.shape == (36, 64, 3) and shown.std() > 4, file.name
+
+
+def area(mesh: ShapeMesh) -> float:
+    places = corners_of(mesh).places.reshape(-1, 3, 3)
+    edges = places[:, 1:] - places[:, :1]
+    return float(np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum() / 2)
+
+
+def test_bays_stay_open_when_faces_are_cut() -> None:
+    outline = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)]
+    shape = Extrude(kind="extrude", outline=tuple(outline), height=1.0, material="red")
+    mesh = mesh_of(shape)
+    caps = 2 * (4.0 - 1.5)
+    sides = 2 + 2 + 2 + 2 * np.hypot(1.0, 1.5)
+    assert area(mesh) == pytest.approx(caps + sides)
+    corners = corners_of(mesh)
+    outward = (corners.normals * (corners.places - [1.0, 0.4, 0.5]))[:, 2]
+    assert outward[np.abs(corners.normals[:, 2]) > 0.9].min() > 0
+
+
+def test_a_rounded_box_keeps_its_size_and_faces_outwards() -> None:
+    box = Box(kind="box", size=(2.0, 1.0, 0.6), bevel=0.1, material="red")
+    mesh = rounded_box(box)
+    assert np.allclose(mesh.vertices.min(axis=0), [-1.0, -0.5, 0.0])
+    assert np.allclose(mesh.vertices.max(axis=0), [1.0, 0.5, 0.6])
+    sharp = area(mesh_of(box))
+    assert 0.85 * sharp < area(mesh) < sharp
+    corners = corners_of(mesh)
+    inside = np.clip(corners.places - [0, 0, 0.3], [-0.9, -0.4, -0.2], [0.9, 0.4, 0.2])
+    assert ((corners.places - [0, 0, 0.3] - inside) * corners.normals).sum(axis=1).min() > 0
+
+
+def test_noise_is_smooth_and_its_slope_is_its_derivative() -> None:
+    places = np.random.default_rng(1).uniform(-5, 5, (500, 3))
+    values = noise(places)
+    assert values.min() >= 0 and values.max() <= 1 and abs(values.mean() - 0.5) < 0.05
+    step = np.array([1e-3, 0.0, 0.0])
+    moved = fractal(places + step, 1) - fractal(places - step, 1)
+    assert np.allclose(moved / 2e-3, slope(places, 1)[:, 0], atol=0.05)
+
+
+def test_an_engine_takes_what_it_needs() -> None:
+    preview = read_config(data_folder() / "render_configs" / "preview.yaml").model_dump()
+    with pytest.raises(ValueError, match="cycles needs sampling"):
+        RenderConfig.model_validate(
+            {key: value for key, value in preview.items() if key != "sampling"})
+    with pytest.raises(ValueError, match="kind: projected"):
+        draft(shadow={"kind": "catcher"})
+
+
+def test_engines_have_keys_of_their_own() -> None:
+    content = read_config(data_folder() / "render_configs" / "preview.yaml").model_dump()
+    cycles = Rendering(RenderConfig.model_validate(content), "cpu")
+    raster = Rendering(RenderConfig.model_validate(content | {"engine": "raster"}), "opengl")
+    assert cycles.key != raster.key and cycles.set_key != raster.set_key
+
+

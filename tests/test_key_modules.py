@@ -22,6 +22,11 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                          "choreography.perform retarget.report readers.bvh"),
     "shot_code": (plan, "stage.framing stage.blender.frames stage.blender.materials store.frames",
                   "stage.blender.scenery compositing.compose retarget.transfer"),
+    "drawn_shot_code": (plan, "stage.framing stage.frames stage.shadow stage.raster.shot"
+                              " stage.raster.looks stage.raster.shaders store.frames",
+                        "stage.raster.scenery stage.blender.frames stage.blender.materials"),
+    "drawn_still_code": (plan, "stage.raster.scenery stage.raster.shaders stage.scenery.shapes",
+                         "stage.raster.looks stage.blender.scenery stage.framing"),
     "still_code": (plan, "stage.blender.scenery stage.scenery.shapes",
                    "stage.framing stage.blender.frames compositing.compose"),
     "clip_code": (plan, "compositing.backdrop compositing.compose compositing.video",

@@ -23,7 +23,6 @@ from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.raster import context as raster_context
 from mimegen.stage.raster.context import open_context
 from mimegen.stage.raster.noise import fractal, noise, slope
 from mimegen.stage.raster.scenery import set_picture
@@ -198,7 +197,7 @@ def test_a_worker_draws_what_is_missing_without_blender(tmp_path) -> None:
         # A set between two shots leaves the figures' stage as it was.
         for wanted in (job, still, job):
             worker.submit(wanted)
-            messages = []
+            messages: list[object] = []
             while not messages or isinstance(messages[-1], FrameDone):
                 messages.append(worker.connection.recv())
             assert isinstance(messages[-1], JobDone), messages[-1]
@@ -231,7 +230,7 @@ def test_without_opengl_one_line_names_the_packages(monkeypatch) -> None:
     def absent(**_: object) -> moderngl.Context:
         raise ValueError("libEGL.so.1 is not\nloaded")
 
-    monkeypatch.setattr(raster_context.moderngl, "create_context", absent)
+    monkeypatch.setattr(moderngl, "create_context", absent)
     with pytest.raises(RequestError) as told:
         open_context()
     text = str(told.value)

@@ -115,7 +115,7 @@ def _mix(share: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def _span(value: FloatArray, start: float, end: float) -> FloatArray:
-    return np.clip((value - start) / (end - start), 0.0, 1.0)
+    return np.asarray(np.clip((value - start) / (end - start), 0.0, 1.0))
 
 
 def _across(gradient: FloatArray, normals: FloatArray) -> FloatArray:

@@ -162,7 +162,7 @@ class _Targets:
 
     def _grow(self, size: tuple[int, int]) -> None:
         context, samples = self._context, self._samples
-        self._size = tuple(-(-side // 64) * 64 for side in size)
+        self._size = (-(-size[0] // 64) * 64, -(-size[1] // 64) * 64)
         self._drawn = context.framebuffer(
             context.renderbuffer(self._size, 4, samples=samples, dtype="f2"),
             context.depth_renderbuffer(self._size, samples=samples))

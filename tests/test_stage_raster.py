@@ -272,14 +272,14 @@ def test_glowing_things_keep_their_color(context) -> None:
     assert (shown == [0, 255, 0]).all(axis=-1).sum() > 50
 
 
-def test_every_set_is_drawn(context) -> None:
+@pytest.mark.parametrize("name", ["beach", "living_room", "tennis_court"])
+def test_a_set_of_the_library_is_drawn(context, name: str) -> None:
     config = draft(width=64, height=36)
     camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
-    for file in sorted((data_folder() / "backgrounds").glob("*.yaml")):
-        scenery = read_background(file).set
-        if scenery is not None:
-            shown = set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
-            assert shown.shape == (36, 64, 3) and shown.std() > 4, file.name
+    scenery = read_background(data_folder() / "backgrounds" / f"{name}.yaml").set
+    assert scenery is not None
+    shown = set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
+    assert shown.shape == (36, 64, 3) and shown.std() > 4
 
 
 def area(mesh: ShapeMesh) -> float:

@@ -120,7 +120,8 @@ def _span(value: FloatArray, start: float, end: float) -> FloatArray:
 
 def _across(gradient: FloatArray, normals: FloatArray) -> FloatArray:
     """Return the part of a gradient (V, 3) that lies in the surface."""
-    return gradient - (gradient * normals).sum(axis=1, keepdims=True) * normals
+    along = (gradient * normals).sum(axis=1, keepdims=True)
+    return np.asarray(gradient - along * normals)
 
 
 KINDS: Mapping[str, Callable[[Mesh, Mapping[str, Any], FloatArray], Look]] = {

@@ -73,7 +73,7 @@ def farm_of(settings: FarmSettings, device: Device, store: Store) -> Farm:
 def _this_machine(settings: FarmSettings, device: Device, store: Store) -> Farm:
     """Return one worker on each GPU, and on a CPU one per core, which keeps every core busy."""
     cores, count = os.cpu_count() or 1, settings.workers
-    if device.kind != "cpu":
+    if not device.by_core:
         devices, threads = device.seats(count or device.count * settings.workers_per_gpu), 0
     else:
         count = count or min(cores, MOST_CPU_WORKERS)

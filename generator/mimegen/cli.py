@@ -6,11 +6,13 @@ from mimegen import __version__
 from mimegen.commands.background import background_command
 from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.contamination import contamination_command
+from mimegen.commands.evaluate import evaluate_command
 from mimegen.commands.import_ import import_command
 from mimegen.commands.inspect import inspect_command
 from mimegen.commands.list import list_command
 from mimegen.commands.permute import permute_command
 from mimegen.commands.pointlight import pointlight_command
+from mimegen.commands.questions import questions_command
 from mimegen.commands.render import render_command
 from mimegen.commands.retarget import retarget_command
 from mimegen.commands.score import score_command
@@ -35,3 +37,5 @@ main.add_command(import_command)
 main.add_command(background_command)
 main.add_command(contamination_command)
 main.add_command(permute_command)
+main.add_command(questions_command)
+main.add_command(evaluate_command)

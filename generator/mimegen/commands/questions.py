@@ -1,0 +1,146 @@
+"""``mimegen questions``: clips to questions, and what can be guessed without clips."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mimegen.base.errors import RequestError
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
+from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.question import Question, write_questions
+from mimegen.evaluation.sampling import parse_sampling, write_frames
+from mimegen.evaluation.templates import read_templates
+from mimegen.manifest.file import MANIFEST, clip_path, read_manifest
+from mimegen.manifest.row import Row
+
+UNKNOWN = {
+    "timeline": "when the imagined thing is touched, picked up and let go, and how often",
+    "cue": "at which moment the cue is, and its explanation",
+}
+
+
+@click.command("questions")
+@click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
+@click.option("--format", "format_", default="mc", show_default=True,
+              type=click.Choice(["mc", "free", "3afc", "description", "timeline", "cue"]),
+              help="MIME's multiple choice and free form; ActPLD's three alternatives and"
+                   " descriptions.")
+@click.option("--asks", default="label", show_default=True,
+              type=click.Choice(["label", "intention"]), help="What 3afc and description ask for.")
+@click.option("--prompting", default="zero-shot", show_default=True,
+              type=click.Choice(["zero-shot", "cot", "few-shot"]))
+@click.option("--difficulty", type=click.Choice(["near", "far"]),
+              help="Distractors as near or as far in meaning as the rules leave; else any.")
+@click.option("--fold", type=click.IntRange(1, 5),
+              help="One of five folds by action: train, validation and test get options of their"
+                   " own.")
+@click.option("--sampling", default="video", show_default=True, metavar="HOW",
+              help="video, uniform:K, fps:F[:MOST], window:START:END:F.")
+@click.option("--frames", "frames_folder", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write the sampled frames there, a folder for each clip.")
+@click.option("--image", default="jpeg", show_default=True, type=click.Choice(["jpeg", "png"]))
+@click.option("--templates", type=click.Path(path_type=Path), metavar="YAML",
+              help="Your own wording.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@click.option("--out", "target", type=click.Path(path_type=Path), metavar="FILE",
+              help="[default: OUT/questions-FORMAT.jsonl]")
+@click.option("--audit", "audited", type=click.Path(path_type=Path), metavar="FILE",
+              help="Try to answer these questions without a video; exit 1 where that works.")
+@click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
+@shared_data_option
+@exits_cleanly
+def questions_command(out: Path | None, format_: str, asks: str, prompting: str,
+                      difficulty: str | None, fold: int | None, sampling: str,
+                      frames_folder: Path | None, image: str, templates: Path | None, seed: int,
+                      target: Path | None, audited: Path | None, as_json: bool) -> int:
+    """Ask about every clip in OUT, with wrong answers that give nothing away; or audit a file."""
+    if (out is None) == (audited is None):
+        raise RequestError("give either the folder OUT that mimegen render wrote, or --audit FILE")
+    if audited is not None:
+        return _audit(audited, as_json)
+    assert out is not None
+    rows = _rows(out)
+    if format_ in UNKNOWN:
+        raise RequestError(f"--format {format_}: needs to know for certain {UNKNOWN[format_]}; no"
+                           f" row of {out / MANIFEST} says it, and scores do not state it, so"
+                           " nothing is asked; mc, free, 3afc and description can be")
+    request = Request(format_, asks, prompting, read_templates(format_, templates), seed,
+                      difficulty, fold, parse_sampling(sampling), sampling)
+    if frames_folder and request.sampling is None:
+        raise RequestError("--frames: say which with --sampling, as uniform:8")
+    made = questions_of(rows, request)
+    if frames_folder:
+        _write_frames(out, rows, made, frames_folder, image)
+    target = target or out / f"questions-{format_}.jsonl"
+    write_questions(target, made)
+    click.echo(f"{target}: {len(made)} questions about {len({one.action for one in made})} actions")
+    _tell_origins(made)
+    return DONE
+
+
+def _rows(out: Path) -> list[Row]:
+    rows = read_manifest(out)
+    if not rows:
+        raise RequestError(f"{out / MANIFEST}: no such file, or no row in it; OUT is the folder"
+                           " that mimegen render wrote")
+    return rows
+
+
+def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], folder: Path,
+                  image: str) -> None:
+    row_of = {row.sample_id: row for row in rows}
+    for question in made:
+        clip = clip_path(out, row_of[question.sample_id])
+        write_frames(clip, question.frames or [], folder / Path(question.clip).stem, image)
+
+
+def _tell_origins(made: Sequence[Question]) -> None:
+    """Say where distractors are not of blocks, for there they may give something away."""
+    odd = Counter(one.distractors[0]["origin"] != "block" for one in made if one.distractors)
+    lent = sum(any(wrong["origin"] == "library" for wrong in one.distractors) for one in made)
+    if odd[True]:
+        click.echo(f"{odd[True]} questions did not come out even: their distractors are chosen one"
+                   " by one")
+    if lent:
+        click.echo(f"{lent} questions have distractors that are nowhere the answer, for want of"
+                   " actions: that can be told from the file")
+
+
+def _audit(file: Path, as_json: bool) -> int:
+    """Print what an audit finds; the status is 1 where a rule is above chance."""
+    tested, shown = audit(read_items(file))
+    leaks = [one.rule for one in tested if one.leaks]
+    if as_json:
+        click.echo(json.dumps({
+            "file": str(file), "questions": tested[0].questions, "chance": tested[0].chance,
+            "leaks": leaks, "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
+            "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
+        return SOME_FAILED if leaks else DONE
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(_table("without a video", tested))
+    if shown:
+        console.print(_table("from the background's name (the experiment, no fault)", shown))
+    verdict = f"can be answered without a video, by: {', '.join(leaks)}" if leaks else \
+        "no rule is above chance"
+    console.print(f"{file}: {tested[0].questions} questions, {verdict} (p < {LEVEL} after Holm)",
+                  markup=False)
+    return SOME_FAILED if leaks else DONE
+
+
+def _table(title: str, findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(title)
+    for heading in ("right", "95 %", "chance", "p after Holm"):
+        table.add_column(heading, justify="right")
+    for one in findings:
+        p = "" if one.p_holm is None else "< 0.001" if one.p_holm < 0.001 else f"{one.p_holm:.3f}"
+        table.add_row(one.rule, f"{one.accuracy:.1%}", f"{one.low:.1%} to {one.high:.1%}",
+                      f"{one.chance:.1%}", p)
+    return table

@@ -1,0 +1,288 @@
+"""What can be answered without a video: an audit of a file of questions, ours or anybody's.
+
+Each rule sees a question's options (and, for what it counts, the rest of the file) and says how
+likely it finds each of them. Its accuracy is tested against chance. Questions about one action are
+not independent, least of all those that share their options, so the file counts for as many
+questions as its clusters leave (Korn & Graubard 1998).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.classifier import cross_validated
+from mimegen.evaluation.embedding import similarities
+from mimegen.evaluation.question import json_lines
+from mimegen.evaluation.statistics import clustered_wilson, holm
+from mimegen.evaluation.templates import LETTERS
+
+Array = NDArray[np.float64]
+LEVEL = 0.01
+Rule = Callable[["Item"], Array]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What an audit knows of a question; ``cluster`` is its action, or its answer."""
+
+    options: tuple[str, ...]
+    right: int
+    cluster: str
+    clip: str
+    background: str
+    background_kind: str
+
+    @property
+    def answer(self) -> str:
+        """The right option."""
+        return self.options[self.right]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How often a rule is right (ties count their share), with interval, chance and p.
+
+    ``p`` is one-sided, against no more than chance; ``p_holm`` allows for the number of rules.
+    Without a ``p`` a rule is shown only.
+    """
+
+    rule: str
+    accuracy: float
+    low: float
+    high: float
+    chance: float
+    questions: int
+    effective: float
+    p: float | None = None
+    p_holm: float | None = None
+
+    @property
+    def leaks(self) -> bool:
+        """Whether it is above chance."""
+        return self.p_holm is not None and self.p_holm < LEVEL
+
+
+def read_items(path: Path) -> list[Item]:
+    """Read questions in the plain form: ``options`` and ``answer``, all else as far as it is there.
+
+    The answer is one of the options, its letter or its number from 0. Questions without options
+    are left out. Raises RequestError naming the line that is none, or where nothing is left.
+    """
+    items = [_item(path, number, content) for number, content in json_lines(path)
+             if content.get("options")]
+    if not items:
+        raise RequestError(f"{path}: no question has options; what has none cannot be guessed")
+    return items
+
+
+def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
+    options = content["options"]
+    if not isinstance(options, list) or len(options) < 2 or not all(
+            isinstance(option, str) and option.strip() for option in options):
+        raise RequestError(f"{path}: line {number}: options: expected a list of two texts or more")
+    if len(set(options)) < len(options):
+        raise RequestError(f"{path}: line {number}: options: one of them is there twice")
+    right = _right(options, content.get("answer"))
+    if right is None:
+        raise RequestError(f"{path}: line {number}: answer: expected one of the options, its letter"
+                           f" or its number from 0 (got {content.get('answer')!r})")
+    clip = content.get("clip") or content.get("file_name") or content.get("video") or ""
+    return Item(tuple(options), right, str(content.get("action") or options[right]),
+                Path(str(clip)).stem, str(content.get("background_name") or ""),
+                str(content.get("background_config") or ""))
+
+
+def _right(options: list[str], answer: object) -> int | None:
+    if isinstance(answer, bool) or not isinstance(answer, (int, str)):
+        return None
+    if isinstance(answer, int):
+        return answer if 0 <= answer < len(options) else None
+    if answer in options:
+        return options.index(answer)
+    letter = answer.strip().upper().strip("().")
+    place = LETTERS.find(letter) if len(letter) == 1 else -1
+    return place if 0 <= place < len(options) else None
+
+
+def audit(items: Sequence[Item]) -> tuple[list[Finding], list[Finding]]:
+    """Return what rules find that should be at chance, and what is only shown.
+
+    That a background tells the action is no fault of a set: where it is aligned it must.
+    """
+    counts = _Counts(items)
+    meaning = _Meaning(items)
+    signs: dict[str, Rule] = {
+        "rarity": lambda item: -counts.distractor_elsewhere(item),
+        "rare option": lambda item: -counts.offered(item),
+        "frequent option": counts.offered,
+        "label prior": counts.answer_elsewhere,
+        "longest": _lengths, "shortest": lambda item: -_lengths(item),
+        "most central": meaning.centrality, "least central": lambda item: -meaning.centrality(item),
+        "file name": _in_name,
+    }
+    credits = {name: np.array([_credit(sign(item), item) for item in items])
+               for name, sign in signs.items()}
+    features = [_features(item, counts, meaning) for item in items]
+    credits["classifier"] = _classified(items, features)
+    tested = [_position(items), *(_finding(name, credit, items)
+                                  for name, credit in credits.items())]
+    adjusted = holm([one.p or 0.0 for one in tested])
+    tested = [Finding(**asdict(one) | {"p_holm": p})
+              for one, p in zip(tested, adjusted, strict=True)]
+    return tested, _backgrounds(items, meaning)
+
+
+class _Counts:
+    """How often options stand where in the file."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.as_option = Counter(option for item in items for option in item.options)
+        self.as_answer = Counter((item.cluster, item.answer) for item in items)
+        self.answers = Counter(item.answer for item in items)
+        # By the answer beside which they stand, so that some answers can be left out.
+        self.beside = Counter((item.answer, option) for item in items for option in item.options
+                              if option != item.answer)
+        self.distractors = Counter(option for item in items for option in item.options
+                                   if option != item.answer)
+
+    def distractor_elsewhere(self, item: Item) -> Array:
+        """Return how often each option is a distractor of what none of the options answers.
+
+        To leave out the question alone would count its distractors, and not its answer, once less.
+        """
+        return np.array([self.distractors[option] - sum(self.beside[answer, option]
+                                                        for answer in item.options)
+                         for option in item.options], dtype=float)
+
+    def offered(self, item: Item) -> Array:
+        """Return how often each option is offered: that can be told without any answer."""
+        return np.array([self.as_option[option] for option in item.options], dtype=float)
+
+    def answer_elsewhere(self, item: Item) -> Array:
+        """Return how often each option is right where it is about other actions."""
+        return np.array([self.answers[option] - self.as_answer[item.cluster, option]
+                         for option in item.options], dtype=float)
+
+
+class _Meaning:
+    """How near texts of the file are to each other."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.texts = sorted({text for item in items for text in item.options})
+        self.place = {text: number for number, text in enumerate(self.texts)}
+        self.similarity = similarities(self.texts, self.texts)
+
+    def centrality(self, item: Item) -> Array:
+        """Return each option's mean similarity to the others."""
+        places = [self.place[option] for option in item.options]
+        among = self.similarity[np.ix_(places, places)]
+        return np.asarray(np.round((among.sum(1) - np.diag(among)) / (len(places) - 1), 6))
+
+
+def _lengths(item: Item) -> Array:
+    return np.array([len(option) for option in item.options], dtype=float)
+
+
+def _in_name(item: Item) -> Array:
+    """Return the share of each option's letters whose words stand in the clip's name."""
+    name = _plain(item.clip)
+    shares = []
+    for option in item.options:
+        words = [plain for word in option.split() if len(plain := _plain(word)) > 2]
+        letters = sum(map(len, words))
+        shares.append(sum(len(word) for word in words if word in name) / letters if letters else 0)
+    return np.array(shares)
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in text.lower() if letter.isalnum())
+
+
+def _credit(scores: Array, item: Item) -> float:
+    """Return 1 where the answer has the highest score alone, a share where others have it too."""
+    best = scores == scores.max()
+    return float(best[item.right] / best.sum())
+
+
+def _features(item: Item, counts: _Counts, meaning: _Meaning) -> Array:
+    """Return what a classifier sees of each option (options, features)."""
+    length = _lengths(item)
+    words = np.array([len(option.split()) for option in item.options], dtype=float)
+    doing = np.array([option.split()[0].endswith("ing") for option in item.options], dtype=float)
+    centrality = meaning.centrality(item)
+    places = np.eye(len(item.options), 8)
+    return np.column_stack([
+        np.log1p(counts.distractor_elsewhere(item)), np.log1p(counts.offered(item)), length,
+        length == length.max(), length == length.min(), words, doing, centrality,
+        centrality == centrality.max(), centrality == centrality.min(), places])
+
+
+def _classified(items: Sequence[Item], features: Sequence[Array]) -> Array:
+    """Return the credit of a classifier that is trained on other actions."""
+    chances = cross_validated(features, [item.right for item in items],
+                              [item.cluster for item in items])
+    return np.array([_credit(np.round(chance, 6), item)
+                     for chance, item in zip(chances, items, strict=True)])
+
+
+def _position(items: Sequence[Item]) -> Finding:
+    """Return what the best of the places does; that it was chosen among them is allowed for."""
+    right = np.array([item.right for item in items])
+    places = range(max(len(item.options) for item in items))
+    found = [_finding("position", (right == place).astype(float), items) for place in places]
+    best = max(found, key=lambda one: one.accuracy)
+    return Finding(**asdict(best) | {"p": min(1.0, (best.p or 0.0) * len(places))})
+
+
+def _finding(rule: str, credit: Array, items: Sequence[Item]) -> Finding:
+    chance = float(np.mean([1 / len(item.options) for item in items]))
+    right, asked = _clusters(credit, items)
+    effective = _effective(credit, right, asked, chance)
+    accuracy = float(credit.mean())
+    low, high = clustered_wilson(right, asked)
+    hits = math.floor(accuracy * effective + 1e-9)
+    p = float(stats.binomtest(hits, math.floor(effective + 1e-9), chance, "greater").pvalue)
+    return Finding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)
+
+
+def _clusters(credit: Array, items: Sequence[Item]) -> tuple[Array, Array]:
+    """Return the clusters' sums of credit and their numbers of questions."""
+    _, number = np.unique([item.cluster for item in items], return_inverse=True)
+    return np.bincount(number, credit).astype(float), np.bincount(number).astype(float)
+
+
+def _effective(credit: Array, right: Array, asked: Array, chance: float) -> float:
+    """Return for how many independent questions the file counts, under no more than chance.
+
+    Never more than there are, and never fewer than clusters would be if each were one question.
+    """
+    total, count = asked.sum(), len(asked)
+    weights_alone = float(total**2 / (asked**2).sum())
+    share = credit.mean()
+    residual = right - share * asked
+    variance = float((residual**2).sum() / total**2 * count / max(count - 1, 1))
+    if variance <= 0 or not 0 < share < 1:
+        return weights_alone
+    return float(np.clip(share * (1 - share) / variance, min(weights_alone, total), total))
+
+
+def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[Finding]:
+    """Return how far the background's name alone leads, for each kind of background."""
+    found = []
+    for kind in sorted({item.background_kind for item in items if item.background}):
+        own = [item for item in items if item.background and item.background_kind == kind]
+        names = sorted({item.background.replace("_", " ") for item in own})
+        table = similarities(names, meaning.texts)
+        credit = np.array([_credit(table[names.index(item.background.replace("_", " "))][
+            [meaning.place[option] for option in item.options]], item) for item in own])
+        finding = _finding(f"background ({kind or 'any'})", credit, own)
+        found.append(Finding(**asdict(finding) | {"p": None}))
+    return found

@@ -1,0 +1,63 @@
+"""A choice among options from what can be seen of them, learned on other clusters."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from mimegen.base.seeds import generator
+
+Array = NDArray[np.float64]
+FOLDS = 5
+RIDGE = 1.0
+
+
+def cross_validated(features: Sequence[Array], right: Sequence[int], clusters: Sequence[str]
+                    ) -> list[Array]:
+    """Return each question's scores of its options, from what was learned without its cluster.
+
+    A conditional logit (McFadden 1974) with a ridge; ``features`` are (options, features) each.
+    With fewer than two clusters nothing is learned, and all scores are zero.
+    """
+    part = _parts(clusters)
+    most = max(map(len, features))
+    table = np.zeros((len(features), most, features[0].shape[1]))
+    there = np.zeros((len(features), most), dtype=bool)
+    for number, one in enumerate(features):
+        table[number, :len(one)] = one - one.mean(0)
+        there[number, :len(one)] = True
+    table /= np.maximum(table[there].std(0), 1e-9)
+    scores = np.zeros((len(features), most))
+    for fold in range(FOLDS):
+        train, test = part != fold, part == fold
+        if train.any() and test.any():
+            weights = _learned(table[train], there[train], np.asarray(right)[train])
+            scores[test] = table[test] @ weights
+    return [score[:len(one)] for score, one in zip(scores, features, strict=True)]
+
+
+def _parts(clusters: Sequence[str]) -> NDArray[np.int64]:
+    """Return the fold of each question; a cluster is in one fold."""
+    names = sorted(set(clusters))
+    draw = generator("audit").permutation(len(names)) % FOLDS
+    fold = dict(zip(names, draw, strict=True))
+    return np.array([fold[cluster] for cluster in clusters])
+
+
+def _learned(table: Array, there: NDArray[np.bool_], right: NDArray[np.int64]) -> Array:
+    """Return the weights of features (features,)."""
+    chosen = np.arange(len(table)), right
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        scores = np.where(there, table @ weights, -np.inf)
+        logs = scores - logsumexp(scores, axis=1, keepdims=True)
+        wrong = np.exp(logs)
+        wrong[chosen] -= 1
+        slope = np.einsum("qo,qof->f", wrong, table) + RIDGE * weights
+        return float(-logs[chosen].sum() + RIDGE / 2 * weights @ weights), slope
+
+    found = minimize(loss, np.zeros(table.shape[2]), jac=True, method="L-BFGS-B",
+                     options={"maxiter": 300})
+    return np.asarray(found.x, dtype=np.float64)

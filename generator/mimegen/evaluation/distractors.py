@@ -1,0 +1,189 @@
+"""Wrong answers that give nothing away.
+
+Performances are put into blocks of as many as a question has options. All questions of a block
+have the same options, and each option is the right one of exactly one of them. So every label is
+a distractor exactly as often as its share asks for, and whoever sees only options, however cleverly
+they are read, is right once in a block: at chance, by design and not by luck. What is left over
+when performances do not come out even has distractors of its own, chosen so that they stay even.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+from mimegen.base.seeds import generator
+from mimegen.evaluation.embedding import similarities
+from mimegen.evaluation.subjects import Subject
+
+Costs = NDArray[np.int64]
+# MIME leaves out the ten labels that are nearest in meaning.
+NEAREST = 10
+FORBIDDEN = 10**9
+# Performances that are put into blocks at a time: more would cost time and gain nothing.
+AT_A_TIME = 120
+ATTEMPTS = 12
+# What counts, in thousandths of similarity: a letter more or less, a different form, and chance.
+PER_LETTER, PER_FORM, CHANCE = 12, 150, 200
+MEANING = {None: 0, "near": -1, "far": 1}
+
+
+@dataclass(frozen=True)
+class Distractor:
+    """A wrong answer and where it is from: the block, the set of clips, or the library."""
+
+    text: str
+    action: str
+    origin: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How many options, how near in meaning (None: no matter), and whether near ones are barred."""
+
+    options: int
+    difficulty: str | None = None
+    bar_nearest: bool = True
+
+
+def chosen_distractors(subjects: Sequence[Subject], library: Sequence[Subject], rules: Rules,
+                       seed: int) -> dict[str, tuple[Distractor, ...]]:
+    """Return each subject's distractors by its name.
+
+    ``library`` holds further actions: they tell what is near in meaning, and lend distractors
+    where the subjects themselves are too few. Raises RequestError where even those are.
+    """
+    pool = [*subjects, *(other for other in library
+                         if other.action not in {subject.action for subject in subjects})]
+    meaning = similarities([one.text for one in pool], [one.text for one in pool])
+    costs = _costs(pool, meaning, rules, seed)
+    found: dict[int, list[int]] = {}
+    for block in _all_blocks(subjects, costs, rules.options, seed):
+        found |= {one: [other for other in block if other != one] for one in block}
+    blocked = set(found)
+    even = Counter(dict.fromkeys(blocked, rules.options - 1))
+    for one in range(len(subjects)):
+        if one not in found:
+            found[one] = _single(one, pool, len(subjects), costs, rules.options, even)
+    origins = ["block", "set", "library"]
+    return {pool[one].name: tuple(
+        Distractor(pool[other].text, pool[other].action,
+                   origins[0 if one in blocked else 1 + (other >= len(subjects))],
+                   float(meaning[one, other])) for other in others)
+        for one, others in found.items()}
+
+
+def _costs(pool: Sequence[Subject], meaning: NDArray[np.float64], rules: Rules, seed: int) -> Costs:
+    """Return how unwelcome each pair is in one question, whole numbers, (pool, pool)."""
+    length = np.array([len(one.text) for one in pool])
+    form = np.array([_form(one.text) for one in pool])
+    luck = np.triu(generator(seed, "pairs").integers(0, CHANCE, meaning.shape), 1)
+    costs = luck + luck.T + PER_LETTER * np.abs(length[:, None] - length)
+    costs = costs + PER_FORM * (form[:, None] != form)
+    costs = costs + MEANING[rules.difficulty] * np.round(5000 * meaning).astype(np.int64)
+    allowed = np.array([[one.may_mislead(other) for other in pool] for one in pool])
+    if rules.bar_nearest:
+        allowed &= ~_nearest(pool, meaning)
+    return np.asarray(np.where(allowed, costs, FORBIDDEN), dtype=np.int64)
+
+
+def _form(text: str) -> str:
+    """Return a text's form: of doing (``playing drums``) or of naming (``golf swing``)."""
+    first = text.split()[0] if text.split() else ""
+    return "doing" if first.endswith("ing") else "naming"
+
+
+def _nearest(pool: Sequence[Subject], meaning: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which pairs are among either one's nearest in meaning, actions counted once."""
+    first: dict[str, int] = {}
+    for place, one in enumerate(pool):
+        first.setdefault(one.text, place)
+    places = sorted(first.values())
+    row_of = [first[one.text] for one in pool]
+    near = np.zeros(meaning.shape, dtype=bool)
+    for place in places:
+        others = [other for other in places if other != place]
+        order = sorted(others, key=lambda other: (-meaning[place, other], pool[other].text))
+        near[place, order[:NEAREST]] = True
+    near |= near.T
+    return near[np.ix_(row_of, row_of)]
+
+
+def _all_blocks(subjects: Sequence[Subject], costs: Costs, size: int, seed: int
+                ) -> list[list[int]]:
+    """Return blocks of subjects' places. Performances of one action are spread over parts."""
+    draw = generator(seed, "blocks")
+    turn: Counter[str] = Counter()
+    turns = []
+    for place in draw.permutation(len(subjects)):
+        turn[subjects[place].action] += 1
+        turns.append((turn[subjects[place].action], int(place)))
+    places = [place for _, place in sorted(turns, key=lambda one: one[0])]
+    parts = -(-len(places) // AT_A_TIME)
+    blocks: list[list[int]] = []
+    for part in range(parts):
+        blocks += _blocks(places[part::parts], costs, size, draw)
+    return blocks
+
+
+def _blocks(places: list[int], costs: Costs, size: int, draw: np.random.Generator
+            ) -> list[list[int]]:
+    """Return as many blocks without a forbidden pair as a few attempts find.
+
+    The last places, an action's further performances if it has any, are those left over.
+    """
+    best: list[list[int]] = []
+    count = len(places) // size
+    for _ in range(ATTEMPTS if count else 0):
+        order = [places[one] for one in draw.permutation(count * size)]
+        blocks = _improved(order, costs, size)
+        whole = [block for block in blocks if costs[np.ix_(block, block)][
+            ~np.eye(size, dtype=bool)].max() < FORBIDDEN]
+        best = max(best, whole, key=len)
+        if len(best) == count:
+            break
+    return best
+
+
+def _improved(order: list[int], costs: Costs, size: int) -> list[list[int]]:
+    """Return blocks after exchanges, the best one first, for as long as any helps."""
+    pair = costs[np.ix_(order, order)].copy()
+    np.fill_diagonal(pair, 0)
+    every = np.arange(len(order))
+    block = every // size
+    while True:
+        load = pair @ (block[:, None] == np.arange(len(order) // size))
+        own = load[every, block]
+        gain = own[:, None] + own - load[:, block] - load[:, block].T + 2 * pair
+        gain[block[:, None] == block] = 0
+        one, other = divmod(int(gain.argmax()), len(order))
+        if gain[one, other] <= 0:
+            break
+        block[one], block[other] = block[other], block[one]
+    return [[order[place] for place in np.flatnonzero(block == number)]
+            for number in range(len(order) // size)]
+
+
+def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int,
+            even: Counter[int]) -> list[int]:
+    """Return distractors of a subject that is in no block: its own set's first, least used first.
+
+    Raises RequestError where there are not enough.
+    """
+    others = sorted((other for other in range(len(pool)) if costs[one, other] < FORBIDDEN),
+                    key=lambda other: (other >= own, even[other], costs[one, other], other))
+    found: dict[str, int] = {}
+    for other in others:
+        clashes = any(not pool[other].may_mislead(pool[taken]) for taken in found.values())
+        if pool[other].text not in found and not clashes and len(found) < size - 1:
+            found[pool[other].text] = other
+    if len(found) < size - 1:
+        raise RequestError(f"{pool[one].action}: only {len(found)} of {size - 1} wrong answers are"
+                           " found outside of its semantic group and its near meanings; render"
+                           " more actions")
+    even.update(found.values())
+    return list(found.values())

@@ -1,0 +1,202 @@
+"""Manifest rows to questions."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mimegen
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
+from mimegen.evaluation.embedding import embedding_version
+from mimegen.evaluation.folds import split_of_actions
+from mimegen.evaluation.question import Example, Question
+from mimegen.evaluation.sampling import Sampling
+from mimegen.evaluation.subjects import (
+    Subject,
+    known_actions,
+    subject_of_action,
+    subject_of_row,
+    unique,
+)
+from mimegen.evaluation.templates import LETTERS, Templates, filled
+from mimegen.manifest.row import Row
+
+OPTIONS = {"mc": 4, "3afc": 3, "free": 0, "description": 0}
+SHOTS = 3
+EXAMPLE_VARIANT = "base+blank@0"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What kind of questions: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None."""
+
+    format: str
+    asks: str
+    prompting: str
+    templates: Templates
+    seed: int = 0
+    difficulty: str | None = None
+    fold: int | None = None
+    sampling: Sampling | None = None
+    sampling_text: str = "video"
+
+    @property
+    def options(self) -> int:
+        """How many options a question has; 0 where it is open."""
+        return OPTIONS[self.format]
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A performance, the split it is in, and its distractors."""
+
+    subject: Subject
+    split: str | None
+    distractors: tuple[Distractor, ...]
+
+
+def questions_of(rows: Sequence[Row], request: Request) -> list[Question]:
+    """Return one question for each row, in an order that says nothing.
+
+    All variants of a performance are asked about with the same options, so that nothing but the
+    clip differs between them. Raises RequestError where wrong answers or examples are too few.
+    """
+    template = request.templates.wording(request.format, request.asks, request.prompting)
+    posed = _posed(rows, request)
+    orders = _orders(rows, posed, request)
+    made = [_question(row, posed[row.sample_id], orders[row.sample_id], template, request)
+            for row in rows]
+    if request.prompting == "few-shot":
+        made = [_with_examples(question, made, request) for question in made]
+    return sorted(made, key=lambda question: question.question_id)
+
+
+def _posed(rows: Sequence[Row], request: Request) -> dict[str, Posed]:
+    """Return by sample_id what is asked about; each split has options of its own actions alone."""
+    known = known_actions()
+    subject_of = {row.sample_id: subject_of_row(row, known, request.asks) for row in rows}
+    subjects = unique(subject_of.values())
+    library = [found for action in known.values()
+               if (found := subject_of_action(action, request.asks))]
+    actions = {subject.action for subject in subjects}
+    splits: dict[str, str | None] = dict.fromkeys(actions)
+    if request.fold is not None:
+        splits |= split_of_actions(actions, request.fold, request.seed)
+    chosen: dict[str, tuple[Distractor, ...]] = {}
+    rules = Rules(request.options, request.difficulty, bar_nearest=request.format == "mc")
+    for split in sorted({*splits.values()}, key=str) if request.options else []:
+        part = [subject for subject in subjects if splits[subject.action] == split]
+        chosen |= chosen_distractors(part, library, rules, request.seed)
+    return {sample: Posed(subject, splits[subject.action], chosen.get(subject.name, ()))
+            for sample, subject in subject_of.items()}
+
+
+def _orders(rows: Sequence[Row], posed: dict[str, Posed], request: Request
+            ) -> dict[str, list[int]]:
+    """Return the order of options by sample_id; the answer is in every place equally often.
+
+    Multiple choice has one order for all variants of a performance; three alternatives are
+    shuffled anew in every trial, as ActPLD does.
+    """
+    if not request.options:
+        return {row.sample_id: [] for row in rows}
+    trial = {row.sample_id: (str(row.variant), row.sample_id) if request.format == "3afc" else
+             (str(posed[row.sample_id].split), posed[row.sample_id].subject.name) for row in rows}
+    balanced: dict[tuple[str, str], list[int]] = {}
+    sets = defaultdict(list)
+    for name in sorted({*trial.values()}):
+        sets[name[0]].append(name)
+    for shuffled, members in sets.items():
+        balanced |= zip(members, _balanced(len(members), request, shuffled), strict=True)
+    return {sample: balanced[name] for sample, name in trial.items()}
+
+
+def _balanced(count: int, request: Request, name: str) -> list[list[int]]:
+    """Return orders of options: 0 is the answer, whose places come out even."""
+    draw = generator(request.seed, request.format, "orders", name)
+    places = draw.permutation(count) % request.options
+    orders = []
+    for place in places:
+        order = [int(one) for one in 1 + draw.permutation(request.options - 1)]
+        order.insert(int(place), 0)
+        orders.append(order)
+    return orders
+
+
+def _question(row: Row, posed: Posed, order: list[int], template: str, request: Request
+              ) -> Question:
+    subject, sampling = posed.subject, request.sampling
+    texts = [subject.text, *(distractor.text for distractor in posed.distractors)]
+    options = [texts[place] for place in order]
+    identity = (request.format, request.asks, request.prompting, request.difficulty, request.fold,
+                request.seed, row.sample_id)
+    right = row.labels if request.asks == "label" else [subject.text]
+    return Question(
+        question_id=content_key(*identity)[:16], sample_id=row.sample_id, action=row.action,
+        variant=row.variant, format=request.format, prompt=filled(template, options),
+        options=options, answer=subject.text, labels=right, clip=_opaque_name(row, request.seed),
+        file_name=row.file_name, take=row.take, semantic_group=subject.group, asks=request.asks,
+        prompting=request.prompting, difficulty=request.difficulty,
+        distractors=[vars(distractor) for distractor in posed.distractors], order=order,
+        performance=subject.name,
+        window=sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps],
+        sampling=request.sampling_text,
+        frames=sampling.frames(row.frames, row.fps) if sampling else None,
+        background_config=row.background_config, background_name=row.background_name,
+        avatar=row.avatar, angle=row.angle, fold=request.fold, split=posed.split,
+        seed=request.seed, versions=_versions(request))
+
+
+def _versions(request: Request) -> dict[str, str]:
+    return {"mimegen": mimegen.__version__, "templates": request.templates.about,
+            "embedding": embedding_version()}
+
+
+def _opaque_name(row: Row, seed: int) -> str:
+    """Return a clip's name that says nothing: its own, where it is like that already."""
+    path = Path(row.file_name)
+    if row.plain_id is not None:
+        return path.name
+    return content_key("clip", seed, row.sample_id)[:16] + path.suffix
+
+
+def _with_examples(question: Question, made: Sequence[Question], request: Request) -> Question:
+    """Return a question with base clips before it, whose actions have no part in it.
+
+    Raises RequestError where the rows have too few.
+    """
+    found = list(_examples(question, made, request))[:SHOTS]
+    if len(found) < SHOTS:
+        raise RequestError(f"{question.sample_id}: few-shot needs {SHOTS} clips {EXAMPLE_VARIANT}"
+                           f" of other actions, and {len(found)} are left; render more")
+    return question.model_copy(update={"examples": [
+        Example(sample_id=one.sample_id, clip=one.clip, file_name=one.file_name,
+                prompt=one.prompt, answer=_shown_answer(one, request)) for one in found]})
+
+
+def _examples(question: Question, made: Sequence[Question], request: Request
+              ) -> Iterator[Question]:
+    """Yield base clips of other groups and of no option, those that the templates wish first."""
+    base = {one.action: one for one in made if one.variant == EXAMPLE_VARIANT
+            and one.split in (None, "train")}
+    wished = [action for action in request.templates.examples if action in base]
+    rest = sorted(set(base) - set(wished))
+    drawn = generator(request.seed, "examples", question.action).permutation(len(rest))
+    options = {*question.options, *question.labels}
+    groups = {question.semantic_group}
+    for action in [*wished, *(rest[place] for place in drawn)]:
+        one = base[action]
+        group = one.semantic_group
+        if action != question.action and not options & {*one.labels, one.answer} \
+                and (group is None or group not in groups):
+            groups.add(group)
+            yield one
+
+
+def _shown_answer(one: Question, request: Request) -> str:
+    answer: Any = LETTERS[one.options.index(one.answer)] if one.options else one.answer
+    return request.templates.example.replace("{answer}", answer)

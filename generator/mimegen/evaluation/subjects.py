@@ -1,0 +1,76 @@
+"""What questions are about: a performance that clips show, and what may be said of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_files
+from mimegen.base.yaml_file import read_yaml
+from mimegen.manifest.row import Row
+
+
+class KnownAction(BaseModel):
+    """What an ``action.yaml`` says that questions need; the rest of it is not looked at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: str
+    labels: tuple[str, ...]
+    semantic_group: str | None = None
+    intentions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A performance: ``text`` is the right answer, ``accepted`` are all that would be right."""
+
+    action: str
+    name: str
+    text: str
+    accepted: frozenset[str]
+    group: str | None
+
+    def may_mislead(self, other: "Subject") -> bool:
+        """Whether this one's text is wrong of the other, and the other's of this one."""
+        same_group = self.group is not None and self.group == other.group
+        return not (same_group or self.action == other.action or self.accepted & other.accepted)
+
+
+def known_actions() -> dict[str, KnownAction]:
+    """Return the actions of the library by id. Raises RequestError as ``read_yaml``."""
+    read = [read_yaml(file, KnownAction) for file in data_files("mocap/*/action.yaml")]
+    return {action.id: action for action in read}
+
+
+def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
+    """Return an action as a subject; None where nothing is known of what is asked for."""
+    texts = action.labels if asks == "label" else action.intentions
+    if not texts:
+        return None
+    return Subject(action.id, action.id, texts[0], frozenset({*action.labels, *texts}),
+                   action.semantic_group)
+
+
+def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subject:
+    """Return the performance that a row's clip shows; all its variants have the same one.
+
+    What the row leaves out is the library's. Raises RequestError where the intention is asked for
+    and nobody has said it.
+    """
+    action = known.get(row.action)
+    group = row.semantic_group or (action.semantic_group if action else None)
+    intentions = row.intentions or (action.intentions if action else ())
+    if asks == "intention" and not intentions:
+        raise RequestError(f"{row.sample_id}: nobody has said what the person intends; add"
+                           f" intentions: to the action.yaml of {row.action} and render again")
+    text = row.labels[0] if asks == "label" else intentions[0]
+    name = "/".join((row.action, row.take, str(row.seed), row.style or ""))
+    return Subject(row.action, name, text, frozenset({*row.labels, *intentions}), group)
+
+
+def unique(subjects: Iterable[Subject]) -> list[Subject]:
+    """Return each subject once, in the order of names."""
+    return sorted({subject.name: subject for subject in subjects}.values(),
+                  key=lambda subject: subject.name)

@@ -1,0 +1,53 @@
+"""The wording of questions: YAML files in ``templates/``, or a user's own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.base.yaml_file import Strict, read_yaml
+
+FOLDER = Path(__file__).parent / "templates"
+OF_FORMAT = {"mc": "mime", "free": "mime", "3afc": "actpld", "description": "actpld"}
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class Templates(Strict):
+    """Prompts by format, what is asked for (label, intention) and prompting.
+
+    ``{options}`` stands for the lettered options. ``example`` follows an example's prompt, and
+    ``examples`` are the actions that serve as examples where they can.
+    """
+
+    about: str
+    prompts: dict[str, dict[str, dict[str, str]]]
+    example: str = "Answer: {answer}"
+    examples: tuple[str, ...] = ()
+
+    def wording(self, format_: str, asks: str, prompting: str) -> str:
+        """Return a prompt's template. Raises RequestError, with what there is, without one."""
+        found = self.prompts.get(format_, {}).get(asks, {}).get(prompting)
+        if found is None:
+            known = [f"{a} {p}" for a, texts in self.prompts.get(format_, {}).items()
+                     for p in texts]
+            raise RequestError(f"the templates ({self.about}) have no prompt for --format {format_}"
+                               f" --asks {asks} --prompting {prompting}; there is for {format_}:"
+                               f" {', '.join(known) or 'none'}")
+        return found
+
+
+def read_templates(format_: str, file: Path | None) -> Templates:
+    """Return a user's templates, or those that belong to a format.
+
+    Raises RequestError naming file, line and key of the first thing that is wrong.
+    """
+    return read_yaml(file or FOLDER / f"{OF_FORMAT[format_]}.yaml", Templates)
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Return options as lines ``A. first``, ``B. second``."""
+    return "\n".join(f"{LETTERS[place]}. {option}" for place, option in enumerate(options))
+
+
+def filled(template: str, options: Sequence[str]) -> str:
+    """Return a prompt with its options; every other brace stays as it is."""
+    return template.replace("{options}", lettered(options))

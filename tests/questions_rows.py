@@ -1,0 +1,35 @@
+"""Manifest rows of the whole library, as a render of all takes in MIME's ten variants has them."""
+
+from pathlib import Path
+
+from mimegen.library.catalogue import Catalogue
+from mimegen.manifest.file import add_rows
+from mimegen.manifest.row import Row
+from mimegen.plan.variants import MIME
+
+
+def library_rows(variants: tuple[str, ...] = MIME, actions: tuple[str, ...] = ()) -> list[Row]:
+    """One row for every take and variant, of some actions or of all."""
+    return [_row(entry.action.of_take(take), take, variant)
+            for name, entry in Catalogue.with_libraries(()).actions.items()
+            if not actions or name in actions for take in entry.takes for variant in variants]
+
+
+def written(out: Path, rows: list[Row]) -> Path:
+    """A folder with these rows and no clip."""
+    out.mkdir(exist_ok=True)
+    add_rows(out, rows)
+    return out
+
+
+def _row(action, take: str, variant: str) -> Row:
+    kind = variant.split("+")[1].split("@")[0]
+    names = {"blank": "blank", "aligned": action.aligned_background,
+             "misaligned": action.misaligned_background}
+    sample = f"{action.id}-{take}-seed0-{variant}"
+    return Row(sample_id=sample, file_name=f"clips/{sample}.mp4", action=action.id, take=take,
+               actor="choreography", labels=list(action.labels), avatar="man",
+               config_name=variant, semantic_group=action.semantic_group,
+               intentions=list(action.intentions), background_config=kind,
+               background_name=names[kind], seed=0, fps=30, frames=90, width=64, height=36,
+               sha256="0")

@@ -1,0 +1,132 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import mimegen
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.answers import Answer, chosen_option, final_phrase, read_answers
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.question import Question, read_questions, write_questions
+from mimegen.evaluation.scoring import contrasts, report, score
+from mimegen.evaluation.templates import read_templates
+from questions_rows import library_rows
+
+OPTIONS = ["golf swing", "boxing", "typing on keyboard", "A"]
+
+
+@pytest.mark.parametrize(("output", "place"), [
+    ("B", 1), ("b", 1), ("(B)", 1), ("**B.**", 1), ("B. boxing", 1), ("B) Boxing.", 1),
+    ("Answer: B", 1), ("The answer is B.", 1), ("The answer is (B) boxing, I think", 1),
+    ("They punch the air.\nThis is most accurately described by option B.\n\nB", 1),
+    ("This is most accurately described by option B.", 1), ("$\\boxed{C}$", 2),
+    ("Boxing", 1), ("It could be A.\ngolf swing", 0),
+    ("The person swings. Option C mentions a keyboard.\nA", 0)])
+def test_letters_and_texts_of_options_are_read(output, place):
+    assert chosen_option(output, OPTIONS[:3]) == place
+
+
+@pytest.mark.parametrize("output", [
+    "", "   \n", "E", "A person is boxing", "I cannot tell", "A or B", "B, C", "A. B. C.",
+    "B. golf swing", "The answer is A. No, the answer is B, surely so", "the answer is A or B",
+    "Option A is wrong, and so is option B", "The answer is not B", "swinging", "a boxer"])
+def test_what_does_not_choose_one_option_is_not_guessed(output):
+    assert chosen_option(output, OPTIONS[:3]) is None
+
+
+@pytest.mark.parametrize(("output", "said"), [
+    ("golf swing", "golf swing"), ("They swing.\n\n**Golf swing.**\n", "Golf swing"),
+    ("Answer: golf swing", "golf swing"), ("...", "")])
+def test_the_last_line_is_the_phrase(output, said):
+    assert final_phrase(output) == said
+
+
+def asked(format_: str, variants=("base+blank@0", "base+aligned@0")) -> list[Question]:
+    return questions_of(library_rows(variants), Request(
+        format_, "label", "zero-shot", read_templates(format_, None)))
+
+
+def told(question: Question, right: bool) -> Answer:
+    letter = "ABCD"[(question.options.index(question.answer) + (not right)) % 4]
+    return Answer(question, "pretended", letter)
+
+
+def test_known_answers_give_the_table_and_mcnemar_s_p():
+    questions = sorted(asked("mc"), key=lambda one: one.performance)
+    names = sorted({one.performance for one in questions})
+    blank_right, aligned_right = names[:20], names[10:60]
+    answers = [told(one, one.performance in (
+        blank_right if one.variant == "base+blank@0" else aligned_right)) for one in questions]
+    scored = score(answers, "wordllama")
+    [table] = report(scored, questions)["models"]
+    blank = table["variants"]["base+blank@0"]
+    assert (blank["right"], blank["answered"], blank["unparsed"]) == (20, 77, 0)
+    # Wilson's interval of 20 of 77, worked by hand.
+    assert blank["wilson"] == pytest.approx([0.17496, 0.36742], abs=2e-4)
+    [contrast] = contrasts(scored)
+    assert (contrast["lost"], contrast["gained"], contrast["pairs"]) == (10, 40, 77)
+    # The two-sided binomial p of 10 of 50.
+    assert contrast["p"] == pytest.approx(2.386e-05, rel=1e-3)
+    assert contrast["difference"] == pytest.approx(30 / 77)
+    low, high = contrast["interval"]
+    assert low < 30 / 77 < high
+
+
+def test_what_is_not_parsed_is_wrong_and_counted():
+    questions = asked("mc", ("base+blank@0",))
+    answers = [Answer(one, "pretended", "I see a person") if number < 7 else told(one, True)
+               for number, one in enumerate(questions)]
+    [table] = report(score(answers, "wordllama"), questions)["models"]
+    assert table["unparsed"] == pytest.approx(7 / 77)
+    assert table["right"] == 70
+
+
+def test_free_answers_are_right_where_they_mean_a_label():
+    questions = {one.action: one for one in asked("free", ("base+blank@0",))}
+    answers = [Answer(questions[action], "m", said) for action, said in (
+        ("golf_swing", "swinging a golf club"), ("golf_swing", "drinking coffee"),
+        ("checking_phone", "texting on a phone"), ("boxing", ""))]
+    scored = score(answers, "wordllama")
+    assert [one.right for one in scored] == [True, False, True, False]
+    assert scored[3].said is None
+
+
+def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
+    questions = asked("mc")
+    write_questions(tmp_path / "q.jsonl", questions)
+    assert read_questions(tmp_path / "q.jsonl") == questions
+    lines = [json.dumps({"question_id": one.question_id, "model": "pretended",
+                         "output": told(one, one.variant == "base+aligned@0").output})
+             for one in questions]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    done = mimegen("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", "--report",
+                   tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert "100.0%" in done.stdout
+    scored = [json.loads(line) for line in
+              (tmp_path / "report" / "scored.jsonl").read_text().splitlines()]
+    assert sum(one["correct"] for one in scored) == 77
+    assert {"sample_id", "action", "variant", "model", "correct"} <= {*scored[0]}
+    content = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert content["models"][0]["contrasts"][0]["p_holm"] < 1e-20
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ('{"question_id": "x", "model": "m", "output": "A"}', "no question 'x'"),
+    ('{"question_id": "x", "output": "A"}', "expected question_id, model and output"),
+    ('{"question_id": "x", "model": "m", "output": 3}', "expected a text or null"),
+    ("[]", "is no JSON object"), ("", "is empty")])
+def test_bad_answers_are_named_in_one_line(tmp_path, line, said):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(line + "\n")
+    with pytest.raises(RequestError, match=said):
+        read_answers([file], [])
+
+
+def test_an_answer_given_twice_is_refused(tmp_path):
+    [one, *_] = questions = asked("mc", ("base+blank@0",))
+    file = tmp_path / "answers.jsonl"
+    line = json.dumps({"question_id": one.question_id, "model": "m", "output": "A"})
+    file.write_text(f"{line}\n{line}\n")
+    with pytest.raises(RequestError, match=r"line 2: m answers question .* twice"):
+        read_answers([file], questions)

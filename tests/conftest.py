@@ -76,4 +76,15 @@ def basketball(tmp_path_factory: pytest.TempPathFactory, tiny_config: Path) -> P
     return out
 
 
+@pytest.fixture(scope="session")
+def three_clips(tmp_path_factory: pytest.TempPathFactory, tiny_config: Path) -> Path:
+    """The output of a small job, not to be changed: two clips of one shot, and one of dots."""
+    out = tmp_path_factory.mktemp("small") / "out"
+    done = mimegen("render", "--action", "basketball", "--variants",
+                   "base+blank@0,base+aligned@0,pointlight@0", "--config", tiny_config,
+                   "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
 Runner = Callable[..., subprocess.CompletedProcess[str]]

@@ -16,7 +16,10 @@ from mimegen.commands.questions import questions_command
 from mimegen.commands.render import render_command
 from mimegen.commands.retarget import retarget_command
 from mimegen.commands.score import score_command
+from mimegen.commands.status import status_command
+from mimegen.commands.store import store_command
 from mimegen.commands.take import take_command
+from mimegen.commands.verify import verify_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,3 +42,6 @@ main.add_command(contamination_command)
 main.add_command(permute_command)
 main.add_command(questions_command)
 main.add_command(evaluate_command)
+main.add_command(verify_command)
+main.add_command(status_command)
+main.add_command(store_command)

@@ -33,9 +33,12 @@ def owner_lives(name: str) -> bool | None:
     None is also said of files whose names tell no owner, as earlier versions left them.
     """
     owned = _OWNED.fullmatch(name)
-    if owned is None or owned["host"] != this_host():
-        return None
-    return _runs(int(owned["pid"]))
+    return None if owned is None else process_lives(owned["host"], int(owned["pid"]))
+
+
+def process_lives(host: str, pid: int) -> bool | None:
+    """Whether a process of this machine still runs; None where ``host`` is another."""
+    return _runs(pid) if host == this_host() else None
 
 
 def this_host() -> str:

@@ -1,5 +1,6 @@
 """Pictures out of finished clips, through a pipe from ffmpeg."""
 
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,6 +41,30 @@ def read_clip(path: Path) -> Video:
     if not frames:
         raise _broken(path)
     return Video(path, frames, facts["fps"], *facts["size"])
+
+
+def decoded_clip(path: Path) -> Video:
+    """Decode every frame of a clip, on one core, and tell what it is made of.
+
+    Raises RequestError with the decoder's first words where any frame does not decode.
+    """
+    if not path.is_file():
+        raise RequestError(f"{path}: no such clip")
+    done = subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-xerror", "-err_detect", "explode",
+         "-threads", "1", "-i", str(path), "-map", "0:v:0", "-f", "framecrc", "pipe:1"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode or done.stderr.strip():
+        said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
+        # ffmpeg's lines begin with "[part @ address]".
+        reason = re.sub(r"^\[.*?\] ", "", said)
+        raise RequestError(f"{path}: does not decode ({reason})")
+    found = re.search(r"#tb 0: (\d+)/(\d+).*#dimensions 0: (\d+)x(\d+)", done.stdout, re.DOTALL)
+    frames = sum(not line.startswith("#") for line in done.stdout.splitlines())
+    if found is None or not frames:
+        raise _broken(path)
+    ticks, per_second, width, height = map(int, found.groups())
+    return Video(path, frames, per_second / ticks, width, height)
 
 
 def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteArray]:

@@ -32,15 +32,28 @@ def rows_of(out: Path) -> Iterator[Row]:
 
     Raises RequestError naming a line that is not a row, or whose clip lies outside of ``out``.
     """
+    for row in rows_or_problems(out):
+        if isinstance(row, RequestError):
+            raise row
+        yield row
+
+
+def rows_or_problems(out: Path) -> Iterator[Row | RequestError]:
+    """Yield the rows of ``out``/manifest.jsonl, and for a line that is none what is wrong.
+
+    Raises RequestError for a line longer than any row.
+    """
     path = out / MANIFEST
     for number, line in _lines(path):
         try:
             row = row_from(line)
+            clip_path(out, row)
+            yield row
         except ValueError as problem:
-            raise RequestError(f"{path}: line {number} is not a manifest row ({problem}); move the"
-                               " file away and run again, nothing is rendered twice") from problem
-        clip_path(out, row)
-        yield row
+            yield RequestError(f"{path}: line {number} is not a manifest row ({problem}); move the"
+                               " file away and run again, nothing is rendered twice")
+        except RequestError as problem:
+            yield problem
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -75,6 +75,8 @@ class StageFacts(RowPart):
     background_licence: str | None = None
     background_author: str | None = None
     background_source: str | None = None
+    still_key: str | None = Field(
+        None, description="content key of the set's still; null where no set was rendered")
     camera: CameraFacts | None = None
     light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
     render_config: Json | None = Field(

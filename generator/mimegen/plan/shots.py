@@ -57,6 +57,11 @@ class Shot:
     rendering: Rendering
 
     @property
+    def title(self) -> str:
+        """What to call it to a person."""
+        return f"{' '.join(self.casting.words)} @{self.angle:g}"
+
+    @property
     def config(self) -> RenderConfig:
         """The render config."""
         return self.rendering.config

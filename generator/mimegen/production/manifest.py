@@ -7,6 +7,7 @@ from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
+from mimegen.plan.shots import camera_of
 
 
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
@@ -26,6 +27,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "sha256": clip_facts.sha256,
         "shot_key": clip.shot.key,
         "clip_key": clip.key,
+        "still_key": clip.still_key(camera_of(shot_facts)),
         "background_licence": clip.background.licence,
         "background_author": clip.background.author,
         "background_source": clip.background.source,

@@ -23,6 +23,7 @@ from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import camera_of
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import write_display_clip
+from mimegen.production.journal import Journal
 from mimegen.production.manifest import clip_row
 from mimegen.production.progress import Reporter
 from mimegen.production.tasks import (
@@ -49,6 +50,7 @@ class _Run:
     out: Path
     folder: ClipFolder
     reporter: Reporter
+    journal: Journal
     shots_left: int
     logs: Logs
     waiting: dict[str, list[Clip]] = field(default_factory=dict)
@@ -74,17 +76,21 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
         reporter.say(f"{plan.displays} point-light clips")
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
-    run = _Run(store, out, ClipFolder.of(out, opaque), reporter, plan.shots,
-               Logs(out / "logs"))
-    try:
-        _carry_out(plan, run, farm)
-    except KeyboardInterrupt:
+    folder = ClipFolder.of(out, opaque)
+    facts = {"clips": len(plan), "shots": plan.shots, "devices": farm.name}
+    with Journal(out, store, facts) as journal:
+        run = _Run(store, out, folder, reporter, journal, plan.shots,
+                   Logs(out / "logs"))
+        try:
+            _carry_out(plan, run, farm)
+        except KeyboardInterrupt:
+            add_rows(run.out, run.rows)
+            raise
         add_rows(run.out, run.rows)
-        raise
-    add_rows(run.out, run.rows)
-    if run.logs.seconds:
-        reporter.say(f"slowest tasks: {'; '.join(run.logs.slowest())}; logs in {run.logs.folder}")
-    return run.failures
+        if run.logs.seconds:
+            reporter.say(f"slowest tasks: {'; '.join(run.logs.slowest())};"
+                         f" logs in {run.logs.folder}")
+        return run.failures
 
 
 def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
@@ -149,7 +155,7 @@ def _carry_out(plan: Plan, run: _Run, farm: Farm) -> None:
                 raise
     for clips in run.waiting.values():
         for clip in clips:
-            run.failures.setdefault(clip.sample_id, "its frames were not made")
+            _note_failure(run, clip, "its frames were not made")
 
 
 def _work(plan: Plan, run: _Run, pool: ThreadPoolExecutor) -> Iterator[Work]:
@@ -176,6 +182,7 @@ def _without_finished(part: CastingPlan, run: _Run) -> CastingPlan:
             due.append(clip)
         else:
             run.rows.append(row)
+            run.journal.clip(clip.sample_id)
             run.reporter.clip(f"{clip.sample_id}: already there")
     return replace(part, clips=tuple(clip for clip in due if isinstance(clip, Clip)),
                    displays=tuple(clip for clip in due if isinstance(clip, DisplayClip)))
@@ -188,17 +195,24 @@ def _handle(event: Event | Notice | None, run: _Run, pool: ThreadPoolExecutor) -
         case Unfit():
             run.reporter.say(event.why)
         case TaskBegun():
+            run.journal.task(event.task.title, event.worker)
             run.reporter.begin(event.task.title, isinstance(event.task.job, SetJob))
         case FrameDone():
+            run.journal.frame()
             run.reporter.frame()
         case CastingReady():
             _count(event, run)
+            for shot in event.shots:
+                run.journal.shot(shot.key, shot.title, event.frames,
+                                 [clip.sample_id for clip in run.waiting.get(shot.key, ())])
             _compose_ready(run, _clips_of_shots(run, {shot.key for shot in event.shots}), pool)
         case CastingFailed():
             _fail(run, _clips_of_shots(run, {shot.key for shot in event.shots}), event.why)
         case TaskDone():
+            run.journal.task_over(event.task.title)
             _compose_ready(run, _clips_of_task(run, event.task), pool)
         case TaskFailed():
+            run.journal.task_over(event.task.title, event.why)
             _fail(run, _clips_of_task(run, event.task), event.why)
 
 
@@ -233,7 +247,12 @@ def _still(run: _Run, clip: Clip) -> Path | None:
 def _fail(run: _Run, clips: list[Clip], why: str) -> None:
     for clip in clips:
         _no_longer_waiting(run, clip)
-        run.failures[clip.sample_id] = why
+        _note_failure(run, clip, why)
+
+
+def _note_failure(run: _Run, clip: Clip | DisplayClip, why: str) -> None:
+    run.failures[clip.sample_id] = why
+    run.journal.clip(clip.sample_id, why)
 
 
 def _no_longer_waiting(run: _Run, clip: Clip) -> None:
@@ -296,10 +315,11 @@ def _collect(run: _Run, wait: bool = False) -> None:
         del run.composing[future]
         try:
             run.rows.append(future.result())
+            run.journal.clip(clip.sample_id)
             run.reporter.clip(f"{clip.sample_id}: done")
         except (RequestError, OSError, ValueError) as problem:
             if means_full_disk(problem):
                 raise DiskFullError(
                     f"no space left on the disk while writing {clip.sample_id}; free some or name"
                     " another place with --out, and run again") from problem
-            run.failures[clip.sample_id] = str(problem)
+            _note_failure(run, clip, str(problem))

@@ -41,15 +41,20 @@ def frame_to_bytes(frame: Frame) -> bytes:
     return packed.getvalue() + zlib.crc32(packed.getvalue()).to_bytes(4, "little")
 
 
+def checked_frame(path: Path) -> bytes:
+    """Return a frame's archive, whose checksum fits. Raises as ``read_frame``."""
+    data = path.read_bytes()
+    if len(data) < 5 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
+        raise ValueError(f"{path}: damaged frame (its checksum does not fit)")
+    return data[:-4]
+
+
 def read_frame(path: Path) -> Frame:
     """Read a frame from the store.
 
     Raises ValueError, naming the file, where it is damaged, and FileNotFoundError.
     """
-    data = path.read_bytes()
-    if len(data) < 5 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
-        raise ValueError(f"{path}: damaged frame (its checksum does not fit)")
-    with np.load(io.BytesIO(data[:-4]), allow_pickle=False) as packed:
+    with np.load(io.BytesIO(checked_frame(path)), allow_pickle=False) as packed:
         figure, shadow = packed["figure"], packed["shadow"]
         width, height, fx, fy, sx, sy = (int(number) for number in packed["places"])
     return Frame((width, height), figure, (fx, fy), shadow, (sx, sy))

@@ -14,7 +14,7 @@ had no such folders; what lies in them is still found.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +85,17 @@ class Store:
         """Return when a clip was recorded, in nanoseconds; 0 for one that is not."""
         written = stamp(self._place("clips", key, ".json"))
         return written[0] if written else 0
+
+    def forget_clip(self, key: str) -> None:
+        """Remove the record of a clip, so that it counts as not made."""
+        self._place("clips", key, ".json").unlink(missing_ok=True)
+
+    def clip_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the manifest rows of all clips that were finished."""
+        for path in sorted((self.root / "clips").rglob("*.json")):
+            row = _read_json(path)
+            if row is not None:
+                yield row
 
     def record_clip(self, key: str, row: dict[str, Any]) -> None:
         """Record a finished clip."""

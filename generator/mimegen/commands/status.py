@@ -1,0 +1,73 @@
+"""``mimegen status``: how far the jobs of a folder are, from any machine that sees it."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.production.progress import duration
+from mimegen.production.status import status
+
+EVERY_S = 2.0
+# Lines of a kind, before a person would rather count.
+MOST_LINES = 40
+
+
+@click.command("status")
+@exits_cleanly
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every clip.")
+@click.option("--watch", "watches", is_flag=True, help="Again every two seconds while a job runs.")
+def status_command(out: Path, as_json: bool, watches: bool) -> int:
+    """Say how far the jobs that write to OUT are, from any machine that sees OUT."""
+    while True:
+        said = status(out)
+        if watches and not as_json:
+            click.clear()
+        click.echo(json.dumps(said, ensure_ascii=False) if as_json else _text(said))
+        if not watches or not any(job["runs"] for job in said["jobs"]):
+            return DONE
+        time.sleep(EVERY_S)
+
+
+def _text(said: dict[str, Any]) -> str:
+    clips, shots = said["clips"], said["shots"].values()
+    done = sum(shot["state"] == "done" for shot in shots)
+    counts = [f"clips  {clips['done']} done", f"{clips['waiting']} waiting",
+              f"{clips['failed']} failed"]
+    if said["not_looked_at"]:
+        counts.append(f"{said['not_looked_at']} not looked at yet")
+    lines = [", ".join(counts), f"shots  {done} of {len(shots)} have all their frames"]
+    for job in said["jobs"]:
+        lines += _job_lines(job)
+    lines += _some([f"  {shot['frames']:4d} of {shot['of']:4d} frames  {shot['title']}"
+                    f"  ({shot['state']})" for shot in shots if shot["state"] != "done"])
+    lines += _some([f"  {name}  failed: {clip.get('why')}"
+                    for name, clip in said["clip_states"].items() if clip["state"] == "failed"])
+    return "\n".join(lines)
+
+
+def _job_lines(job: dict[str, Any]) -> list[str]:
+    since = time.strftime("%Y-%m-%d %H:%M", time.localtime(job["since"]))
+    sign = duration(job["seconds_since_sign"])
+    if job["runs"]:
+        state = f"runs, last sign of life {sign} ago"
+    elif job["ended"]:
+        state = f"ended {sign} ago" + (f": {job['why']}" if job["why"] else "")
+    else:
+        state = f"was killed, last sign of life {sign} ago"
+    rate = f", {job['frames_per_s']:.3g} frames/s" if job["frames_per_s"] else ""
+    left = f", about {duration(job['left_s'])} left" if job["left_s"] else ""
+    now = time.time()
+    return [f"job    {job['host']} process {job['pid']}, since {since}, {state}; {job['frames']}"
+            f" frames{rate}{left}",
+            *(f"  at {task['title']}{' on ' + task['worker'] if task['worker'] else ''},"
+              f" for {duration(now - task['since'])}" for task in job["tasks"])]
+
+
+def _some(lines: list[str]) -> list[str]:
+    more = len(lines) - MOST_LINES
+    return lines[:MOST_LINES] + ([f"  and {more} more"] if more > 0 else [])

@@ -1,0 +1,80 @@
+"""``mimegen store``: what a store holds, and the removal of what nobody needs."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mimegen.base.errors import RequestError
+from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.manifest.file import MANIFEST
+from mimegen.production.prune import Holding, holdings, prune, unnamed
+from mimegen.store.contents import pieces
+from mimegen.store.store import Store
+
+
+@click.command("store")
+@exits_cleanly
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--prune", "prunes", is_flag=True,
+              help="Remove what no manifest of --keep names; never while a job uses the store.")
+@click.option("--keep", "outs", multiple=True, metavar="OUT", type=click.Path(path_type=Path),
+              help="A folder of clips whose manifest names what stays; may be repeated. The one"
+                   " that the store lies in always counts.")
+@click.option("--dry-run", is_flag=True, help="With --prune: say what would go, remove nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def store_command(folder: Path, prunes: bool, outs: tuple[Path, ...], dry_run: bool,
+                  as_json: bool) -> int:
+    """Say what the store DIR holds, by kind, action and config."""
+    store = Store(_store_folder(folder))
+    if not prunes:
+        if dry_run or outs:
+            raise RequestError("--keep and --dry-run go with --prune")
+        told: dict[str, Any] = {"holds": _said(holdings(pieces(store), store))}
+    else:
+        kept = _kept(store, outs)
+        named = holdings(gone := unnamed(store, kept), store)
+        if not dry_run:
+            gone = prune(store, kept)
+        told = {"removed" if not dry_run else "would_remove": _said(named), "pieces": len(gone)}
+    click.echo(json.dumps(told, ensure_ascii=False, indent=1) if as_json else _text(told))
+    return DONE
+
+
+def _store_folder(folder: Path) -> Path:
+    """Return the store that a folder is, or that is in it."""
+    for place in (folder, folder / "store"):
+        if (place / "shots").is_dir() or ((place / "clips").is_dir() and place.name == "store"):
+            return place
+    raise RequestError(f"{folder}: is no store (it holds no shots/); name OUT/store, or what"
+                       " --store named")
+
+
+def _kept(store: Store, outs: Iterable[Path]) -> list[Path]:
+    beside = store.root.resolve().parent
+    kept = [*outs, *([beside] if (beside / MANIFEST).is_file() else [])]
+    if not kept:
+        raise RequestError("--prune needs --keep OUT: whose manifests name what stays?")
+    return kept
+
+
+def _said(found: Iterable[Holding]) -> list[dict[str, Any]]:
+    return [asdict(holding) | {"gb": round(holding.bytes / 1e9, 6)} for holding in found]
+
+
+def _text(told: dict[str, Any]) -> str:
+    (title, rows), *_ = told.items()
+    lines = [f"{'GB':>10}  {'pieces':>8}  kind, action, config"]
+    lines += [f"{row['gb']:10.3f}  {row['pieces']:8d}  {row['kind']}"
+              f"{_named(row['action'])}{_named(row['config'])}" for row in rows]
+    total = sum(row["bytes"] for row in rows) / 1e9
+    word = {"holds": "in all", "removed": "removed", "would_remove": "would be removed"}[title]
+    lines.append(f"{total:10.3f}  {sum(row['pieces'] for row in rows):8d}  {word}")
+    return "\n".join(lines)
+
+
+def _named(word: str) -> str:
+    return "" if word == "-" else f", {word}"

@@ -1,0 +1,80 @@
+"""``mimegen verify``: whether clips, manifest and frames are whole."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option
+from mimegen.commands.farm import farm_of
+from mimegen.farm.settings import FarmSettings
+from mimegen.library.catalogue import Catalogue
+from mimegen.manifest.file import rows_or_problems
+from mimegen.manifest.row import Row
+from mimegen.plan.plan import Plan
+from mimegen.production.progress import Reporter, duration
+from mimegen.production.render import render
+from mimegen.production.repair import repair
+from mimegen.production.verify import Findings, verify
+from mimegen.stage.auto import choose_device
+from mimegen.store.store import Store
+
+
+@click.command("verify")
+@exits_cleanly
+@library_option
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--store", "store_folder", type=click.Path(path_type=Path),
+              help="Where finished frames are kept.  [default: OUT/store]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--repair", "mends", is_flag=True, help="Make again what is wrong, and only that.")
+def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: bool,
+                   libraries: tuple[Path, ...]) -> int:
+    """Read every clip, row and frame of OUT; exit status 0 if all are whole, 1 if not."""
+    store, started = Store(store_folder or out / "store"), time.monotonic()
+    findings = verify(out, store)
+    told: dict[str, Any] = {}
+    if mends and findings.faults:
+        told = {"found": _said(findings),
+                "not_repaired": _repair(out, store, findings, libraries)}
+        findings = verify(out, Store(store.root))
+    told = {"whole": not findings.faults, "seconds": round(time.monotonic() - started, 1),
+            **_said(findings), **told}
+    click.echo(json.dumps(told, indent=1, ensure_ascii=False) if as_json else _text(told))
+    return SOME_FAILED if findings.faults else DONE
+
+
+def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, ...]
+            ) -> dict[str, str]:
+    def carry_out(plan: Plan, kind: str, opaque: bool) -> dict[str, str]:
+        with Reporter(len(plan), quiet=True) as reporter:
+            farm = farm_of(FarmSettings(), choose_device(kind), store)
+            return render(plan, store, out, farm, reporter, opaque)
+
+    rows = [row for row in rows_or_problems(out) if isinstance(row, Row)]
+    return repair(out, store, findings.faults, rows, Catalogue.with_libraries(libraries), carry_out)
+
+
+def _said(findings: Findings) -> dict[str, Any]:
+    return {
+        "clips": findings.clips, "shots": findings.shots, "frames": findings.frames,
+        "faults": [{"file": str(fault.file), "why": fault.why,
+                    "sample_ids": [row.sample_id for row in fault.rows]}
+                   for fault in findings.faults],
+        "notes": list(findings.notes),
+    }
+
+
+def _text(told: dict[str, Any]) -> str:
+    lines = [f"{fault['file']}: {fault['why']}" for fault in told["faults"]]
+    before = told.get("found", {}).get("faults", [])
+    mended = [fault for fault in before if fault not in told["faults"]]
+    lines += [f"repaired {fault['file']}: {fault['why']}" for fault in mended]
+    lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
+    lines += told["notes"]
+    state = "all whole" if told["whole"] else f"{len(told['faults'])} faults"
+    lines.append(f"{told['clips']} clips, {told['frames']} frames of {told['shots']} shots read in"
+                 f" {duration(told['seconds'])}: {state}")
+    return "\n".join(lines)

@@ -1,0 +1,123 @@
+"""What a running job tells others, in files that any machine which sees the folder can read.
+
+``OUT/status/<machine>.<process>.<time>.jsonl`` has a line for each thing that happened, only ever
+added to; ``STORE/running/`` has a file for each running job, which goes with it.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mimegen.base.files import publish, sweep
+from mimegen.base.locks import locked
+from mimegen.base.owners import this_host, unfinished_name
+from mimegen.store.store import Store
+
+STATUS, RUNNING = "status", "running"
+SIGN_OF_LIFE_S = 5.0
+# Of jobs that ended; what they did stands in the manifest.
+MOST_KEPT = 50
+
+
+class Journal:
+    """The file of one running job: what it has drawn, begun, made, and what failed.
+
+    Lines hold ``at``, the seconds since 1970, and what happened: ``job`` (begun), ``shot`` and its
+    clips, ``task`` (begun or ended), ``clip`` (done or failed), ``frames`` (a sign of life with
+    the number of frames made), ``ended``.
+    """
+
+    def __init__(self, out: Path, store: Store, facts: dict[str, Any]) -> None:
+        """Begin a journal; ``facts`` are of the job: clips, shots, devices.
+
+        Raises RequestError where it cannot be written.
+        """
+        folder = out / STATUS
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_old(folder)
+        name = f"{this_host()}.{os.getpid()}.{time.time_ns()}.jsonl"
+        self._file = (folder / name).open("a", encoding="utf-8", buffering=1)
+        sweep(store.root / RUNNING)
+        self._marker = store.root / RUNNING / unfinished_name("job")
+        with locked(store.root / RUNNING):
+            publish(self._marker, json.dumps({"out": str(out.resolve()), "host": this_host(),
+                                              "pid": os.getpid(), "since": time.time()}))
+        self._lock, self._over = threading.Lock(), threading.Event()
+        self._frames = 0
+        place = os.path.relpath(store.root.resolve(), out.resolve())
+        self._write({"job": {"host": this_host(), "pid": os.getpid(), "store": place, **facts}})
+        self._life = threading.Thread(target=self._live, name="mimegen-journal", daemon=True)
+        self._life.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._over.set()
+        self._life.join()
+        self._sign()
+        why = None if error is None else str(error) or type(error).__name__
+        self._write({"ended": True, "why": why})
+        self._file.close()
+        self._marker.unlink(missing_ok=True)
+
+    def shot(self, key: str, title: str, frames: int, clips: Iterable[str]) -> None:
+        """Note a shot that is looked at, and the names of the clips that wait for it."""
+        self._write({"shot": key, "title": title, "of": frames, "clips": list(clips)})
+
+    def task(self, title: str, worker: str = "") -> None:
+        """Note that a worker, or this process, has begun something."""
+        self._write({"task": title, "worker": worker, "state": "begun"})
+
+    def task_over(self, title: str, why: str | None = None) -> None:
+        """Note that a task was done, or why it failed."""
+        self._write({"task": title, "state": "done" if why is None else "failed", "why": why})
+
+    def frame(self) -> None:
+        """Count a frame."""
+        self._frames += 1
+
+    def clip(self, name: str, why: str | None = None) -> None:
+        """Note that a clip is there, or why it failed."""
+        self._write({"clip": name, "state": "done" if why is None else "failed", "why": why})
+
+    def _live(self) -> None:
+        while not self._over.wait(SIGN_OF_LIFE_S):
+            self._sign()
+
+    def _sign(self) -> None:
+        self._write({"frames": self._frames})
+        with suppress(OSError):
+            self._marker.touch()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        text = json.dumps({"at": round(time.time(), 2), **line}, ensure_ascii=False)
+        # What the job makes matters more than what it tells of it.
+        with self._lock, suppress(OSError):
+            self._file.write(text.encode("utf-8", "replace").decode() + "\n")
+
+
+def running_jobs(store: Store) -> list[dict[str, Any]]:
+    """Return the jobs that use a store, ``host``, ``pid``, ``out`` and ``since`` of each.
+
+    Those of dead processes are forgotten: at once on this machine, elsewhere after a day.
+    """
+    folder = store.root / RUNNING
+    if not folder.is_dir():
+        return []
+    sweep(folder)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob(".job.*"))]
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove the oldest journals, so that there are never too many."""
+    journals = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
+    for path in journals[:-MOST_KEPT]:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,84 @@
+"""What of a store no manifest names, and its removal while nobody uses the store."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.base.locks import locked
+from mimegen.manifest.file import MANIFEST, rows_of
+from mimegen.production.journal import RUNNING, running_jobs
+from mimegen.store.contents import Piece, pieces
+from mimegen.store.store import Store
+
+# Whose clips' rows name them; a figure is made again in a moment when frames need it.
+_PER_ROW = ("shots", "clips", "characters")
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a store holds of one kind, action and config: pieces and bytes."""
+
+    kind: str
+    action: str
+    config: str
+    pieces: int
+    bytes: int
+
+
+def holdings(found: Iterable[Piece], store: Store) -> list[Holding]:
+    """Return what there is of each kind, action and render config, largest first.
+
+    A shot has the config that clips of it have.
+    """
+    configs = {row.get("shot_key"): row.get("render_config_name") for row in store.clip_rows()}
+    count: Counter[tuple[str, str, str]] = Counter()
+    size: Counter[tuple[str, str, str]] = Counter()
+    for piece in found:
+        facts = piece.facts() if piece.kind in ("shots", "clips") else {}
+        config = facts.get("render_config_name") or configs.get(piece.key)
+        group = (piece.kind, str(facts.get("action") or "-"), str(config or "-"))
+        count[group] += 1
+        size[group] += piece.size
+    return [Holding(*group, count[group], size[group])
+            for group in sorted(count, key=lambda group: (-size[group], group))]
+
+
+def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
+    """Return the pieces that no row of these folders' manifests names.
+
+    Performances are only needed while frames are made, and are named by none. Stills are named by
+    ``still_key``; while a named clip's row does not say it, all stills count as named. Raises
+    RequestError where a folder has no manifest, or a damaged one.
+    """
+    named: set[str] = set()
+    all_stills = False
+    for out in outs:
+        if not (out / MANIFEST).is_file():
+            raise RequestError(f"{out}: has no {MANIFEST}; name folders that render wrote to")
+        for row in rows_of(out):
+            keys = (row.shot_key, row.clip_key, row.still_key, row.character_key,
+                    row.partner_character_key)
+            named.update(key for key in keys if key is not None)
+            all_stills |= row.shot_key is not None and "still_key" not in row.model_fields_set
+    kinds = (*_PER_ROW, "performances", *(() if all_stills else ("stills",)))
+    return [piece for piece in pieces(store, kinds) if piece.key not in named]
+
+
+def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:
+    """Remove what ``unnamed`` returns, and return it.
+
+    No job can begin meanwhile. Raises RequestError as ``unnamed``, and while a job uses the store.
+    """
+    with locked(store.root / RUNNING):
+        jobs = running_jobs(store)
+        if jobs:
+            said = ", ".join(f"{job['out']} by process {job['pid']} on {job['host']}"
+                             for job in jobs)
+            raise RequestError(f"{store.root}: is in use ({said}); nothing was removed, prune it"
+                               " when they have ended (--dry-run works at any time)")
+        found = unnamed(store, outs)
+        for piece in found:
+            piece.remove()
+    return found

@@ -1,0 +1,181 @@
+"""How far the jobs of a folder of clips are, from what their journals say."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.owners import process_lives
+from mimegen.manifest.file import MANIFEST, read_manifest
+from mimegen.production.journal import SIGN_OF_LIFE_S, STATUS
+from mimegen.store.store import Store
+
+# Signs of life that fail to come before a job is no longer taken to run.
+_MISSED = 12
+# The rate is that of so many of the latest seconds.
+_RATE_SPAN_S = 120.0
+
+
+@dataclass
+class JobState:
+    """A job as its journal tells it. Moments are seconds since 1970."""
+
+    host: str
+    pid: int
+    store: str
+    facts: dict[str, Any]
+    since: float
+    last_sign: float
+    ended: bool = False
+    why: str | None = None
+    frames: list[tuple[float, int]] = field(default_factory=list)
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    shots: dict[str, dict[str, Any]] = field(default_factory=dict)
+    clips: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs still: it has not ended, and lives as far as can be told from here."""
+        if self.ended:
+            return False
+        lives = process_lives(self.host, self.pid)
+        return time.time() - self.last_sign < _MISSED * SIGN_OF_LIFE_S if lives is None else lives
+
+    @property
+    def rate(self) -> float | None:
+        """Frames a second of late; None where none were made."""
+        end, made = self.frames[-1] if self.frames else (self.since, 0)
+        first, before = next(((at, count) for at, count in self.frames
+                              if end - at <= _RATE_SPAN_S), (self.since, 0))
+        if before == made:
+            first, before = self.since, 0
+        return (made - before) / (end - first) if made and end > first else None
+
+
+def status(out: Path) -> dict[str, Any]:
+    """Return how far the jobs of ``out`` are: jobs, shots and clips, as JSON content.
+
+    Raises RequestError where no job has ever begun there.
+    """
+    jobs = [job for path in sorted((out / STATUS).glob("*.jsonl")) if (job := _job(path))]
+    if not jobs and not (out / MANIFEST).is_file():
+        raise RequestError(f"{out}: no job has begun there ({STATUS}/ has no journal); name the"
+                           " folder that render writes to")
+    jobs.sort(key=lambda job: job.since)
+    clips, shots = _clips(out, jobs), _shots(out, jobs)
+    for job in (job for job in jobs if job.runs):
+        job.facts["left_s"] = _time_left(job, shots)
+    states = [clip["state"] for clip in clips.values()]
+    return {
+        "clips": {state: states.count(state) for state in ("done", "waiting", "failed")},
+        "not_looked_at": sum(_not_drawn(job) for job in jobs if job.runs),
+        "jobs": [_job_said(job) for job in jobs if job.runs or job is jobs[-1]],
+        "shots": shots, "clip_states": clips,
+    }
+
+
+def _job(path: Path) -> JobState | None:
+    """Return what a journal tells; None where it tells nothing yet. Half a line counts as none."""
+    job = None
+    for line in _lines(path):
+        if "job" in line:
+            facts = dict(line["job"])
+            job = JobState(facts.pop("host"), facts.pop("pid"), facts.pop("store"), facts,
+                           line["at"], line["at"])
+        if job is not None:
+            job.last_sign = max(job.last_sign, line["at"])
+            _take_in(job, line)
+    return job
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
+        for text in file:
+            with suppress(ValueError):
+                line = json.loads(text)
+                if isinstance(line, dict) and "at" in line:
+                    yield line
+
+
+def _take_in(job: JobState, line: dict[str, Any]) -> None:
+    match line:
+        case {"frames": int(count), "at": float(at)}:
+            job.frames.append((at, count))
+        case {"shot": str(key)}:
+            job.shots[key] = line
+            for name in line["clips"]:
+                job.clips.setdefault(name, {"state": "waiting", "shot": key, "at": line["at"]})
+        case {"task": str(title), "state": "begun"}:
+            job.tasks[title] = line
+        case {"task": str(title)}:
+            job.tasks.pop(title, None)
+        case {"clip": str(name)}:
+            job.clips[name] = job.clips.get(name, {}) | {
+                "state": line["state"], "at": line["at"], "why": line["why"]}
+        case {"ended": True}:
+            job.ended, job.why = True, line["why"]
+
+
+def _clips(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
+    """Return the state of every clip by its plain name; what a job says last of it holds."""
+    found: dict[str, dict[str, Any]] = {
+        row.plain_id or row.sample_id: {"state": "done", "shot": row.shot_key}
+        for row in read_manifest(out)}
+    for job in jobs:
+        for name, said in job.clips.items():
+            if said["state"] == "waiting" and not job.runs:
+                found.setdefault(name, {"state": "failed", "shot": said["shot"],
+                                        "why": job.why or "its job ended before it was made"})
+            else:
+                found[name] = found.get(name, {}) | said
+    return found
+
+
+def _shots(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
+    """Return every shot that a job has looked at: its title, frames there and frames in all."""
+    found: dict[str, dict[str, Any]] = {}
+    for job in jobs:
+        store = Store(out / job.store)
+        for key, said in job.shots.items():
+            there = min(_frames_there(store, key), said["of"])
+            state = "done" if there == said["of"] else "running" if job.runs else "stopped"
+            found[key] = {"title": said["title"], "frames": there, "of": said["of"],
+                          "state": state, "host": job.host}
+    return found
+
+
+def _frames_there(store: Store, key: str) -> int:
+    return sum(path.stem.isdecimal() for path in store.shot_folder(key).glob("*.npz"))
+
+
+def _not_drawn(job: JobState) -> int:
+    """Return how many clips of a job nobody has looked at yet."""
+    return max(0, int(job.facts.get("clips", 0)) - len(job.clips))
+
+
+def _time_left(job: JobState, shots: dict[str, dict[str, Any]]) -> float | None:
+    """Return the seconds that its frames still take, shots not yet drawn taken to be as long."""
+    mine = [shots[key] for key in job.shots]
+    if job.rate is None or not mine:
+        return None
+    left = sum(int(shot["of"] - shot["frames"]) for shot in mine)
+    mean = sum(int(shot["of"]) for shot in mine) / len(mine)
+    not_drawn = max(0, int(job.facts.get("shots", 0)) - len(mine))
+    return round((left + not_drawn * mean) / job.rate, 1)
+
+
+def _job_said(job: JobState) -> dict[str, Any]:
+    return {
+        "host": job.host, "pid": job.pid, "since": job.since, "runs": job.runs,
+        "ended": job.ended, "why": job.why, "last_sign_of_life": job.last_sign,
+        "seconds_since_sign": round(max(0.0, time.time() - job.last_sign), 1),
+        "devices": job.facts.get("devices"), "left_s": job.facts.get("left_s"),
+        "frames": job.frames[-1][1] if job.frames else 0,
+        "frames_per_s": None if job.rate is None else round(job.rate, 3),
+        "tasks": [{"title": title, "worker": said.get("worker"), "since": said["at"]}
+                  for title, said in job.tasks.items()],
+    }

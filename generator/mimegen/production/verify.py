@@ -1,0 +1,148 @@
+"""Whether what a folder of clips holds is whole: clips, rows, and the frames in the store."""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from hashlib import file_digest
+from itertools import chain
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.compositing.decode import decoded_clip
+from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems
+from mimegen.manifest.row import Row
+from mimegen.store.frames import checked_frame, frame_name
+from mimegen.store.store import Store
+
+# Frames a second; rates are whole numbers or NTSC's.
+_SAME_RATE = 0.01
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A file that is not as it should be, why, and the rows of the clips that it spoils."""
+
+    file: Path
+    why: str
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was looked at, how much of it, and what is wrong; ``notes`` say what was not."""
+
+    clips: int
+    shots: int
+    frames: int
+    faults: tuple[Fault, ...]
+    notes: tuple[str, ...]
+
+
+def verify(out: Path, store: Store) -> Findings:
+    """Read every clip, row and frame of ``out`` and say what is wrong with them.
+
+    Clips are decoded and hashed whole, as many at a time as there are cores. Raises RequestError
+    where there is nothing to look at.
+    """
+    if not (out / MANIFEST).is_file() and not (out / "clips").is_dir():
+        raise RequestError(f"{out}: holds neither {MANIFEST} nor clips/; name the folder that"
+                           " render wrote to")
+    lines = list(rows_or_problems(out))
+    rows = [line for line in lines if isinstance(line, Row)]
+    faults = [Fault(out / MANIFEST, str(line)) for line in lines if not isinstance(line, Row)]
+    shots, notes = _shots(rows), tuple[str, ...]()
+    if shots and not (store.root / "shots").is_dir():
+        shots, notes = {}, (f"{store.root}: no store there, so frames were not looked at; say"
+                            " --store",)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = chain(pool.map(partial(_clip_faults, out), rows),
+                      pool.map(partial(_shot_faults, store), shots.values()))
+        faults += chain.from_iterable(found)
+    faults += [*_double_rows(out, rows), *_without_row(out, rows)]
+    return Findings(len(rows), len(shots), sum(shot[0].frames for shot in shots.values()),
+                    tuple(faults), notes)
+
+
+def _shots(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each shot."""
+    shots = defaultdict(list)
+    for row in rows:
+        if row.shot_key is not None:
+            shots[row.shot_key].append(row)
+    return dict(shots)
+
+
+def _clip_faults(out: Path, row: Row) -> list[Fault]:
+    path = clip_path(out, row)
+    return [Fault(path, why, (row,)) for why in _what_is_wrong(path, row)]
+
+
+def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
+    if not path.is_file():
+        yield "is not there"
+        return
+    with path.open("rb") as file:
+        if file_digest(file, "sha256").hexdigest() != row.sha256:
+            yield "its SHA-256 is not the row's"
+    if path.suffix != ".mp4":
+        return
+    try:
+        video = decoded_clip(path)
+    except RequestError as problem:
+        yield str(problem).removeprefix(f"{path}: ")
+        return
+    if video.frames != row.frames:
+        yield f"has {video.frames} frames, its row says {row.frames}"
+    if (video.width, video.height) != (row.width, row.height):
+        yield f"is {video.width}x{video.height}, its row says {row.width}x{row.height}"
+    if abs(video.fps - row.fps) > _SAME_RATE:
+        yield f"has {video.fps:g} frames a second, its row says {row.fps:g}"
+
+
+def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
+    key = rows[0].shot_key or ""
+    folder = store.shot_folder(key)
+    faults, absent = [], []
+    facts = store.shot_facts(key)
+    if facts is None or facts.get("frames") != rows[0].frames:
+        faults.append(Fault(folder / "shot.json", "is absent, damaged, or says another number of"
+                            " frames than the row", tuple(rows)))
+    for number in range(rows[0].frames):
+        path = folder / frame_name(number)
+        try:
+            checked_frame(path)
+        except FileNotFoundError:
+            absent.append(number)
+        except (ValueError, OSError):
+            faults.append(Fault(path, "its checksum does not fit", tuple(rows)))
+    if absent:
+        faults.append(Fault(folder, f"lacks {_spans(absent)}", tuple(rows)))
+    return faults
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Return ascending numbers of frames as a person says them: 3, 5-9."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    said = [f"{first}-{last}" if last > first else f"{first}" for first, last in spans]
+    return f"{len(numbers)} of its frames: {', '.join(said)}"
+
+
+def _double_rows(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
+    for name, count in Counter(row.file_name for row in rows).items():
+        if count > 1:
+            yield Fault(out / name, f"has {count} rows, one is expected")
+
+
+def _without_row(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
+    known = {row.file_name for row in rows}
+    for path in sorted((out / "clips").glob("*.mp4")):
+        if not path.name.startswith(".") and f"clips/{path.name}" not in known:
+            yield Fault(path, "has no row in the manifest")

@@ -1,0 +1,62 @@
+"""What a store holds, and what of it nobody needs any more."""
+
+import json
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mimegen.store.store import Store
+
+KINDS = ("shots", "stills", "clips", "characters", "performances")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A finished piece: a shot's folder, or a file."""
+
+    kind: str
+    path: Path
+
+    @property
+    def key(self) -> str:
+        """Its content key."""
+        return self.path.stem
+
+    @cached_property
+    def size(self) -> int:
+        """Its bytes."""
+        files = self.path.iterdir() if self.path.is_dir() else (self.path,)
+        total = 0
+        for file in files:
+            with suppress(FileNotFoundError):
+                total += file.stat().st_size
+        return total
+
+    def facts(self) -> dict[str, object]:
+        """Return what is recorded of a shot or a clip; nothing of other pieces."""
+        path = self.path / "shot.json" if self.kind == "shots" else self.path
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return facts if isinstance(facts, dict) else {}
+
+    def remove(self) -> None:
+        """Remove it. What is read of a shot first goes first, so that no half counts as whole."""
+        if self.kind == "shots":
+            (self.path / "shot.json").unlink(missing_ok=True)
+            shutil.rmtree(self.path)
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def pieces(store: Store, kinds: Collection[str] = KINDS) -> Iterator[Piece]:
+    """Yield the pieces of a store, by kind and key; unfinished ones are none."""
+    for kind in kinds:
+        folder = store.root / kind
+        for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+            inner = sorted(entry.iterdir()) if entry.is_dir() and len(entry.name) == 2 else [entry]
+            yield from (Piece(kind, path) for path in inner if not path.name.startswith("."))

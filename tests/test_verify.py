@@ -1,0 +1,159 @@
+"""Verify names what is wrong with clips, rows and frames, and makes just that again."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import frames_of, mimegen, rows_of
+
+
+@pytest.fixture
+def out(three_clips: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(three_clips, tmp_path / "out"))
+
+
+def told(out: Path, *more: object) -> tuple[int, dict[str, Any]]:
+    done = mimegen("verify", out, "--json", *more)
+    assert not done.stderr, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def row_of(out: Path, variant: str) -> dict[str, Any]:
+    return next(row for row in rows_of(out) if row["config_name"] == variant)
+
+
+def clip_of(out: Path, variant: str) -> Path:
+    return out / row_of(out, variant)["file_name"]
+
+
+def shot_of(out: Path) -> Path:
+    key = row_of(out, "base+blank@0")["shot_key"]
+    return out / "store" / "shots" / key[:2] / key
+
+
+def rewrite(out: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    rows = [change(row) for row in rows_of(out)]
+    (out / "manifest.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows if row is not None))
+
+
+def test_what_render_made_is_whole(out: Path) -> None:
+    status, said = told(out)
+    assert status == 0 and said["whole"] and not said["faults"]
+    assert said["clips"] == 3 and said["shots"] == 1
+    assert said["frames"] == len(frames_of(out)) > 5
+    assert "all whole" in mimegen("verify", out).stdout
+
+
+def cut_clip(out: Path) -> tuple[Path, str]:
+    path = clip_of(out, "base+aligned@0")
+    path.write_bytes(path.read_bytes()[:-200])
+    return path, "SHA-256"
+
+
+def lost_clip(out: Path) -> tuple[Path, str]:
+    path = clip_of(out, "base+blank@0")
+    path.unlink()
+    return path, "not there"
+
+
+def lost_dots(out: Path) -> tuple[Path, str]:
+    path = clip_of(out, "pointlight@0")
+    path.unlink()
+    return path, "not there"
+
+
+def no_clip_at_all(out: Path) -> tuple[Path, str]:
+    path = clip_of(out, "base+blank@0")
+    path.write_text("no clip")
+    return path, "does not decode"
+
+
+def rotten_frame(out: Path) -> tuple[Path, str]:
+    path = shot_of(out) / "000003.npz"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    return path, "checksum"
+
+
+def lost_frame(out: Path) -> tuple[Path, str]:
+    (shot_of(out) / "000002.npz").unlink()
+    return shot_of(out), "lacks 1 of its frames: 2"
+
+
+def no_facts(out: Path) -> tuple[Path, str]:
+    path = shot_of(out) / "shot.json"
+    path.write_text("{")
+    return path, "damaged"
+
+
+def no_row(out: Path) -> tuple[Path, str]:
+    path = clip_of(out, "base+aligned@0")
+    rewrite(out, lambda row: None if row["config_name"] == "base+aligned@0" else row)
+    return path, "no row"
+
+
+def wrong_row(out: Path) -> tuple[Path, str]:
+    rewrite(out, lambda row: row | ({"frames": 99, "fps": 7, "width": 98}
+                                    if row["config_name"] == "pointlight@0" else {}))
+    return clip_of(out, "pointlight@0"), "its row says 99"
+
+
+@pytest.mark.parametrize("damage", [cut_clip, lost_clip, lost_dots, no_clip_at_all, rotten_frame,
+                                    lost_frame, no_facts, no_row, wrong_row])
+def test_each_damage_is_named_and_mended_and_nothing_else_is_made(
+    damage: Callable[[Path], tuple[Path, str]], three_clips: Path, out: Path
+) -> None:
+    before = frames_of(out)
+    path, why = damage(out)
+    status, said = told(out)
+    assert status == 1 and not said["whole"]
+    assert {fault["file"] for fault in said["faults"]} == {str(path)}
+    assert any(why in fault["why"] for fault in said["faults"]), said["faults"]
+    status, said = told(out, "--repair")
+    assert status == 0 and said["whole"] and not said["not_repaired"], said
+    assert rows_of(out) == rows_of(three_clips)
+    for row in rows_of(three_clips):
+        name = row["file_name"]
+        assert (out / name).read_bytes() == (three_clips / name).read_bytes()
+    touched = {frame for frame, time in frames_of(out).items() if before[frame] != time}
+    assert len(touched) == (1 if damage in (rotten_frame, lost_frame) else 0)
+
+
+def test_what_cannot_be_made_again_is_named_and_the_rest_is_made(out: Path) -> None:
+    lost_clip(out)
+    (out / "clips" / "stranger.mp4").write_bytes(clip_of(out, "pointlight@0").read_bytes())
+    gone = clip_of(out, "pointlight@0")
+    gone.unlink()
+    rewrite(out, lambda row: row | ({"action": "my_dance"}
+                                    if row["config_name"] == "pointlight@0" else {}))
+    status, said = told(out, "--repair")
+    assert status == 1
+    assert {Path(fault["file"]).name for fault in said["faults"]} == {gone.name, "stranger.mp4"}
+    reasons = " ".join(said["not_repaired"].values())
+    assert "my_dance" in reasons and "the store knows of no such clip" in reasons
+    assert clip_of(out, "base+blank@0").is_file()
+
+
+def test_a_line_that_is_no_row_is_named(out: Path) -> None:
+    with (out / "manifest.jsonl").open("a") as file:
+        file.write("{\n")
+    status, said = told(out)
+    assert status == 1 and "line 4 is not a manifest row" in said["faults"][0]["why"]
+
+
+def test_clips_without_their_store_are_whole_and_that_is_said(out: Path) -> None:
+    shutil.rmtree(out / "store")
+    status, said = told(out)
+    assert status == 0 and said["frames"] == 0 and "no store there" in said["notes"][0]
+
+
+def test_a_folder_without_clips_is_a_wrong_request(tmp_path: Path) -> None:
+    done = mimegen("verify", tmp_path)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert "manifest.jsonl" in done.stderr

@@ -11,6 +11,7 @@ from mimegen.commands.import_ import import_command
 from mimegen.commands.inspect import inspect_command
 from mimegen.commands.list import list_command
 from mimegen.commands.permute import permute_command
+from mimegen.commands.plan import plan_command
 from mimegen.commands.pointlight import pointlight_command
 from mimegen.commands.questions import questions_command
 from mimegen.commands.render import render_command
@@ -20,6 +21,7 @@ from mimegen.commands.status import status_command
 from mimegen.commands.store import store_command
 from mimegen.commands.take import take_command
 from mimegen.commands.verify import verify_command
+from mimegen.commands.work import work_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,3 +47,5 @@ main.add_command(evaluate_command)
 main.add_command(verify_command)
 main.add_command(status_command)
 main.add_command(store_command)
+main.add_command(plan_command)
+main.add_command(work_command)

@@ -141,15 +141,11 @@ def _shots(out: Path, jobs: Iterable[JobState]) -> dict[str, dict[str, Any]]:
     for job in jobs:
         store = Store(out / job.store)
         for key, said in job.shots.items():
-            there = min(_frames_there(store, key), said["of"])
+            there = min(store.frames_there(key), said["of"])
             state = "done" if there == said["of"] else "running" if job.runs else "stopped"
             found[key] = {"title": said["title"], "frames": there, "of": said["of"],
                           "state": state, "host": job.host}
     return found
-
-
-def _frames_there(store: Store, key: str) -> int:
-    return sum(path.stem.isdecimal() for path in store.shot_folder(key).glob("*.npz"))
 
 
 def _not_drawn(job: JobState) -> int:

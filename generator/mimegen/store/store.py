@@ -127,6 +127,10 @@ class Store:
             publish(folder / "whole.json", json.dumps(whole))
         return missing
 
+    def frames_there(self, key: str) -> int:
+        """Return how many frames of a shot there are, unread."""
+        return sum(path.stem.isdecimal() for path in self.shot_folder(key).glob("*.npz"))
+
     def sweep(self, keys: Iterable[str]) -> None:
         """Remove what killed writers left beside the frames of these shots and beside stills."""
         stills = self.root / "stills"

@@ -1,0 +1,113 @@
+"""``mimegen plan``: what a request would make and take, before anything is made."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.render import render_command
+from mimegen.commands.selection import Selection, selection_options
+from mimegen.production.estimate import estimate
+from mimegen.production.paces import Pace, calibrate, known_pace
+from mimegen.production.planfile import PlanFile, job_template
+from mimegen.store.store import Store
+
+_ARGUMENTS = "arguments"
+
+
+class _Remembering(click.Command):
+    """A command that remembers what was said, word for word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command("plan", cls=_Remembering)
+@exits_cleanly
+@selection_options
+@click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
+@click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain",
+              help="For --export: as in render.")
+@click.option("--store", "store_folder", type=click.Path(path_type=Path),
+              help="Where finished frames are kept.  [default: OUT/store]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--calibrate", "calibrates", is_flag=True,
+              help="Measure this machine with a few frames of the first shot, and remember it.")
+@click.option("--export", nargs=2, type=(click.Choice(["openjd"]), click.Path(path_type=Path)),
+              metavar="openjd FILE",
+              help="Write an Open Job Description that does the plan, and FILE's plan beside it.")
+def plan_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
+                 as_json: bool, calibrates: bool, export: tuple[str, Path] | None) -> int:
+    """Say what render would make with the same options: frames, clips, hours, gigabytes."""
+    store = Store((store_folder or out / "store").resolve())
+    device = selection.device.kind
+    pace = calibrate(selection.plan, selection.config, selection.device) if calibrates \
+        else known_pace(selection.config, device)
+    said = estimate(selection.plan, selection.config, device, store, out, pace)
+    if export is not None:
+        said["exported"] = _export(selection, store, export[1], pace)
+    click.echo(json.dumps(said, indent=1, ensure_ascii=False) if as_json else _text(said))
+    return DONE
+
+
+def _export(selection: Selection, store: Store, path: Path, pace: Pace | None) -> list[str]:
+    """Write the template and, beside it, the plan file; return where."""
+    if path.suffix.lower() != ".json":
+        raise RequestError(f"{path}: a job template is written to a .json file")
+    path = path.resolve()
+    beside = path.with_name(f"{path.stem}.plan.json")
+    device = selection.device.kind
+    plan = PlanFile.of(selection.plan, store, device, _request(device))
+    command = Path(sys.executable).with_name("mimegen")
+    template = job_template(beside, plan, f"mimegen {path.stem}",
+                            str(command) if command.exists() else "mimegen",
+                            None if pace is None else pace.seconds_per_frame)
+    plan.write(beside)
+    publish(path, json.dumps(template, indent=1))
+    return [str(path), str(beside)]
+
+
+def _request(device: str) -> list[str]:
+    """Return what was said here as arguments of render, with paths that hold anywhere."""
+    context = click.get_current_context()
+    parser = context.command.make_parser(context)
+    said, *_ = parser.parse_args(list(context.meta[_ARGUMENTS]))
+    said |= {name: context.params[name] for name in ("out", "libraries")} | {"device": device}
+    words: list[str] = []
+    for option in render_command.params:
+        value = said.get(option.name or "")
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if each is not None:
+                words += [option.opts[-1], _anywhere(option, str(each))]
+    return words
+
+
+def _anywhere(option: click.Parameter, value: str) -> str:
+    is_path = isinstance(option.type, click.Path)
+    return str(Path(value).resolve()) if is_path or Path(value).is_file() else value
+
+
+def _text(said: dict[str, Any]) -> str:
+    about = "" if said["frames_are_exact"] else "about "
+    lines = [
+        f"clips    {said['clips']}, {said['clips_there']} of them there",
+        f"shots    {said['shots']}, {said['shots_there']} of them rendered",
+        f"frames   {about}{said['frames']}, {said['frames_there']} of them in {said['store']}",
+    ]
+    if said["hours"] is None:
+        lines.append(f"hours    not known: {said['config']} was never measured on {said['device']};"
+                     " say --calibrate")
+    else:
+        lines.append(f"hours    {about}{said['hours']:.3g} {said['hours_of']} hours to render on"
+                     f" {said['device']} ({said['seconds_per_frame']:.3g} s a frame), and"
+                     f" {said['encoding_cpu_core_hours']:.3g} CPU core hours to encode")
+    lines.append(f"storage  about {said['storage_gb']:.3g} GB more")
+    lines += [f"left out: {reason}" for reason in said["left_out"]]
+    lines += [f"wrote    {path}" for path in said.get("exported", ())]
+    return "\n".join(lines)

@@ -1,0 +1,50 @@
+"""``mimegen work``: tasks of a plan file, and nothing else."""
+
+import os
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import click
+
+from mimegen.base.errors import RequestError
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly
+from mimegen.commands.render import render_command
+from mimegen.farm.dispatch import TaskFailed, run_tasks
+from mimegen.farm.executor import Unfit
+from mimegen.farm.local import LocalExecutor
+from mimegen.production.planfile import PlanFile, numbers_of
+from mimegen.stage.auto import choose_device
+from mimegen.stage.jobs import FrameDone
+
+
+@click.command("work")
+@exits_cleanly
+@click.argument("planfile", type=click.Path(path_type=Path))
+@click.option("--frames", metavar="A-B", help="The frames with these numbers, as in 0-11 or 3,7.")
+@click.option("--stills", metavar="A-B", help="The sets' pictures with these numbers.")
+@click.option("--clips", is_flag=True, help="The clips and the manifest, from what is there.")
+def work_command(planfile: Path, frames: str | None, stills: str | None, clips: bool) -> int:
+    """Do tasks of a file that `mimegen plan --export` wrote; what is there already is left."""
+    if (frames is not None) + (stills is not None) + clips != 1:
+        raise RequestError("say one of --frames A-B, --stills A-B and --clips")
+    plan = PlanFile.read(planfile)
+    if clips:
+        render_command.main(list(plan.request), prog_name="mimegen render")
+    drawn = plan.some_frames(numbers_of(frames)) if frames else plan.some_stills(
+        numbers_of(stills or ""))
+    tasks = [rest for task in drawn if (rest := task.remaining()) is not None]
+    device = choose_device(plan.device)
+    start = partial(LocalExecutor, device.seats(1), 0 if device.kind != "cpu" else
+                    os.cpu_count() or 1, plan.store / "scratch")
+    failed = 0
+    with closing(run_tasks(tasks, start)) as events:
+        for event in events:
+            match event:
+                case FrameDone():
+                    click.echo(f"frame {event.frame} of camera {event.camera}:"
+                               f" {event.seconds:.2f} s")
+                case TaskFailed() | Unfit():
+                    failed += isinstance(event, TaskFailed)
+                    click.echo(f"mimegen: {event.why}", err=True)
+    return SOME_FAILED if failed else DONE

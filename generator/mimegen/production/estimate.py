@@ -1,0 +1,116 @@
+"""What a plan takes: how many frames and clips are there, and hours and bytes for the rest."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mimegen.library.take import Take
+from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.plan import CastingPlan, Plan
+from mimegen.production.clipfolder import ClipFolder
+from mimegen.production.paces import Pace
+from mimegen.production.render import BYTES_PER_PIXEL
+from mimegen.stage.config import RenderConfig
+from mimegen.store.store import Store
+
+# Scores take up to seconds to perform; of further takes the mean is taken.
+MOST_PERFORMED = 20
+
+
+@dataclass
+class _Count:
+    """What was counted; ``unknown`` shots belong to takes whose length nobody looked up."""
+
+    shots_there: int = 0
+    clips_there: int = 0
+    frames: int = 0
+    frames_there: int = 0
+    clip_frames_left: int = 0
+    shots_known: int = 0
+    shots_unknown: int = 0
+    clips_unknown: int = 0
+    lengths: dict[str, int] = field(default_factory=dict)
+
+
+def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: Path,
+             pace: Pace | None) -> dict[str, Any]:
+    """Return what a plan takes, as JSON content; hours are None without a ``pace``.
+
+    Frames are counted, not read: a damaged one is found when it is rendered from. Raises
+    RequestError where a take cannot be read.
+    """
+    count, folder = _Count(), ClipFolder.of(out, opaque=False)
+    for part in plan.castings():
+        _add(part, config.fps, store, folder, count)
+    mean = count.frames / count.shots_known if count.shots_known else 0.0
+    frames = round(count.frames + mean * count.shots_unknown)
+    left = frames - count.frames_there
+    encoded = round(count.clip_frames_left + mean * count.clips_unknown)
+    return {
+        "clips": len(plan), "clips_there": count.clips_there, "displays": plan.displays,
+        "shots": plan.shots, "shots_there": count.shots_there,
+        "frames": frames, "frames_there": count.frames_there, "frames_left": left,
+        "frames_are_exact": not count.shots_unknown,
+        "config": config.name, "device": device, "store": str(store.root),
+        "seconds_per_frame": pace and pace.seconds_per_frame,
+        "hours": pace and round(left * pace.seconds_per_frame / 3600, 4),
+        "hours_of": "CPU core" if device == "cpu" else "GPU",
+        "encoding_cpu_core_hours": pace and round(
+            encoded * pace.encoding_seconds_per_frame / 3600, 4),
+        "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 4),
+        "left_out": list(plan.left_out),
+    }
+
+
+def _add(part: CastingPlan, fps: float, store: Store, folder: ClipFolder, count: _Count) -> None:
+    frames = _length(part, fps, store, count)
+    shots, clips = part.shots, [clip for clip in part.clips if not _is_there(clip, store, folder)]
+    count.clips_there += len(part.clips) - len(clips)
+    count.clips_there += sum(_is_there(clip, store, folder) for clip in part.displays)
+    if frames is None:
+        count.shots_unknown += len(shots)
+        count.clips_unknown += len(clips)
+        return
+    there = [min(frames, store.frames_there(shot.key)) for shot in shots]
+    count.shots_known += len(shots)
+    count.shots_there += sum(each == frames for each in there)
+    count.frames += frames * len(shots)
+    count.frames_there += sum(there)
+    count.clip_frames_left += frames * len(clips)
+
+
+def _length(part: CastingPlan, fps: float, store: Store, count: _Count) -> int | None:
+    """Return the frames of a casting's shots; None once enough takes have been performed."""
+    take = part.casting.take
+    for shot in part.shots:
+        facts = store.shot_facts(shot.key)
+        if facts is not None:
+            return int(facts["frames"])
+    if part.shots and take.key not in count.lengths:
+        if len(count.lengths) >= MOST_PERFORMED:
+            return None
+        count.lengths[take.key] = _frames(take, fps)
+    return count.lengths.get(take.key, 0)
+
+
+def _frames(take: Take, fps: float) -> int:
+    """Return how many frames a take has at a rate, as ``motion.editing.resampled`` counts them."""
+    motion = take.sources(fps)[0][0]
+    if motion.fps == fps:
+        return motion.frames
+    return int(np.floor(motion.duration * fps + 1e-6)) + 1
+
+
+def _is_there(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> bool:
+    names = [folder, ClipFolder(folder.out, True, folder.salt)]
+    return store.clip_recorded(clip.key) > 0 and any(
+        each.target(clip.sample_id).is_file() for each in names)
+
+
+def _bytes(frames: int, encoded: int, config: RenderConfig, pace: Pace | None) -> float:
+    """Return what frames and clips will take; frames' share of the clips where none is known."""
+    if pace is None or not pace.clip_bytes_per_frame:
+        return frames * BYTES_PER_PIXEL * config.width * config.height
+    return frames * pace.bytes_per_frame + encoded * pace.clip_bytes_per_frame

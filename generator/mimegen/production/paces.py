@@ -1,0 +1,135 @@
+"""How long a frame takes and how large it is, as measured, per render config and device.
+
+Kept in the user's cache, ``$XDG_CACHE_HOME/mimegen/paces.json``.
+"""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key, publish, scratch_folder
+from mimegen.base.locks import locked
+from mimegen.compositing.backdrop import backdrop
+from mimegen.compositing.video import write_clip
+from mimegen.farm.dispatch import TaskFailed, run_tasks
+from mimegen.farm.local import LocalExecutor
+from mimegen.farm.task import Task
+from mimegen.plan.clips import Clip
+from mimegen.plan.plan import CastingPlan, Plan
+from mimegen.plan.shots import camera_of
+from mimegen.production.tasks import casting_tasks
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.devices import Device
+from mimegen.stage.jobs import FrameDone, ShotJob
+from mimegen.store.store import Store
+
+# One more is rendered first, which warms Blender up and does not count.
+FRAMES = 8
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What a frame of a config takes: seconds of one core or GPU, and bytes."""
+
+    config: str
+    device: str
+    seconds_per_frame: float
+    encoding_seconds_per_frame: float
+    bytes_per_frame: float
+    clip_bytes_per_frame: float
+
+
+def known_pace(config: RenderConfig, device: str) -> Pace | None:
+    """Return what was measured of a config on a kind of device by this user, if anything was."""
+    found = _read(_file()).get(_key(config, device))
+    try:
+        return None if found is None else Pace(**found)
+    except TypeError:
+        return None
+
+
+def calibrate(plan: Plan, config: RenderConfig, device: Device) -> Pace:
+    """Render and encode a few frames of a plan's first shot, and keep how long they took.
+
+    One worker renders, on one core or GPU, into a folder that goes again. Raises RequestError
+    where the plan renders nothing, and where rendering fails.
+    """
+    part = next((part for part in plan.castings() if part.clips), None)
+    if part is None:
+        raise RequestError("--calibrate: the selection renders nothing; dots take no Blender")
+    plain = [clip for clip in part.clips if clip.background.set is None]
+    clip = (plain or part.clips)[0]
+    with scratch_folder() as folder:
+        store = Store(folder / "store")
+        seconds, files = _rendered(CastingPlan(part.casting, (clip,)), store, device)
+        encoding, size = _encoded(clip, files, store, folder) if plain else (0.0, 0.0)
+        frames = float(np.mean([file.stat().st_size for file in files]))
+    pace = Pace(config.name, device.kind, seconds, encoding, frames, size)
+    _keep(config, pace)
+    return pace
+
+
+def _rendered(part: CastingPlan, store: Store, device: Device) -> tuple[float, list[Path]]:
+    """Return the mean seconds of the frames after the first, and the files of all."""
+    job = next(work.job for work in casting_tasks(part, store, set())
+               if isinstance(work, Task) and isinstance(work.job, ShotJob))
+    missing = np.zeros_like(job.missing)
+    first = max(0, (len(missing) - FRAMES - 1) // 2)
+    missing[first:first + FRAMES + 1, 0] = True
+    start = partial(LocalExecutor, device.seats(1), 1 if device.kind == "cpu" else 0,
+                    store.scratch)
+    seconds = []
+    with closing(run_tasks([Task(job.only(missing), "calibration")], start)) as events:
+        for event in events:
+            if isinstance(event, FrameDone):
+                seconds.append(event.seconds)
+            if isinstance(event, TaskFailed):
+                raise RequestError(event.why)
+    files = [job.frame_file(int(frame), 0) for frame in np.flatnonzero(missing[:, 0])]
+    return float(np.mean(seconds[1:] or seconds)), files
+
+
+def _encoded(clip: Clip, files: Sequence[Path], store: Store, folder: Path
+             ) -> tuple[float, float]:
+    """Return the seconds and the bytes of a frame of a clip."""
+    facts = store.shot_facts(clip.shot.key)
+    assert facts is not None, "shots are recorded before they are rendered"
+    scene, target = backdrop(clip.background, camera_of(facts), None), folder / "clip.mp4"
+    started = time.process_time()
+    began = time.monotonic()
+    write_clip(files, scene, clip.shot.config.fps, target)
+    seconds = max(time.process_time() - started, time.monotonic() - began)
+    return seconds / len(files), target.stat().st_size / len(files)
+
+
+def _keep(config: RenderConfig, pace: Pace) -> None:
+    path = _file()
+    with locked(path):
+        known = _read(path) | {_key(config, pace.device): asdict(pace)}
+        publish(path, json.dumps(known, indent=1))
+
+
+def _key(config: RenderConfig, device: str) -> str:
+    return content_key(config.model_dump(mode="json", exclude={"name", "description"}), device)
+
+
+def _file() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "mimegen" / "paces.json"
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -40,10 +40,11 @@ def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: b
         told = {"found": _said(findings),
                 "not_repaired": _repair(out, store, findings, libraries)}
         findings = verify(out, Store(store.root))
-    told = {"whole": not findings.faults, "seconds": round(time.monotonic() - started, 1),
+    whole = not findings.faults and not told.get("not_repaired")
+    told = {"whole": whole, "seconds": round(time.monotonic() - started, 1),
             **_said(findings), **told}
     click.echo(json.dumps(told, indent=1, ensure_ascii=False) if as_json else _text(told))
-    return SOME_FAILED if findings.faults else DONE
+    return DONE if whole else SOME_FAILED
 
 
 def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, ...]
@@ -74,7 +75,8 @@ def _text(told: dict[str, Any]) -> str:
     lines += [f"repaired {fault['file']}: {fault['why']}" for fault in mended]
     lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
     lines += told["notes"]
-    state = "all whole" if told["whole"] else f"{len(told['faults'])} faults"
+    bad = len(told["faults"]) or len(told.get("not_repaired", {}))
+    state = "all whole" if told["whole"] else f"{bad} faults"
     lines.append(f"{told['clips']} clips, {told['frames']} frames of {told['shots']} shots read in"
                  f" {duration(told['seconds'])}: {state}")
     return "\n".join(lines)

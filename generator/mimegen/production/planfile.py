@@ -142,7 +142,7 @@ def job_template(path: Path, plan_file: PlanFile, name: str, command: str,
         "name": name[:128],
         "parameterDefinitions": [
             {"name": "PlanFile", "type": "PATH", "objectType": "FILE", "dataFlow": "IN",
-             "default": str(path), "description": "What mimegen plan wrote beside the template."},
+             "default": path.name, "description": "What mimegen plan wrote beside the template."},
             {"name": "Mimegen", "type": "STRING", "default": command,
              "description": "The command on the machines that work."},
         ],

@@ -15,6 +15,8 @@ $(VENV)/.ready: pyproject.toml tools/system_libraries.sh
 		"for 3.12 and others; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(BIN)/python -c 'import wordllama' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'wordllama>=0.4,<0.5'
 	tools/system_libraries.sh $(BIN)/python
 	@touch $@
 

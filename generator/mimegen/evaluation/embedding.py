@@ -9,14 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.errors import RequestError
+
 # Of the similarity: far above the last bits in which machines differ.
 DIGITS = 4
 
 
 @cache
 def _model() -> Any:
-    import wordllama  # takes a second, and only questions need it
-
+    try:
+        import wordllama  # takes a second, and only questions need it
+    except ImportError as problem:
+        raise RequestError("the package wordllama, whose vectors tell near meanings, is not"
+                           f" installed ({problem}); pip install --no-deps 'wordllama>=0.4,<0.5'"
+                           ) from problem
     folder = Path(wordllama.__file__).parent
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 

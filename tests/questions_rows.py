@@ -27,9 +27,10 @@ def _row(action, take: str, variant: str) -> Row:
     names = {"blank": "blank", "aligned": action.aligned_background,
              "misaligned": action.misaligned_background}
     sample = f"{action.id}-{take}-seed0-{variant}"
-    return Row(sample_id=sample, file_name=f"clips/{sample}.mp4", action=action.id, take=take,
-               actor="choreography", labels=list(action.labels), avatar="man",
-               config_name=variant, semantic_group=action.semantic_group,
-               intentions=list(action.intentions), background_config=kind,
-               background_name=names[kind], seed=0, fps=30, frames=90, width=64, height=36,
-               sha256="0")
+    return Row.model_validate({
+        "sample_id": sample, "file_name": f"clips/{sample}.mp4", "action": action.id, "take": take,
+        "actor": "choreography", "labels": list(action.labels), "avatar": "man",
+        "config_name": variant, "semantic_group": action.semantic_group,
+        "intentions": list(action.intentions), "background_config": kind,
+        "background_name": names[kind], "seed": 0, "fps": 30, "frames": 90, "width": 64,
+        "height": 36, "sha256": "0"})

@@ -52,8 +52,8 @@ def told(question: Question, right: bool) -> Answer:
 
 
 def test_known_answers_give_the_table_and_mcnemar_s_p():
-    questions = sorted(asked("mc"), key=lambda one: one.performance)
-    names = sorted({one.performance for one in questions})
+    questions = sorted(asked("mc"), key=lambda one: one.performance or "")
+    names = sorted({one.performance or "" for one in questions})
     blank_right, aligned_right = names[:20], names[10:60]
     answers = [told(one, one.performance in (
         blank_right if one.variant == "base+blank@0" else aligned_right)) for one in questions]

@@ -4,6 +4,7 @@ import re
 import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import imageio_ffmpeg
 import pytest
@@ -234,7 +235,8 @@ def test_a_folder_without_clips_is_refused(tmp_path):
     ("uniform:4", [1, 3, 6, 8]), ("uniform:99", [*range(10)]), ("fps:5", [0, 2, 4, 6, 8]),
     ("fps:5:2", [0, 5]), ("window:0.2:0.6:5", [2, 4])])
 def test_frames_are_those_that_were_asked_for(text, frames):
-    assert parse_sampling(text).frames(10, 10) == frames
+    sampling = parse_sampling(text)
+    assert sampling is not None and sampling.frames(10, 10) == frames
 
 
 def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
@@ -260,12 +262,12 @@ def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
 # The audit
 
 
-def plain_file(path: Path, questions: list[dict]) -> Path:
+def plain_file(path: Path, questions: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(one) + "\n" for one in questions))
     return path
 
 
-def restarted_sampler(labels: list[str]) -> list[dict]:
+def restarted_sampler(labels: list[str]) -> list[dict[str, Any]]:
     """Questions as MIME's were made: a sampler that starts anew at each call."""
     questions = []
     for number, label in enumerate(labels):
@@ -276,7 +278,7 @@ def restarted_sampler(labels: list[str]) -> list[dict]:
     return questions
 
 
-def fair_questions(labels: list[str], rng: random.Random) -> list[dict]:
+def fair_questions(labels: list[str], rng: random.Random) -> list[dict[str, Any]]:
     """Blocks of four, shuffled."""
     pool = rng.sample(labels, len(labels) // 4 * 4)
     blocks = [pool[at:at + 4] for at in range(0, len(pool), 4)]

@@ -75,7 +75,7 @@ assert keys() == before
 print(json.dumps([before, after]))
 """
 KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "shot", "still", "clip",
-         "display"}
+         "drawn_shot", "drawn_still", "display"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
@@ -108,11 +108,13 @@ EXACTLY = {
     "retarget/performing.py": {"performance"},
     "pointlight/filming.py": {"display"},
     "stage/blender/materials.py": {"shot"},
-    "stage/framing.py": {"shot", "display"},
+    "stage/framing.py": {"shot", "drawn_shot", "display"},
     "stage/blender/frames.py": {"shot"},
     "stage/blender/worker.py": set(),
     "stage/blender/scenery.py": {"still"},
-    "stage/scenery/shapes.py": {"still"},
+    "stage/scenery/shapes.py": {"still", "drawn_still"},
+    "stage/raster/shot.py": {"drawn_shot"},
+    "stage/raster/scenery.py": {"drawn_still"},
     "compositing/backdrop.py": {"clip"},
     "choreography/lint.py": set(),
     "retarget/report.py": set(),

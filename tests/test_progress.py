@@ -82,4 +82,4 @@ def test_a_broken_file_in_a_list_is_named(tmp_path: Path) -> None:
     (tmp_path / "backgrounds").mkdir()
     (tmp_path / "backgrounds" / "mine.yaml").write_text("name: [mine")
     listed = CliRunner().invoke(main, ["list", "backgrounds", "--library", str(tmp_path)])
-    assert listed.exit_code == 2 and "mine.yaml: line 1" in listed.stderr
+    assert listed.exit_code == 2 and "mine.yaml: line 2" in listed.stderr

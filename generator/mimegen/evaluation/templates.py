@@ -1,4 +1,4 @@
-"""The wording of questions: YAML files in ``templates/``, or a user's own."""
+"""The wording of questions: YAML files in ``wordings/``, or a user's own."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from mimegen.base.errors import RequestError
 from mimegen.base.yaml_file import Strict, read_yaml
 
-FOLDER = Path(__file__).parent / "templates"
+FOLDER = Path(__file__).parent / "wordings"
 OF_FORMAT = {"mc": "mime", "free": "mime", "3afc": "actpld", "description": "actpld"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -59,7 +59,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "hours_of": "CPU core" if device == "cpu" else "GPU",
         "encoding_cpu_core_hours": pace and round(
             encoded * pace.encoding_seconds_per_frame / 3600, 4),
-        "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 4),
+        "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 6),
         "left_out": list(plan.left_out),
     }
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Sees that the system libraries which Blender (bpy) links to are there; installs them where it may.
+# Sees that the system libraries which Blender (bpy) links to are there; installs them where it may,
+# and with them OpenGL without a display, for drafts.
 # Usage: tools/system_libraries.sh PYTHON
 set -eu
-packages="libgl1 libsm6 libice6 libxi6 libxkbcommon0 libxrender1 libxfixes3 libxt6 libxext6 libx11-6 libgomp1"
+packages="libgl1 libsm6 libice6 libxi6 libxkbcommon0 libxrender1 libxfixes3 libxt6 libxext6 libx11-6 libgomp1 libegl1 libgl1-mesa-dri"
 
 missing() {
     find "$("$1" -c 'import importlib.util as u; print(u.find_spec("bpy").submodule_search_locations[0])')" \

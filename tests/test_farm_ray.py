@@ -136,13 +136,13 @@ def test_machines_that_join_are_used_and_lost_ones_cost_only_what_they_were_at(
             os.kill(int(newest.read_text().split()[-1]), signal.SIGKILL)
 
     events = carried_out(tasks(tmp_path, 16), tmp_path, cluster, react)
+    assert [event.why for event in events if isinstance(event, TaskFailed)] == []
     done = [event.task.title for event in events if isinstance(event, TaskDone)]
     assert sorted(done) == sorted(f"task {number}" for number in range(16))
-    assert not [event for event in events if isinstance(event, TaskFailed)]
     assert frames(tmp_path) == 96
     assert len(processes(tmp_path)) >= 3
-    # What was lost was begun again, and nothing else.
-    assert 1 <= seen.count("TaskBegun") - 16 <= 4
+    # What was lost was begun again, if anything was in flight there, and nothing else.
+    assert seen.count("TaskBegun") - 16 <= 4
     assert seen.count("FrameDone") <= 96 + 4
 
 

@@ -21,6 +21,8 @@ from mimegen.store.makers import note_maker
 # How often to look for machines that have joined.
 LOOK_EVERY_S = 2.0
 ANSWER_S = 20.0
+# A lost machine's workers are gone before Ray says that the machine is.
+NOTICED_S = 3.0
 
 
 @dataclass(eq=False)
@@ -174,11 +176,20 @@ class RayExecutor:
         self._looked_at = float("-inf")
         if task is not None:
             host = seat.place.host if seat.place else "a machine"
-            alive = seat.place is not None and seat.place.node in self._nodes()
+            alive = seat.place is not None and self._stays(seat.place.node)
             preempted = getattr(problem, "preempted", False)
             yield Heard(seat.name, Lost(f"the worker on {host} was lost"
                                         f" ({type(problem).__name__})",
                                         blameless=bool(preempted) or not alive), task)
+
+    def _stays(self, node: str) -> bool:
+        """Whether a machine is still there once Ray has had time to notice that it is not."""
+        until = time.monotonic() + NOTICED_S
+        while node in self._nodes():
+            if time.monotonic() > until:
+                return True
+            time.sleep(0.2)
+        return False
 
     def _remove(self, seat: _Seat) -> None:
         self._seats.remove(seat)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.pointlight.presets import read_display
+from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.framing import frame_camera
@@ -296,3 +298,14 @@ def test_dots_need_no_background() -> None:
     assert (plan.clips, plan.displays) == (8, 1)
     assert [text.split(" needs")[0] for text in plan.left_out] == [
         "boxing: base+misaligned@0", "boxing: adversarial+misaligned@0"]
+
+
+def test_space_is_asked_for_all_shots_that_are_not_begun(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, store = plan_of(takes_of("boxing"), "angles"), Store(tmp_path / "store")
+    one = BYTES_PER_PIXEL * CONFIG.width * CONFIG.height * CONFIG.fps
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=3.5 * one))
+    with pytest.raises(RequestError, match="these 4 shots alone"):
+        prepare_folders(plan, store, tmp_path)
+    store.record_shot(next(plan.castings()).shots[0].key, {"frames": 1})
+    prepare_folders(plan, store, tmp_path)

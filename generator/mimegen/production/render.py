@@ -124,16 +124,14 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
     if not (out / "clips").resolve().is_relative_to(out.resolve()):
         raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
                            " its manifest names only what lies in it")
-    first = next(iter(plan.castings()), None)
-    if first is None or not first.shots:
-        return
-    config = first.shots[0].config
-    need = BYTES_PER_PIXEL * config.width * config.height * config.fps
+    due = [shot.config for part in plan.castings() for shot in part.shots
+           if store.shot_facts(shot.key) is None]
+    need = BYTES_PER_PIXEL * sum(config.width * config.height * config.fps for config in due)
     free = shutil.disk_usage(store.root).free
     if need > free:
         raise RequestError(
             f"{store.root}: only {free / 1e6:.0f} MB free, but a second of each of these"
-            f" {plan.shots} shots alone takes about {need / 1e6:.0f} MB;"
+            f" {len(due)} shots alone takes about {need / 1e6:.0f} MB;"
             " free some space or name another place with --store"
         )
 

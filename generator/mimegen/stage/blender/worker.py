@@ -5,14 +5,13 @@ from multiprocessing.connection import Connection
 
 import bpy
 
-from mimegen.base.errors import means_full_disk
 from mimegen.stage.blender.frames import render_shot, stage_for
 from mimegen.stage.blender.render import PictureReader, use_device
 from mimegen.stage.blender.scenery import render_set
 from mimegen.stage.blender.shot import FigureStage
 from mimegen.stage.devices import kind_of_cpu
+from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
-from mimegen.stage.frames import ShotError
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.scenery.job import SetJob
 
@@ -48,9 +47,5 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
         return stage, JobDone()
     except (EOFError, ConnectionError):
         raise
-    except ShotError as problem:
-        return None, JobFailed(str(problem), means_full_disk(problem))
     except Exception as problem:
-        what = job.target if isinstance(job, SetJob) else job.folders[0]
-        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}",
-                               means_full_disk(problem))
+        return None, failure(job, problem)

@@ -5,10 +5,10 @@ from multiprocessing.connection import Connection
 
 import moderngl
 
-from mimegen.base.errors import means_full_disk
 from mimegen.stage.devices import OPENGL, kind_of_cpu
+from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
-from mimegen.stage.frames import ShotError, publish_frames
+from mimegen.stage.frames import publish_frames
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.raster.context import open_context
 from mimegen.stage.raster.scenery import draw_set
@@ -44,12 +44,8 @@ def _attempt(context: moderngl.Context, job: ShotJob | SetJob, stage: RasterStag
         return stage, JobDone()
     except (EOFError, ConnectionError):
         raise
-    except ShotError as problem:
-        return None, JobFailed(str(problem), means_full_disk(problem))
     except Exception as problem:
-        what = job.target if isinstance(job, SetJob) else job.folders[0]
-        return None, JobFailed(f"{what}: {type(problem).__name__}: {problem}",
-                               means_full_disk(problem))
+        return None, failure(job, problem)
 
 
 def _shoot(context: moderngl.Context, job: ShotJob, stage: RasterStage | None,

@@ -5,9 +5,10 @@ import pytest
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.answers import Answer, chosen_option, final_phrase, read_answers
+from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
+from mimegen.evaluation.reading import chosen_option, final_phrase
 from mimegen.evaluation.scoring import contrasts, report, score
 from mimegen.evaluation.templates import read_templates
 from questions_rows import library_rows
@@ -29,7 +30,8 @@ def test_letters_and_texts_of_options_are_read(output, place):
 @pytest.mark.parametrize("output", [
     "", "   \n", "E", "A person is boxing", "I cannot tell", "A or B", "B, C", "A. B. C.",
     "B. golf swing", "The answer is A. No, the answer is B, surely so", "the answer is A or B",
-    "Option A is wrong, and so is option B", "The answer is not B", "swinging", "a boxer"])
+    "Option A is wrong, and so is option B", "\u212a", "The answer is not B", "swinging",
+    "a boxer"])
 def test_what_does_not_choose_one_option_is_not_guessed(output):
     assert chosen_option(output, OPTIONS[:3]) is None
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.answers import Answer, chosen_option, final_phrase
+from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.question import Question
+from mimegen.evaluation.reading import chosen_option, final_phrase
 from mimegen.evaluation.statistics import McNemar, clustered_wilson, holm, weighted_mean, wilson
 
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]

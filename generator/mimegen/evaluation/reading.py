@@ -49,7 +49,8 @@ def _agreed(letter: str, text: str, texts: list[str]) -> int | None:
         return place
     if rest in texts:
         return place if texts[place] == rest else None
-    others = [word for word in text.split() if word.strip(_MARKS) in [*ascii_uppercase[:len(texts)]]]
+    letters = ascii_uppercase[:len(texts)]
+    others = [word for word in text.split() if word.strip(_MARKS) in [*letters]]
     return None if others else place
 
 

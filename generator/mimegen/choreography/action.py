@@ -23,6 +23,20 @@ class TakeFacts(Strict):
     recognised_by: str | None = None
 
 
+class Cue(Strict):
+    """What a nonverbal cue may mean, where it is one that the action shows.
+
+    ``region`` is the part of the body; ``explanations`` are mental states, likeliest first;
+    ``means_in`` are situations in which it means the first of them, ``means_nothing_in`` others in
+    which it means nothing. Takes say in their ``.timeline.yaml`` when it is seen.
+    """
+
+    region: str = Field(min_length=1)
+    explanations: tuple[str, ...] = Field(min_length=1)
+    means_in: tuple[str, ...] = ()
+    means_nothing_in: tuple[str, ...] = ()
+
+
 class Action(Strict):
     """One file ``action.yaml``; its takes lie beside it.
 
@@ -40,6 +54,7 @@ class Action(Strict):
     misaligned_background: str | None = None
     semantic_group: str
     intentions: tuple[str, ...] = ()
+    cue: Cue | None = None
     hand_shapes: tuple[str, ...] = ()
     recognised_by: str
     licence: str

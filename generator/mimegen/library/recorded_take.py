@@ -51,6 +51,11 @@ class RecordedTake(Described):
                            self.options.subject, str(self.options.trim), self.hand_shape)
 
     @property
+    def timeline(self) -> None:
+        """Nobody has said what happens in motion capture."""
+        return None
+
+    @property
     def version(self) -> tuple[str, ...]:
         """What files and how much of them is used, in short."""
         return (self._content[:6],)

@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
+from mimegen.choreography.happenings import (
+    NOTHING,
+    TIMELINE_SUFFIX,
+    Happenings,
+    happenings,
+    read_happenings,
+)
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
 from mimegen.library.keys import score_code
 from mimegen.library.take import RELAXED, Described, Source
+from mimegen.manifest.timeline import CueFacts, Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +26,7 @@ class ScoreTake(Described):
 
     seed: int
     style: str | None = None
+    cue: CueFacts | None = None
 
     @cached_property
     def key(self) -> str:
@@ -58,6 +67,19 @@ class ScoreTake(Described):
         """Return every performer's motion at ``fps``, in one world."""
         scene = perform_scene(self.score, self.seed, fps, self.style)
         return tuple((motion, None) for motion in scene)
+
+    @property
+    def said(self) -> Happenings:
+        """What lies beside the score about things and steps. Raises RequestError where it is wrong.
+        """
+        path = self.file.with_name(self.name + TIMELINE_SUFFIX)
+        return read_happenings(path, self.score) if path.is_file() else NOTHING
+
+    @cached_property
+    def timeline(self) -> list[Interval]:
+        """What happens, from when to when. Raises RequestError as ``said``."""
+        cue = (self.labels[0], self.cue) if self.cue else None
+        return happenings(self.score, self.said, self.seed, self.style, cue)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

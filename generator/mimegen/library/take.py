@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mimegen.base.files import file_hash
+from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
 
 RELAXED = "relaxed"
@@ -97,6 +98,10 @@ class Take(Protocol):
     @property
     def key(self) -> str:
         """What the motions depend on: files, seed, and the code and data that make them."""
+
+    @property
+    def timeline(self) -> list[Interval] | None:
+        """What happens, from when to when; None where nobody knows."""
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion in one world frame.

@@ -16,6 +16,7 @@ from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake, read_score_once
 from mimegen.library.take import RELAXED, Take
 from mimegen.library.takefile import TAKE_SUFFIX, options_of, read_take_file
+from mimegen.manifest.timeline import CueFacts
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import both_people
@@ -40,6 +41,7 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
         aligned=action.aligned_background, misaligned=action.misaligned_background,
         file=file, seed=seed, actor="choreography", licence=action.licence, style=style,
         semantic_group=action.semantic_group, intentions=action.intentions,
+        cue=CueFacts(**action.cue.model_dump(mode="json")) if action.cue else None,
     )
 
 

@@ -2,20 +2,14 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field
 
-Number = int | float
+from mimegen.manifest.rowpart import Json, Number, RowPart
+from mimegen.manifest.timeline import Interval
+
 Numbers = list[Number]
-Json = dict[str, JsonValue]
 Vector = Annotated[Numbers, Field(min_length=3, max_length=3)]
 Quaternion = Annotated[Numbers, Field(min_length=4, max_length=4)]
-
-
-class RowPart(BaseModel):
-    """Facts that stand side by side in a row. What newer versions add is kept as it is."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
-    __pydantic_extra__: Json = Field(init=False)
 
 
 class CameraFacts(RowPart):
@@ -96,7 +90,8 @@ class OutputFacts(RowPart):
 
     passes: Json | None = Field(None, description="ground-truth passes: files by kind")
     permutation: Json | None = Field(None, description="the line of the specification it is from")
-    timeline: list[JsonValue] | None = Field(None, description="what happens from when to when")
+    timeline: list[Interval] | None = Field(
+        None, description="what happens from when to when, as far as it is known for certain")
 
 
 class DisplayFacts(RowPart):

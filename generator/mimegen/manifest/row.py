@@ -12,11 +12,10 @@ from mimegen.manifest.parts import (
     CharacterFacts,
     DisplayFacts,
     MotionFacts,
-    Number,
     OutputFacts,
-    RowPart,
     StageFacts,
 )
+from mimegen.manifest.rowpart import Number, RowPart
 
 ROW_VERSION = 2
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from mimegen.manifest.parts import RowPart
 from mimegen.manifest.row import Row
+from mimegen.manifest.rowpart import RowPart
 
 
 def row_schema() -> dict[str, Any]:

@@ -5,6 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish
 from mimegen.base.names import path_name
@@ -14,6 +16,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.take import Take
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import Interval, cut
 from mimegen.plan.clips import DisplayClip
 from mimegen.pointlight import outputs
 from mimegen.pointlight.filming import filmed, source_fps, write_mp4
@@ -31,7 +34,7 @@ def take_scene(take: Take, display: Display) -> Scene:
 
     Raises RequestError where a skeleton lacks a joint that the display's dots need.
     """
-    facts = {**take.facts(), "avatar": None, "dots_from": "motion"}
+    facts = {**take.facts(), "avatar": None, "dots_from": "motion", "timeline": take.timeline}
     for partner in take.files[1:]:
         facts |= {"partner_motion_file": partner.name,
                   "partner_motion_sha256": file_hash(partner)}
@@ -44,7 +47,7 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
 
     Raises RequestError where the motion does not fit the character.
     """
-    facts = {**casting.facts(), "dots_from": "character"}
+    facts = {**casting.facts(), "dots_from": "character", "timeline": casting.take.timeline}
     name = path_name(*casting.take.words, casting.name)
     return scene_of_performances(name, _performed(casting, fps), display, facts)
 
@@ -139,6 +142,19 @@ def write_display_clip(clip: DisplayClip, target: Path) -> Row:
 
 def _row(stimulus: Stimulus, sample_id: str, file: Path, file_name: str,
          planned: dict[str, Any] | None = None) -> Row:
-    return Row(**display_facts(stimulus) | (planned or {}) | {
+    shown = _timeline(stimulus)
+    facts = {name: value for name, value in display_facts(stimulus).items() if name != "timeline"}
+    return Row(**facts | ({"timeline": shown} if shown else {}) | (planned or {}) | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
+
+
+def _timeline(stimulus: Stimulus) -> list[Interval] | None:
+    """Return what happens in a display; None where it does not go on as the motion does."""
+    said: list[Interval] | None = stimulus.scene.facts.get("timeline")
+    shown = stimulus.moments
+    if said is None or len(shown) < 2 or not (np.diff(shown) > 0).all():
+        return None
+    end = len(shown) / stimulus.display.fps
+    moments = np.append(shown, 2 * shown[-1] - shown[-2])
+    return cut(said, moments, np.linspace(0.0, end, len(moments)))

@@ -13,7 +13,8 @@ from mimegen.plan.shots import camera_of
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
     config = clip.shot.config
-    return Row(**shot_facts | {
+    timeline = clip.shot.casting.take.timeline
+    return Row(**shot_facts | ({} if timeline is None else {"timeline": timeline}) | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",

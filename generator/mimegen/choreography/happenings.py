@@ -1,0 +1,269 @@
+"""What happens in a take, from when to when: what its score and its author know for certain.
+
+``<take>.timeline.yaml`` beside a score names the imagined things and the steps that a viewer can
+tell, in the score's own seconds. Seeds perform them at other times, more or less often, mirrored.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, cast
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from mimegen.base.errors import near_misses
+from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.choreography.hands import HANGING
+from mimegen.choreography.score import HandKey, Repeat, Score
+from mimegen.choreography.tracks import TimedKey, track_keys
+from mimegen.choreography.variation import Rendition, vary
+from mimegen.manifest.timeline import (
+    PARTNER,
+    PERFORMER,
+    CueFacts,
+    Hand,
+    Interval,
+    Thing,
+    retold,
+)
+from mimegen.motion.quaternions import FloatArray
+
+TIMELINE_SUFFIX = ".timeline.yaml"
+SIDES: tuple[Hand, Hand] = ("left", "right")
+Moment = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
+Span = tuple[Moment, Moment]
+
+
+def _without_sides(text: str) -> str:
+    """Refuse words that a mirrored take would make wrong."""
+    if {"left", "right"} & {*text.lower().split()}:
+        raise ValueError("is also said of mirrored takes: leave out left and right, and give"
+                         f" hand: (got {text!r})")
+    return text
+
+
+Words = Annotated[str, Field(min_length=1), AfterValidator(_without_sides)]
+
+
+class HeldThing(Strict):
+    """An imagined thing: its longest side in metres, and when it is held in which hand."""
+
+    size_m: float | None = Field(default=None, gt=0, le=50)
+    left: Literal["all"] | tuple[Span, ...] = ()
+    right: Literal["all"] | tuple[Span, ...] = ()
+
+
+class Step(Strict):
+    """What somebody ``does``, in the third person, and with which hand and thing."""
+
+    start: Moment = Field(alias="from")
+    end: Moment = Field(alias="to")
+    does: Words
+    hand: Hand | None = None
+    thing: str | None = None
+    who: Literal["performer", "partner"] = PERFORMER
+
+
+class CueTimes(Strict):
+    """When a cue begins, is at its fullest, and ends."""
+
+    start: Moment = Field(alias="from")
+    peak: Moment
+    end: Moment = Field(alias="to")
+    hand: Hand | None = None
+    who: Literal["performer", "partner"] = PERFORMER
+
+
+class Happenings(Strict):
+    """One file ``<take>.timeline.yaml``."""
+
+    things: dict[Words, HeldThing] = Field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    cue: CueTimes | None = None
+
+    def thing(self, name: str | None) -> Thing | None:
+        """Return a thing as rows have it."""
+        return None if name is None else Thing(name=name, size_m=self.things[name].size_m)
+
+
+NOTHING = Happenings()
+
+
+def read_happenings(path: Path, score: Score) -> Happenings:
+    """Read a ``.timeline.yaml`` file that lies beside a score.
+
+    Raises RequestError with the file, line and key of the first thing that is wrong.
+    """
+    document = YamlFile(path)
+    said = document.parsed(Happenings)
+    for number, step in enumerate(said.steps):
+        where = ("steps", number)
+        if step.thing is not None and step.thing not in said.things:
+            raise document.error((*where, "thing"), f"no thing is called {step.thing!r}"
+                                 f"{near_misses(step.thing, said.things)}")
+        if step.who == PARTNER and score.partner is None:
+            raise document.error((*where, "who"), "the score has no partner")
+        _check_span(document, (*where, "to"), (step.start, step.end), score)
+    for name, thing in said.things.items():
+        for side in SIDES:
+            for span in _spans(getattr(thing, side), score):
+                _check_span(document, ("things", name, side), span, score)
+    if said.cue is not None:
+        _check_span(document, ("cue", "to"), (said.cue.start, said.cue.end), score)
+        if not said.cue.start <= said.cue.peak <= said.cue.end:
+            raise document.error(("cue", "peak"), "lies outside of the cue")
+    return said
+
+
+def _check_span(document: YamlFile, where: Sequence[str | int], span: Span, score: Score) -> None:
+    start, end = span
+    if not start < end <= score.duration:
+        raise document.error(where, f"{start:g} to {end:g} s is no span of a score of"
+                                    f" {score.duration:g} s")
+    for repeat in score.repeat:
+        begins = repeat.after <= start < repeat.until
+        ends = repeat.after < end <= repeat.until
+        if begins != ends and not (start <= repeat.after and end >= repeat.until):
+            raise document.error(where, f"{start:g} to {end:g} s cuts into what is repeated,"
+                                        f" {repeat.after:g} to {repeat.until:g} s; lie within it,"
+                                        " or hold all of it")
+
+
+def _spans(said: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span, ...]:
+    return ((0.0, score.duration),) if said == "all" else said
+
+
+class _Course(NamedTuple):
+    """How a rendition goes through its score: pieces (score from, score to, performed from, to)."""
+
+    pieces: tuple[tuple[float, float, float, float], ...]
+
+    def times(self, start: float, end: float) -> Iterator[Span]:
+        """Yield when a span of the score is performed: not at all, once, or more often."""
+        begins = [piece for piece in self.pieces if piece[0] <= start < piece[1]]
+        ends = [piece for piece in self.pieces if piece[0] < end <= piece[1]]
+        within = [piece for piece in begins if piece in ends]
+        for piece in within:
+            yield _at(piece, start), _at(piece, end)
+        if not within and (after := [piece for piece in self.pieces if piece[1] > start]):
+            before = [piece for piece in self.pieces if piece[0] < end]
+            yield _at(after[0], max(start, after[0][0])), _at(before[-1], min(end, before[-1][1]))
+
+
+def _at(piece: tuple[float, float, float, float], moment: float) -> float:
+    first, last, begin, end = piece
+    return begin + (end - begin) * (moment - first) / (last - first)
+
+
+def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: str | None = None,
+               cue: tuple[str, CueFacts] | None = None) -> list[Interval]:
+    """Return what happens in the take that a seed and a style make of a score, in time's order.
+
+    ``cue`` is what the action's cue is called and what is known of it.
+
+    Times are seconds of the finished motion; life delays single limbs by a tenth or so.
+    """
+    renditions = vary(score, seed, style)
+    course = _course(score, renditions[0])
+    found = [Interval(kind="action", name=score.action, start_s=0.0,
+                      end_s=round(renditions[0].line.duration, 3)),
+             *_steps(said, course), *_held(score, said, course), *_cue(said, course, cue)]
+    for part, rendition, who in zip(score.parts(), renditions, (PERFORMER, PARTNER), strict=False):
+        found += _contacts(part, rendition, who)
+    return sorted(retold(found, renditions[0].mirror), key=_order)
+
+
+def _order(one: Interval) -> tuple[float, float, str, str, str]:
+    return one.start_s, one.end_s, one.kind, one.name, one.hand or ""
+
+
+def _course(score: Score, rendition: Rendition) -> _Course:
+    """Return the way through the score, repeats written out, as the rendition keeps its time."""
+    performed, written = rendition.line.clock
+    pieces, shift, begin = [], 0.0, 0.0
+    for repeat in score.repeat:
+        length = repeat.until - repeat.after
+        pieces.append((begin, repeat.after, begin + shift))
+        times = _times(score, repeat, rendition)
+        pieces += [(repeat.after, repeat.until, repeat.after + shift + turn * length)
+                   for turn in range(times)]
+        shift, begin = shift + (times - 1) * length, repeat.until
+    pieces.append((begin, score.duration, begin + shift))
+    return _Course(tuple(_timed(piece, performed, written) for piece in pieces
+                         if piece[1] > piece[0]))
+
+
+def _times(score: Score, repeat: Repeat, rendition: Rendition) -> int:
+    """Return how often the rendition performs what is repeated: its last line counts."""
+    [last] = [phase.line for phase in score.phases if phase.at == repeat.until]
+    return sum(phase.line == last for phase in rendition.line.phases)
+
+
+def _timed(piece: tuple[float, float, float], performed: FloatArray, written: FloatArray
+           ) -> tuple[float, float, float, float]:
+    first, last, begin = piece
+    ends = np.interp([begin, begin + last - first], written, performed)
+    return first, last, float(ends[0]), float(ends[1])
+
+
+def _interval(kind: str, name: str, span: Span, **facts: object) -> Interval:
+    return Interval.model_validate({
+        "kind": kind, "name": name, "start_s": round(span[0], 3), "end_s": round(span[1], 3)}
+        | {key: value for key, value in facts.items() if value is not None})
+
+
+def _steps(said: Happenings, course: _Course) -> Iterator[Interval]:
+    for step in said.steps:
+        for span in course.times(step.start, step.end):
+            yield _interval("step", step.does, span, performer=step.who, hand=step.hand,
+                            object=said.thing(step.thing))
+
+
+def _held(score: Score, said: Happenings, course: _Course) -> Iterator[Interval]:
+    for name, thing in said.things.items():
+        for side in SIDES:
+            for start, end in _spans(getattr(thing, side), score):
+                for span in course.times(start, end):
+                    yield _interval("held", name, span, hand=side, object=said.thing(name))
+
+
+def _cue(said: Happenings, course: _Course, known: tuple[str, CueFacts] | None
+         ) -> Iterator[Interval]:
+    if said.cue is None or known is None:
+        return
+    name, facts = known
+    cue = said.cue
+    share = (cue.peak - cue.start) / (cue.end - cue.start)
+    for start, end in course.times(cue.start, cue.end):
+        yield _interval("cue", name, (start, end), performer=cue.who, hand=cue.hand, cue=facts,
+                        peak_s=round(start + share * (end - start), 3))
+
+
+def _contacts(part: Score, rendition: Rendition, who: str) -> Iterator[Interval]:
+    """Yield when the score places a hand on one of its things, or on the partner."""
+    for side in SIDES:
+        keys = track_keys(rendition.line.phases, f"{side}_hand", HANGING)
+        for anchor, span in _stays(keys, rendition.line.duration):
+            if anchor in part.props:
+                yield _interval("contact", anchor, span, performer=who, hand=side)
+            elif anchor.startswith("partner_"):
+                target = PARTNER if who == PERFORMER else PERFORMER
+                yield _interval("contact", anchor.removeprefix("partner_").replace("_", " "),
+                                span, performer=who, hand=side, target=target)
+
+
+def _stays(keys: Sequence[TimedKey], duration: float) -> Iterator[tuple[str, Span]]:
+    """Yield each place that a hand does not merely hang about, from its first key to its last."""
+    begun: tuple[str, float] | None = None
+    last = 0.0
+    for timed in keys:
+        key = cast(HandKey, timed.key)
+        anchor = key.to.anchor if key.to is not None and not key.loose else None
+        if begun is not None and anchor != begun[0]:
+            yield begun[0], (begun[1], last)
+            begun = None
+        if begun is None and anchor is not None:
+            begun = anchor, timed.time
+        last = timed.time
+    if begun is not None:
+        yield begun[0], (begun[1], duration)

@@ -1,0 +1,89 @@
+"""What happens in a clip, from when to when: what is known for certain, not what is seen in it."""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from mimegen.manifest.rowpart import Number, RowPart
+
+Hand = Literal["left", "right"]
+OTHER_HAND: dict[Hand, Hand] = {"left": "right", "right": "left"}
+PERFORMER: Final = "performer"
+PARTNER: Final = "partner"
+
+
+class Thing(RowPart):
+    """An imagined thing."""
+
+    name: str
+    size_m: Number | None = Field(
+        default=None, description="its longest side, in metres, on a person of 1.73 m")
+
+
+class CueFacts(RowPart):
+    """A nonverbal cue: where on the body, and what it may and may not mean."""
+
+    region: str
+    explanations: list[str] = Field(min_length=1, description="mental states, likeliest first")
+    means_in: list[str] = Field(
+        default=[], description="situations in which it means the first of them")
+    means_nothing_in: list[str] = Field(
+        default=[], description="situations in which it means nothing")
+
+
+class Interval(RowPart):
+    """One thing that happens, in seconds from the clip's beginning.
+
+    ``kind`` is ``action`` (the whole of it), ``step`` (a part of the action that a viewer can
+    tell), ``held`` (a thing in a hand), ``contact`` (a hand placed on a thing of the score or on
+    the partner) or ``cue``; newer versions may know more, such as gaze and relations.
+    """
+
+    kind: str
+    name: str = Field(description="what happens, in words: an action's id, a verb, a thing, a cue")
+    performer: str = Field(
+        default=PERFORMER, description="performer, partner, or a name of the scene's")
+    start_s: Number = Field(ge=0)
+    end_s: Number = Field(ge=0)
+    peak_s: Number | None = Field(default=None, description="when it is at its fullest")
+    hand: Hand | None = Field(default=None, description="the performer's own")
+    object: Thing | None = None
+    target: str | None = Field(default=None, description="who or what it is directed at")
+    cue: CueFacts | None = None
+
+
+def retold(intervals: Iterable[Interval], mirror: bool = False, tempo: float = 1.0
+           ) -> list[Interval]:
+    """Return intervals as a mirrored or a faster take has them.
+
+    Mirrored, what the left hand did the right one does; ``tempo`` 2 takes half the time.
+    """
+    return [_retold(one, mirror, tempo) for one in intervals]
+
+
+def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
+    update: dict[str, object] = {name: round(value / tempo, 3)
+                                 for name in ("start_s", "end_s", "peak_s")
+                                 if (value := getattr(one, name)) is not None}
+    if mirror and one.hand is not None:
+        update["hand"] = OTHER_HAND[one.hand]
+    return one.model_copy(update=update)
+
+
+def cut(intervals: Iterable[Interval], moments: NDArray[np.float64], shown: NDArray[np.float64]
+        ) -> list[Interval]:
+    """Return what is left of intervals where ``moments`` (K,), rising, are seen at ``shown`` (K,).
+
+    What lies wholly outside of these is left out.
+    """
+    return [_cut(one, moments, shown) for one in intervals
+            if one.end_s > moments[0] and one.start_s < moments[-1]]
+
+
+def _cut(one: Interval, moments: NDArray[np.float64], shown: NDArray[np.float64]) -> Interval:
+    return one.model_copy(update={
+        name: round(float(np.interp(value, moments, shown)), 3)
+        for name in ("start_s", "end_s", "peak_s") if (value := getattr(one, name)) is not None})

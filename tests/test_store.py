@@ -101,6 +101,11 @@ def test_keys_ignore_the_order_of_names_but_no_value() -> None:
     assert content_key("a", "b") != content_key("ab")
 
 
+def test_keys_stay_what_they_were_so_that_stores_of_before_are_found() -> None:
+    assert content_key("shot", [1, 2.5, None], {"b": True, "a": "é"}) == (
+        "dcf0f3cb687e14279fd171fd2440ee18dc920265887229e79c4dea1fbdeae411")
+
+
 def test_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
     store = Store(tmp_path)
     frame, = write_frames(store, "k", 1)
@@ -133,6 +138,18 @@ def test_what_is_recorded_is_found_again_under_its_own_key_alone(tmp_path: Path)
     assert store.still("a").suffix == ".png"
 
 
+def test_a_clip_that_is_forgotten_counts_as_not_made_and_no_other(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.record_clip("aa1", {"label": "one"})
+    store.record_clip("bb2", {"label": "two"})
+    publish(tmp_path / "clips" / "bb" / "bb3.json", "{torn")
+    assert list(store.clip_rows()) == [{"label": "one"}, {"label": "two"}]
+    store.forget_clip("aa1")
+    store.forget_clip("unknown")
+    assert store.clip_row("aa1") is None
+    assert list(store.clip_rows()) == [{"label": "two"}]
+
+
 def test_a_record_that_is_torn_is_made_anew(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for content in ("", "{", "[1]", "\x00"):
@@ -153,7 +170,10 @@ def test_frames_found_whole_are_not_read_again_until_they_change(
     monkeypatch.setattr("mimegen.store.store.read_frame", noted)
     files = write_frames(Store(tmp_path), "k", 3)
     assert not Store(tmp_path).missing("k", 3).any() and len(read) == 3
+    noted_whole = Store(tmp_path).shot_folder("k") / "whole.json"
+    os.utime(noted_whole, ns=(5, 5))
     assert not Store(tmp_path).missing("k", 3).any() and len(read) == 3
+    assert noted_whole.stat().st_mtime_ns == 5
     os.utime(files[1], ns=(1, 1))
     assert not Store(tmp_path).missing("k", 3).any() and read[3:] == [files[1].name]
     files[1].write_bytes(files[1].read_bytes()[:-1])

@@ -1,0 +1,109 @@
+"""A performance that a fault acts on, and when it acts."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mimegen.base.easing import ramp
+from mimegen.base.vectors import unit
+from mimegen.characters.character import Performance
+from mimegen.characters.helpers import with_helpers_turned
+from mimegen.faults.fault import Fault, FaultRecord, record_of
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import find_roles
+
+# A fault that comes and goes does so within this time.
+EASE_S = 0.25
+# Where the middle of a fault that has a middle may lie, and how long it is, as shares of the clip.
+BEGINS, LASTS = (0.15, 0.3), (0.5, 0.6)
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, eq=False)
+class Acting:
+    """What a fault acts on. ``random`` is its own, and the same for every amount of the fault."""
+
+    performance: Performance
+    fault: Fault
+    random: np.random.Generator
+
+    @property
+    def motion(self) -> Motion:
+        """The motion that it changes."""
+        return self.performance.motion
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The character's skeleton."""
+        return self.motion.skeleton
+
+    @cached_property
+    def joints(self) -> dict[str, int]:
+        """Joint numbers by role."""
+        character = self.performance.character
+        roles = find_roles(character.skeleton, file=character.name).joints
+        return {role: self.skeleton.index[name] for role, name in roles.items()}
+
+    @cached_property
+    def times(self) -> FloatArray:
+        """The moment (F,) of every frame, in seconds."""
+        return np.arange(self.motion.frames) / self.motion.fps
+
+    @property
+    def seconds(self) -> float:
+        """How long the clip is."""
+        return self.motion.frames / self.motion.fps
+
+    def name(self, role: str) -> str:
+        """Return the name of a role's joint."""
+        return self.skeleton.names[self.joints[role]]
+
+    def span(self) -> tuple[float, float]:
+        """Draw from when to when a fault acts that has a beginning and an end, in seconds."""
+        start = self.random.uniform(*BEGINS) * self.seconds
+        return start, start + self.random.uniform(*LASTS) * self.seconds
+
+    def strength(self, span: tuple[float, float]) -> FloatArray:
+        """Return how much (F,) a fault acts in every frame, 0 to 1, eased in and out."""
+        start, end = span
+        return np.minimum(ramp(self.times, start, start + EASE_S),
+                          ramp(self.times, end, end - EASE_S))
+
+    def record(self, *spans: tuple[float, float], joints: tuple[str, ...] = ()) -> FaultRecord:
+        """Return the record of what it does; without spans it acts all the time."""
+        return record_of(self.fault, spans or ((0.0, self.seconds),), joints)
+
+    def with_root(self, shift: FloatArray) -> Performance:
+        """Return the performance moved as a whole by ``shift`` (F, 3) metres."""
+        motion = Motion(self.skeleton, self.motion.fps, self.motion.root_positions + shift,
+                        self.motion.rotations)
+        return Performance(self.performance.character, motion)
+
+    def with_turns(self, rotations: FloatArray) -> Performance:
+        """Return the performance with other local rotations (F, J, 4)."""
+        motion = Motion(self.skeleton, self.motion.fps, self.motion.root_positions,
+                        quaternions.without_flips(rotations))
+        return Performance(self.performance.character, with_helpers_turned(motion))
+
+    def moving_side(self) -> str:
+        """Return the side whose hand moves more, seen from the hips."""
+        places = self.motion.global_pose.positions
+        hips = places[:, self.joints["hips"]]
+        travels = [np.linalg.norm(np.diff(places[:, self.joints[f"{side}_hand"]] - hips, axis=0),
+                                  axis=1).sum() for side in SIDES]
+        return SIDES[int(travels[1] > travels[0] + 1e-6)]
+
+    def bone(self, role: str, end: str) -> FloatArray:
+        """Return the unit vector (3,) in the rest pose from one role's joint to another's."""
+        heads = self.skeleton.heads
+        return unit(heads[self.joints[end]] - heads[self.joints[role]])
+
+    def below(self, joint: int) -> list[int]:
+        """Return a joint and all that hang on it, in the skeleton's order."""
+        below = [joint]
+        for number, parent in enumerate(self.skeleton.parents):
+            if int(parent) in below:
+                below.append(number)
+        return below

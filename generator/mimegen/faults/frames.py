@@ -1,0 +1,90 @@
+"""Faults in finished frames: which are shown, and how dark the shadow is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.seeds import generator
+from mimegen.faults.fault import Fault, FaultRecord, record_of
+
+# The steps that a clip is cut into, and how many frames stand still at a time, at least and most.
+STEPS = 10
+STUCK_S = (0.15, 0.5)
+
+
+@dataclass(frozen=True)
+class Showing:
+    """Which frames (F,) of a shot a clip shows, how much of the shadow, and what was done."""
+
+    frames: NDArray[np.intp]
+    shadow: float
+    records: tuple[FaultRecord, ...]
+
+
+def showing(frames: int, fps: float, faults: Sequence[Fault], *seed: int | str) -> Showing:
+    """Return what a clip of a shot of ``frames`` shows; without faults, all of it as it is.
+
+    ``seed`` and a fault's name say where it acts, whatever its amount.
+    """
+    known = {fault.name: fault for fault in faults}
+    shown, records, shadow = np.arange(frames), [], 1.0
+    for name, change in (("wrong_order", _reordered), ("frame_drops", _stuck),
+                         ("cut_off", _cut_off)):
+        if name in known:
+            shown, record = change(shown, fps, known[name], generator(*seed, "fault", name))
+            records.append(record)
+    if "shadow_missing" in known:
+        shadow = 1 - known["shadow_missing"].value
+        records.append(record_of(known["shadow_missing"], [(0.0, len(shown) / fps)]))
+    return Showing(shown, shadow, tuple(records))
+
+
+Changed = tuple[NDArray[np.intp], FaultRecord]
+
+
+def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
+               random: np.random.Generator) -> Changed:
+    """Put some of the clip's steps in one another's places, none in its own."""
+    edges = np.round(np.linspace(0, len(shown), STEPS + 1)).astype(int)
+    steps = [shown[start:end] for start, end in pairwise(edges)]
+    moved = random.permutation(STEPS)[: max(2, round(fault.value * STEPS))].tolist()
+    order = list(range(STEPS))
+    for here, there in zip(moved, [*moved[1:], moved[0]], strict=True):
+        order[here] = there
+    spans = []
+    start = 0
+    for place, step in enumerate(order):
+        end = start + len(steps[step])
+        if place != step:
+            spans.append((start / fps, end / fps))
+        start = end
+    return np.concatenate([steps[step] for step in order]), record_of(fault, spans)
+
+
+def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,
+           random: np.random.Generator) -> Changed:
+    """Let the picture stand still now and then, until so many frames were not shown."""
+    frozen = np.zeros(len(shown), dtype=bool)
+    for start in random.permutation(np.arange(1, len(shown))):
+        if frozen.sum() >= fault.value * len(shown):
+            break
+        long = max(1, round(random.uniform(*STUCK_S) * fps))
+        frozen[start : start + long] = True
+    source = np.maximum.accumulate(np.where(frozen, 0, np.arange(len(shown))))
+    return shown[source], record_of(fault, _spans(frozen, fps))
+
+
+def _spans(chosen: NDArray[np.bool_], fps: float) -> list[tuple[float, float]]:
+    """Return from when to when runs of chosen frames last, in seconds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
+    return [(start / fps, end / fps) for start, end in edges.reshape(-1, 2)]
+
+
+def _cut_off(shown: NDArray[np.intp], fps: float, fault: Fault,
+             random: np.random.Generator) -> Changed:
+    """End the clip before its time."""
+    kept = max(1, round((1 - fault.value) * len(shown)))
+    return shown[:kept], record_of(fault, [(kept / fps, len(shown) / fps)])

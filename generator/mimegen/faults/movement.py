@@ -1,0 +1,161 @@
+"""Faults of movement: what a body does that no body can do."""
+
+import numpy as np
+
+from mimegen.base.vectors import unit
+from mimegen.characters.character import Performance
+from mimegen.faults.acting import SIDES, Acting
+from mimegen.faults.fault import FaultRecord
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.limbs import middle_joint
+from mimegen.motion.quaternions import FloatArray
+
+Faulty = tuple[Performance, FaultRecord]
+SLIDE_HZ = 0.6
+NECK_SHARE = 0.4
+TWITCHES_HZ, TWITCH_S = 3.0, 0.16
+BENDING = ("left_forearm", "right_forearm", "left_shin", "right_shin")
+SIDEWAYS, BACKWARDS, UP = np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), np.array(
+    [0.0, 0.0, 1.0])
+# How far behind the trunk's middle a hand comes that goes through it, in metres.
+BEHIND_M = 0.25
+
+
+def foot_slide(acting: Acting) -> Faulty:
+    """Let the whole body glide to and fro over the ground, feet and all."""
+    span = acting.span()
+    heading = acting.random.uniform(0.0, 2.0 * np.pi)
+    way = np.array([np.cos(heading), np.sin(heading), 0.0])
+    swing = np.sin(2 * np.pi * SLIDE_HZ * (acting.times - span[0])) * acting.strength(span)
+    shift = acting.fault.value / 2 * swing[:, None] * way
+    feet = tuple(acting.name(f"{side}_foot") for side in SIDES)
+    return acting.with_root(shift), acting.record(span, joints=feet)
+
+
+def float_(acting: Acting) -> Faulty:
+    """Lift the body off the ground."""
+    span = acting.span()
+    shift = acting.fault.value * acting.strength(span)[:, None] * UP
+    return acting.with_root(shift), acting.record(span, joints=(acting.name("hips"),))
+
+
+def joint_backwards(acting: Acting) -> Faulty:
+    """Bend an elbow or a knee the wrong way, however it is bent just then."""
+    span = acting.span()
+    role = str(acting.random.choice(BENDING))
+    rotations = acting.motion.rotations.copy()
+    joint = acting.joints[role]
+    wrong = quaternions.from_rotation_vectors(
+        -np.radians(acting.fault.value) * _hinge(acting, role))
+    rotations[:, joint] = quaternions.slerp(rotations[:, joint], wrong, acting.strength(span))
+    return acting.with_turns(rotations), acting.record(span, joints=(acting.name(role),))
+
+
+def _hinge(acting: Acting, role: str) -> FloatArray:
+    """Return the axis (3,) about which a joint bends the right way: elbows forwards, knees back."""
+    side, part = role.split("_")
+    end, way = ("hand", -BACKWARDS) if part == "forearm" else ("foot", BACKWARDS)
+    return unit(np.cross(acting.bone(role, f"{side}_{end}"), way))
+
+
+def hand_through_body(acting: Acting) -> Faulty:
+    """Bring the hand that moves more into the chest, and farther on out of the back."""
+    span, side = acting.span(), acting.moving_side()
+    places = acting.motion.global_pose.positions
+    wrist = places[:, acting.joints[f"{side}_hand"]]
+    goal = _behind(acting)
+    share = (acting.fault.value * acting.strength(span))[:, None]
+    reached = _with_hand_at(acting, side, wrist + share * (goal - wrist))
+    return reached, acting.record(span, joints=(acting.name(f"{side}_hand"),))
+
+
+def _behind(acting: Acting) -> FloatArray:
+    """Return places (F, 3) behind the chest, as the chest is turned."""
+    pose = acting.motion.global_pose
+    chest = acting.joints.get("chest", acting.joints["hips"])
+    return pose.positions[:, chest] + quaternions.rotate(
+        pose.rotations[:, chest], BEHIND_M * BACKWARDS)
+
+
+def _with_hand_at(acting: Acting, side: str, goal: FloatArray) -> Performance:
+    """Return the performance with a wrist at ``goal`` (F, 3), or as near as the arm reaches."""
+    upper, lower, hand = (acting.joints[f"{side}_{part}"] for part in
+                          ("upper_arm", "forearm", "hand"))
+    pose, heads = acting.motion.global_pose, acting.skeleton.heads
+    lengths = [float(np.linalg.norm(heads[end] - heads[start]))
+               for start, end in ((upper, lower), (lower, hand))]
+    shoulder, elbow = pose.positions[:, upper], pose.positions[:, lower]
+    reach = goal - shoulder
+    distance = np.clip(np.linalg.norm(reach, axis=1), 0.05, 0.999 * sum(lengths))
+    along, aside = middle_joint(*lengths, distance)
+    line = unit(reach)
+    bend = elbow - shoulder
+    bend = unit(bend - np.sum(bend * line, axis=1, keepdims=True) * line)
+    middle = shoulder + along[:, None] * line + aside[:, None] * bend
+    turns = pose.rotations.copy()
+    _turn_below(acting, turns, upper, elbow - shoulder, middle - shoulder)
+    forearm = quaternions.rotate(turns[:, lower], heads[hand] - heads[lower])
+    _turn_below(acting, turns, lower, forearm, shoulder + distance[:, None] * line - middle)
+    moved = Motion.from_global_rotations(acting.skeleton, acting.motion.fps,
+                                         acting.motion.root_positions, turns)
+    return acting.with_turns(moved.rotations)
+
+
+def _turn_below(acting: Acting, turns: FloatArray, joint: int, old: FloatArray,
+                new: FloatArray) -> None:
+    """Turn a joint and all below it in ``turns`` (F, J, 4) so that ``old`` comes along ``new``."""
+    turn = quaternions.between(old, new)
+    for number in acting.below(joint):
+        turns[:, number] = quaternions.multiply(turn, turns[:, number])
+
+
+def head_turned(acting: Acting) -> Faulty:
+    """Turn neck and head to one side."""
+    span = acting.span()
+    angle = np.radians(acting.fault.value) * acting.strength(span) * acting.random.choice([-1, 1])
+    neck = next((role for role in ("neck1", "neck") if role in acting.joints), None)
+    shares = {"head": 1.0} if neck is None else {neck: NECK_SHARE, "head": 1 - NECK_SHARE}
+    rotations = acting.motion.rotations.copy()
+    for role, share in shares.items():
+        joint = acting.joints[role]
+        turn = quaternions.from_rotation_vectors((angle * share)[:, None] * UP)
+        rotations[:, joint] = quaternions.multiply(rotations[:, joint], turn)
+    return acting.with_turns(rotations), acting.record(span, joints=tuple(
+        acting.name(role) for role in shares))
+
+
+def twitches(acting: Acting) -> Faulty:
+    """Let arms and head jerk, some three times a second, each time another way."""
+    span = acting.span()
+    roles = [role for role in ("left_upper_arm", "right_upper_arm", "left_forearm",
+                               "right_forearm", "head") if role in acting.joints]
+    rotations = acting.motion.rotations.copy()
+    for moment in np.arange(span[0], span[1], 1 / TWITCHES_HZ):
+        joint = acting.joints[str(acting.random.choice(roles))]
+        jerk = _jerk(acting, moment + acting.random.uniform(0, 0.5 / TWITCHES_HZ))
+        rotations[:, joint] = quaternions.multiply(rotations[:, joint], jerk)
+    return acting.with_turns(rotations), acting.record(span, joints=tuple(
+        acting.name(role) for role in roles))
+
+
+def _jerk(acting: Acting, moment: float) -> FloatArray:
+    """Return rotations (F, 4): a short turn about some axis, none elsewhere."""
+    axis = unit(acting.random.normal(size=3))
+    size = acting.random.uniform(0.6, 1.0) * np.radians(acting.fault.value)
+    share = np.clip(1 - np.abs(acting.times - moment) / TWITCH_S, 0.0, 1.0)
+    return quaternions.from_rotation_vectors((size * share)[:, None] * axis)
+
+
+def frozen_limb(acting: Acting) -> Faulty:
+    """Let the arm that moves more keep its pose from some moment on."""
+    side = acting.moving_side()
+    start = (1 - acting.fault.value) * acting.seconds * acting.random.uniform(0.4, 0.6)
+    end = start + acting.fault.value * acting.seconds
+    first, last = (int(np.clip(round(moment * acting.motion.fps), 0, acting.motion.frames - 1))
+                   for moment in (start, end))
+    root = next(role for role in (f"{side}_clavicle", f"{side}_upper_arm") if role in acting.joints)
+    rotations = acting.motion.rotations.copy()
+    for joint in acting.below(acting.joints[root]):
+        rotations[first : last + 1, joint] = rotations[first, joint]
+    return acting.with_turns(rotations), acting.record(
+        (first / acting.motion.fps, last / acting.motion.fps), joints=(acting.name(root),))

@@ -9,6 +9,7 @@ import click
 from mimegen.base.yaml_file import read_description
 from mimegen.choreography.action import TakeFacts
 from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
@@ -20,7 +21,7 @@ from mimegen.pointlight.presets import presets, read_display
 @click.command("list")
 @click.argument("kind", type=click.Choice(
     ["actions", "takes", "characters", "backgrounds", "configs", "variants", "displays", "dots",
-     "manipulations", "schema"]))
+     "manipulations", "faults", "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
@@ -63,6 +64,10 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
     if kind == "manipulations":
         return [{"manipulation": name, "parameters": list(one.model_fields),
                  "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
+    if kind == "faults":
+        return [{"fault": name, "says": one.says, "at_1": f"{one.most:g} {one.unit}",
+                 "acts_on": one.acts_on, "lowers": one.lowers}
+                for name, one in fault_kinds().items()]
     files = {"characters": catalogue.characters, "backgrounds": catalogue.backgrounds,
              "configs": catalogue.configs}[kind]
     return [{"name": name, "description": read_description(file), "file": str(file)}

@@ -11,6 +11,7 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import library_option, reading_options, seed_range, style_option
 from mimegen.farm.settings import FarmSettings
+from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import SeededTakes, library_take, user_take
@@ -77,12 +78,15 @@ _OPTIONS = (
     click.option("--seed", "seeds", default="0", show_default=True, callback=seed_range,
                  metavar="N|A:B",
                  help="Another seed is another take; A:B is every seed from A to before B."),
+    click.option("--fault", "faults", multiple=True, metavar="NAME=AMOUNT",
+                 help="Something made wrong on purpose, from 0 to 1; may be repeated"
+                      " (mimegen list faults)."),
     style_option("How choreographed takes are performed.  [default: the seed's own way]"),
     click.option("--device", default="auto", show_default=True, metavar="NAME",
                  help="optix, cuda, hip, oneapi, metal or cpu; cuda:1 is the second of its kind."),
 )
 _NAMES = ("actions", "motion", "partner", "labels", "aligned", "misaligned", "licence", "variants",
-          "character", "partner_character", "config", "take", "seeds", "style", "device",
+          "character", "partner_character", "config", "take", "seeds", "faults", "style", "device",
           "libraries", "reading")
 
 
@@ -90,7 +94,8 @@ def _selected(
     *, actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seeds: range, style: str | None, device: str, libraries: tuple[Path, ...],
+    seeds: range, faults: tuple[str, ...], style: str | None, device: str,
+    libraries: tuple[Path, ...],
     reading: ReadOptions, farm: FarmSettings,
 ) -> Selection:
     catalogue = Catalogue.with_libraries(libraries)
@@ -107,7 +112,7 @@ def _selected(
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     render_config, chosen = _config_and_device(catalogue, config, device, farm)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
-                     partner_character)
+                     partner_character, parse_faults(faults))
     return Selection(plan, render_config, chosen)
 
 

@@ -6,19 +6,20 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import IO
 
 import imageio_ffmpeg
+import numpy as np
 
 from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
 from mimegen.base.files import publishing
 from mimegen.compositing.color import LightArray
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
-from mimegen.store.frames import ByteArray, read_frame
+from mimegen.store.frames import ByteArray, Frame, read_frame
 
 # x264's output depends on how many threads share the work, so the number is fixed, not the
 # machine's number of cores.
@@ -43,8 +44,11 @@ def write_clip(
     fps: float,
     target: Path,
     threads: int = 0,
+    shadow: float = 1.0,
 ) -> ClipFacts:
     """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
+
+    ``shadow`` is how much of the shadow is left, 0 to 1.
 
     The clip is H.264, yuv420p, BT.709, with its index in front (faststart); the same frames give
     the same bytes. It is only ever seen whole. ``threads`` is the encoder's, 0 for the usual
@@ -55,10 +59,17 @@ def write_clip(
     """
     compositor = Compositor(backdrop_linear)
     planes = Planes(compositor.empty)
-    frames = (read_frame(path) for path in frame_paths)
+    frames = (_with_shadow(read_frame(path), shadow) for path in frame_paths)
     pictures = (planes.show(compositor.compose(frame), changed_box(frame)) for frame in frames)
     height, width = backdrop_linear.shape[:2]
     return _write(pictures, (width, height), fps, target, threads, "yuv420p")
+
+
+def _with_shadow(frame: Frame, share: float) -> Frame:
+    """Return a frame with a share of its shadow."""
+    if share == 1.0:
+        return frame
+    return replace(frame, shadow=np.round(frame.shadow * share).astype(np.uint8))
 
 
 def write_pictures(pictures: Iterable[ByteArray], size: tuple[int, int], fps: float, target: Path,

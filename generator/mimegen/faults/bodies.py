@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -38,8 +39,8 @@ def limb_stretched(acting: Acting) -> Faulty:
 
     def moved(points: FloatArray, weights: FloatArray) -> FloatArray:
         growth = sum(_along(points, start, end)[:, None] * acting.fault.value * (end - start)
-                     for start, end in zip(heads[:-1], heads[1:], strict=True))
-        return points + weights[:, None] * growth
+                     for start, end in pairwise(heads))
+        return np.asarray(points + weights[:, None] * growth)
 
     character, joints = acting.performance.character, len(acting.skeleton.names)
     own = np.isin(np.arange(joints), arm).astype(float)
@@ -68,7 +69,7 @@ def swelling(acting: Acting) -> Faulty:
         centre = (centre + acting.skeleton.tails[joint]) / 2
 
     def swollen(points: FloatArray, weights: FloatArray) -> FloatArray:
-        return points + acting.fault.value * weights[:, None] * (points - centre)
+        return np.asarray(points + acting.fault.value * weights[:, None] * (points - centre))
 
     inner = np.isin(np.arange(count), part[1:]).astype(float)
     skeleton = Skeleton(acting.skeleton.names, acting.skeleton.parents,
@@ -174,8 +175,8 @@ def _with_double(mesh: Mesh, joints: Sequence[int], count: int, knuckle: FloatAr
 
 def _weight(mesh: Mesh, joints: Sequence[int], count: int) -> FloatArray:
     """Return how much (V,) of each vertex follows some joints, of ``count`` in all."""
-    weight: FloatArray = dense_weights(mesh.joints, mesh.weights, count)[:, list(joints)].sum(axis=1)
-    return weight
+    weights = dense_weights(mesh.joints, mesh.weights, count)
+    return np.asarray(weights[:, list(joints)].sum(axis=1))
 
 
 def _with_body(acting: Acting, skeleton: Skeleton, meshes: Sequence[Mesh]) -> Performance:

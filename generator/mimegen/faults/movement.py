@@ -82,12 +82,11 @@ def _with_hand_at(acting: Acting, side: str, goal: FloatArray) -> Performance:
     upper, lower, hand = (acting.joints[f"{side}_{part}"] for part in
                           ("upper_arm", "forearm", "hand"))
     pose, heads = acting.motion.global_pose, acting.skeleton.heads
-    lengths = [float(np.linalg.norm(heads[end] - heads[start]))
-               for start, end in ((upper, lower), (lower, hand))]
+    lengths = np.linalg.norm([heads[lower] - heads[upper], heads[hand] - heads[lower]], axis=1)
     shoulder, elbow = pose.positions[:, upper], pose.positions[:, lower]
     reach = goal - shoulder
-    distance = np.clip(np.linalg.norm(reach, axis=1), 0.05, 0.999 * sum(lengths))
-    along, aside = middle_joint(*lengths, distance)
+    distance = np.clip(np.linalg.norm(reach, axis=1), 0.05, 0.999 * lengths.sum())
+    along, aside = middle_joint(lengths[0], lengths[1], distance)
     line = unit(reach)
     bend = elbow - shoulder
     bend = unit(bend - np.sum(bend * line, axis=1, keepdims=True) * line)
@@ -130,9 +129,10 @@ def twitches(acting: Acting) -> Faulty:
     roles = [role for role in ("left_upper_arm", "right_upper_arm", "left_forearm",
                                "right_forearm", "head") if role in acting.joints]
     rotations = acting.motion.rotations.copy()
-    for moment in np.arange(span[0], span[1], 1 / TWITCHES_HZ):
+    late = 0.5 / TWITCHES_HZ
+    for moment in np.arange(span[0] + TWITCH_S, span[1] - TWITCH_S - late, 1 / TWITCHES_HZ):
         joint = acting.joints[str(acting.random.choice(roles))]
-        jerk = _jerk(acting, moment + acting.random.uniform(0, 0.5 / TWITCHES_HZ))
+        jerk = _jerk(acting, moment + acting.random.uniform(0, late))
         rotations[:, joint] = quaternions.multiply(rotations[:, joint], jerk)
     return acting.with_turns(rotations), acting.record(span, joints=tuple(
         acting.name(role) for role in roles))

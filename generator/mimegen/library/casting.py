@@ -7,9 +7,11 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.characters.character import Performance
+from mimegen.faults.fault import Fault, FaultRecord
+from mimegen.faults.scene import FaultyScene, with_faults
 from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, seen, seen_key
-from mimegen.library.keys import performance_code
+from mimegen.library.keys import fault_code, performance_code
 from mimegen.library.take import Take
 from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
@@ -17,10 +19,11 @@ from mimegen.store.store import Store
 
 @dataclass(frozen=True)
 class Casting:
-    """A take by members of the cast, one for each of its performers."""
+    """A take by members of the cast, one for each of its performers, with faults or without."""
 
     take: Take
     members: tuple[CastMember, ...]
+    faults: tuple[Fault, ...] = ()
 
     @cached_property
     def name(self) -> str:
@@ -30,21 +33,38 @@ class Casting:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """What the names of all its clips begin with."""
-        return self.take.action, self.take.name, *self.take.version, self.name
+        return (self.take.action, self.take.name, *self.take.version, self.name,
+                *(fault.word for fault in self.faults))
+
+    @cached_property
+    def moving_faults(self) -> tuple[Fault, ...]:
+        """The faults of the motion and the body; those of finished frames are the clip's."""
+        return tuple(fault for fault in self.faults if fault.kind.acts_on == "motion")
 
     @cached_property
     def key(self) -> str:
         """What the performances depend on, apart from their frame rate."""
-        return content_key(self.take.key, [member.key for member in self.members],
-                           performance_code())
+        faultless = content_key(self.take.key, [member.key for member in self.members],
+                                performance_code())
+        return self._with_faults(faultless)
 
     @cached_property
     def looks(self) -> list[str]:
         """What each performer's looks depend on."""
-        return [seen_key(member) for member in self.members]
+        return [self._with_faults(seen_key(member)) for member in self.members]
+
+    def _with_faults(self, key: str) -> str:
+        """Return a key of what is without faults as that of what has them; no fault keeps it."""
+        if not self.moving_faults:
+            return key
+        faults = [[fault.name, fault.amount] for fault in self.moving_faults]
+        return content_key(key, faults, self.take.seed, self.take.words, fault_code())
 
     def perform(self, fps: float, store: Store | None = None) -> tuple[Performance, ...]:
-        """Bring the motions onto the characters, at ``fps``; a store keeps the built ones."""
+        """Bring the motions onto the characters, at ``fps``, without the faults.
+
+        A store keeps the built characters. Cameras are framed by this, whatever faults there are.
+        """
         characters = [body_of(member, store) for member in self.members]
         try:
             return performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
@@ -52,10 +72,21 @@ class Casting:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
 
     def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
-        """Return the performances as they are shown: some by lights, in place of bodies."""
-        return tuple(
+        """Return the performances as they are shown: with faults, and some by lights."""
+        return self.with_faults(tuple(
             Performance(seen(member, performance.character), performance.motion)
-            for member, performance in zip(self.members, scene, strict=True))
+            for member, performance in zip(self.members, scene, strict=True)))
+
+    def with_faults(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
+        """Return the performances with the faults of motion and body."""
+        return self._faulty(scene).scene if self.moving_faults else scene
+
+    def fault_records(self, scene: tuple[Performance, ...]) -> tuple[FaultRecord, ...]:
+        """Return what the faults of motion and body do to performances."""
+        return self._faulty(scene).records
+
+    def _faulty(self, scene: tuple[Performance, ...]) -> FaultyScene:
+        return with_faults(scene, self.moving_faults, self.take.seed, *self.take.words)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -1,7 +1,6 @@
 """Performances in a store: what workers pose, made once and read by all of them."""
 
 from mimegen.base.files import content_key
-from mimegen.library.cast import CastMember, seen_key
 from mimegen.library.casting import Casting
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.jobs import FigureFiles
@@ -13,8 +12,8 @@ def published_figures(casting: Casting, fps: float, store: Store) -> tuple[Figur
 
     Raises RequestError where the casting cannot be performed.
     """
-    files = tuple(_files(casting, number, member, fps, store)
-                  for number, member in enumerate(casting.members))
+    files = tuple(_files(casting, number, looks, fps, store)
+                  for number, looks in enumerate(casting.looks))
     if not all(file.character.exists() and file.performance.exists() for file in files):
         scene = casting.seen(casting.perform(fps, store))
         for performance, file in zip(scene, files, strict=True):
@@ -22,8 +21,6 @@ def published_figures(casting: Casting, fps: float, store: Store) -> tuple[Figur
     return files
 
 
-def _files(casting: Casting, number: int, member: CastMember, fps: float,
-           store: Store) -> FigureFiles:
-    looks = seen_key(member)
+def _files(casting: Casting, number: int, looks: str, fps: float, store: Store) -> FigureFiles:
     return FigureFiles(store.character(looks),
                        store.performance(content_key(casting.key, fps, number, looks)))

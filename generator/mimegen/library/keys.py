@@ -25,6 +25,11 @@ def score_code() -> str:
     return code_key("mimegen.choreography.perform")
 
 
+def fault_code() -> str:
+    """Return the key of what gives motions and bodies their faults."""
+    return code_key("mimegen.faults.scene")
+
+
 def recording_code(suffixes: Collection[str]) -> str:
     """Return the key of what reads, trims and places recorded motions of files by their endings."""
     used = {READERS[suffix.lower()].__module__ for suffix in suffixes}

@@ -89,6 +89,8 @@ class OutputFacts(RowPart):
     """What else was made of the shot, and what the clip is one of."""
 
     passes: Json | None = Field(None, description="ground-truth passes: files by kind")
+    faults: list[Json] | None = Field(
+        None, description="what was made wrong on purpose: amount, what it means, joints, seconds")
     permutation: Json | None = Field(None, description="the line of the specification it is from")
     timeline: list[Interval] | None = Field(
         None, description="what happens from when to when, as far as it is known for certain")

@@ -7,6 +7,7 @@ from pathlib import Path
 from mimegen.base.files import content_key
 from mimegen.base.names import path_name
 from mimegen.compositing.background import Background, background_key, read_background
+from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.plan.keys import clip_code, display_code
 from mimegen.plan.shots import Shot
@@ -66,8 +67,16 @@ class Clip:
     @cached_property
     def key(self) -> str:
         """The content key."""
+        faults = [[fault.name, fault.amount] for fault in self.shot.casting.faults
+                  if fault.kind.acts_on == "frames"]
         return content_key(self.sample_id, self.shot.key, self.chosen.key,
-                           self.shot.rendering.set_key, clip_code())
+                           self.shot.rendering.set_key, clip_code(), *([faults] if faults else []))
+
+    def showing(self, frames: int) -> Showing:
+        """Return which of the shot's ``frames`` are shown, and with how much of the shadow."""
+        take = self.shot.casting.take
+        return showing(frames, self.shot.config.fps, self.shot.casting.faults, take.seed,
+                       *take.words)
 
     def still_key(self, camera: Camera) -> str | None:
         """Return the content key of the set's still from a camera; None without a set."""

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import read_background
+from mimegen.faults.fault import Fault
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -157,13 +158,14 @@ class _Matrix:
 
 def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Variant],
               config: RenderConfig, device: str, performer: str | None = None,
-              partner: str | None = None) -> Plan:
+              partner: str | None = None, faults: tuple[Fault, ...] = ()) -> Plan:
     """Return the plan of all variants of all takes.
 
     ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
-    person of every scene. ``takes`` may be made as they are asked for. Raises RequestError for a
-    cell that was asked for by name and needs a background which a take does not have, and for
-    backgrounds and characters that cannot be read.
+    person of every scene. All clips have the ``faults``. ``takes`` may be made as they are asked
+    for. Raises RequestError for a cell that was asked for by name and needs a background which a
+    take does not have, for backgrounds and characters that cannot be read, and for faults that a
+    display cannot have.
     """
     matrix = _Matrix(catalogue, variants, config, performer, partner)
     kinds: Counter[_Kind] = Counter()
@@ -174,11 +176,12 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
         left_out |= dict.fromkeys(_without_background(catalogue, take, kind, variants))
     cells = {kind: matrix.cells(kind) for kind in kinds}
     _check_backgrounds(cells.values())
+    _check_faults(cells.values(), faults)
     rendering = Rendering(config, device)
 
     def castings() -> Iterator[CastingPlan]:
         for take in takes:
-            yield from _castings(take, cells[_Kind.of(take)], rendering)
+            yield from _castings(take, cells[_Kind.of(take)], rendering, faults)
 
     return Plan(castings, clips=sum(count * cells[kind].clips for kind, count in kinds.items()),
                 shots=sum(count * cells[kind].shots for kind, count in kinds.items()),
@@ -186,9 +189,10 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
                 left_out=tuple(left_out))
 
 
-def _castings(take: Take, cells: _Cells, rendering: Rendering) -> Iterator[CastingPlan]:
+def _castings(take: Take, cells: _Cells, rendering: Rendering, faults: tuple[Fault, ...]
+              ) -> Iterator[CastingPlan]:
     for members in cells.members:
-        casting = Casting(take, members)
+        casting = Casting(take, members, faults)
         rendered = cells.rendered.get(members, [])
         shots = {variant.angle: Shot(casting, variant.angle, rendering) for variant, _ in rendered}
         yield CastingPlan(
@@ -222,6 +226,14 @@ def _display(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
     if not of_its_own:
         display = changed(display, width=config.width, height=config.height, fps=config.fps)
     return display, of_its_own
+
+
+def _check_faults(kinds: Iterable[_Cells], faults: Sequence[Fault]) -> None:
+    """Refuse displays of dots with faults that only rendered frames can have."""
+    in_frames = [fault.name for fault in faults if fault.kind.acts_on == "frames"]
+    if in_frames and any(cells.displays for cells in kinds):
+        raise RequestError(f"--fault {in_frames[0]}: acts on rendered frames; point-light variants"
+                           " have manipulations of their own")
 
 
 def _check_backgrounds(kinds: Iterable[_Cells]) -> None:

@@ -82,12 +82,18 @@ class Shot:
             "width": self.config.width,
             "height": self.config.height,
             "camera": asdict(frame_camera(scene, self.config, self.angle)),
+            **self._fault_facts(scene),
             "character_height_m": round(performance.character.height, 4),
             "character_source": performance.character.source,
             "character_licence": performance.character.licence,
             "device": self.rendering.device,
             "blender_version": None if self.config.engine == "raster" else blender_version(),
         }
+
+    def _fault_facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
+        if not self.casting.moving_faults:
+            return {}
+        return {"faults": [record.content() for record in self.casting.fault_records(scene)]}
 
 
 def camera_of(facts: dict[str, Any]) -> Camera:

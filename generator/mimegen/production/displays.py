@@ -54,7 +54,7 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
 
 @lru_cache(maxsize=2)
 def _performed(casting: Casting, fps: float) -> tuple[Performance, ...]:
-    return casting.perform(fps)
+    return casting.with_faults(casting.perform(fps))
 
 
 def marker_scene(file: Path, display: Display, subject: str | None = None) -> Scene:

@@ -9,12 +9,14 @@ from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.shots import camera_of
 
+# Faults after which things happen at other times than the take says.
+OF_TIME = {"speed_warped", "cut_off", "wrong_order"}
+
 
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
     config = clip.shot.config
-    timeline = clip.shot.casting.take.timeline
-    return Row(**shot_facts | ({} if timeline is None else {"timeline": timeline}) | {
+    return Row(**shot_facts | _told(clip, shot_facts) | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
@@ -37,3 +39,14 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })
+
+
+def _told(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what was made wrong on purpose, and what happens when, unless that is wrong too."""
+    casting = clip.shot.casting
+    faults = [*shot_facts.get("faults", ()),
+              *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
+    told: dict[str, Any] = {"faults": faults} if faults else {}
+    if casting.take.timeline is not None and not OF_TIME & {fault.name for fault in casting.faults}:
+        told["timeline"] = casting.take.timeline
+    return told

@@ -284,10 +284,11 @@ def _compose(clip: Clip, still: Path | None, store: Store, folder: ClipFolder) -
     facts = store.shot_facts(clip.shot.key)
     if facts is None:
         raise RequestError(f"{frames}: removed while it was in use")
+    shown = clip.showing(facts["frames"])
     clip_facts = write_clip(
-        _frame_files(frames, facts["frames"]),
+        (frames / frame_name(frame) for frame in shown.frames),
         backdrop(clip.background, camera_of(facts), still),
-        clip.shot.config.fps, folder.target(clip.sample_id),
+        clip.shot.config.fps, folder.target(clip.sample_id), shadow=shown.shadow,
     )
     row = clip_row(clip, facts | {"cpu": "; ".join(makers(frames)) or None}, clip_facts)
     store.record_clip(clip.key, content_of(row))
@@ -298,10 +299,6 @@ def _show(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
     row = write_display_clip(clip, folder.target(clip.sample_id))
     store.record_clip(clip.key, content_of(row))
     return folder.settled(row)
-
-
-def _frame_files(folder: Path, frames: int) -> Iterator[Path]:
-    return (folder / frame_name(frame) for frame in range(frames))
 
 
 def _collect(run: _Run, wait: bool = False) -> None:

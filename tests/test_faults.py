@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
@@ -48,7 +50,7 @@ def faulty(name: str, amount: float, *seed: int | str,
     return with_faults(of or scene(), [Fault(name, amount)], *(seed or (0,))).scene
 
 
-def skin(performance: Performance) -> np.ndarray:
+def skin(performance: Performance) -> FloatArray:
     """The places (F, V, 3) of all vertices of the body."""
     figure = Figure.of(performance)
     columns = joint_columns(figure.character.skeleton, figure.positions, figure.rotations)
@@ -57,13 +59,13 @@ def skin(performance: Performance) -> np.ndarray:
                            for mesh in figure.character.meshes], axis=1)
 
 
-def farthest(one: Performance, other: Performance) -> np.ndarray:
+def farthest(one: Performance, other: Performance) -> FloatArray:
     """How far (F,) the joint or bone's end that is farthest away is in every frame."""
     places = [np.concatenate(ends(performance), axis=1) for performance in (one, other)]
     return np.linalg.norm(places[0] - places[1], axis=-1).max(axis=1)
 
 
-def ends(performance: Performance) -> tuple[np.ndarray, np.ndarray]:
+def ends(performance: Performance) -> tuple[FloatArray, FloatArray]:
     """Both ends (F, J, 3) of every bone, and of one across it, that tells twists."""
     skeleton, pose = performance.motion.skeleton, performance.motion.global_pose
     across = np.array([0.1, 0.1, 0.0])
@@ -87,7 +89,7 @@ def test_more_of_a_fault_is_farther_from_the_faultless(name: str) -> None:
     else:
         far = [farthest(one, scene()[0]).mean() for one in wrong]
     assert far[0] > 0.004
-    assert all(less < more for less, more in zip(far, far[1:], strict=False)), far
+    assert all(less < more for less, more in pairwise(far)), far
 
 
 @pytest.mark.parametrize("name", IN_MOTION)
@@ -257,8 +259,8 @@ def test_dots_cannot_have_the_faults_of_rendered_frames() -> None:
 
 
 def test_clips_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Path) -> None:
-    request = ("render", "--action", "boxing", "--variants", "base+blank@0", "--config", tiny_config,
-               "--out", tmp_path, "--quiet")
+    request = ("render", "--action", "boxing", "--variants", "base+blank@0", "--config",
+               tiny_config, "--out", tmp_path, "--quiet")
     for faults in ((), ("--fault", "cut_off=1"), ("--fault", "float=1", "--fault", "cut_off=1")):
         done = mimegen(*request, *faults)
         assert done.returncode == 0, done.stderr

@@ -20,6 +20,9 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "performance_code": (library, "retarget.performing retarget.transfer retarget.feet"
                                   " motion.editing motion.rounding",
                          "choreography.perform retarget.report readers.bvh"),
+    "fault_code": (library, "faults.scene faults.movement faults.bodies characters.fingerprint",
+                   "faults.frames retarget.transfer choreography.perform"),
+    "showing_code": (plan, "faults.frames faults.fault", "faults.scene compositing.compose"),
     "shot_code": (plan, "stage.framing stage.blender.frames stage.blender.materials store.frames",
                   "stage.blender.scenery compositing.compose retarget.transfer"),
     "drawn_shot_code": (plan, "stage.framing stage.frames stage.shadow stage.raster.shot"

@@ -74,12 +74,12 @@ after = [edited(file, added) for file, added in asked["edits"]]
 assert keys() == before
 print(json.dumps([before, after]))
 """
-KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "shot", "still", "clip",
-         "drawn_shot", "drawn_still", "display"}
+KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault", "shot", "still",
+         "clip", "showing", "drawn_shot", "drawn_still", "display"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
-ROLES = {"lights", *RECORDED, "performance", "display"}
+ROLES = {"lights", *RECORDED, "performance", "fault", "display"}
 # By the edited file and what was added.
 Renewed = dict[tuple[str, str], set[str]]
 WORDS = '\n\n# A comment.\n"""A text that nobody reads."""\n'
@@ -93,6 +93,8 @@ EXACTLY = {
     "mocap/styles.yaml": {"score"},
     "mocap/body.yaml": {"score"},
     "mocap/joint_ranges.yaml": set(),
+    "mocap/faults.yaml": {"fault", "showing"},
+    "faults/movement.py": {"fault"},
     "render_configs/pointlight/johansson.yaml": set(),
     "README.md": set(),
     "markers/solve.py": {"c3d"},
@@ -127,9 +129,9 @@ EXACTLY = {
     "farm/dispatch.py": set(),
 }
 AT_LEAST = {
-    "characters/fingerprint.py": {"figure", "lights"},
+    "characters/fingerprint.py": {"figure", "lights", "fault"},
     "rigs/skeletons/standard.yaml": {"figure", "score", "c3d"},
-    "motion/quaternions.py": KINDS - {"clip"},
+    "motion/quaternions.py": KINDS - {"clip", "showing"},
     "compositing/video.py": {"clip", "display"},
     "pointlight/stimulus.py": {"display"},
 }

@@ -9,7 +9,7 @@ from mimegen.base.names import path_name
 from mimegen.compositing.background import Background, background_key, read_background
 from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
-from mimegen.plan.keys import clip_code, display_code
+from mimegen.plan.keys import clip_code, display_code, showing_code
 from mimegen.plan.shots import Shot
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.scenes import chosen_set
@@ -69,8 +69,9 @@ class Clip:
         """The content key."""
         faults = [[fault.name, fault.amount] for fault in self.shot.casting.faults
                   if fault.kind.acts_on == "frames"]
+        wrong = [faults, showing_code()] if faults else []
         return content_key(self.sample_id, self.shot.key, self.chosen.key,
-                           self.shot.rendering.set_key, clip_code(), *([faults] if faults else []))
+                           self.shot.rendering.set_key, clip_code(), *wrong)
 
     def showing(self, frames: int) -> Showing:
         """Return which of the shot's ``frames`` are shown, and with how much of the shadow."""

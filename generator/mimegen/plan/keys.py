@@ -41,6 +41,11 @@ def clip_code() -> str:
     return code_key("mimegen.compositing.backdrop", "mimegen.compositing.video")
 
 
+def showing_code() -> str:
+    """Return the key of what gives finished frames their faults."""
+    return code_key("mimegen.faults.frames")
+
+
 def display_code() -> str:
     """Return the key of what makes point-light displays."""
     return code_key("mimegen.pointlight.scenes", "mimegen.pointlight.filming")

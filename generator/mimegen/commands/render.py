@@ -11,7 +11,9 @@ from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
 from mimegen.manifest.file import MANIFEST
 from mimegen.pages.gallery import write_gallery
+from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
+from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter
 from mimegen.production.render import render
 from mimegen.store.store import Store
@@ -32,14 +34,17 @@ def render_command(selection: Selection, out: Path, names: str, store_folder: Pa
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
     store = Store(store_folder or out / "store")
     farm = farm_of(settings, selection.device, store)
-    return _carry_out(selection.plan, out, store, farm, quiet, names == "opaque")
+    return _carry_out(selection.plan, selection.passes, out, store, farm, quiet,
+                      names == "opaque")
 
 
-def _carry_out(plan: Plan, out: Path, store: Store, farm: Farm, quiet: bool, opaque: bool
-               ) -> int:
+def _carry_out(plan: Plan, passes: WantedPasses | None, out: Path, store: Store, farm: Farm,
+               quiet: bool, opaque: bool) -> int:
     with Reporter(len(plan), quiet) as reporter:
         try:
             failures = render(plan, store, out, farm, reporter, opaque)
+            if passes is not None:
+                failures |= make_passes(plan, passes, store, out, farm, reporter)
         except KeyboardInterrupt:
             _renew_gallery(out)
             raise

@@ -15,23 +15,26 @@ from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import SeededTakes, library_take, user_take
+from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import GROUPS, MIME, parse_variants
 from mimegen.readers import ReadOptions
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
+from mimegen.stage.passes.kinds import ENGINES, KINDS, Engine
 
 _FILE = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The plan of what was selected, and the config and device that are to make it."""
+    """The plan of what was selected, the config and device that are to make it, and the passes."""
 
     plan: Plan
     config: RenderConfig
     device: Device
+    passes: WantedPasses | None = None
 
 
 def selection_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -84,20 +87,24 @@ _OPTIONS = (
     style_option("How choreographed takes are performed.  [default: the seed's own way]"),
     click.option("--device", default="auto", show_default=True, metavar="NAME",
                  help="optix, cuda, hip, oneapi, metal or cpu; cuda:1 is the second of its kind."),
+    click.option("--passes", metavar="NAME[,NAME]|all",
+                 help=f"Ground truth of every clip: {', '.join(KINDS)}; flow:flo for .flo files."),
+    click.option("--passes-from", type=click.Choice(ENGINES), default=ENGINES[0],
+                 show_default=True, help="What looks for passes."),
 )
 _NAMES = ("actions", "motion", "partner", "labels", "aligned", "misaligned", "licence", "variants",
           "character", "partner_character", "config", "take", "seeds", "faults", "style", "device",
-          "libraries", "reading")
+          "passes", "passes_from", "libraries", "reading")
 
 
 def _selected(
     *, actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seeds: range, faults: tuple[str, ...], style: str | None, device: str,
-    libraries: tuple[Path, ...],
-    reading: ReadOptions, farm: FarmSettings,
+    seeds: range, faults: tuple[str, ...], style: str | None, device: str, passes: str | None,
+    passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions, farm: FarmSettings,
 ) -> Selection:
+    wanted = None if passes is None else WantedPasses.of(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
     if (actions is None) == (motion is None):
         raise RequestError("say either --action NAME or --motion FILE"
@@ -113,7 +120,10 @@ def _selected(
     render_config, chosen = _config_and_device(catalogue, config, device, farm)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character, parse_faults(faults))
-    return Selection(plan, render_config, chosen)
+    if wanted is not None and not plan.clips:
+        raise RequestError("--passes: point-light displays have none, they show dots of the motion"
+                           " itself; ask for a body's variant such as base+blank@0")
+    return Selection(plan, render_config, chosen, wanted)
 
 
 def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: FarmSettings

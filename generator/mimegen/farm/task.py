@@ -14,6 +14,8 @@ from mimegen.base.yaml_file import Strict
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.jobs import FigureFiles, ShotJob
+from mimegen.stage.passes.job import GeometryJob, PassJob
+from mimegen.stage.passes.kinds import Engine, Kind
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
 
@@ -59,10 +61,13 @@ def task_to_json(task: Task, root: Path) -> dict[str, Any]:
     told: _SetTask | _ShotTask
     if isinstance(job, SetJob):
         told = _SetTask(kind="set", title=task.title, scenery=job.scenery, camera=job.camera,
-                        config=job.config, target=place(job.target))
+                        config=job.config, target=place(job.target),
+                        geometry_by=job.engine if isinstance(job, GeometryJob) else None)
     else:
         told = _ShotTask(
             kind="shot", title=task.title,
+            passes=job.kinds if isinstance(job, PassJob) else None,
+            passes_by=job.engine if isinstance(job, PassJob) else None,
             figures=tuple((place(files.character), place(files.performance))
                           for files in job.figures),
             cameras=job.cameras, config=job.config,
@@ -110,13 +115,19 @@ class _SetTask(Strict):
     camera: Camera
     config: RenderConfig
     target: _Place
+    geometry_by: Engine | None = None
 
     def task(self, root: Path) -> Task:
-        return Task(SetJob(self.scenery, self.camera, self.config, root / self.target), self.title)
+        facts = self.scenery, self.camera, self.config, root / self.target
+        job = SetJob(*facts) if self.geometry_by is None else GeometryJob(*facts, self.geometry_by)
+        return Task(job, self.title)
 
 
 class _ShotTask(Strict):
-    """``figures`` are characters and performances; ``missing`` is the frames of each camera."""
+    """``figures`` are characters and performances; ``missing`` is the frames of each camera.
+
+    With ``passes`` these are frames of ground truth, one of them a column.
+    """
 
     kind: Literal["shot"]
     title: str
@@ -126,6 +137,8 @@ class _ShotTask(Strict):
     folders: tuple[_Place, ...]
     frames: int = Field(ge=1, le=10**7)
     missing: tuple[tuple[Annotated[int, Field(ge=0)], ...], ...]
+    passes: tuple[Kind, ...] | None = None
+    passes_by: Engine | None = None
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
@@ -133,14 +146,18 @@ class _ShotTask(Strict):
             raise ValueError("as many cameras as folders and as lists of frames are expected")
         if any(frame >= self.frames for frames in self.missing for frame in frames):
             raise ValueError(f"frames before {self.frames} are expected")
+        if self.passes is not None and len(self.passes) != len(self.folders):
+            raise ValueError("as many passes as folders are expected")
         return self
 
     def task(self, root: Path) -> Task:
         figures = tuple(FigureFiles(root / character, root / performance)
                         for character, performance in self.figures)
-        return Task(ShotJob(figures, self.cameras, self.config,
-                            tuple(root / folder for folder in self.folders), self._missing()),
-                    self.title)
+        folders = tuple(root / folder for folder in self.folders)
+        facts = figures, self.cameras, self.config, folders, self._missing()
+        if self.passes is None or self.passes_by is None:
+            return Task(ShotJob(*facts), self.title)
+        return Task(PassJob(*facts, self.passes, self.passes_by), self.title)
 
     def _missing(self) -> NDArray[np.bool_]:
         missing = np.zeros((self.frames, len(self.missing)), dtype=bool)

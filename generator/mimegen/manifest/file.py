@@ -138,7 +138,8 @@ def clip_path(out: Path, row: Row) -> Path:
 def add_rows(out: Path, rows: Iterable[Row]) -> Path:
     """Publish ``out``/manifest.jsonl with these rows added or renewed, in order of sample_id.
 
-    Rows of earlier requests stay as long as their clips are there. Without rows nothing is written.
+    Rows of earlier requests stay as long as their clips are there, and their passes as long as
+    the shot is the same. Without rows nothing is written.
     Any number of processes may add rows at a time. Raises RequestError as ``rows_of``, and where
     the file cannot be locked or written.
     """
@@ -147,8 +148,16 @@ def add_rows(out: Path, rows: Iterable[Row]) -> Path:
         return out / MANIFEST
     with locked(out / MANIFEST):
         earlier = {row.sample_id: row for row in rows_of(out) if clip_path(out, row).exists()}
-        merged = earlier | {row.sample_id: row for row in rows}
+        merged = earlier | {row.sample_id: _with_passes(row, earlier.get(row.sample_id))
+                            for row in rows}
         # Rows of earlier requests are nowhere else, so they must outlast a loss of power too.
         publish(out / MANIFEST, "".join(json_of(merged[name]) for name in sorted(merged)),
                 synced=True)
     return out / MANIFEST
+
+
+def _with_passes(row: Row, earlier: Row | None) -> Row:
+    """Return a row with those passes that only an earlier row of the same shot names."""
+    if earlier is None or not earlier.passes or earlier.shot_key != row.shot_key:
+        return row
+    return row.model_copy(update={"passes": earlier.passes | (row.passes or {})})

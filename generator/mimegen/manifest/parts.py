@@ -2,8 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from mimegen.base.names import inner_path
 from mimegen.manifest.rowpart import Json, Number, RowPart
 from mimegen.manifest.timeline import Interval
 
@@ -85,10 +86,24 @@ class StageFacts(RowPart):
     numpy_version: str | None = None
 
 
+class PassFacts(RowPart):
+    """Where a clip's ground truth of one kind lies, and what made it."""
+
+    folder: Annotated[str, AfterValidator(inner_path)] = Field(
+        description="its files, relative to the manifest's folder")
+    key: str = Field(description="content key of the shot's pass in the store")
+    geometry_key: str | None = Field(None, description="of the set's depth and normals in it")
+    engine: str = Field(description="what looked: raster or cycles")
+    files: str | list[str] = Field(description="the first of its files, by which the others go")
+    sha256: str = Field(description="of the names and hashes of all its files")
+
+
 class OutputFacts(RowPart):
     """What else was made of the shot, and what the clip is one of."""
 
-    passes: Json | None = Field(None, description="ground-truth passes: files by kind")
+    passes: dict[str, PassFacts] | None = Field(
+        None, description="ground-truth passes by kind: keypoints, depth, mask, normals, flow,"
+                          " parts")
     faults: list[Json] | None = Field(
         None, description="what was made wrong on purpose: amount, what it means, joints, seconds")
     permutation: Json | None = Field(None, description="the line of the specification it is from")

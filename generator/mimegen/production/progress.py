@@ -54,6 +54,11 @@ class Reporter:
         self._frames, self._shots = frames, shots
         self._show()
 
+    def expect_more(self, frames: int) -> None:
+        """Add to what is to be made."""
+        self._frames += frames
+        self._show()
+
     def begin(self, title: str, is_long: bool) -> None:
         """Note what is being made; a log names at once what ``is_long`` and counts no frames."""
         self._at = title

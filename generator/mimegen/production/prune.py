@@ -1,19 +1,20 @@
 """What of a store no manifest names, and its removal while nobody uses the store."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.locks import locked
 from mimegen.manifest.file import MANIFEST, rows_of
+from mimegen.manifest.row import Row
 from mimegen.production.journal import RUNNING, running_jobs
 from mimegen.store.contents import Piece, pieces
 from mimegen.store.store import Store
 
 # Whose clips' rows name them; a figure is made again in a moment when frames need it.
-_PER_ROW = ("shots", "clips", "characters")
+_PER_ROW = ("shots", "clips", "characters", "passes")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def holdings(found: Iterable[Piece], store: Store) -> list[Holding]:
     count: Counter[tuple[str, str, str]] = Counter()
     size: Counter[tuple[str, str, str]] = Counter()
     for piece in found:
-        facts = piece.facts() if piece.kind in ("shots", "clips") else {}
+        facts = piece.facts() if piece.kind in ("shots", "clips", "passes") else {}
         config = facts.get("render_config_name") or configs.get(piece.key)
         group = (piece.kind, str(facts.get("action") or "-"), str(config or "-"))
         count[group] += 1
@@ -60,10 +61,16 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
         for row in rows_of(out):
             keys = (row.shot_key, row.clip_key, row.still_key, row.character_key,
                     row.partner_character_key)
-            named.update(key for key in keys if key is not None)
+            named.update(key for key in (*keys, *_pass_keys(row)) if key is not None)
             all_stills |= row.shot_key is not None and "still_key" not in row.model_fields_set
     kinds = (*_PER_ROW, "performances", *(() if all_stills else ("stills",)))
     return [piece for piece in pieces(store, kinds) if piece.key not in named]
+
+
+def _pass_keys(row: Row) -> Iterator[str | None]:
+    """Yield the keys of a row's passes and of the geometry in them."""
+    for told in (row.passes or {}).values():
+        yield from (told.key, told.geometry_key)
 
 
 def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from mimegen.store.store import Store
 
-KINDS = ("shots", "stills", "clips", "characters", "performances")
+KINDS = ("shots", "stills", "clips", "characters", "performances", "passes")
+_FACTS = {"shots": "shot.json", "passes": "pass.json"}
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Piece:
         return total
 
     def facts(self) -> dict[str, object]:
-        """Return what is recorded of a shot or a clip; nothing of other pieces."""
-        path = self.path / "shot.json" if self.kind == "shots" else self.path
+        """Return what is recorded of a shot, a pass or a clip; nothing of other pieces."""
+        path = self.path / _FACTS[self.kind] if self.kind in _FACTS else self.path
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -46,8 +47,8 @@ class Piece:
 
     def remove(self) -> None:
         """Remove it. What is read of a shot first goes first, so that no half counts as whole."""
-        if self.kind == "shots":
-            (self.path / "shot.json").unlink(missing_ok=True)
+        if self.kind in _FACTS:
+            (self.path / _FACTS[self.kind]).unlink(missing_ok=True)
             shutil.rmtree(self.path)
         else:
             self.path.unlink(missing_ok=True)

@@ -6,6 +6,8 @@
     shots/ab/<key>/000000.npz     its frames
     shots/ab/<key>/cpu-<kind>.txt  a kind of processor that made some of them
     stills/ab/<key>.png           a background set from a camera
+    passes/ab/<key>/pass.json     what a pass of a shot is, or geometry of a set
+    passes/ab/<key>/000000.npz    its frames
     clips/ab/<key>.json           the manifest row of a finished clip
     scratch/                      workers' temporary files
 
@@ -40,6 +42,14 @@ class Store:
     def still(self, key: str) -> Path:
         """Return where the still of a set lies."""
         return self._place("stills", key, ".png")
+
+    def pass_folder(self, key: str) -> Path:
+        """Return where the frames of a pass lie, or the geometry of a set."""
+        return self._place("passes", key, "")
+
+    def record_pass(self, key: str, facts: dict[str, Any]) -> None:
+        """Record what a pass is, before its frames are made."""
+        publish(self.pass_folder(key) / "pass.json", json.dumps(facts, indent=1))
 
     def character(self, key: str) -> Path:
         """Return where a built character lies."""

@@ -81,7 +81,7 @@ class PictureReader:
     """
 
     def __init__(self) -> None:
-        self._file = _passing_file()
+        self._file = passing_file()
 
     def displayed(self) -> NDArray[np.uint8]:
         """Return what was rendered last as Blender would show it: sRGB (H, W, 3)."""
@@ -95,7 +95,7 @@ class PictureReader:
     def render(self, region: Region) -> NDArray[np.float32]:
         """Render a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
         scene = bpy.context.scene
-        _crop(scene.render, region)
+        crop(scene.render, region)
         bpy.ops.render.render()
         settings = scene.render.image_settings
         settings.file_format = "OPEN_EXR"
@@ -113,14 +113,14 @@ class PictureReader:
         return pixels.reshape(height, width, 4)[::-1]
 
 
-def _passing_file() -> Path:
+def passing_file() -> Path:
     """Return a file for passing pictures: in memory, which leaves nothing behind, where that is."""
     if hasattr(os, "memfd_create"):
         return Path(f"/proc/self/fd/{os.memfd_create('picture')}")
     return Path(tempfile.gettempdir()) / "picture"
 
 
-def _crop(render: bpy.types.RenderSettings, region: Region) -> None:
+def crop(render: bpy.types.RenderSettings, region: Region) -> None:
     left, top, right, bottom = region
     width, height = render.resolution_x, render.resolution_y
     render.use_border = render.use_crop_to_border = True

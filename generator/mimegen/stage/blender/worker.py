@@ -13,6 +13,8 @@ from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.passes.job import GeometryJob, PassJob
+from mimegen.stage.passes.server import PassServer
 from mimegen.stage.scenery.job import SetJob
 
 Message = Ready | FrameDone | JobDone | JobFailed
@@ -26,18 +28,22 @@ def serve(connection: Connection, device: str, threads: int) -> None:
     chosen = use_device(device, threads)
     program = f"Blender {bpy.app.version_string}"
     connection.send(Ready(chosen.kind, chosen.count, program, kind_of_cpu()))
-    reader = PictureReader()
+    reader, passes = PictureReader(), PassServer(threads)
     stage: FigureStage | None = None
     while True:
         job = connection.recv()
-        stage, answer = _attempt(job, stage, reader, connection.send)
+        stage, answer = _attempt(job, stage, reader, passes, connection.send)
         connection.send(answer)
 
 
 def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureReader,
-             send: Callable[[Message], None]) -> tuple[FigureStage | None, JobDone | JobFailed]:
+             passes: PassServer, send: Callable[[Message], None]
+             ) -> tuple[FigureStage | None, JobDone | JobFailed]:
     """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
     try:
+        if isinstance(job, PassJob | GeometryJob):
+            passes.do(job, send)
+            return None, JobDone()
         if isinstance(job, SetJob):
             render_set(job, reader)
             return None, JobDone()

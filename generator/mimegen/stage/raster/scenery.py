@@ -58,7 +58,7 @@ FORMAT = "3f 3f 3f 3f 2f 1f"
 
 
 @dataclass(frozen=True, eq=False)
-class _Built:
+class Built:
     """Triangle corners (N, 15) of each material, as the shaders take them.
 
     ``casting`` (N, 3) are the places of those that cast shadows.
@@ -80,7 +80,7 @@ def draw_set(context: moderngl.Context, job: SetJob) -> None:
 
 def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     """Return a set's picture (H, W, 3), sRGB bytes."""
-    built = _build(job)
+    built = build_set(job)
     lit = _light(job)
     program = context.program(SET_VERTEX, SET_FRAGMENT)
     sun_map = _draw_sun_map(context, built.casting, lit)
@@ -97,7 +97,7 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     return to_straight_srgb(mean)[..., :3]
 
 
-def _build(job: SetJob) -> _Built:
+def build_set(job: SetJob) -> Built:
     """Build floors, walls, ceilings and objects, without what is in the camera's way."""
     scenery, matrix = job.scenery, world_from_set(job.scenery)
     parts: dict[str, list[NDArray[np.float32]]] = {}
@@ -112,7 +112,7 @@ def _build(job: SetJob) -> _Built:
             made = corners_of(ShapeMesh(local, ((0, 1, 2, 3),))).in_world(frame)
             parts.setdefault(panel.material, []).append(made)
     casting = _add_pieces(job, parts)
-    return _Built({name: np.concatenate(made) for name, made in parts.items()}, casting)
+    return Built({name: np.concatenate(made) for name, made in parts.items()}, casting)
 
 
 def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]) -> NDArray[np.float32]:
@@ -256,7 +256,7 @@ def _draw_sky(context: moderngl.Context, job: SetJob) -> None:
 
 
 def _draw_materials(context: moderngl.Context, job: SetJob, program: moderngl.Program,
-                    built: _Built, sun_map: moderngl.Texture) -> None:
+                    built: Built, sun_map: moderngl.Texture) -> None:
     """Draw what is opaque, then what is not."""
     camera = job.camera
     whole = (0, 0, camera.width, camera.height)

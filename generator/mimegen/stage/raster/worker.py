@@ -10,6 +10,8 @@ from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
 from mimegen.stage.frames import publish_frames
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.passes.job import GeometryJob, PassJob
+from mimegen.stage.passes.server import PassServer
 from mimegen.stage.raster.context import open_context
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
@@ -26,18 +28,22 @@ def serve(connection: Connection, threads: int) -> None:
     context = open_context(threads)
     program = f"OpenGL {context.info['GL_RENDERER']}"
     connection.send(Ready(OPENGL, 1, program, kind_of_cpu()))
+    passes = PassServer(threads, context)
     stage: RasterStage | None = None
     while True:
         job = connection.recv()
-        stage, answer = _attempt(context, job, stage, connection.send)
+        stage, answer = _attempt(context, job, stage, passes, connection.send)
         connection.send(answer)
 
 
 def _attempt(context: moderngl.Context, job: ShotJob | SetJob, stage: RasterStage | None,
-             send: Callable[[Message], None]) -> tuple[RasterStage | None, JobDone | JobFailed]:
+             passes: PassServer, send: Callable[[Message], None]
+             ) -> tuple[RasterStage | None, JobDone | JobFailed]:
     """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
     try:
-        if isinstance(job, SetJob):
+        if isinstance(job, PassJob | GeometryJob):
+            passes.do(job, send)
+        elif isinstance(job, SetJob):
             draw_set(context, job)
         else:
             stage = _shoot(context, job, stage, send)

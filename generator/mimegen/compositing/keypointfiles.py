@@ -1,0 +1,188 @@
+"""Keypoints of a clip as files: one NPZ with everything, COCO's and OpenPose's JSON."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.camera import Camera
+
+VISIBLE = 2
+# COCO's marks: 0 not labeled, 1 labeled but hidden, 2 visible.
+WHOLEBODY = {"foot": slice(17, 23), "face": slice(23, 91), "lefthand": slice(91, 112),
+             "righthand": slice(112, 133)}
+_BOXED = ("face", "lefthand", "righthand")
+# What OpenPose would say of how sure it is.
+SURE, HIDDEN = 1.0, 0.5
+
+
+class PointSet(Strict):
+    """A file of rigs/keypoints/: which landmarks a format has, in its order, and its limbs.
+
+    Names that are no landmark are points that these bodies do not have.
+    """
+
+    name: str
+    description: str
+    source: str
+    points: tuple[str, ...] = Field(min_length=1)
+    limbs: tuple[tuple[str, str], ...] = ()
+
+    def limb_numbers(self) -> list[list[int]]:
+        """Return the limbs as pairs of point numbers, from 0 on."""
+        return [[self.points.index(end) for end in limb] for limb in self.limbs]
+
+
+@cache
+def point_sets() -> Mapping[str, PointSet]:
+    """Return the sets of points by name."""
+    files = (data_file("rigs/keypoints/coco17.yaml"), data_file("rigs/keypoints/wholebody133.yaml"),
+             data_file("rigs/keypoints/openpose25.yaml"))
+    return {file.stem: read_yaml(file, PointSet) for file in files}
+
+
+def write_keypoints(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera, fps: float,
+                    matrices: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Write what the store has of each frame into a folder, and return what is to be told of it."""
+    points = _gathered(frames, camera) | {name: np.array(matrices[name]) for name in matrices}
+    points |= {"width": np.array(camera.width), "height": np.array(camera.height),
+               "fps": np.array(fps)}
+    np.savez_compressed(folder / "keypoints.npz", **points)
+    sets = point_sets()
+    _write_json(folder / "coco17.json", _coco(points, camera, sets["coco17"]))
+    _write_json(folder / "wholebody133.json", _wholebody(points, camera, sets["wholebody133"]))
+    (folder / "openpose").mkdir()
+    for frame in range(len(frames)):
+        _write_json(folder / "openpose" / f"{frame:06d}_keypoints.json",
+                    _openpose(points, camera, frame))
+    return {"files": ["keypoints.npz", "coco17.json", "wholebody133.json",
+                      "openpose/000000_keypoints.json"]}
+
+
+def _gathered(frames: Sequence[Mapping[str, NDArray[Any]]], camera: Camera
+              ) -> dict[str, NDArray[Any]]:
+    """Return all frames' arrays as the NPZ has them."""
+    world = np.stack([arrays["world"] for arrays in frames]).astype(float)
+    points: dict[str, NDArray[Any]] = {
+        "names": frames[0]["names"], **_places("", world, camera),
+        "visibility": np.stack([arrays["visibility"] for arrays in frames]),
+        "boxes": np.stack([_inside(arrays["boxes"], camera) for arrays in frames])}
+    for number in range(world.shape[1]):
+        joints = np.stack([arrays[f"joints_{number}"] for arrays in frames]).astype(float)
+        points[f"joint_names_{number}"] = frames[0][f"joint_names_{number}"]
+        points |= _places(f"joints_{number}_", joints, camera)
+    return points
+
+
+def _places(prefix: str, world: FloatArray, camera: Camera) -> dict[str, NDArray[Any]]:
+    """Return world places (..., 3), in the camera's axes too, and their pixels (..., 2)."""
+    seen = camera.project(world)
+    across = (seen[..., :2] - [camera.width / 2, camera.height / 2]) / camera.focal_pixels
+    local = np.concatenate([across, np.ones_like(across[..., :1])], axis=-1) * seen[..., 2:]
+    return {f"{prefix}world": world.astype(np.float32), f"{prefix}camera": local.astype(np.float32),
+            f"{prefix}pixels": seen[..., :2].astype(np.float32)}
+
+
+def _inside(boxes: FloatArray, camera: Camera) -> FloatArray:
+    """Return left, top, width and height (N, 4) of the part of boxes that is in the picture."""
+    size = np.array([camera.width, camera.height])
+    low, high = np.clip(boxes[:, :2], 0, size), np.clip(boxes[:, 2:], 0, size)
+    return np.concatenate([low, high - low], axis=1)
+
+
+def _coco(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: PointSet) -> dict[str, Any]:
+    frames, persons = points["visibility"].shape[:2]
+    return {
+        "images": [{"id": frame + 1, "file_name": f"{frame:06d}.png", "frame": frame,
+                    "width": camera.width, "height": camera.height} for frame in range(frames)],
+        "annotations": [_annotation(points, camera, chosen, frame, person)
+                        for frame in range(frames) for person in range(persons)],
+        "categories": [{"id": 1, "name": "person", "supercategory": "person",
+                        "keypoints": list(chosen.points),
+                        "skeleton": (np.array(chosen.limb_numbers()) + 1).tolist()}],
+    }
+
+
+def _annotation(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: PointSet, frame: int,
+                person: int) -> dict[str, Any]:
+    marked = _marked(points, camera, chosen, frame, person)
+    box = [round(float(side), 2) for side in points["boxes"][frame, person]]
+    return {"id": frame * points["visibility"].shape[1] + person + 1, "image_id": frame + 1,
+            "category_id": 1, "iscrowd": 0, "person": person + 1, "bbox": box,
+            "area": round(box[2] * box[3], 2), "num_keypoints": int((marked[:, 2] > 0).sum()),
+            "keypoints": _flat(marked)}
+
+
+def _wholebody(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: PointSet
+               ) -> dict[str, Any]:
+    content = _coco(points, camera, chosen)
+    for annotation in content["annotations"]:
+        marked = np.array(annotation["keypoints"]).reshape(-1, 3)
+        annotation["keypoints"] = _flat(marked[:17])
+        annotation["num_keypoints"] = int((marked[:17, 2] > 0).sum())
+        for part, numbers in WHOLEBODY.items():
+            annotation[f"{part}_kpts"] = _flat(marked[numbers])
+            annotation[f"{part}_valid"] = bool((marked[numbers, 2] > 0).any())
+            if part in _BOXED:
+                annotation[f"{part}_box"] = _box_of(marked[numbers])
+    return content
+
+
+def _box_of(marked: FloatArray) -> list[float]:
+    labeled = marked[marked[:, 2] > 0, :2]
+    if not len(labeled):
+        return [0.0, 0.0, 0.0, 0.0]
+    low, size = labeled.min(axis=0), np.ptp(labeled, axis=0)
+    return [round(float(side), 2) for side in (*low, *size)]
+
+
+def _marked(points: Mapping[str, NDArray[Any]], camera: Camera, chosen: PointSet, frame: int,
+            person: int) -> FloatArray:
+    """Return pixels and COCO's mark (P, 3) of a set's points; what is not in the picture is 0."""
+    number = {str(name): at for at, name in enumerate(points["names"])}
+    at = np.array([number.get(name, -1) for name in chosen.points])
+    pixels = points["pixels"][frame, person][at].astype(float)
+    state = np.where(at < 0, 0, points["visibility"][frame, person][at])
+    inside = ((pixels >= 0) & (pixels < [camera.width, camera.height])).all(axis=1)
+    mark = np.where(state == VISIBLE, 2, np.minimum(state, 1)) * inside
+    return np.column_stack([np.where(mark[:, None] > 0, pixels, 0.0), mark])
+
+
+def _flat(marked: FloatArray) -> list[float]:
+    return [int(value) if place % 3 == 2 else round(float(value), 3)
+            for place, value in enumerate(marked.ravel())]
+
+
+def _openpose(points: Mapping[str, NDArray[Any]], camera: Camera, frame: int) -> dict[str, Any]:
+    """Return a frame as OpenPose writes it; it says 0.5 of points that are hidden."""
+    sets, people = point_sets(), []
+    hands = sets["wholebody133"].points
+    for person in range(points["visibility"].shape[1]):
+        body = _sure(_marked(points, camera, sets["openpose25"], frame, person))
+        told: dict[str, Any] = {"person_id": [person + 1], "pose_keypoints_2d": body,
+                                "face_keypoints_2d": []}
+        for side in ("left", "right"):
+            hand = sets["wholebody133"].model_copy(
+                update={"points": hands[WHOLEBODY[f"{side}hand"]]})
+            told[f"hand_{side}_keypoints_2d"] = _sure(_marked(points, camera, hand, frame, person))
+        people.append(told | {f"{name}_keypoints_3d": [] for name in (
+            "pose", "face", "hand_left", "hand_right")})
+    return {"version": 1.3, "people": people}
+
+
+def _sure(marked: FloatArray) -> list[float]:
+    sure = np.array([0.0, HIDDEN, SURE])[marked[:, 2].astype(int)]
+    return [round(float(value), 3) for value in
+            np.column_stack([marked[:, :2], sure]).ravel()]
+
+
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, separators=(",", ":")))

@@ -1,0 +1,238 @@
+"""Ground truth of a clip as files that the field's tools read: EXR, PNG, NPZ, JSON, FLO.
+
+What lies in each folder is told in ``docs/passes.md``, and in the ``pass.json`` beside the files.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash, publishing
+from mimegen.compositing.keypointfiles import write_keypoints
+from mimegen.stage.camera import Camera
+from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Engine, Kind
+from mimegen.stage.passes.parts import PARTS as BODY_PARTS
+from mimegen.stage.passes.seen import camera_axes
+from mimegen.store.frames import frame_name
+from mimegen.store.passes import read_arrays
+
+FACTS = "pass.json"
+SHADOW_LABEL = 255
+# A pixel of the ground counts as shadow where so much of its light is missing, of 255.
+LEAST_SHADOW = 13
+FLO_TAG = 202021.25
+
+
+@dataclass(frozen=True)
+class PassSource:
+    """What a clip's files of a pass are made of.
+
+    ``folder`` holds the frames in the store, ``geometry`` depth and normals of the set, if there
+    is one. ``flow_files`` are exr or flo.
+    """
+
+    kind: Kind
+    folder: Path
+    frames: int
+    camera: Camera
+    fps: float
+    engine: Engine
+    geometry: Path | None = None
+    flow_files: str = "exr"
+
+    def arrays(self) -> Iterator[dict[str, NDArray[Any]]]:
+        """Yield what the store has of each frame; raises ValueError for a damaged one."""
+        return (read_arrays(self.folder / frame_name(frame)) for frame in range(self.frames))
+
+    def canvas(self, values: NDArray[Any], at: NDArray[Any], empty: float = 0) -> NDArray[Any]:
+        """Return values (h, w, ...) of a part of the picture on the whole of it."""
+        whole = np.full((self.camera.height, self.camera.width, *values.shape[2:]), empty,
+                        values.dtype)
+        rows, columns = values.shape[:2]
+        whole[at[1]:at[1] + rows, at[0]:at[0] + columns] = values
+        return whole
+
+    def laid(self, name: str, figure: NDArray[Any], on: NDArray[Any], empty: float
+             ) -> NDArray[Any]:
+        """Return the figures' values where ``on`` says so, and the set's elsewhere."""
+        if self.geometry is None:
+            behind: NDArray[Any] = np.full_like(figure, empty)
+        else:
+            behind = read_arrays(self.geometry)[name].astype(figure.dtype)
+        where = on if figure.ndim == 2 else on[..., None]
+        return np.where(where, figure, behind)
+
+
+def write_pass(source: PassSource, target: Path) -> dict[str, Any]:
+    """Publish a clip's files of a pass as the folder ``target``; return what ``pass.json`` says.
+
+    A folder that is there already stays. Raises RequestError where files cannot be written,
+    ValueError for damaged frames.
+    """
+    if not (target / FACTS).is_file():
+        try:
+            with publishing(target) as part:
+                part.mkdir()
+                facts = _common(source) | WRITERS[source.kind](source, part)
+                facts["sha256"] = folder_hash(part)
+                (part / FACTS).write_text(json.dumps(facts, indent=1))
+        except RequestError:
+            if not (target / FACTS).is_file():
+                raise
+    return pass_facts(target)
+
+
+def pass_facts(folder: Path) -> dict[str, Any]:
+    """Return what ``pass.json`` says; raises ValueError where it is absent or damaged."""
+    try:
+        facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    except FileNotFoundError as problem:
+        raise ValueError(f"{folder}: has no {FACTS}") from problem
+    return facts
+
+
+def folder_hash(folder: Path) -> str:
+    """Return one SHA-256 of all files of a pass but ``pass.json``: of their names and hashes."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != FACTS)
+    lines = [f"{file_hash(path)}  {path.relative_to(folder).as_posix()}\n" for path in files]
+    return sha256("".join(lines).encode()).hexdigest()
+
+
+def camera_matrices(camera: Camera) -> dict[str, Any]:
+    """Return intrinsics (3, 3) and the rotation (3, 3) and translation (3,) from the world.
+
+    The camera's axes are OpenCV's: x right, y down, z ahead. Pixels count from the picture's left
+    upper corner; the first pixel's middle is (0.5, 0.5).
+    """
+    rotation = camera_axes(camera)
+    focal = camera.focal_pixels
+    return {
+        "intrinsics": [[focal, 0.0, camera.width / 2], [0.0, focal, camera.height / 2],
+                       [0.0, 0.0, 1.0]],
+        "rotation": rotation.tolist(),
+        "translation": (-rotation @ np.array(camera.position)).tolist(),
+    }
+
+
+def _common(source: PassSource) -> dict[str, Any]:
+    return {"kind": source.kind, "engine": source.engine, "frames": source.frames,
+            "fps": source.fps, "width": source.camera.width, "height": source.camera.height,
+            "with_set": source.geometry is not None, "camera": camera_matrices(source.camera)}
+
+
+def _keypoints(source: PassSource, folder: Path) -> dict[str, Any]:
+    return write_keypoints(list(source.arrays()), source.camera, source.fps,
+                           camera_matrices(source.camera), folder)
+
+
+def _depth(source: PassSource, folder: Path) -> dict[str, Any]:
+    for frame, arrays in enumerate(source.arrays()):
+        figure = source.canvas(arrays["depth"], arrays["at"], np.inf)
+        depth = source.laid("depth", figure, np.isfinite(figure), np.inf)
+        write_exr(folder / f"{frame:06d}.exr", {"Z": depth})
+    return {"files": "000000.exr", "unit": "metres along the camera's axis; inf where nothing is"}
+
+
+def _normals(source: PassSource, folder: Path) -> dict[str, Any]:
+    for frame, arrays in enumerate(source.arrays()):
+        figure = source.canvas(arrays["normals"], arrays["at"])
+        normals = source.laid("normals", figure, figure.any(axis=-1), 0.0)
+        write_exr(folder / f"{frame:06d}.exr", _channels(normals))
+    return {"files": "000000.exr", "axes": "R x right, G y down, B z ahead; 0 where nothing is"}
+
+
+def _mask(source: PassSource, folder: Path) -> dict[str, Any]:
+    persons = 0
+    for frame, arrays in enumerate(source.arrays()):
+        shadow = source.canvas(arrays["shadow"], arrays["shadow_at"])
+        mask = source.canvas(arrays["persons"], arrays["at"])
+        persons = max(persons, int(mask.max()))
+        mask[(mask == 0) & (shadow >= LEAST_SHADOW)] = SHADOW_LABEL
+        _write_png(folder / f"{frame:06d}.png", mask)
+    labels = {"background": 0, **{f"person {number}": number for number in range(1, persons + 1)},
+              "shadow": SHADOW_LABEL}
+    return {"files": "000000.png", "labels": labels}
+
+
+def _parts(source: PassSource, folder: Path) -> dict[str, Any]:
+    garments: dict[str, int] = {}
+    for name in ("parts", "clothes"):
+        (folder / name).mkdir()
+    for frame, arrays in enumerate(source.arrays()):
+        garments |= {str(name): number for number, name in enumerate(arrays["garment_names"], 1)}
+        for name, of in (("parts", "parts"), ("clothes", "garments")):
+            _write_png(folder / name / f"{frame:06d}.png", source.canvas(arrays[of], arrays["at"]))
+    return {"files": ["parts/000000.png", "clothes/000000.png"], "clothes": garments,
+            "parts": {name: number for number, name in enumerate(BODY_PARTS, 1)}}
+
+
+def _flow(source: PassSource, folder: Path) -> dict[str, Any]:
+    for name in ("forward", "backward"):
+        (folder / name).mkdir()
+    for frame, arrays in enumerate(source.arrays()):
+        for name in ("forward", "backward"):
+            if name not in arrays:
+                continue
+            flow = source.canvas(arrays[name], arrays[f"{name}_at"])
+            lost = source.canvas(arrays[f"{name}_occluded"], arrays[f"{name}_at"])
+            _FLOW_WRITERS[source.flow_files](folder / name / f"{frame:06d}", flow, lost)
+    files = {"exr": ["forward/000000.exr", "backward/000001.exr"],
+             "flo": ["forward/000000.flo", "forward/000000.occluded.png", "backward/000001.flo",
+                     "backward/000001.occluded.png"]}
+    return {"files": files[source.flow_files],
+            "unit": "pixels to the next frame (forward) or the one before (backward): R to the"
+                    " right, G downwards; B is 1 where occluded"}
+
+
+def _flow_exr(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:
+    write_exr(path.with_suffix(".exr"),
+              _channels(np.concatenate([flow, occluded[..., None].astype(np.float32)], axis=-1)))
+
+
+def _flow_flo(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:
+    """Write Middlebury's format (Baker et al. 2011), and the occlusions as a picture."""
+    height, width = flow.shape[:2]
+    head = np.float32(FLO_TAG).tobytes() + np.array([width, height], "<i4").tobytes()
+    path.with_suffix(".flo").write_bytes(head + flow.astype("<f4").tobytes())
+    _write_png(path.with_suffix(".occluded.png"), occluded.astype(np.uint8) * np.uint8(255))
+
+
+def write_exr(path: Path, channels: Mapping[str, NDArray[Any]]) -> None:
+    """Write planes (H, W) of floats or half floats as an EXR file.
+
+    Raises RequestError where it cannot be written.
+    """
+    try:
+        import OpenEXR
+    except ImportError as problem:
+        raise RequestError(f"{path.name}: EXR files need the package OpenEXR ({problem}):"
+                           " pip install OpenEXR") from problem
+    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    try:
+        OpenEXR.File(header, {name: np.ascontiguousarray(plane)
+                              for name, plane in channels.items()}).write(str(path))
+    except RuntimeError as problem:
+        raise RequestError(f"{path}: cannot be written as EXR ({problem})") from problem
+
+
+def _channels(values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    return {name: values[..., number] for number, name in enumerate("RGB")}
+
+
+def _write_png(path: Path, values: NDArray[np.uint8]) -> None:
+    Image.fromarray(values).save(path, "PNG", compress_level=3)
+
+
+WRITERS: Mapping[Kind, Callable[[PassSource, Path], dict[str, Any]]] = {
+    KEYPOINTS: _keypoints, DEPTH: _depth, MASK: _mask, NORMALS: _normals, FLOW: _flow,
+    PARTS: _parts,
+}
+_FLOW_WRITERS = {"exr": _flow_exr, "flo": _flow_flo}

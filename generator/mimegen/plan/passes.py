@@ -1,0 +1,90 @@
+"""Ground truth of clips as declarations: which passes, by which engine, under which keys."""
+
+import importlib.util
+from dataclasses import asdict, dataclass
+from typing import Self
+
+from mimegen.base.code import code_key
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.plan.clips import Clip
+from mimegen.plan.keys import blender_version
+from mimegen.plan.shots import Shot
+from mimegen.stage.camera import Camera
+from mimegen.stage.passes.kinds import KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
+
+
+@dataclass(frozen=True)
+class WantedPasses:
+    """The passes that are wanted of every rendered clip; ``engine`` is what looks."""
+
+    kinds: tuple[Kind, ...]
+    engine: Engine = "raster"
+    flow_files: str = "exr"
+
+    @classmethod
+    def of(cls, words: str, engine: Engine) -> Self:
+        """Return what the user's words ask for.
+
+        Raises RequestError for unknown passes, and where Cycles cannot be had.
+        """
+        kinds, flow_files = parse_kinds(words)
+        if engine == "cycles" and importlib.util.find_spec("bpy") is None:
+            raise RequestError("--passes-from cycles: Blender (bpy) is not installed here; leave"
+                               " it out, and OpenGL looks")
+        return cls(kinds, engine, flow_files)
+
+    def key(self, shot: Shot, kind: Kind) -> str:
+        """Return the key of a pass of a shot: of all that changes it, and nothing else.
+
+        Light counts for masks alone, which show shadows; what engine looks counts for all but
+        keypoints.
+        """
+        config = shot.config
+        light = (config.light.model_dump(mode="json"), config.shadow.model_dump(mode="json"))
+        return content_key(
+            "pass", kind, shot.casting.key, shot.casting.looks, shot.angle,
+            config.camera.model_dump(mode="json"), config.width, config.height, config.fps,
+            light if kind == MASK else None, self._looking(kind, shot))
+
+    def geometry_key(self, clip: Clip, camera: Camera) -> str | None:
+        """Return the key of what a camera sees of a clip's set; None without a set."""
+        if clip.background.set is None:
+            return None
+        return content_key("geometry", clip.chosen.key, asdict(camera), self.engine,
+                           *((blender_version(), clip.shot.rendering.device)
+                             if self.engine == "cycles" else ()),
+                           geometry_code(self.engine))
+
+    def files_key(self, clip: Clip, kind: Kind, camera: Camera) -> str:
+        """Return the key of a clip's files of a pass; clips that differ in nothing share them."""
+        geometry = self.geometry_key(clip, camera) if kind in WITH_SET else None
+        return content_key(self.key(clip.shot, kind), geometry, self.flow_files,
+                           code_key("mimegen.compositing.passfiles"))
+
+    def _looking(self, kind: Kind, shot: Shot) -> tuple[str, ...]:
+        if kind == KEYPOINTS:
+            return (keypoint_code(),)
+        if self.engine == "raster":
+            return self.engine, pass_code(self.engine)
+        return (self.engine, shot.rendering.device, blender_version(), pass_code(self.engine))
+
+
+_EYES: dict[Engine, str] = {"raster": "mimegen.stage.raster.passes", "cycles": "mimegen.stage.blender.passes"}
+_SETS: dict[Engine, str] = {"raster": "mimegen.stage.raster.geometry", "cycles": "mimegen.stage.blender.geometry"}
+
+
+def keypoint_code() -> str:
+    """Return the key of what frames figures and finds keypoints."""
+    return code_key("mimegen.stage.framing", "mimegen.stage.passes.keypoints")
+
+
+def pass_code(engine: Engine) -> str:
+    """Return the key of what frames figures and makes passes of what an engine sees of them."""
+    return code_key("mimegen.stage.framing", "mimegen.stage.passes.frames", _EYES[engine],
+                    without=["mimegen.stage.passes.keypoints"])
+
+
+def geometry_code(engine: Engine) -> str:
+    """Return the key of what an engine sees of sets."""
+    return code_key(_SETS[engine])

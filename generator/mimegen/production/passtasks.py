@@ -1,0 +1,98 @@
+"""What is left to do of a casting's ground truth, as tasks for workers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.farm.task import Task
+from mimegen.library.casting import Casting
+from mimegen.library.figures import published_figures
+from mimegen.plan.clips import Clip
+from mimegen.plan.passes import WantedPasses
+from mimegen.plan.shots import Shot
+from mimegen.stage.camera import Camera
+from mimegen.stage.passes.job import GeometryJob, PassJob
+from mimegen.stage.passes.kinds import WITH_SET, Kind
+from mimegen.store.frames import frame_name
+from mimegen.store.passes import is_whole
+from mimegen.store.store import Store
+
+FRAMES_PER_TASK = 24
+
+
+@dataclass(frozen=True)
+class Column:
+    """A pass of a shot as it was filmed: from where, and how many frames."""
+
+    shot: Shot
+    kind: Kind
+    camera: Camera
+    frames: int
+
+
+def pass_tasks(casting: Casting, columns: Sequence[Column], store: Store, wanted: WantedPasses
+               ) -> Iterator[Task]:
+    """Yield what makes the frames that are missing of passes of a casting's shots.
+
+    Raises RequestError where the casting cannot be performed.
+    """
+    folders = [store.pass_folder(wanted.key(each.shot, each.kind)) for each in columns]
+    missing = [_missing(folder, each.frames) for folder, each in zip(folders, columns, strict=True)]
+    due = [number for number, column in enumerate(missing) if column.any()]
+    if not due:
+        return
+    config = columns[0].shot.config
+    for number in due:
+        store.record_pass(folders[number].name, casting.facts() | {
+            "pass": columns[number].kind, "engine": wanted.engine,
+            "render_config_name": config.name})
+    job = PassJob(
+        published_figures(casting, config.fps, store),
+        tuple(columns[number].camera for number in due), config,
+        tuple(folders[number] for number in due),
+        np.stack([missing[number] for number in due], axis=1),
+        tuple(columns[number].kind for number in due), wanted.engine)
+    yield from _spans(job, f"passes of {casting.take.action} by {casting.name}")
+
+
+def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, store: Store,
+                   seen: set[str]) -> Iterator[Task]:
+    """Yield what looks at the clips' sets, where a pass shows them; ``seen`` gathers their keys."""
+    for clip, camera in clips:
+        key = wanted.geometry_key(clip, camera)
+        if key is None or key in seen or not set(WITH_SET) & set(wanted.kinds):
+            continue
+        seen.add(key)
+        target = geometry_file(store, key)
+        if not is_whole(target) and clip.background.set is not None:
+            target.unlink(missing_ok=True)
+            yield Task(GeometryJob(clip.background.set, camera, clip.shot.config, target,
+                                   wanted.engine), f"geometry of background {clip.chosen.name}")
+
+
+def geometry_file(store: Store, key: str) -> Path:
+    """Return where depth and normals of a set lie."""
+    return store.pass_folder(key) / frame_name(0)
+
+
+def _missing(folder: Path, frames: int) -> NDArray[np.bool_]:
+    """Say (F,) which frames of a pass are absent or damaged; damaged ones are removed."""
+    missing = np.ones(frames, dtype=np.bool_)
+    for frame in range(frames):
+        path = folder / frame_name(frame)
+        missing[frame] = not is_whole(path)
+        if missing[frame]:
+            path.unlink(missing_ok=True)
+    return missing
+
+
+def _spans(job: PassJob, title: str) -> Iterator[Task]:
+    for first in range(0, len(job.missing), FRAMES_PER_TASK):
+        part = np.zeros_like(job.missing)
+        part[first:first + FRAMES_PER_TASK] = job.missing[first:first + FRAMES_PER_TASK]
+        if part.any():
+            last = min(first + FRAMES_PER_TASK, len(part)) - 1
+            yield Task(job.only(part), f"{title}, frames {first}-{last}")

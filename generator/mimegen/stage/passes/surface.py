@@ -1,0 +1,120 @@
+"""All performers of a shot as one surface of triangles, posed frame by frame."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mimegen.characters.character import Character
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.roles import find_roles
+from mimegen.stage.figures import Figure
+from mimegen.stage.passes.parts import vertex_parts
+from mimegen.stage.skinning import SkinMatrix, joint_columns, skin_matrix, skinned
+
+IntArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """The meshes of all performers, one after another.
+
+    ``triangles`` (T, 3) are vertex numbers. ``persons``, ``parts`` and ``garments`` (V,) say of
+    each vertex whose it is, which part of the body, and which of ``garment_names`` it wears, all
+    from 1 on. A triangle is what its last vertex is.
+    """
+
+    skins: tuple[SkinMatrix, ...]
+    triangles: IntArray
+    persons: NDArray[np.uint8]
+    parts: NDArray[np.uint8]
+    garments: NDArray[np.uint8]
+    garment_names: tuple[str, ...]
+
+    @property
+    def labels(self) -> NDArray[np.uint8]:
+        """Person, part and garment (V, 3) of each vertex."""
+        return np.stack([self.persons, self.parts, self.garments], axis=1)
+
+
+def surface_of(characters: Sequence[Character]) -> Surface:
+    """Return the surface of characters in a scene."""
+    meshes = [mesh for character in characters for mesh in character.meshes]
+    persons = [number for number, character in enumerate(characters, 1)
+               for _ in character.meshes]
+    names = tuple(dict.fromkeys(mesh.name for mesh in meshes))
+    sizes = [len(mesh.vertices) for mesh in meshes]
+    starts = np.cumsum([0, *sizes])
+    return Surface(
+        skins=tuple(_skin(character) for character in characters),
+        triangles=np.concatenate([_triangles(mesh.faces) + start
+                                  for mesh, start in zip(meshes, starts, strict=False)]),
+        persons=np.repeat(np.array(persons, np.uint8), sizes),
+        parts=np.concatenate([_parts(character) for character in characters]),
+        garments=np.repeat(np.array([names.index(mesh.name) + 1 for mesh in meshes], np.uint8),
+                           sizes),
+        garment_names=names)
+
+
+def character_roles(character: Character) -> Mapping[str, str]:
+    """Return the character's joints by role."""
+    return find_roles(character.skeleton).joints
+
+
+def _skin(character: Character) -> SkinMatrix:
+    joints = len(character.skeleton.names)
+    return sparse.vstack([skin_matrix(mesh, joints) for mesh in character.meshes], format="csr")
+
+
+def _parts(character: Character) -> NDArray[np.uint8]:
+    return vertex_parts(character.meshes, character.skeleton, character_roles(character))
+
+
+def _triangles(faces: NDArray[np.int32]) -> IntArray:
+    quads = faces[faces[:, 3] >= 0]
+    triangles: IntArray = np.concatenate([faces[:, :3], quads[:, [0, 2, 3]]]).astype(np.intp)
+    return triangles
+
+
+class Scene:
+    """Performers whose surface can be had in any frame; the frames about one are kept."""
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        self.figures = tuple(figures)
+        self.characters = [figure.character for figure in figures]
+        self.surface = surface_of(self.characters)
+        self.frames = len(figures[0].positions)
+        self._posed = lru_cache(maxsize=4)(self._pose)
+        self._at_corners = _at_corners(self.surface)
+
+    def vertices(self, frame: int) -> NDArray[np.float32]:
+        """Return all vertices (V, 3) in the world in a frame; beyond the ends, of the nearest."""
+        return self._posed(min(max(frame, 0), self.frames - 1))
+
+    def normals(self, frame: int) -> FloatArray:
+        """Return unit normals (V, 3) of the posed surface, weighted by the triangles' areas."""
+        first, second, third = np.moveaxis(self.vertices(frame)[self.surface.triangles], 1, 0)
+        summed = self._at_corners @ np.cross(second - first, third - first)
+        return np.asarray(summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-20))
+
+    def columns(self, figure: Figure, frame: int) -> NDArray[np.float32]:
+        """Return a figure's joint columns (4 J, 3) in a frame."""
+        return joint_columns(figure.character.skeleton, figure.positions[frame, None],
+                             figure.rotations[frame, None])
+
+    def _pose(self, frame: int) -> NDArray[np.float32]:
+        return np.concatenate([
+            skinned(skin, self.columns(figure, frame))[0]
+            for skin, figure in zip(self.surface.skins, self.figures, strict=True)])
+
+
+def _at_corners(surface: Surface) -> SkinMatrix:
+    """Return the matrix (V, T) that sums what triangles have at their corners."""
+    corners = surface.triangles.ravel()
+    return sparse.csr_matrix(
+        (np.ones(len(corners), np.float32), (corners, np.repeat(
+            np.arange(len(surface.triangles)), 3))),
+        shape=(len(surface.persons), len(surface.triangles)))

@@ -1,0 +1,233 @@
+"""Ground truth of shots: known answers for rays, keypoints, parts, depth and flow."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bodies import capsule_character, wandering_motion
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.characters.character import Performance
+from mimegen.compositing.keypointfiles import point_sets, write_keypoints
+from mimegen.compositing.passfiles import camera_matrices
+from mimegen.motion import Motion
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.figures import Figure
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.passes.frames import PassMaker
+from mimegen.stage.passes.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIBLE, KeypointMaker
+from mimegen.stage.passes.kinds import KINDS, parse_kinds
+from mimegen.stage.passes.parts import PARTS
+from mimegen.stage.passes.rays import first_hits
+from mimegen.stage.passes.surface import Scene
+from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.passes import RasterEye
+
+BODY = capsule_character(16, 12)
+FRAMES = 6
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[moderngl.Context]:
+    try:
+        made = open_context(1)
+    except RequestError as problem:
+        pytest.skip(str(problem))
+    yield made
+    made.release()
+
+
+def draft() -> RenderConfig:
+    content = read_config(data_folder() / "render_configs" / "draft.yaml").model_dump()
+    return RenderConfig.model_validate(content | {"width": 320, "height": 180})
+
+
+def standing(y: float = 0.0) -> Performance:
+    """Somebody in the rest pose, ``y`` metres behind the origin."""
+    still = wandering_motion(BODY.skeleton, FRAMES, 0, 0.0)
+    rotations = np.zeros_like(still.rotations)
+    rotations[..., 0] = 1.0
+    places = np.tile(BODY.skeleton.heads[0], (FRAMES, 1)) + [0, y, 0]
+    return Performance(BODY, Motion(BODY.skeleton, 24, places, rotations))
+
+
+def wandering() -> Performance:
+    return Performance(BODY, wandering_motion(BODY.skeleton, FRAMES, 3, 0.4))
+
+
+def scene_of(*performances: Performance) -> Scene:
+    return Scene([Figure.of(each) for each in performances])
+
+
+def camera_of(*performances: Performance, angle: float = 0.0) -> Camera:
+    return frame_camera(performances, draft(), angle)
+
+
+def before() -> Camera:
+    """A camera in front of the origin that looks along +Y."""
+    half = np.sqrt(0.5)
+    return Camera((0.0, -5.0, 1.0), (half, half, 0.0, 0.0), 50.0, 320, 180)
+
+
+def test_a_list_of_passes_is_read_in_one_order_and_near_misses_are_suggested() -> None:
+    assert parse_kinds("flow, keypoints") == (("keypoints", "flow"), "exr")
+    assert parse_kinds("all") == (KINDS, "exr")
+    assert parse_kinds("flow:flo")[1] == "flo"
+    with pytest.raises(RequestError, match=r"no pass 'dept' \(did you mean depth"):
+        parse_kinds("mask,dept")
+    with pytest.raises(RequestError, match="only flow:exr and flow:flo"):
+        parse_kinds("depth:flo")
+
+
+def test_rays_hit_the_nearest_triangle_at_its_depth() -> None:
+    seen = np.array([[0, 0, 2], [10, 0, 4], [0, 10, 4], [0, 0, 3], [10, 0, 3], [0, 10, 3]], float)
+    hits = first_hits(seen, np.array([[0, 1, 2], [3, 4, 5]]), np.array([[1, 1], [8, 8], [4.9, 4.9]]))
+    assert hits.triangle.tolist() == [0, -1, 1]
+    # One over depth is linear: 0.8 / 2 + 0.2 / 4 at the first place.
+    assert hits.depth[0] == pytest.approx(1 / 0.45) and np.isinf(hits.depth[1])
+
+
+def test_intrinsics_and_extrinsics_project_as_the_camera_does() -> None:
+    camera = camera_of(wandering(), angle=77.0)
+    points = np.random.default_rng(0).normal(0, 0.5, (50, 3)) + [0, 0, 1]
+    told = {name: np.array(value) for name, value in camera_matrices(camera).items()}
+    seen = (points @ told["rotation"].T + told["translation"]) @ told["intrinsics"].T
+    np.testing.assert_allclose(seen[:, :2] / seen[:, 2:], camera.project(points)[:, :2], atol=1e-9)
+    assert np.linalg.det(told["rotation"]) == pytest.approx(1.0)
+    assert told["rotation"][1] @ [0, 0, 1] < 0, "down in the picture is down in the world"
+
+
+def test_keypoints_lie_where_joints_are() -> None:
+    performance = wandering()
+    arrays = KeypointMaker.of(scene_of(performance)).frame(4, camera_of(performance))
+    names = arrays["names"].tolist()
+    pose = performance.motion.global_pose.positions[4]
+    for name, joint in (("left_elbow", "LeftForeArm"), ("right_ankle", "RightFoot"),
+                        ("left_index2", "LeftHandIndex2")):
+        np.testing.assert_allclose(arrays["world"][0, names.index(name)],
+                                   pose[BODY.skeleton.index[joint]], atol=1e-5)
+
+
+def test_who_stands_before_whom_hides_keypoints() -> None:
+    front, back = standing(0.0), standing(0.6)
+    arrays = KeypointMaker.of(scene_of(front, back)).frame(0, before())
+    names = arrays["names"].tolist()
+    middle = [names.index(name) for name in ("left_hip", "right_knee")]
+    assert (arrays["visibility"][0, middle] == VISIBLE).all()
+    assert (arrays["visibility"][1, middle] == HIDDEN_BY_OTHER).all()
+
+
+def test_a_body_hides_its_own_far_side() -> None:
+    arrays = KeypointMaker.of(scene_of(standing())).frame(0, before())
+    state = dict(zip(arrays["names"].tolist(), arrays["visibility"][0].tolist(), strict=True))
+    assert state["left_big_toe"] == state["left_elbow"] == VISIBLE
+    assert state["left_heel"] == HIDDEN_BY_SELF
+
+
+def test_parts_have_densepose_numbers() -> None:
+    surface = scene_of(standing()).surface
+    vertices = scene_of(standing()).vertices(0)
+    for name, side in (("left hand", 1), ("right foot", -1), ("left upper leg front", 1)):
+        there = surface.parts == PARTS.index(name) + 1
+        assert there.any() and (np.sign(vertices[there, 0]) == side).all()
+    front, back = (vertices[surface.parts == PARTS.index(f"torso {half}") + 1, 1].mean()
+                   for half in ("front", "back"))
+    assert front < back and surface.parts.min() > 0
+
+
+def seen_by_rays(scene: Scene, frame: int, camera: Camera, places: NDArray[Any]) -> NDArray[Any]:
+    seen = camera.project(scene.vertices(frame).astype(float))
+    return first_hits(seen, scene.surface.triangles, places).depth
+
+
+def test_drawn_depth_is_the_rays(context: moderngl.Context) -> None:
+    performance = wandering()
+    scene, camera = scene_of(performance), camera_of(performance)
+    seen = RasterEye(context, scene).look(3, camera)
+    rows, columns = np.nonzero(np.isfinite(seen.depth))
+    chosen = np.random.default_rng(0).choice(len(rows), 300, replace=False)
+    places = np.stack([columns, rows], axis=-1)[chosen] + np.array(seen.region[:2]) + 0.5
+    depth = seen_by_rays(scene, 3, camera, places)
+    assert (np.abs(depth - seen.depth[rows, columns][chosen]) < 1e-3).mean() > 0.99
+    lengths = np.linalg.norm(seen.normals[rows, columns], axis=-1)
+    np.testing.assert_allclose(lengths, 1.0, atol=1e-4)
+
+
+def test_flow_carries_each_point_to_where_it_is_next(context: moderngl.Context) -> None:
+    performance = wandering()
+    scene, camera = scene_of(performance), camera_of(performance)
+    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    flow = maker.arrays("flow", 2, camera)
+    later = RasterEye(context, scene).look(3, camera)
+    at = flow["forward_at"]
+    sure = ~flow["forward_occluded"] & np.abs(flow["forward"]).any(axis=-1)
+    rows, columns = np.nonzero(sure)
+    moved = np.stack([columns, rows], axis=-1) + at + 0.5 + flow["forward"][rows, columns]
+    hit = np.floor(moved - later.region[:2]).astype(int)
+    inside = ((hit >= 0) & (hit < later.depth.shape[::-1])).all(axis=1)
+    assert inside.mean() > 0.98
+    assert np.isfinite(later.depth[hit[inside, 1], hit[inside, 0]]).mean() > 0.95
+    assert "backward" in flow and "backward" not in maker.arrays("flow", 0, camera)
+    assert "forward" not in maker.arrays("flow", FRAMES - 1, camera)
+
+
+def test_what_nobody_hides_is_not_occluded_and_what_a_person_covers_is(
+        context: moderngl.Context) -> None:
+    still = standing()
+    scene = scene_of(still)
+    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    flow = maker.arrays("flow", 1, before())
+    assert np.abs(flow["forward"]).max() < 1e-3 and not flow["forward_occluded"].any()
+    moving = replace(still, motion=replace(
+        still.motion, root_positions=still.motion.root_positions
+        + np.linspace(0, 0.5, FRAMES)[:, None] * [1, 0, 0]))
+    scene = scene_of(moving)
+    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    flow = maker.arrays("flow", 1, before())
+    ground = ~flow["forward"].any(axis=-1)
+    assert (flow["forward_occluded"] & ground).sum() > 50, "ground that the person steps before"
+
+
+def test_masks_number_people_and_shadows(context: moderngl.Context) -> None:
+    front, back = standing(0.0), standing(0.6)
+    scene = scene_of(front, back)
+    maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
+    mask = maker.arrays("mask", 0, camera_of(front, back))
+    assert set(np.unique(mask["persons"])) == {0, 1, 2} and mask["shadow"].max() > 50
+
+
+def test_keypoint_files_agree_with_one_another(tmp_path: Path) -> None:
+    import json
+
+    performance = wandering()
+    maker, camera = KeypointMaker.of(scene_of(performance)), camera_of(performance)
+    frames = [maker.frame(frame, camera) for frame in range(2)]
+    write_keypoints(frames, camera, 24.0, camera_matrices(camera), tmp_path)
+    points = np.load(tmp_path / "keypoints.npz", allow_pickle=False)
+    projected = points["world"] @ points["rotation"].T + points["translation"]
+    np.testing.assert_allclose(projected, points["camera"], atol=1e-4)
+    pixels = projected @ points["intrinsics"].T
+    np.testing.assert_allclose(pixels[..., :2] / pixels[..., 2:], points["pixels"], atol=0.1)
+    coco = json.loads((tmp_path / "coco17.json").read_text())
+    whole = json.loads((tmp_path / "wholebody133.json").read_text())
+    pose = json.loads((tmp_path / "openpose" / "000001_keypoints.json").read_text())
+    names = points["names"].tolist()
+    elbow = points["pixels"][1, 0, names.index("left_elbow")]
+    assert coco["annotations"][1]["keypoints"][21:23] == pytest.approx(elbow.tolist(), abs=0.01)
+    assert whole["annotations"][1]["keypoints"] == coco["annotations"][1]["keypoints"]
+    assert len(whole["annotations"][0]["lefthand_kpts"]) == 63
+    assert whole["annotations"][0]["lefthand_valid"] and not whole["annotations"][0]["face_valid"]
+    assert len(pose["people"][0]["pose_keypoints_2d"]) == 75
+    assert pose["people"][0]["pose_keypoints_2d"][18:20] == pytest.approx(elbow.tolist(), abs=0.01)
+
+
+def test_sets_of_points_have_their_formats_sizes() -> None:
+    sizes = {name: len(chosen.points) for name, chosen in point_sets().items()}
+    assert sizes == {"coco17": 17, "wholebody133": 133, "openpose25": 25}

@@ -54,7 +54,7 @@ def standing(y: float = 0.0) -> Performance:
     still = wandering_motion(BODY.skeleton, FRAMES, 0, 0.0)
     rotations = np.zeros_like(still.rotations)
     rotations[..., 0] = 1.0
-    places = np.tile(BODY.skeleton.heads[0], (FRAMES, 1)) + [0, y, 0]
+    places = np.tile(BODY.skeleton.heads[0], (FRAMES, 1)) + np.array([0, y, 0])
     return Performance(BODY, Motion(BODY.skeleton, 24, places, rotations))
 
 
@@ -88,7 +88,8 @@ def test_a_list_of_passes_is_read_in_one_order_and_near_misses_are_suggested() -
 
 def test_rays_hit_the_nearest_triangle_at_its_depth() -> None:
     seen = np.array([[0, 0, 2], [10, 0, 4], [0, 10, 4], [0, 0, 3], [10, 0, 3], [0, 10, 3]], float)
-    hits = first_hits(seen, np.array([[0, 1, 2], [3, 4, 5]]), np.array([[1, 1], [8, 8], [4.9, 4.9]]))
+    places = np.array([[1, 1], [8, 8], [4.9, 4.9]])
+    hits = first_hits(seen, np.array([[0, 1, 2], [3, 4, 5]]), places)
     assert hits.triangle.tolist() == [0, -1, 1]
     # One over depth is linear: 0.8 / 2 + 0.2 / 4 at the first place.
     assert hits.depth[0] == pytest.approx(1 / 0.45) and np.isinf(hits.depth[1])
@@ -96,7 +97,7 @@ def test_rays_hit_the_nearest_triangle_at_its_depth() -> None:
 
 def test_intrinsics_and_extrinsics_project_as_the_camera_does() -> None:
     camera = camera_of(wandering(), angle=77.0)
-    points = np.random.default_rng(0).normal(0, 0.5, (50, 3)) + [0, 0, 1]
+    points = np.random.default_rng(0).normal(0, 0.5, (50, 3)) + np.array([0, 0, 1])
     told = {name: np.array(value) for name, value in camera_matrices(camera).items()}
     seen = (points @ told["rotation"].T + told["translation"]) @ told["intrinsics"].T
     np.testing.assert_allclose(seen[:, :2] / seen[:, 2:], camera.project(points)[:, :2], atol=1e-9)
@@ -166,7 +167,7 @@ def test_flow_carries_each_point_to_where_it_is_next(context: moderngl.Context) 
     maker = PassMaker(scene, draft(), lambda: RasterEye(context, scene))
     flow = maker.arrays("flow", 2, camera)
     later = RasterEye(context, scene).look(3, camera)
-    at = flow["forward_at"]
+    at = np.asarray(flow["forward_at"], int)
     sure = ~flow["forward_occluded"] & np.abs(flow["forward"]).any(axis=-1)
     rows, columns = np.nonzero(sure)
     moved = np.stack([columns, rows], axis=-1) + at + 0.5 + flow["forward"][rows, columns]

@@ -35,22 +35,24 @@ FLO_TAG = 202021.25
 class PassSource:
     """What a clip's files of a pass are made of.
 
-    ``folder`` holds the frames in the store, ``geometry`` depth and normals of the set, if there
-    is one. ``flow_files`` are exr or flo.
+    ``folder`` holds the shot's frames in the store, ``shown`` are the numbers of those that the
+    clip shows, ``shadow`` how much of the shadow. ``geometry`` is depth and normals of the set, if
+    there is one. ``flow_files`` are exr or flo.
     """
 
     kind: Kind
     folder: Path
-    frames: int
+    shown: tuple[int, ...]
     camera: Camera
     fps: float
     engine: Engine
+    shadow: float = 1.0
     geometry: Path | None = None
     flow_files: str = "exr"
 
     def arrays(self) -> Iterator[dict[str, NDArray[Any]]]:
         """Yield what the store has of each frame; raises ValueError for a damaged one."""
-        return (read_arrays(self.folder / frame_name(frame)) for frame in range(self.frames))
+        return (read_arrays(self.folder / frame_name(frame)) for frame in self.shown)
 
     def canvas(self, values: NDArray[Any], at: NDArray[Any], empty: float = 0) -> NDArray[Any]:
         """Return values (h, w, ...) of a part of the picture on the whole of it."""
@@ -123,7 +125,7 @@ def camera_matrices(camera: Camera) -> dict[str, Any]:
 
 
 def _common(source: PassSource) -> dict[str, Any]:
-    return {"kind": source.kind, "engine": source.engine, "frames": source.frames,
+    return {"kind": source.kind, "engine": source.engine, "frames": len(source.shown),
             "fps": source.fps, "width": source.camera.width, "height": source.camera.height,
             "with_set": source.geometry is not None, "camera": camera_matrices(source.camera)}
 
@@ -152,7 +154,7 @@ def _normals(source: PassSource, folder: Path) -> dict[str, Any]:
 def _mask(source: PassSource, folder: Path) -> dict[str, Any]:
     persons = 0
     for frame, arrays in enumerate(source.arrays()):
-        shadow = source.canvas(arrays["shadow"], arrays["shadow_at"])
+        shadow = source.shadow * source.canvas(arrays["shadow"], arrays["shadow_at"])
         mask = source.canvas(arrays["persons"], arrays["at"])
         persons = max(persons, int(mask.max()))
         mask[(mask == 0) & (shadow >= LEAST_SHADOW)] = SHADOW_LABEL
@@ -177,19 +179,33 @@ def _parts(source: PassSource, folder: Path) -> dict[str, Any]:
 def _flow(source: PassSource, folder: Path) -> dict[str, Any]:
     for name in ("forward", "backward"):
         (folder / name).mkdir()
+    write = _FLOW_WRITERS[source.flow_files]
     for frame, arrays in enumerate(source.arrays()):
-        for name in ("forward", "backward"):
-            if name not in arrays:
-                continue
-            flow = source.canvas(arrays[name], arrays[f"{name}_at"])
-            lost = source.canvas(arrays[f"{name}_occluded"], arrays[f"{name}_at"])
-            _FLOW_WRITERS[source.flow_files](folder / name / f"{frame:06d}", flow, lost)
+        for name, step in (("forward", 1), ("backward", -1)):
+            found = _flow_of(source, arrays, name, frame, step)
+            if found is not None:
+                write(folder / name / f"{frame:06d}", *found)
     files = {"exr": ["forward/000000.exr", "backward/000001.exr"],
              "flo": ["forward/000000.flo", "forward/000000.occluded.png", "backward/000001.flo",
                      "backward/000001.occluded.png"]}
     return {"files": files[source.flow_files],
             "unit": "pixels to the next frame (forward) or the one before (backward): R to the"
                     " right, G downwards; B is 1 where occluded"}
+
+
+def _flow_of(source: PassSource, arrays: Mapping[str, NDArray[Any]], name: str, frame: int,
+             step: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return a frame's flow and where it is occluded; None where the clip begins, ends or jumps."""
+    if not 0 <= frame + step < len(source.shown):
+        return None
+    jump = source.shown[frame + step] - source.shown[frame]
+    if jump == 0:
+        size = (source.camera.height, source.camera.width)
+        return np.zeros((*size, 2), np.float32), np.zeros(size, np.bool_)
+    if jump != step:
+        return None
+    return (source.canvas(arrays[name], arrays[f"{name}_at"]),
+            source.canvas(arrays[f"{name}_occluded"], arrays[f"{name}_at"]))
 
 
 def _flow_exr(path: Path, flow: NDArray[Any], occluded: NDArray[Any]) -> None:

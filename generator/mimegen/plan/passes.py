@@ -1,6 +1,7 @@
 """Ground truth of clips as declarations: which passes, by which engine, under which keys."""
 
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Self
 
@@ -11,7 +12,7 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.keys import blender_version
 from mimegen.plan.shots import Shot
 from mimegen.stage.camera import Camera
-from mimegen.stage.passes.kinds import KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
+from mimegen.stage.passes.kinds import FLOW, KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,16 @@ class WantedPasses:
                              if self.engine == "cycles" else ()),
                            geometry_code(self.engine))
 
-    def files_key(self, clip: Clip, kind: Kind, camera: Camera) -> str:
-        """Return the key of a clip's files of a pass; clips that differ in nothing share them."""
+    def files_key(self, clip: Clip, kind: Kind, camera: Camera, shown: Sequence[int],
+                  shadow: float) -> str:
+        """Return the key of a clip's files of a pass; clips that differ in nothing share them.
+
+        ``shown`` are the shot's frames that the clip shows, ``shadow`` is how much of the shadow.
+        """
         geometry = self.geometry_key(clip, camera) if kind in WITH_SET else None
-        return content_key(self.key(clip.shot, kind), geometry, self.flow_files,
-                           code_key("mimegen.compositing.passfiles"))
+        return content_key(
+            self.key(clip.shot, kind), geometry, self.flow_files if kind == FLOW else None,
+            shown, shadow if kind == MASK else None, code_key("mimegen.compositing.passfiles"))
 
     def _looking(self, kind: Kind, shot: Shot) -> tuple[str, ...]:
         if kind == KEYPOINTS:
@@ -70,8 +76,10 @@ class WantedPasses:
         return (self.engine, shot.rendering.device, blender_version(), pass_code(self.engine))
 
 
-_EYES: dict[Engine, str] = {"raster": "mimegen.stage.raster.passes", "cycles": "mimegen.stage.blender.passes"}
-_SETS: dict[Engine, str] = {"raster": "mimegen.stage.raster.geometry", "cycles": "mimegen.stage.blender.geometry"}
+_EYES: dict[Engine, str] = {
+    "raster": "mimegen.stage.raster.passes", "cycles": "mimegen.stage.blender.passes"}
+_SETS: dict[Engine, str] = {
+    "raster": "mimegen.stage.raster.geometry", "cycles": "mimegen.stage.blender.geometry"}
 
 
 def keypoint_code() -> str:

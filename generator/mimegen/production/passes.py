@@ -50,7 +50,7 @@ class _Piece:
         """Whether all that it is made of is there."""
         source = self.source
         return (source.geometry is None or source.geometry.exists()) and all(
-            (source.folder / frame_name(frame)).exists() for frame in range(source.frames))
+            (source.folder / frame_name(frame)).exists() for frame in set(source.shown))
 
 
 @dataclass(eq=False)
@@ -90,11 +90,6 @@ def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm:
     for name, found in run.made.items():
         reporter.say(f"{name}: {', '.join(kind for kind in wanted.kinds if kind in found)}")
     return {name: _why(said) for name, said in run.failures.items()}
-
-
-def pass_folder(clip: Clip, kind: Kind, camera: Camera, wanted: WantedPasses, out: Path) -> Path:
-    """Return where the files of a clip's pass belong."""
-    return out / PASSES / kind / wanted.files_key(clip, kind, camera)[:_FOLDER_DIGITS]
 
 
 def camera_of_row(row: Row) -> Camera | None:
@@ -143,9 +138,10 @@ def _work(plan: Plan, run: _Run, pool: ThreadPoolExecutor) -> Iterator[Task]:
 def _lacking(clip: Clip, camera: Camera, run: _Run) -> Iterator[_Piece]:
     """Yield the folders that a clip lacks and no other clip has asked for; take in the others."""
     for kind in run.wanted.kinds:
-        target = pass_folder(clip, kind, camera, run.wanted, run.out)
+        made = _piece(clip, kind, camera, run)
+        target = made.target
         known = run.waiting.get(target)
-        piece = known or _piece(clip, kind, camera, target, run)
+        piece = known or made
         piece.clips.append(clip.sample_id)
         if (target / FACTS).is_file():
             _take_in(run, piece, pass_facts(target))
@@ -154,14 +150,24 @@ def _lacking(clip: Clip, camera: Camera, run: _Run) -> Iterator[_Piece]:
             yield piece
 
 
-def _piece(clip: Clip, kind: Kind, camera: Camera, target: Path, run: _Run) -> _Piece:
-    key = run.wanted.key(clip.shot, kind)
-    geometry = run.wanted.geometry_key(clip, camera) if kind in WITH_SET else None
-    return _Piece(PassSource(
-        kind, run.store.pass_folder(key), run.rows[clip.sample_id].frames, camera,
-        clip.shot.config.fps, run.wanted.engine,
-        None if geometry is None else geometry_file(run.store, geometry),
-        run.wanted.flow_files), target, key)
+def _piece(clip: Clip, kind: Kind, camera: Camera, run: _Run) -> _Piece:
+    wanted, key = run.wanted, run.wanted.key(clip.shot, kind)
+    shows = clip.showing(_frames(clip, run))
+    shown = tuple(shows.frames.tolist())
+    geometry = wanted.geometry_key(clip, camera) if kind in WITH_SET else None
+    files = wanted.files_key(clip, kind, camera, shown, shows.shadow)
+    return _Piece(
+        PassSource(kind, run.store.pass_folder(key), shown, camera, clip.shot.config.fps,
+                   wanted.engine, shows.shadow,
+                   None if geometry is None else geometry_file(run.store, geometry),
+                   wanted.flow_files),
+        run.out / PASSES / kind / files[:_FOLDER_DIGITS], key)
+
+
+def _frames(clip: Clip, run: _Run) -> int:
+    """Return how many frames a clip's shot has; the clip itself may show fewer."""
+    facts = run.store.shot_facts(clip.shot.key)
+    return int(facts["frames"]) if facts else run.rows[clip.sample_id].frames
 
 
 def _columns(clips: Sequence[tuple[Clip, Camera]], pieces: Iterable[_Piece], run: _Run
@@ -169,7 +175,7 @@ def _columns(clips: Sequence[tuple[Clip, Camera]], pieces: Iterable[_Piece], run
     """Return the passes of shots that folders are made of, each once."""
     wanted = {piece.key for piece in pieces}
     columns = {run.wanted.key(clip.shot, kind): Column(
-        clip.shot, kind, camera, run.rows[clip.sample_id].frames)
+        clip.shot, kind, camera, _frames(clip, run))
         for clip, camera in clips for kind in run.wanted.kinds}
     return [column for key, column in columns.items() if key in wanted]
 

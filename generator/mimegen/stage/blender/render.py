@@ -121,6 +121,7 @@ def passing_file() -> Path:
 
 
 def crop(render: bpy.types.RenderSettings, region: Region) -> None:
+    """Have a region of the picture rendered, and nothing else of it."""
     left, top, right, bottom = region
     width, height = render.resolution_x, render.resolution_y
     render.use_border = render.use_crop_to_border = True

@@ -23,7 +23,8 @@ SKIN_M = 0.02
 FLESH = 1.5
 # Where a face has what, in lengths of the head's bone from its joint; means of three people.
 FACE = {
-    "nose": (0.0, -0.73, 0.26), "left_eye": (0.146, -0.58, 0.45), "right_eye": (-0.146, -0.58, 0.45),
+    "nose": (0.0, -0.73, 0.26),
+    "left_eye": (0.146, -0.58, 0.45), "right_eye": (-0.146, -0.58, 0.45),
     "left_ear": (0.39, -0.10, 0.36), "right_ear": (-0.39, -0.10, 0.36),
 }
 # The outermost points of a foot or shoe in these directions: forwards, to the other foot, down.

@@ -44,8 +44,8 @@ def first_hits(seen: FloatArray, triangles: NDArray[np.intp], places: FloatArray
         near = slice(start, end)
         about = (right[near] >= across) & (low[near] <= down) & (high[near] >= down)
         chosen = numbers[near][about]
-        found.append(_nearest(np.stack([x[:, chosen] - across, y[:, chosen] - down, depth[:, chosen]]),
-                              chosen))
+        corners = np.stack([x[:, chosen] - across, y[:, chosen] - down, depth[:, chosen]])
+        found.append(_nearest(corners, chosen))
     depths, hit = zip(*found, strict=True)
     return Hits(np.array(depths), np.array(hit))
 

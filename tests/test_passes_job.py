@@ -1,0 +1,147 @@
+"""Ground truth by the main job: real commands, OpenGL where there is any, tiny pictures."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import OpenEXR
+import pytest
+import yaml
+from PIL import Image
+
+from conftest import frames_of, mimegen, rows_of
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.compositing.passfiles import folder_hash
+from mimegen.stage.raster.context import open_context
+
+VARIANTS = "base+blank@0,base+aligned@0"
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The draft config at a size and frame rate that a test can afford."""
+    try:
+        open_context(1).release()
+    except RequestError as problem:
+        pytest.skip(str(problem))
+    content = yaml.safe_load((data_folder() / "render_configs" / "draft.yaml").read_text())
+    path = tmp_path_factory.mktemp("config") / "tiny_draft.yaml"
+    path.write_text(yaml.safe_dump(
+        content | {"name": "tiny_draft", "width": 96, "height": 54, "fps": 4}))
+    return path
+
+
+def render(config: Path, out: Path, *more: object) -> Any:
+    return mimegen("render", "--action", "basketball", "--variants", VARIANTS, "--config", config,
+                   "--out", out, "--workers", 1, *more)
+
+
+@pytest.fixture(scope="module")
+def two_clips(tmp_path_factory: pytest.TempPathFactory, config: Path) -> Path:
+    """Two clips of one shot without passes, not to be changed."""
+    out = tmp_path_factory.mktemp("passes") / "out"
+    done = render(config, out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def with_passes(tmp_path_factory: pytest.TempPathFactory, config: Path, two_clips: Path) -> Path:
+    """The same with all passes, not to be changed."""
+    out = tmp_path_factory.mktemp("passes") / "out"
+    shutil.copytree(two_clips, out)
+    done = render(config, out, "--passes", "all")
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def files_with_times(out: Path) -> dict[str, int]:
+    return {str(path.relative_to(out)): path.stat().st_mtime_ns
+            for pattern in ("clips/*.mp4", "store/shots/*/*/*.npz", "store/stills/*/*.png")
+            for path in out.glob(pattern)}
+
+
+def exr(path: Path) -> Any:
+    return OpenEXR.File(str(path)).channels()
+
+
+def test_adding_passes_renders_no_picture_again(two_clips: Path, with_passes: Path) -> None:
+    before, after = files_with_times(two_clips), files_with_times(with_passes)
+    assert before.keys() == after.keys() and frames_of(with_passes)
+    for name in before:
+        assert (two_clips / name).read_bytes() == (with_passes / name).read_bytes()
+    old = {row["sample_id"]: row for row in rows_of(two_clips)}
+    for row in rows_of(with_passes):
+        passes = row.pop("passes")
+        assert row == old[row["sample_id"]]
+        assert list(passes) == ["keypoints", "depth", "mask", "normals", "flow", "parts"]
+
+
+def test_adding_one_pass_makes_no_other_again(with_passes: Path, config: Path, tmp_path: Path
+                                              ) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(with_passes, out)
+    row = rows_of(out)[0]
+    shutil.rmtree(out / row["passes"]["mask"]["folder"])
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("passes/*/*/*")}
+    frames = {path: path.stat().st_mtime_ns for path in out.glob("store/passes/*/*/*.npz")}
+    done = render(config, out, "--passes", "mask")
+    assert done.returncode == 0, done.stderr
+    assert "makes passes" not in done.stderr, "all frames were in the store"
+    assert (out / row["passes"]["mask"]["folder"] / "pass.json").is_file()
+    assert kept.items() <= {path: path.stat().st_mtime_ns for path in
+                            out.glob("passes/*/*/*")}.items()
+    assert frames == {path: path.stat().st_mtime_ns for path in
+                      out.glob("store/passes/*/*/*.npz")}
+    assert rows_of(out)[0]["passes"].keys() == row["passes"].keys()
+
+
+def test_clips_of_one_shot_share_what_does_not_show_the_set(with_passes: Path) -> None:
+    blank, aligned = sorted(rows_of(with_passes), key=lambda row: row["background_config"] != "blank")
+    for kind in ("keypoints", "mask", "flow", "parts"):
+        assert blank["passes"][kind] == aligned["passes"][kind]
+    for kind in ("depth", "normals"):
+        assert blank["passes"][kind]["folder"] != aligned["passes"][kind]["folder"]
+
+
+def test_files_are_as_their_formats_want_them(with_passes: Path) -> None:
+    rows = {row["background_config"]: row for row in rows_of(with_passes)}
+    folders = {kind: with_passes / told["folder"] for kind, told in
+               rows["aligned"]["passes"].items()}
+    blank = with_passes / rows["blank"]["passes"]["depth"]["folder"]
+    behind, alone = (exr(folder / "000003.exr")["Z"].pixels for folder in (folders["depth"], blank))
+    mask = np.asarray(Image.open(folders["mask"] / "000003.png"))
+    assert alone.dtype == np.float32 and alone.shape == mask.shape == (54, 96)
+    assert (np.isfinite(alone) == (mask == 1)).all(), "without a set only the figure has depth"
+    np.testing.assert_array_equal(behind[mask == 1], alone[mask == 1])
+    assert np.isfinite(behind).all() and set(np.unique(mask)) == {0, 1, 255}
+    normals = exr(folders["normals"] / "000003.exr")["RGB"].pixels
+    assert normals.dtype == np.float16
+    np.testing.assert_allclose(np.linalg.norm(normals.astype(float), axis=-1), 1.0, atol=2e-3)
+    assert (normals[mask == 1, 2] < 0).mean() > 0.95, "surfaces face the camera"
+    parts = np.asarray(Image.open(folders["parts"] / "parts" / "000003.png"))
+    clothes = np.asarray(Image.open(folders["parts"] / "clothes" / "000003.png"))
+    assert ((parts > 0) == (mask == 1)).all() and ((clothes > 0) == (mask == 1)).all()
+    frames = rows["aligned"]["frames"]
+    assert len(list((folders["flow"] / "forward").glob("*.exr"))) == frames - 1
+    assert not (folders["flow"] / "backward" / "000000.exr").exists()
+
+
+def test_rows_hash_what_lies_there(with_passes: Path) -> None:
+    for row in rows_of(with_passes):
+        for told in row["passes"].values():
+            facts = json.loads((with_passes / told["folder"] / "pass.json").read_text())
+            assert folder_hash(with_passes / told["folder"]) == told["sha256"] == facts["sha256"]
+
+
+def test_wrong_requests_are_refused_in_one_line(config: Path, tmp_path: Path) -> None:
+    for more, said in ((("--passes", "keypoint"), "did you mean keypoints"),
+                       (("--passes", "mask", "--variants", "pointlight@0"), "point-light displays")):
+        done = render(config, tmp_path / "out", *more)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+        assert not (tmp_path / "out").exists()
+
+

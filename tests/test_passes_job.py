@@ -100,7 +100,8 @@ def test_adding_one_pass_makes_no_other_again(with_passes: Path, config: Path, t
 
 
 def test_clips_of_one_shot_share_what_does_not_show_the_set(with_passes: Path) -> None:
-    blank, aligned = sorted(rows_of(with_passes), key=lambda row: row["background_config"] != "blank")
+    rows = {row["background_config"]: row for row in rows_of(with_passes)}
+    blank, aligned = rows["blank"], rows["aligned"]
     for kind in ("keypoints", "mask", "flow", "parts"):
         assert blank["passes"][kind] == aligned["passes"][kind]
     for kind in ("depth", "normals"):
@@ -138,8 +139,9 @@ def test_rows_hash_what_lies_there(with_passes: Path) -> None:
 
 
 def test_wrong_requests_are_refused_in_one_line(config: Path, tmp_path: Path) -> None:
+    dots = ("--passes", "mask", "--variants", "pointlight@0")
     for more, said in ((("--passes", "keypoint"), "did you mean keypoints"),
-                       (("--passes", "mask", "--variants", "pointlight@0"), "point-light displays")):
+                       (dots, "point-light displays")):
         done = render(config, tmp_path / "out", *more)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
         assert not (tmp_path / "out").exists()

@@ -1,6 +1,8 @@
 """The farm's care for its workers, with Blender replaced at its one boundary."""
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from multiprocessing import Pipe
@@ -13,7 +15,10 @@ import pytest
 
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.paths import data_folder
+from mimegen.compositing.background import Background
+from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm import local
+from mimegen.farm.disk import Disk
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
 from mimegen.farm.patience import Patience
@@ -312,3 +317,63 @@ def test_a_device_that_fails_at_start_is_reported_and_the_others_go_on(
     assert sorted(titles(events, TaskDone)) == ["task 0", "task 1", "task 2"]
     unfit, = [event for event in events if isinstance(event, Unfit)]
     assert unfit.why == "cuda:0 worker 1 is left out: out of memory, says the driver"
+
+
+def clip_task(target: Path) -> Task:
+    return Task(ClipJob(target.parent, (0,), 1.0, cast(Background, None), cast(Camera, None), None,
+                        24.0, target), target.stem)
+
+
+def test_clips_leave_gpus_to_frames_and_come_as_soon_as_they_can(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[tuple[str, str]] = []
+
+    class Noted(ScriptedWorker):
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+            super().__init__(device, threads, scratch)
+            self.device = device
+
+        def submit(self, job: SetJob) -> None:
+            done.append((self.device, job.target.stem))
+            succeed(job, self._theirs)
+
+    monkeypatch.setattr(local, "StageWorker", Noted)
+    stills = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG,
+                          tmp_path / f"still{number}"), f"still{number}") for number in range(3)]
+    further: deque[Task] = deque()
+    start = partial(local.LocalExecutor, ["cuda:0", "none"], 0)
+    for event in run_tasks(stills, start, further=further):
+        if isinstance(event, TaskDone) and not event.task.plain:
+            name = event.task.title.replace("still", "clip")
+            further.append(clip_task(tmp_path / name))
+    assert [name for device, name in done if device == "cuda:0"] == ["still0", "still1", "still2"]
+    assert [name for device, name in done if device == "none"] == ["clip0", "clip1", "clip2"]
+    on_one = [name for _, name in done]
+    assert on_one.index("clip0") < on_one.index("still2")
+
+
+def test_what_fails_while_the_disk_is_away_has_not_failed(
+    run: Callable[..., list[Event]], tmp_path: Path
+) -> None:
+    run([], tasks=0)
+    state = {"there": True}
+
+    def vanish(job: SetJob, connection: Connection) -> None:
+        state["there"] = False
+        threading.Timer(0.3, lambda: state.update(there=True)).start()
+        connection.send(JobFailed("no such folder"))
+
+    ScriptedWorker.script = iter([vanish, vanish, vanish, succeed])
+    task = Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "x"), "task")
+    said: list[str] = []
+    disk = Disk(lambda: state["there"], said.append)
+    events = list(run_tasks([task], partial(local.LocalExecutor, ["cpu"], 0), disk=disk))
+    assert sum(isinstance(event, TaskDone) for event in events) == 1
+    assert not [event for event in events if isinstance(event, TaskFailed)]
+    assert said == ["the store is gone; waiting for it to come back", "the store is back"] * 3
+
+
+def test_a_disk_that_stays_away_is_one_clear_line() -> None:
+    with pytest.raises(RequestError, match="has been gone for"):
+        Disk(lambda: False, longest_s=0.1).wait()

@@ -22,7 +22,7 @@ def task(title: str) -> Task:
 
 def test_each_worker_has_a_file_with_tasks_frames_and_seconds(tmp_path: Path) -> None:
     logs, first, second = Logs(tmp_path / "logs"), task("a shot"), task("a set")
-    for heard in (Heard("node-1 worker 1", Ready("cuda", 1, "5.0.1", "x86_64")),
+    for heard in (Heard("node-1 worker 1", Ready("cuda", 1, "Blender 5.0.1", "x86_64")),
                   Heard("node-1 worker 1", Begun(), first),
                   Heard("node-1 worker 1", FrameDone(2, 7, 1.25), first),
                   Heard("node-1 worker 1", JobDone(), first),

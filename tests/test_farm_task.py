@@ -12,7 +12,8 @@ from hypothesis.extra.numpy import arrays
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.compositing.background import read_background
+from mimegen.compositing.background import Background, Picture, read_background
+from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
@@ -62,6 +63,31 @@ def test_a_set_goes_elsewhere_unchanged_but_for_its_place(name: str) -> None:
     assert isinstance(twin.job, SetJob)
     assert twin.job.scenery == scenery and twin.job.target == Store(THERE).still("abcd")
     assert twin.job.camera == CAMERA and twin.job.config == CONFIG
+
+
+def picture_background() -> Background:
+    ground = ((0.1, 0.7), (0.9, 0.7), (0.5, 0.95))
+    return Background(
+        name="street", description="a street", licence="CC0", author="a", source="b",
+        picture=Picture(file=Path("street.jpg"), horizon=0.4, camera_height_m=1.6, ground=ground))
+
+
+@pytest.mark.parametrize("background", [
+    picture_background(), read_background(data_folder() / "backgrounds" / "blank.yaml"),
+    read_background(data_folder() / "backgrounds" / "gym.yaml")], ids=lambda each: each.name)
+def test_a_clip_goes_elsewhere_unchanged_but_for_its_places(background: Background) -> None:
+    def clip(root: Path) -> Task:
+        store = Store(root)
+        placed = background if background.picture is None else background.model_copy(update={
+            "picture": background.picture.model_copy(
+                update={"file": store.picture("ab", ".jpg")})})
+        return Task(ClipJob(store.shot_folder("e1"), (0, 1, 1, 3), 0.25, placed, CAMERA,
+                            store.still("ef") if background.set else None, 23.976,
+                            store.encoded("0123")), "clip")
+
+    twin, wanted = moved(clip(HERE)), clip(THERE)
+    assert isinstance(twin.job, ClipJob) and isinstance(wanted.job, ClipJob)
+    assert vars(twin.job) == vars(wanted.job) and twin.plain
 
 
 @pytest.mark.parametrize(("change", "words"), [

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from conftest import command, frames_of, mimegen
-from mimegen.production.journal import Journal, running_jobs
+from mimegen.production.journal import Journal
 from mimegen.production.status import status
 from mimegen.store.store import Store
+from mimegen.store.users import running_jobs
 
 
 def told(out: Path) -> dict[str, Any]:

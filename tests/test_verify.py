@@ -134,9 +134,9 @@ def test_what_cannot_be_made_again_is_named_and_the_rest_is_made(out: Path) -> N
                                     if row["config_name"] == "pointlight@0" else {}))
     status, said = told(out, "--repair")
     assert status == 1
-    # The row of a clip that is gone goes when rows are added; it is named all the same.
-    assert {Path(fault["file"]).name for fault in said["faults"]} == {"stranger.mp4"}
+    assert {Path(fault["file"]).name for fault in said["faults"]} == {"stranger.mp4", gone.name}
     assert gone.stem in said["not_repaired"]
+    assert row_of(out, "pointlight@0")["action"] == "my_dance", "the row stays"
     reasons = " ".join(said["not_repaired"].values())
     assert "my_dance" in reasons and "the store knows of no such clip" in reasons
     assert clip_of(out, "base+blank@0").is_file()
@@ -147,6 +147,42 @@ def test_a_line_that_is_no_row_is_named(out: Path) -> None:
         file.write("{\n")
     status, said = told(out)
     assert status == 1 and "line 4 is not a manifest row" in said["faults"][0]["why"]
+
+
+def test_damaged_lines_are_set_aside_and_their_rows_recovered(
+    three_clips: Path, out: Path
+) -> None:
+    lines = (out / "manifest.jsonl").read_bytes().splitlines(keepends=True)
+    clip_of(out, "base+aligned@0").unlink()
+    cut = [line[:-40] + b"\n" for line in lines[:2]]
+    (out / "manifest.jsonl").write_bytes(b"".join([*cut, lines[2], b"{\n"]))
+    status, said = told(out, "--repair")
+    assert rows_of(out) == rows_of(three_clips)
+    assert not said["faults"] and status == 1, said
+    (why,) = said["not_repaired"].values()
+    assert "does not say of which clip" in why and "manifest.damaged.jsonl" in why
+    assert (out / "manifest.damaged.jsonl").read_bytes() == b"".join([*cut, b"{\n"])
+    assert clip_of(out, "base+aligned@0").is_file()
+    assert told(out)[0] == 0
+
+
+def test_clips_of_a_users_file_are_made_again_where_it_is_given(
+    samples: Path, tmp_path: Path
+) -> None:
+    motion = tmp_path / "playing.bvh"
+    shutil.copy(samples / "bvh" / "bvhpython_test_freebvh.bvh", motion)
+    out = tmp_path / "out"
+    done = mimegen("render", "--motion", motion, "--label", "playing violin", "--variants",
+                   "pointlight@0", "--trim", "0:1", "--config", "draft", "--out", out)
+    assert done.returncode == 0, done.stderr
+    clip = clip_of(out, "pointlight@0")
+    data, rows = clip.read_bytes(), rows_of(out)
+    clip.unlink()
+    status, said = told(out, "--repair")
+    assert status == 1 and "--motion playing.bvh" in said["not_repaired"][clip.stem]
+    assert rows_of(out) == rows, "the row stays"
+    status, said = told(out, "--repair", "--motion", motion)
+    assert status == 0 and rows_of(out) == rows and clip.read_bytes() == data
 
 
 def test_clips_without_their_store_are_whole_and_that_is_said(out: Path) -> None:

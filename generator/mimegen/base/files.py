@@ -83,9 +83,30 @@ def publishing(path: Path, synced: bool = False) -> Iterator[Path]:
 
 
 def publish_once(path: Path, content: bytes) -> None:
-    """Publish a file unless there is one: of many who make the same, the first one's stays."""
-    if not path.exists():
-        publish(path, content)
+    """Publish a file unless there is one: of many who make the same, the first one's stays.
+
+    Where the place has no hard links, two who do it in the same moment may replace each other's.
+    """
+    if path.exists():
+        return
+    part = path.with_name(unfinished_name(path.name))
+    with _said_of(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            part.write_bytes(content)
+            _name_once(part, path)
+        finally:
+            _remove(part)
+
+
+def _name_once(part: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(part)
+    except FileExistsError:
+        pass
+    except OSError:
+        if not path.exists():
+            part.replace(path)
 
 
 @contextmanager
@@ -121,13 +142,13 @@ def sweep(folder: Path) -> None:
                 _remove(path)
         elsewhere = [path for path in unfinished if lives[path] is None]
         if elsewhere:
-            now = _clock_of(folder)
+            now = clock_of(folder)
             for path in elsewhere:
                 if now - _last_change(path) > FORSAKEN_S:
                     _remove(path)
 
 
-def _clock_of(folder: Path) -> float:
+def clock_of(folder: Path) -> float:
     """Return what time it is for files in a folder; never, where none can be written."""
     probe = folder / unfinished_name("clock")
     try:

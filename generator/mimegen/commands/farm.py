@@ -13,10 +13,15 @@ from mimegen.farm.local import LocalExecutor
 from mimegen.farm.ray import RayExecutor
 from mimegen.farm.settings import FarmSettings, Kind, read_settings
 from mimegen.stage.devices import Device
+from mimegen.stage.plain import NONE
 from mimegen.store.store import Store
 
 # Each takes about half a gigabyte.
 MOST_CPU_WORKERS = 8
+# They compose clips while GPUs render; each keeps about two cores busy.
+MOST_BESIDE = 4
+# How long a task shall last: here it costs nothing to begin one.
+TASK_S, CLUSTER_TASK_S = 30.0, 120.0
 
 
 def farm_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -66,7 +71,8 @@ def farm_of(settings: FarmSettings, device: Device, store: Store) -> Farm:
     """Return the farm that settings stand for, with workers on a kind of device."""
     if settings.farm == "ray":
         return Farm(f"Ray ({settings.address}), {device.kind}",
-                    partial(RayExecutor, store.root, settings, device.kind), settings.silence_s)
+                    partial(RayExecutor, store.root, settings, device.kind), settings.silence_s,
+                    settings.task_s or CLUSTER_TASK_S, elsewhere=True)
     return _this_machine(settings, device, store)
 
 
@@ -75,8 +81,11 @@ def _this_machine(settings: FarmSettings, device: Device, store: Store) -> Farm:
     cores, count = os.cpu_count() or 1, settings.workers
     if not device.by_core:
         devices, threads = device.seats(count or device.count * settings.workers_per_gpu), 0
+        beside = min(MOST_BESIDE, max(1, cores - len(devices)))
+        devices += (NONE,) * beside
     else:
         count = count or min(cores, MOST_CPU_WORKERS)
         devices, threads = device.seats(count), max(1, cores // count)
-    return Farm(", ".join(sorted(set(devices))),
-                partial(LocalExecutor, devices, threads, store.scratch), settings.silence_s)
+    return Farm(", ".join(sorted({*devices} - {NONE})),
+                partial(LocalExecutor, devices, threads, store.scratch), settings.silence_s,
+                settings.task_s or TASK_S, sum(each != NONE for each in devices))

@@ -11,12 +11,10 @@ from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_op
 from mimegen.commands.farm import farm_of
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
-from mimegen.manifest.file import rows_or_problems
-from mimegen.manifest.row import Row
 from mimegen.plan.plan import Plan
 from mimegen.production.progress import Reporter, duration
 from mimegen.production.render import render
-from mimegen.production.repair import repair
+from mimegen.production.repair import Sources, repair
 from mimegen.production.verify import Findings, verify
 from mimegen.stage.auto import choose_device
 from mimegen.store.store import Store
@@ -30,15 +28,18 @@ from mimegen.store.store import Store
               help="Where finished frames are kept.  [default: OUT/store]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--repair", "mends", is_flag=True, help="Make again what is wrong, and only that.")
+@click.option("--motion", "motions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="For --repair: a file that was rendered with --motion, --partner or --map; may"
+                   " be repeated.")
 def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: bool,
-                   libraries: tuple[Path, ...]) -> int:
+                   libraries: tuple[Path, ...], motions: tuple[Path, ...]) -> int:
     """Read every clip, row and frame of OUT; exit status 0 if all are whole, 1 if not."""
     store, started = Store(store_folder or out / "store"), time.monotonic()
     findings = verify(out, store)
     told: dict[str, Any] = {}
     if mends and findings.faults:
         told = {"found": _said(findings),
-                "not_repaired": _repair(out, store, findings, libraries)}
+                "not_repaired": _repair(out, store, findings, libraries, motions)}
         findings = verify(out, Store(store.root))
     whole = not findings.faults and not told.get("not_repaired")
     told = {"whole": whole, "seconds": round(time.monotonic() - started, 1),
@@ -47,15 +48,15 @@ def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: b
     return DONE if whole else SOME_FAILED
 
 
-def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, ...]
-            ) -> dict[str, str]:
+def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, ...],
+            motions: tuple[Path, ...]) -> dict[str, str]:
     def carry_out(plan: Plan, kind: str, opaque: bool) -> dict[str, str]:
         with Reporter(len(plan), quiet=True) as reporter:
             farm = farm_of(FarmSettings(), choose_device(kind), store)
             return render(plan, store, out, farm, reporter, opaque)
 
-    rows = [row for row in rows_or_problems(out) if isinstance(row, Row)]
-    return repair(out, store, findings.faults, rows, Catalogue.with_libraries(libraries), carry_out)
+    sources = Sources.of(Catalogue.with_libraries(libraries), motions)
+    return repair(out, store, findings.faults, sources, carry_out)
 
 
 def _said(findings: Findings) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """``mimegen work``: tasks of a plan file, and nothing else."""
 
 import os
+from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -10,12 +11,16 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly
 from mimegen.commands.render import render_command
-from mimegen.farm.dispatch import TaskFailed, run_tasks
+from mimegen.farm.disk import Disk
+from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
 from mimegen.farm.local import LocalExecutor
+from mimegen.farm.task import Task
+from mimegen.production.journal import Journal
 from mimegen.production.planfile import PlanFile, numbers_of
 from mimegen.stage.auto import choose_device
 from mimegen.stage.jobs import FrameDone
+from mimegen.store.store import Store
 
 
 @click.command("work")
@@ -33,18 +38,36 @@ def work_command(planfile: Path, frames: str | None, stills: str | None, clips: 
         render_command.main(list(plan.request), prog_name="mimegen render")
     drawn = plan.some_frames(numbers_of(frames)) if frames else plan.some_stills(
         numbers_of(stills or ""))
+    with Journal(plan.out, Store(plan.store), {"devices": plan.device}) as journal:
+        return SOME_FAILED if _failures(plan, drawn, journal) else DONE
+
+
+def _failures(plan: PlanFile, drawn: Iterable[Task], journal: Journal) -> int:
+    """Do tasks, and return how many of them failed."""
     tasks = [rest for task in drawn if (rest := task.remaining()) is not None]
     device = choose_device(plan.device)
     start = partial(LocalExecutor, device.seats(1), 0 if device.kind != "cpu" else
                     os.cpu_count() or 1, plan.store / "scratch")
+    disk = Disk(journal.registration.store_is_there, click.echo)
     failed = 0
-    with closing(run_tasks(tasks, start)) as events:
+    with closing(run_tasks(tasks, start, disk=disk)) as events:
         for event in events:
-            match event:
-                case FrameDone():
-                    click.echo(f"frame {event.frame} of camera {event.camera}:"
-                               f" {event.seconds:.2f} s")
-                case TaskFailed() | Unfit():
-                    failed += isinstance(event, TaskFailed)
-                    click.echo(f"mimegen: {event.why}", err=True)
-    return SOME_FAILED if failed else DONE
+            failed += isinstance(event, TaskFailed)
+            _tell(event, journal)
+    return failed
+
+
+def _tell(event: Event | None, journal: Journal) -> None:
+    match event:
+        case TaskBegun():
+            journal.task(event.task.title, event.worker)
+        case FrameDone():
+            journal.frame()
+            click.echo(f"frame {event.frame} of camera {event.camera}: {event.seconds:.2f} s")
+        case TaskDone():
+            journal.task_over(event.task.title)
+        case TaskFailed():
+            journal.task_over(event.task.title, event.why)
+            click.echo(f"mimegen: {event.why}", err=True)
+        case Unfit():
+            click.echo(f"mimegen: {event.why}", err=True)

@@ -1,18 +1,21 @@
 """Tasks handed to an executor: what fails or hangs is tried again, on what is left of it."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from mimegen.base.errors import DiskFullError
+from mimegen.farm.disk import Disk
 from mimegen.farm.executor import Begun, Executor, Heard, Lost, Unfit
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
-from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 
 ATTEMPTS = 2
 # Machines that go are no fault of a task, unless they always go while they are at it.
@@ -30,17 +33,19 @@ class TaskBegun:
 
 @dataclass(frozen=True)
 class TaskDone:
-    """A task whose files are all published."""
+    """A task whose files are all published, after ``seconds`` of work where it was timed."""
 
     task: Task
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class TaskFailed:
-    """A task that failed on two workers."""
+    """A task that failed on two workers, the last of them ``worker``."""
 
     task: Task
     why: str
+    worker: str = ""
 
 
 Event = Ready | FrameDone | TaskBegun | TaskDone | TaskFailed | Unfit
@@ -55,39 +60,47 @@ class _Try:
     task: Task
     attempt: int = 1
     losses: int = 0
+    worker: str = ""
     begun: bool = False
+    begun_at: float = 0.0
     heard_at: float = 0.0
     frames: int = 0
 
 
-def run_tasks(tasks: Iterable[Task | Notice], start: Callable[[], Executor],
+def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executor],
               patience: Patience | None = None, hear: Callable[[Heard], None] | None = None,
+              further: deque[Task] | None = None, disk: Disk | None = None,
               ) -> Generator[Event | Notice | None, None, None]:
     """Do the tasks on the executor that ``start`` gives; yield what happens, None when idle.
 
     A task that fails, takes its worker down or says nothing for too long (``patience``) is tried
-    once more on what is left of it. The executor is started with the first task or notice, and
-    not without any; it is closed when the iterator ends or is closed. ``hear`` is called with all
-    that workers say. Raises RequestError where no worker can start, DiskFullError where no space
-    is left.
+    once more on what is left of it. None among the tasks says that there is nothing at the moment.
+    Tasks that whoever hears the events puts into ``further`` go first. While the ``disk`` is away
+    all waits for it, and what fails then has not failed. The executor is started with the first
+    task or notice, and not without any; it is closed when the iterator ends or is closed. ``hear``
+    is called with all that workers say. Raises RequestError where no worker can start,
+    DiskFullError where no space is left.
     """
     pending = iter(tasks)
-    first = next(pending, None)
-    if first is None:
-        return
-    with closing(start()) as executor:
-        yield from _Dispatch(chain([first], pending), executor, patience or Patience(),
-                             hear or (lambda heard: None)).run()
+    for first in pending:
+        with closing(start()) as executor:
+            yield from _Dispatch(
+                chain([first], pending), executor, patience or Patience(),
+                hear or (lambda heard: None), deque() if further is None else further,
+                disk or Disk()).run()
 
 
 class _Dispatch(Generic[Notice]):
-    """Tasks on their way: not drawn yet, to be tried, at a worker."""
+    """Tasks on their way: not drawn yet, to be tried first or in turn, at a worker."""
 
-    def __init__(self, pending: Iterator[Task | Notice], executor: Executor, patience: Patience,
-                 hear: Callable[[Heard], None]) -> None:
+    def __init__(self, pending: Iterator[Task | Notice | None], executor: Executor,
+                 patience: Patience, hear: Callable[[Heard], None], further: deque[Task],
+                 disk: Disk) -> None:
         self._pending, self._executor = pending, executor
         self._patience, self._hear = patience, hear
+        self._further, self._disk = further, disk
         self._exhausted = False
+        self._urgent: list[_Try] = []
         self._waiting: list[_Try] = []
         self._out = {task: _Try(task) for task in executor.adopted}
 
@@ -95,35 +108,61 @@ class _Dispatch(Generic[Notice]):
         """Yield what happens until all tasks are done or have failed."""
         while True:
             yield from self._hand_out()
-            if self._exhausted and not self._waiting and not self._out:
+            if self._exhausted and not any(
+                    (self._further, self._urgent, self._waiting, self._out)):
                 return
             yield from self._listen()
 
     def _hand_out(self) -> Iterator[Event | Notice]:
-        while self._executor.slots and not (self._exhausted and not self._waiting):
-            if not self._waiting:
-                yield from self._draw()
-                continue
-            attempt = self._waiting.pop(0)
-            self._out[attempt.task] = attempt
-            attempt.begun, attempt.heard_at = False, time.monotonic()
-            self._executor.submit(attempt.task)
+        """Give workers what waits; draw further tasks for those that would have nothing."""
+        more = True
+        while more:
+            self._disk.wait()
+            attempt = self._next()
+            if attempt is not None:
+                self._submit(attempt)
+            else:
+                more = self._executor.slots > 0 and not self._exhausted
+                if more:
+                    more = yield from self._draw()
 
-    def _draw(self) -> Iterator[Event | Notice]:
-        drawn = next(self._pending, None)
-        if drawn is None:
+    def _next(self) -> _Try | None:
+        """Return, no longer waiting, the first for which there is a slot."""
+        while self._further:
+            self._urgent.append(_Try(self._further.popleft()))
+        slots = {True: self._executor.plain_slots, False: self._executor.slots}
+        for queue in (self._urgent, self._waiting):
+            for attempt in queue:
+                if slots[attempt.task.plain]:
+                    queue.remove(attempt)
+                    return attempt
+        return None
+
+    def _submit(self, attempt: _Try) -> None:
+        self._out[attempt.task] = attempt
+        attempt.begun, attempt.heard_at = False, time.monotonic()
+        self._executor.submit(attempt.task)
+
+    def _draw(self) -> Generator[Event | Notice, None, bool]:
+        """Draw once; return whether there may be more at the moment."""
+        try:
+            drawn = next(self._pending)
+        except StopIteration:
             self._exhausted = True
-        elif isinstance(drawn, Task):
+            return False
+        if isinstance(drawn, Task):
             rest = drawn.without(task for task in self._executor.adopted if task in self._out)
             if rest is not None:
                 self._waiting.append(_Try(rest))
-        else:
+        elif drawn is not None:
             yield drawn
+        return drawn is not None
 
     def _listen(self) -> Iterator[Event | None]:
         idle = True
         for heard in self._executor.events(POLL_S):
             idle = False
+            self._disk.wait()
             self._hear(heard)
             yield from self._understand(heard)
         if idle:
@@ -143,16 +182,18 @@ class _Dispatch(Generic[Notice]):
         """Yield what is said of a task; one that ended badly waits to be tried again."""
         match heard.message:
             case Begun():
-                attempt.begun = True
+                attempt.begun, attempt.worker = True, heard.worker
+                attempt.begun_at = time.monotonic()
                 yield TaskBegun(attempt.task, heard.worker)
             case FrameDone():
                 attempt.frames += 1
                 self._patience.measured(attempt.task, heard.message.seconds)
                 yield heard.message
             case JobDone():
-                if isinstance(attempt.task.job, SetJob):
-                    self._patience.measured(attempt.task, time.monotonic() - attempt.heard_at)
-                yield TaskDone(self._taken_back(attempt).task)
+                seconds = time.monotonic() - attempt.begun_at
+                if not isinstance(attempt.task.job, ShotJob):
+                    self._patience.measured(attempt.task, seconds)
+                yield TaskDone(self._taken_back(attempt).task, seconds)
             case JobFailed():
                 yield from self._failed(self._taken_back(attempt), heard.message)
             case Lost():
@@ -169,30 +210,36 @@ class _Dispatch(Generic[Notice]):
             raise DiskFullError(
                 f"no space left on the disk while rendering {attempt.task.title}; free some or"
                 " name another place with --store or --out, and run again")
-        yield from self._again(attempt, failure.message)
+        if self._disk.was_away:
+            yield from self._lost(attempt, Lost(failure.message, blameless=True))
+        else:
+            yield from self._again(attempt, failure.message)
 
     def _lost(self, attempt: _Try, loss: Lost) -> Iterator[Event]:
         """Try again; a task that is not to blame for it, or that came on, has not failed."""
         if not loss.blameless:
-            yield from self._again(attempt, loss.why)
+            yield from self._again(attempt, loss.why, _where)
             return
         attempt.attempt -= 1
         attempt.losses = 0 if attempt.frames else attempt.losses + 1
         if attempt.losses >= LOSSES:
             attempt.attempt = ATTEMPTS
-        yield from self._again(attempt, loss.why)
+        yield from self._again(attempt, loss.why, _where)
 
-    def _again(self, attempt: _Try, why: str) -> Iterator[Event]:
+    def _again(self, attempt: _Try, why: str,
+               where: Callable[[Task], str] = lambda task: "") -> Iterator[Event]:
         rest = attempt.task.remaining()
         if rest is None:
             yield TaskDone(attempt.task)
         elif attempt.attempt < ATTEMPTS:
             self._waiting.append(_Try(rest, attempt.attempt + 1, attempt.losses))
         else:
-            yield TaskFailed(rest, f"{attempt.task.title}: {why}")
+            yield TaskFailed(rest, f"{attempt.task.title}: {why}{where(rest)}", attempt.worker)
 
     def _give_up_waiting(self) -> None:
         """Take back the tasks of workers that have said nothing for too long."""
+        if self._disk.was_away:
+            return
         now = time.monotonic()
         for attempt in list(self._out.values()):
             silence = now - attempt.heard_at
@@ -200,3 +247,11 @@ class _Dispatch(Generic[Notice]):
                 attempt.heard_at = now
                 self._executor.abandon(
                     attempt.task, f"nothing was heard of it for {silence:.0f} s")
+
+
+def _where(task: Task) -> str:
+    """Say which frame a lost worker was at; messages of failures say it themselves."""
+    if not isinstance(task.job, ShotJob):
+        return ""
+    frame, camera = np.argwhere(task.job.missing)[0]
+    return f" at frame {frame} from camera {camera}"

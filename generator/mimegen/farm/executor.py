@@ -53,14 +53,18 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many more tasks it takes now."""
+        """How many more tasks that need an engine it takes now."""
+
+    @property
+    def plain_slots(self) -> int:
+        """How many more plain tasks it takes now; where any worker does them, as many."""
 
     @property
     def adopted(self) -> Sequence[Task]:
         """Tasks that an executor of before left running, and of which this one tells."""
 
     def submit(self, task: Task) -> None:
-        """Take a task; there must be a slot."""
+        """Take a task; there must be a slot for its kind."""
 
     def events(self, timeout: float) -> Iterator[Heard]:
         """Yield what is heard, nothing if that takes longer than ``timeout`` seconds.
@@ -79,9 +83,14 @@ class Executor(Protocol):
 class Farm:
     """Where to do tasks: how a person calls it, what starts it.
 
-    ``silence_s`` is how long its workers may say nothing of work that was not timed yet.
+    ``silence_s`` is how long its workers may say nothing of work that was not timed yet,
+    ``task_s`` how long a task shall last, ``workers`` how many there are from the start. Workers
+    of a farm ``elsewhere`` say their machines' names themselves.
     """
 
     name: str
     start: Callable[[], Executor]
     silence_s: float = FIRST_S
+    task_s: float = 60.0
+    workers: int = 1
+    elsewhere: bool = False

@@ -1,4 +1,4 @@
-"""This machine's workers: a Blender process on each device, kept warm, replaced when it ends."""
+"""This machine's workers: a process on each device, kept warm, replaced when it ends."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.stage.jobs import JobDone, JobFailed, Ready
+from mimegen.stage.plain import NONE
 from mimegen.stage.worker import StageWorker
 
 
@@ -24,31 +25,37 @@ class _Seat:
 
 
 class LocalExecutor:
-    """Blender processes of this machine, one on each of ``devices``; see ``Executor``.
+    """Worker processes of this machine, one on each of ``devices``; see ``Executor``.
 
+    Where some are on ``none``, plain tasks are left to them, so that GPUs do what needs GPUs.
     ``threads`` and ``scratch`` are each worker's.
     """
 
     adopted: Sequence[Task] = ()
 
     def __init__(self, devices: Sequence[str], threads: int, scratch: Path | None = None) -> None:
-        """Start all workers, which takes Blender a while; tasks may be submitted at once."""
+        """Start what takes a while to start; tasks may be submitted at once."""
         self._threads, self._scratch = threads, scratch
         self._seats = [_Seat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
         self._said: list[Heard] = []
         for seat in self._seats:
-            self._start(seat)
+            if seat.device != NONE:
+                self._start(seat)
 
     @property
     def slots(self) -> int:
-        """How many workers have nothing to do."""
-        return sum(seat.task is None for seat in self._seats)
+        """How many workers with an engine have nothing to do."""
+        return len(self._free(plain=False))
+
+    @property
+    def plain_slots(self) -> int:
+        """How many workers for plain tasks have nothing to do."""
+        return len(self._free(plain=True))
 
     def submit(self, task: Task) -> None:
         """Hand a task to a worker that has none, preferably a warm one."""
-        seat = min((seat for seat in self._seats if seat.task is None),
-                   key=lambda seat: seat.worker is None)
+        seat = min(self._free(task.plain), key=lambda seat: seat.worker is None)
         if seat.worker is not None and seat.worker.worn:
             seat.worker.close()
             seat.worker = None
@@ -82,6 +89,11 @@ class LocalExecutor:
         """Kill all workers."""
         for seat in self._seats:
             self._vacate(seat)
+
+    def _free(self, plain: bool) -> list[_Seat]:
+        apart = plain and any(seat.device == NONE for seat in self._seats)
+        return [seat for seat in self._seats
+                if seat.task is None and (seat.device == NONE) == apart]
 
     def _hear(self, seat: _Seat, worker: StageWorker) -> Iterator[Heard]:
         try:
@@ -121,6 +133,6 @@ class LocalExecutor:
         task = seat.task
         self._vacate(seat)
         self._seats.remove(seat)
-        if not self._seats:
+        if all(other.device == NONE for other in self._seats):
             raise RequestError(failure.message)
         return Heard(seat.name, Unfit(f"{seat.name} is left out: {failure.message}"), task)

@@ -29,7 +29,7 @@ class Logs:
             self._time(heard, heard.task)
         self.folder.mkdir(parents=True, exist_ok=True)
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with self._file(heard.worker).open("a", encoding="utf-8") as file:
+        with self.file(heard.worker).open("a", encoding="utf-8") as file:
             file.write(f"{when} {self._line(heard)}\n")
 
     def slowest(self) -> list[str]:
@@ -37,7 +37,8 @@ class Logs:
         slow = sorted(self.seconds.items(), key=lambda task: -task[1])[:SLOWEST]
         return [f"{title}: {seconds:.1f} s" for title, seconds in slow]
 
-    def _file(self, worker: str) -> Path:
+    def file(self, worker: str) -> Path:
+        """Return where what a worker said is written."""
         return self.folder / f"{re.sub('[^A-Za-z0-9.-]+', '-', worker)}.log"
 
     def _time(self, heard: Heard, task: Task) -> None:
@@ -60,5 +61,5 @@ class Logs:
                 return f"failed: {title}: {' '.join(message.split())}"
             case Lost(why) | Unfit(why):
                 return f"lost: {title}: {why}" if title else f"left out: {why}"
-            case Ready(device, _, blender, cpu):
-                return f"Blender {blender} renders on {device}; {cpu}"
+            case Ready(device, _, program, cpu):
+                return f"{program} renders on {device}; {cpu}" if program else f"ready; {cpu}"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.task import Task
 from mimegen.stage.scenery.job import SetJob
 
@@ -16,7 +17,7 @@ class Patience:
     """Measured seconds of each kind of work, and what silence they allow.
 
     Of work that was not measured yet, up to ``first_s`` of silence are allowed; then 20 times the
-    slowest that was seen, at least ``least_s``.
+    slowest that was seen, at least ``least_s`` or, if that is less, ``first_s``.
     """
 
     first_s: float = FIRST_S
@@ -33,9 +34,11 @@ class Patience:
         slowest = self.slowest.get(_kind(task))
         if slowest is None:
             return self.first_s
-        return max(self.least_s, TIMES_THE_SLOWEST * slowest)
+        return max(min(self.least_s, self.first_s), TIMES_THE_SLOWEST * slowest)
 
 
 def _kind(task: Task) -> str:
+    if isinstance(task.job, ClipJob):
+        return "clip"
     what = "still" if isinstance(task.job, SetJob) else "frame"
     return f"{what} of {task.job.config.name}"

@@ -12,10 +12,12 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, publish_once
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
+from mimegen.farm.local import LocalExecutor
 from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.plain import NONE
 from mimegen.store.makers import note_maker
 
 # How often to look for machines that have joined.
@@ -36,13 +38,21 @@ class _Seat:
     ready: bool = False
     cpu: str = ""
     task: Task | None = None
+    plain: bool = False
+
+    @property
+    def free(self) -> bool:
+        """Whether it is warm and has nothing to do."""
+        return self.ready and self.task is None
 
 
 class RayExecutor:
-    """Blender processes on the machines of a Ray cluster; see ``Executor``.
+    """Worker processes on the machines of a Ray cluster; see ``Executor``.
 
     Machines that join are used, what was at lost ones is told as lost. Frames go into the store
-    at ``root`` from where it is seen; from elsewhere they come back through Ray.
+    at ``root`` from where it is seen; from elsewhere they come back through Ray. Plain tasks are
+    done where the store is seen: by the same workers, on GPUs' machines by some beside them, and
+    by this machine's cores where no other sees it.
     """
 
     adopted: Sequence[Task] = ()
@@ -67,15 +77,27 @@ class RayExecutor:
         self._cpus = settings.cpus_per_task or 1
         gpus = settings.gpus_per_task
         self._gpus = gpus if gpus is not None else float(device != "cpu")
+        self._here = LocalExecutor([NONE] * (os.cpu_count() or 1), 1)
 
     @property
     def slots(self) -> int:
-        """How many warm workers have nothing to do."""
-        return sum(seat.ready and seat.task is None for seat in self._seats)
+        """How many warm workers with an engine have nothing to do."""
+        return sum(seat.free and not seat.plain for seat in self._seats)
+
+    @property
+    def plain_slots(self) -> int:
+        """How many workers that do plain tasks have nothing to do."""
+        if self._plain_here:
+            return self._here.plain_slots
+        return sum(seat.free for seat in self._seats if self._does_plain(seat))
 
     def submit(self, task: Task) -> None:
         """Hand a task to a warm worker that has none."""
-        seat = next(seat for seat in self._seats if seat.ready and seat.task is None)
+        if task.plain and self._plain_here:
+            self._here.submit(task)
+            return
+        seat = next(seat for seat in self._seats if seat.free and (
+            self._does_plain(seat) if task.plain else not seat.plain))
         assert seat.place is not None
         seat.task = task
         content = task_to_json(task, self._root)
@@ -90,7 +112,7 @@ class RayExecutor:
         Raises RequestError where none of the cluster's machines can render.
         """
         self._look_for_places()
-        said, self._said = self._said, []
+        said, self._said = [*self._said, *self._here.events(0)], []
         yield from said
         asked = {seat.asked: seat for seat in self._seats if seat.asked is not None}
         if not asked:
@@ -104,17 +126,29 @@ class RayExecutor:
 
     def abandon(self, task: Task, why: str) -> None:
         """Kill the actor that is at a task."""
+        self._here.abandon(task, why)
         for seat in [seat for seat in self._seats if seat.task is task]:
             self._remove(seat)
             self._said.append(Heard(seat.name, Lost(why), task))
 
     def close(self) -> None:
         """Kill all actors, and leave the cluster."""
+        self._here.close()
         for seat in list(self._seats):
             self._remove(seat)
         (self._root / self._probe.name).unlink(missing_ok=True)
         if self._own:
             self._ray.shutdown()
+
+    @property
+    def _plain_here(self) -> bool:
+        """Whether no worker that does plain tasks sees the store, as this machine does."""
+        return any(seat.ready for seat in self._seats) and not any(
+            self._does_plain(seat) for seat in self._seats)
+
+    def _does_plain(self, seat: _Seat) -> bool:
+        """Whether a worker does plain tasks; where there are GPUs, some do nothing else."""
+        return seat.plain == (self._gpus > 0) and seat.place is not None and seat.place.sees_store
 
     def _hear(self, seat: _Seat, answer: Any) -> Iterator[Heard]:
         try:
@@ -166,7 +200,7 @@ class RayExecutor:
         assert seat.place is not None
         self._unfit[seat.place.node] = why
         self._remove(seat)
-        if not self._places() and not self._seats:
+        if not self._places() and all(other.plain for other in self._seats):
             raise RequestError(f"none of the cluster's machines can render: {why}")
         yield Heard(seat.name, Unfit(f"{seat.place.host} is left out: {why}"))
 
@@ -201,33 +235,38 @@ class RayExecutor:
             return
         self._looked_at = time.monotonic()
         most = self._settings.workers
-        for node in self._places():
-            if most is None or len(self._seats) < most:
-                self._start_on(node)
+        for node, plain in self._places():
+            if most is None or sum(seat.plain == plain for seat in self._seats) < most:
+                self._start_on(node, plain)
 
-    def _places(self) -> list[str]:
-        """Return the machines that have place, one entry for each actor that could start there.
+    def _places(self) -> list[tuple[str, bool]]:
+        """Return the machines that have place, and for plain tasks or others, once for each actor.
 
         Actors whose machine is not known yet are on the way to the one they were started for.
         """
-        places: list[str] = []
+        places: list[tuple[str, bool]] = []
         for node, resources in self._nodes().items():
             if node not in self._unfit:
-                taken = sum(seat.place.node == node if seat.place else seat.name == node
-                            for seat in self._seats)
-                places += [node] * (_fitting(resources, self._cpus, self._gpus) - taken)
+                there = [seat.plain for seat in self._seats
+                         if (seat.place.node if seat.place else seat.name) == node]
+                fitting = _fitting(resources, self._cpus, self._gpus)
+                beside = int(resources.get("CPU", 0.0) - fitting * self._cpus)
+                places += [(node, False)] * (fitting - there.count(False))
+                if self._gpus > 0:
+                    places += [(node, True)] * (min(fitting, beside) - there.count(True))
         return places
 
     def _nodes(self) -> dict[str, dict[str, float]]:
         return {node["NodeID"]: node["Resources"] for node in self._ray.nodes() if node["Alive"]}
 
-    def _start_on(self, node: str) -> None:
+    def _start_on(self, node: str, plain: bool) -> None:
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, False)
-        kind = self._ray.remote(num_cpus=self._cpus, num_gpus=self._gpus)
+        needs = {"num_cpus": 1} if plain else {"num_cpus": self._cpus, "num_gpus": self._gpus}
+        kind = self._ray.remote(**needs)
         actor = kind(self.kind_of_worker).options(scheduling_strategy=strategy).remote(
-            self._probe, self._settings.shared_store, self._device,
+            self._probe, self._settings.shared_store, NONE if plain else self._device,
             self._cpus if self._device == "cpu" else 0, node)
-        self._seats.append(_Seat(node, actor, actor.place.remote()))
+        self._seats.append(_Seat(node, actor, actor.place.remote(), plain=plain))
 
     def _read_by(self, task: Task) -> dict[str, bytes]:
         """Return the files that a task reads, by their places in the store."""

@@ -18,7 +18,7 @@ class FarmSettings(Strict):
     for. ``cpus_per_task`` and ``gpus_per_task`` are what each takes. ``shared_store`` says whether
     all machines see the store's folder; without it a probe tells. ``store_there`` is where they
     see it, if elsewhere than here. ``silence_s`` is how long a worker may say nothing of a kind of
-    work that was not timed yet.
+    work that was not timed yet. ``task_s`` is how long a task shall last.
     """
 
     farm: Kind = "local"
@@ -30,6 +30,7 @@ class FarmSettings(Strict):
     shared_store: bool | None = None
     store_there: Path | None = None
     silence_s: float = Field(default=FIRST_S, gt=0)
+    task_s: float | None = Field(default=None, gt=0)
 
 
 def read_settings(path: Path) -> FarmSettings:

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 
 from mimegen.base.errors import RequestError
 from mimegen.base.yaml_file import Strict
+from mimegen.compositing.background import Background
+from mimegen.compositing.clipjob import ClipJob
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.jobs import FigureFiles, ShotJob
@@ -24,12 +26,17 @@ from mimegen.stage.scenery.scenery import Scenery
 class Task:
     """A job that one worker does in one go, and what to call it in an error."""
 
-    job: ShotJob | SetJob
+    job: ShotJob | SetJob | ClipJob
     title: str
+
+    @property
+    def plain(self) -> bool:
+        """Whether it needs no engine."""
+        return isinstance(self.job, ClipJob)
 
     def remaining(self) -> "Task | None":
         """Return the part that is not published yet; None if there is none."""
-        if isinstance(self.job, SetJob):
+        if not isinstance(self.job, ShotJob):
             return None if self.job.target.exists() else self
         missing = self.job.missing.copy()
         for frame, camera in np.argwhere(missing):
@@ -39,8 +46,9 @@ class Task:
     def without(self, others: Iterable["Task"]) -> "Task | None":
         """Return the part that none of the others makes; None if there is none."""
         job = self.job
-        if isinstance(job, SetJob):
-            targets = [other.job.target for other in others if isinstance(other.job, SetJob)]
+        if not isinstance(job, ShotJob):
+            targets = [other.job.target for other in others
+                       if not isinstance(other.job, ShotJob)]
             return None if job.target in targets else self
         missing = job.missing.copy()
         for other in others:
@@ -58,11 +66,18 @@ def _take_away(missing: NDArray[np.bool_], folders: Sequence[Path], other: ShotJ
 def task_to_json(task: Task, root: Path) -> dict[str, Any]:
     """Return a task as what JSON can hold, its paths relative to ``root``, the store's folder."""
     place, job = _Relative(root), task.job
-    told: _SetTask | _ShotTask
+    told: _Told
     if isinstance(job, SetJob):
         told = _SetTask(kind="set", title=task.title, scenery=job.scenery, camera=job.camera,
                         config=job.config, target=place(job.target),
                         geometry_by=job.engine if isinstance(job, GeometryJob) else None)
+    elif isinstance(job, ClipJob):
+        told = _ClipTask(
+            kind="clip", title=task.title, folder=place(job.folder), frames=job.frames,
+            shadow=job.shadow,
+            background=_with_picture_at(job.background, place),
+            camera=job.camera, still=None if job.still is None else place(job.still), fps=job.fps,
+            target=place(job.target))
     else:
         told = _ShotTask(
             kind="shot", title=task.title,
@@ -74,6 +89,14 @@ def task_to_json(task: Task, root: Path) -> dict[str, Any]:
             folders=tuple(place(folder) for folder in job.folders), frames=len(job.missing),
             missing=tuple(tuple(np.flatnonzero(column).tolist()) for column in job.missing.T))
     return told.model_dump(mode="json")
+
+
+def _with_picture_at(background: Background, place: "_Relative") -> Background:
+    if background.picture is None:
+        return background
+    file = Path(place(background.picture.file))
+    return background.model_copy(
+        update={"picture": background.picture.model_copy(update={"file": file})})
 
 
 def task_from_json(content: Any, root: Path) -> Task:
@@ -166,5 +189,28 @@ class _ShotTask(Strict):
         return missing
 
 
-_TOLD: TypeAdapter[_SetTask | _ShotTask] = TypeAdapter(
-    Annotated[_SetTask | _ShotTask, Field(discriminator="kind")])
+class _ClipTask(Strict):
+    """The ``background``'s picture, if it has one, lies in the store."""
+
+    kind: Literal["clip"]
+    title: str
+    folder: _Place
+    frames: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1)
+    shadow: float = Field(ge=0, le=1)
+    background: Background
+    camera: Camera
+    still: _Place | None
+    fps: float = Field(gt=0)
+    target: _Place
+
+    def task(self, root: Path) -> Task:
+        picture = self.background.picture
+        background = self.background if picture is None else self.background.model_copy(
+            update={"picture": picture.model_copy(update={"file": root / picture.file})})
+        return Task(ClipJob(root / self.folder, self.frames, self.shadow, background,
+                            self.camera, None if self.still is None else root / self.still,
+                            self.fps, root / self.target), self.title)
+
+
+_Told = _SetTask | _ShotTask | _ClipTask
+_TOLD: TypeAdapter[_Told] = TypeAdapter(Annotated[_Told, Field(discriminator="kind")])

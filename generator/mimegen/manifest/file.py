@@ -15,6 +15,8 @@ from mimegen.manifest.row import Row
 from mimegen.manifest.versions import upgraded
 
 MANIFEST = "manifest.jsonl"
+# Lines that are no rows, set aside so that the others can be used.
+DAMAGED = "manifest.damaged.jsonl"
 # A row has some 6 KB.
 LONGEST_LINE = 4 * 2**20
 
@@ -161,3 +163,29 @@ def _with_passes(row: Row, earlier: Row | None) -> Row:
     if earlier is None or not earlier.passes or earlier.shot_key != row.shot_key:
         return row
     return row.model_copy(update={"passes": earlier.passes | (row.passes or {})})
+
+
+def set_damaged_aside(out: Path) -> list[bytes]:
+    """Move what is no row from the manifest to ``out``/manifest.damaged.jsonl; return those lines.
+
+    Raises RequestError as ``add_rows``.
+    """
+    with locked(out / MANIFEST):
+        lines = [line for _, line in _lines(out / MANIFEST)]
+        damaged = [line for line in lines if not _is_row(out, line)]
+        if damaged:
+            aside = out / DAMAGED
+            before = aside.read_bytes() if aside.exists() else b""
+            publish(aside, before + b"".join(line.rstrip(b"\n") + b"\n" for line in damaged),
+                    synced=True)
+            publish(out / MANIFEST, b"".join(line for line in lines if line not in damaged),
+                    synced=True)
+    return damaged
+
+
+def _is_row(out: Path, line: bytes) -> bool:
+    try:
+        clip_path(out, row_from(line))
+    except (ValueError, RequestError):
+        return False
+    return True

@@ -66,7 +66,7 @@ class ClipFolder:
         A file that nobody has touched since the row was ``recorded`` (nanoseconds) is believed
         without being read. A clip that is there under its other name gets this one.
         """
-        target = self.place(row)
+        target = self.target(row.sample_id)
         for path in (target, *self._elsewhere(row)):
             if _is_whole(path, row, recorded):
                 if path != target:
@@ -90,7 +90,7 @@ class ClipFolder:
         """Return where the clip of a plain row lies if names were of the other kind."""
         if self.salt is None:
             return []
-        return [ClipFolder(self.out, not self.opaque, self.salt).place(row)]
+        return [ClipFolder(self.out, not self.opaque, self.salt).target(row.sample_id)]
 
 
 def _is_whole(path: Path, row: Row, recorded: int) -> bool:

@@ -1,7 +1,7 @@
 """What a running job tells others, in files that any machine which sees the folder can read.
 
 ``OUT/status/<machine>.<process>.<time>.jsonl`` has a line for each thing that happened, only ever
-added to; ``STORE/running/`` has a file for each running job, which goes with it.
+added to.
 """
 
 import json
@@ -14,13 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mimegen.base.files import publish, sweep
-from mimegen.base.locks import locked
-from mimegen.base.owners import this_host, unfinished_name
+from mimegen.base.owners import this_host
 from mimegen.store.store import Store
+from mimegen.store.users import SIGN_OF_LIFE_S, Registration
 
-STATUS, RUNNING = "status", "running"
-SIGN_OF_LIFE_S = 5.0
+STATUS = "status"
 # Of jobs that ended; what they did stands in the manifest.
 MOST_KEPT = 50
 
@@ -43,11 +41,7 @@ class Journal:
         _forget_old(folder)
         name = f"{this_host()}.{os.getpid()}.{time.time_ns()}.jsonl"
         self._file = (folder / name).open("a", encoding="utf-8", buffering=1)
-        sweep(store.root / RUNNING)
-        self._marker = store.root / RUNNING / unfinished_name("job")
-        with locked(store.root / RUNNING):
-            publish(self._marker, json.dumps({"out": str(out.resolve()), "host": this_host(),
-                                              "pid": os.getpid(), "since": time.time()}))
+        self.registration = Registration(store, out)
         self._lock, self._over = threading.Lock(), threading.Event()
         self._frames = 0
         place = os.path.relpath(store.root.resolve(), out.resolve())
@@ -66,7 +60,7 @@ class Journal:
         why = None if error is None else str(error) or type(error).__name__
         self._write({"ended": True, "why": why})
         self._file.close()
-        self._marker.unlink(missing_ok=True)
+        self.registration.end()
 
     def shot(self, key: str, title: str, frames: int, clips: Iterable[str]) -> None:
         """Note a shot that is looked at, and the names of the clips that wait for it."""
@@ -94,26 +88,13 @@ class Journal:
 
     def _sign(self) -> None:
         self._write({"frames": self._frames})
-        with suppress(OSError):
-            self._marker.touch()
+        self.registration.sign()
 
     def _write(self, line: dict[str, Any]) -> None:
         text = json.dumps({"at": round(time.time(), 2), **line}, ensure_ascii=False)
         # What the job makes matters more than what it tells of it.
         with self._lock, suppress(OSError):
             self._file.write(text.encode("utf-8", "replace").decode() + "\n")
-
-
-def running_jobs(store: Store) -> list[dict[str, Any]]:
-    """Return the jobs that use a store, ``host``, ``pid``, ``out`` and ``since`` of each.
-
-    Those of dead processes are forgotten: at once on this machine, elsewhere after a day.
-    """
-    folder = store.root / RUNNING
-    if not folder.is_dir():
-        return []
-    sweep(folder)
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob(".job.*"))]
 
 
 def _forget_old(folder: Path) -> None:

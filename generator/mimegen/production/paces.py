@@ -7,8 +7,8 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from mimegen.farm.task import Task
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import camera_of
+from mimegen.production.sizes import Sum
 from mimegen.production.tasks import casting_tasks
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.devices import Device
@@ -34,6 +35,8 @@ from mimegen.store.store import Store
 
 # One more is rendered first, which warms Blender up and does not count.
 FRAMES = 8
+# A job that made so many tells more than calibrating.
+ENOUGH_LEARNED = 24
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,32 @@ def known_pace(config: RenderConfig, device: str) -> Pace | None:
         return None if found is None else Pace(**found)
     except TypeError:
         return None
+
+
+@dataclass
+class Lesson:
+    """What a job measures of a config on a kind of device, of rendering, storing and encoding."""
+
+    config: RenderConfig
+    device: str
+    stored: Sum = field(default_factory=Sum)
+    encoded: Sum = field(default_factory=Sum)
+
+    def keep(self, rendered: Sum) -> None:
+        """Keep it; what there was too little of stays as it was known."""
+        if rendered.pictures < ENOUGH_LEARNED:
+            return
+        pace = known_pace(self.config, self.device) or Pace(
+            self.config.name, self.device, 0.0, 0.0, 0.0, 0.0)
+        pace = replace(pace, seconds_per_frame=rendered.mean_seconds)
+        if self.stored.pictures:
+            pace = replace(pace, bytes_per_frame=self.stored.mean_bytes)
+        if self.encoded.pictures:
+            pace = replace(pace, encoding_seconds_per_frame=self.encoded.mean_seconds,
+                           clip_bytes_per_frame=self.encoded.mean_bytes)
+        # Without a place for it, nothing is kept.
+        with suppress(RequestError, OSError):
+            _keep(self.config, pace)
 
 
 def calibrate(plan: Plan, config: RenderConfig, device: Device) -> Pace:

@@ -28,7 +28,6 @@ from mimegen.production.progress import Reporter
 from mimegen.stage.camera import Camera
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.passes.kinds import WITH_SET, Kind
-from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
 
@@ -204,7 +203,7 @@ def _handle(event: object, run: _Run, pool: ThreadPoolExecutor) -> None:
 def _pieces_of(run: _Run, task: Task) -> list[_Piece]:
     """Return the waiting folders that a task has to do with."""
     job = task.job
-    made = {job.target} if isinstance(job, SetJob) else set(job.folders)
+    made = set(job.folders) if isinstance(job, ShotJob) else {job.target}
     return [piece for piece in run.waiting.values()
             if piece.source.geometry in made or piece.source.folder in made]
 

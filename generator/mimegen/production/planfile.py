@@ -84,6 +84,11 @@ class PlanFile:
         }))
 
     @property
+    def out(self) -> Path:
+        """The folder that the clips are for."""
+        return Path(self.request[self.request.index("--out") + 1])
+
+    @property
     def frames(self) -> int:
         """How many frames are left, those of every camera counted."""
         return sum(int(_job(task).missing.sum()) for task in self.shots)

@@ -9,12 +9,14 @@ from mimegen.base.errors import RequestError
 from mimegen.base.locks import locked
 from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
-from mimegen.production.journal import RUNNING, running_jobs
 from mimegen.store.contents import Piece, pieces
 from mimegen.store.store import Store
+from mimegen.store.users import RUNNING, running_jobs
 
-# Whose clips' rows name them; a figure is made again in a moment when frames need it.
+# Whose clips' rows name them.
 _PER_ROW = ("shots", "clips", "characters", "passes")
+# Made again in a moment when a job needs them.
+_PASSING = ("performances", "pictures", "encoded")
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
                     row.partner_character_key)
             named.update(key for key in (*keys, *_pass_keys(row)) if key is not None)
             all_stills |= row.shot_key is not None and "still_key" not in row.model_fields_set
-    kinds = (*_PER_ROW, "performances", *(() if all_stills else ("stills",)))
+    kinds = (*_PER_ROW, *_PASSING, *(() if all_stills else ("stills",)))
     return [piece for piece in pieces(store, kinds) if piece.key not in named]
 
 

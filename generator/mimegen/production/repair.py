@@ -4,9 +4,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
@@ -14,18 +16,50 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
-from mimegen.library.takes import library_take
-from mimegen.manifest.file import add_rows, typed_row
+from mimegen.library.takes import library_take, user_take
+from mimegen.manifest.file import (
+    DAMAGED,
+    add_rows,
+    clip_path,
+    read_manifest,
+    rows_of,
+    set_damaged_aside,
+    typed_row,
+)
 from mimegen.manifest.row import Row
 from mimegen.plan.plan import CastingPlan, Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.verify import Fault
+from mimegen.readers.options import ReadOptions, parse_trim
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.store.store import Store
 
+_NAME = re.compile(rb'"sample_id":\s*"([^"]+)"')
 # Carries out a plan on a kind of device, with opaque names or plain ones; says what failed and why.
 Carry = Callable[[Plan, str, bool], dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where takes come from: a library, and a user's own ``files`` by their SHA-256."""
+
+    catalogue: Catalogue
+    files: dict[str, Path]
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, files: Iterable[Path]) -> Self:
+        """Return them. Raises RequestError for a file that cannot be read."""
+        try:
+            return cls(catalogue, {file_hash(file): file for file in files})
+        except OSError as problem:
+            raise RequestError(f"{problem.filename}: {problem.strerror}") from problem
+
+    def file(self, sha256: str | None, what: str) -> Path | None:
+        """Return the file of a hash; None of none. Raises RequestError where it is not there."""
+        if sha256 is not None and sha256 not in self.files:
+            raise RequestError(f"{what} is needed; say --motion FILE for it too")
+        return None if sha256 is None else self.files[sha256]
 
 
 @dataclass(frozen=True)
@@ -43,19 +77,24 @@ class _Declared:
     opaque: bool
 
 
-def repair(out: Path, store: Store, faults: Sequence[Fault], rows: Iterable[Row],
-           catalogue: Catalogue, carry_out: Carry) -> dict[str, str]:
+def repair(out: Path, store: Store, faults: Sequence[Fault], sources: Sources, carry_out: Carry
+           ) -> dict[str, str]:
     """Make again what the faults spoil, and nothing else; return what could not be, and why.
 
-    ``rows`` are all of the manifest's. Clips without a row get the one that the store recorded.
+    Clips without a row, or with a damaged one, get the one that the store recorded; damaged lines
+    are kept aside. The row of a clip that is gone and cannot be made again stays.
     """
-    refused = _adopt(out, store, [fault.file for fault in faults if not fault.rows])
+    damaged = set_damaged_aside(out)
+    rows = read_manifest(out)
+    recovered, refused = _recovered(out, store, damaged)
+    refused |= _adopt(out, store, [fault.file for fault in faults if not fault.rows])
     spoiled = {row.sample_id: row for fault in faults for row in fault.rows}
+    spoiled |= {row.sample_id: row for row in recovered if not clip_path(out, row).is_file()}
     planned: dict[_Declared, list[Plan]] = defaultdict(list)
-    configs = _configs(rows)
+    configs = _configs([*rows, *recovered])
     for declared, group in _grouped(spoiled.values()).items():
         try:
-            planned[declared].append(_plan(catalogue, declared, group, configs))
+            planned[declared].append(_plan(sources, declared, group, configs))
         except RequestError as problem:
             refused |= {row.sample_id: str(problem) for row in group}
     _clear(faults, refused)
@@ -67,26 +106,49 @@ def repair(out: Path, store: Store, faults: Sequence[Fault], rows: Iterable[Row]
             refused |= carry_out(plan, device, opaque)
         except RequestError as problem:
             refused |= {clip.sample_id: str(problem) for clip in plan}
+    add_rows(out, [row for row in spoiled.values()
+                   if {row.sample_id, row.plain_id} & refused.keys()])
     return refused
+
+
+def _recovered(out: Path, store: Store, damaged: Sequence[bytes]
+               ) -> tuple[list[Row], dict[str, str]]:
+    """Return the rows that the store recorded of clips whose lines are damaged, added to the
+    manifest where their clips are whole; and of which lines it knows none.
+    """
+    names = [found[1].decode(errors="replace") if (found := _NAME.search(line)) else None
+             for line in damaged]
+    known = {row.sample_id: row for row in _recorded(out, store)} if any(names) else {}
+    rows = [known[name] for name in names if name in known]
+    add_rows(out, [row for row in rows if clip_path(out, row).is_file()])
+    lost = {f"line {number} of what was damaged": "the store knows of no clip of that name"
+            f" ({name}); the line is kept in {out / DAMAGED}" if name else
+            f"does not say of which clip it is; it is kept in {out / DAMAGED}"
+            for number, name in enumerate(names, 1) if name not in known}
+    return rows, lost
+
+
+def _recorded(out: Path, store: Store) -> Iterator[Row]:
+    """Yield the rows of all clips that the store recorded, under each name that they can have."""
+    folders = [ClipFolder.of(out, opaque=False)]
+    if folders[0].salt is not None:
+        folders.append(ClipFolder(out, True, folders[0].salt))
+    for content in store.clip_rows():
+        with suppress(ValueError):
+            row = typed_row(content)
+            yield from (folder.named(row) for folder in folders)
 
 
 def _adopt(out: Path, store: Store, paths: Sequence[Path]) -> dict[str, str]:
     """Give clips the rows that the store recorded of them; say of which it knows none."""
-    left = {path for path in paths if path.suffix == ".mp4" and path.is_file()}
+    with_row = {clip_path(out, row) for row in rows_of(out)}
+    left = {path for path in paths if path.suffix == ".mp4" and path.is_file()} - with_row
     rows = []
-    folders = [ClipFolder.of(out, opaque=False)]
-    if folders[0].salt is not None:
-        folders.append(ClipFolder(out, True, folders[0].salt))
-    for content in store.clip_rows() if left else ():
-        try:
-            row = typed_row(content)
-        except ValueError:
-            continue
-        for folder in folders:
-            path = folder.place(row)
-            if path in left and file_hash(path) == row.sha256:
-                rows.append(folder.named(row))
-                left.remove(path)
+    for row in _recorded(out, store) if left else ():
+        path = clip_path(out, row)
+        if path in left and file_hash(path) == row.sha256:
+            rows.append(row)
+            left.remove(path)
     add_rows(out, rows)
     return {str(path): "the store knows of no such clip; run its request again, or remove it"
             for path in left}
@@ -130,10 +192,11 @@ def _configs(rows: Iterable[Row]) -> dict[str, RenderConfig]:
     return found
 
 
-def _plan(catalogue: Catalogue, declared: _Declared, rows: Sequence[Row],
+def _plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
           configs: dict[str, RenderConfig]) -> Plan:
     """Return the plan of these rows' clips. Raises RequestError where it would be another's."""
-    take = _take(catalogue, declared, rows[0])
+    catalogue = sources.catalogue
+    take = _take(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
     config = configs.get(declared.config) or read_config(
@@ -148,18 +211,37 @@ def _plan(catalogue: Catalogue, declared: _Declared, rows: Sequence[Row],
     return plan
 
 
-def _take(catalogue: Catalogue, declared: _Declared, row: Row) -> Take:
+def _take(sources: Sources, declared: _Declared, rows: Sequence[Row]) -> Take:
+    row = rows[0]
     if row.config_name is None or row.render_config_name is None:
         raise RequestError("was not made by render; run the command that made it again")
-    entry = catalogue.actions.get(declared.action)
-    if entry is None:
+    if row.motion_sha256 in sources.files:
+        return _own_take(sources, rows)
+    entry = sources.catalogue.actions.get(declared.action)
+    if entry is None or declared.take not in entry.takes:
         raise RequestError(f"its take {row.motion_file} of {declared.action} is in no library that"
-                           " is known; import it or say --library, or render it with --motion")
+                           f" is known; say --library, or --motion {row.motion_file}")
     take = library_take(entry, declared.take, declared.seed, declared.style)
     if file_hash(take.file) != row.motion_sha256:
         raise RequestError(f"{take.file}: is not the file that it was (its SHA-256 is another);"
                            " bring that back, or render the clip anew")
     return take
+
+
+def _own_take(sources: Sources, rows: Sequence[Row]) -> Take:
+    """Return the take of a file that was rendered with --motion, read as these rows say."""
+    row = rows[0]
+    behind = {each.background_config: each.background_name for each in rows}
+    options = ReadOptions(
+        stack=row.motion_stack, subject=row.motion_subject,
+        mapping=sources.file(row.motion_mapping_sha256, "its bone mapping"),
+        trim=parse_trim(row.motion_trim or "none"))
+    file = sources.file(row.motion_sha256, str(row.motion_file))
+    assert file is not None, "it was looked up"
+    return user_take(
+        sources.catalogue, file, tuple(row.labels), behind.get("aligned"),
+        behind.get("misaligned"), row.licence or "not stated",
+        sources.file(row.partner_motion_sha256, str(row.partner_motion_file)), options)
 
 
 def _clear(faults: Iterable[Fault], refused: dict[str, str]) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.owners import process_lives
 from mimegen.manifest.file import MANIFEST, read_manifest
-from mimegen.production.journal import SIGN_OF_LIFE_S, STATUS
+from mimegen.production.journal import STATUS
 from mimegen.store.store import Store
+from mimegen.store.users import MISSED, SIGN_OF_LIFE_S
 
-# Signs of life that fail to come before a job is no longer taken to run.
-_MISSED = 12
 # The rate is that of so many of the latest seconds.
 _RATE_SPAN_S = 120.0
 
@@ -43,7 +42,7 @@ class JobState:
         if self.ended:
             return False
         lives = process_lives(self.host, self.pid)
-        return time.time() - self.last_sign < _MISSED * SIGN_OF_LIFE_S if lives is None else lives
+        return time.time() - self.last_sign < MISSED * SIGN_OF_LIFE_S if lives is None else lives
 
     @property
     def rate(self) -> float | None:

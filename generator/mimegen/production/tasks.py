@@ -1,6 +1,6 @@
 """What is left to do of a casting, as tasks for workers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,13 @@ from mimegen.library.figures import published_figures
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of
+from mimegen.production.sizes import FIRST_PICTURES
 from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.store import Store
 
-FRAMES_PER_TASK = 12
+# How many pictures a task of a config of this name shall have.
+Size = Callable[[str], int]
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,18 @@ Notice = CastingBegun | CastingReady | CastingFailed
 Work = Task | Notice
 
 
-def casting_tasks(plan: CastingPlan, store: Store, stills: set[str]) -> Iterator[Work]:
+def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
+                  size: Size = lambda name: FIRST_PICTURES) -> Iterator[Work]:
     """Yield what the stage must do for a casting's clips; all of them are to be made.
 
     Every shot is recorded in the store before its tasks are yielded. Stills come before frames:
     they take longest, and the many frames then keep all workers busy to the end. ``stills``
-    gathers the keys of those that were asked for already.
+    gathers the keys of those that were asked for already. ``size`` is asked anew for each task.
     """
     yield CastingBegun(plan)
     store.sweep(shot.key for shot in plan.shots)
     try:
-        yield from _tasks(plan.casting, plan.shots, plan.clips, store, stills)
+        yield from _tasks(plan.casting, plan.shots, plan.clips, store, stills, size)
     except DiskFullError:
         raise
     except RequestError as problem:
@@ -67,7 +70,7 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str]) -> Iterator
 
 
 def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store: Store,
-           stills: set[str]) -> Iterator[Work]:
+           stills: set[str], size: Size) -> Iterator[Work]:
     facts = [store.shot_facts(shot.key) for shot in shots]
     known = [fact for fact in facts if fact is not None]
     if len(known) == len(shots) and not _missing(shots, known, store).any():
@@ -85,7 +88,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
         cameras=tuple(camera_of(fact) for fact in known), config=shots[0].config,
         folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
     )
-    yield from _spans(job, f"{casting.take.action} by {casting.name}")
+    yield from _spans(job, f"{casting.take.action} by {casting.name}", size)
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],
@@ -99,15 +102,18 @@ def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, A
     return recorded
 
 
-def _spans(job: ShotJob, title: str) -> Iterator[Task]:
-    """Yield a job in parts of a few frames each."""
-    for first in range(0, len(job.missing), FRAMES_PER_TASK):
+def _spans(job: ShotJob, title: str, size: Size) -> Iterator[Task]:
+    """Yield a job in parts of so many pictures each as ``size`` says, but of whole frames."""
+    pictures = job.missing.sum(axis=1)
+    first = 0
+    while pictures[first:].any():
+        first += int(np.flatnonzero(pictures[first:])[0])
+        gathered = np.cumsum(pictures[first:])
+        last = first + int(np.searchsorted(gathered, min(size(job.config.name), gathered[-1])))
         part = np.zeros_like(job.missing)
-        span = slice(first, first + FRAMES_PER_TASK)
-        part[span] = job.missing[span]
-        if part.any():
-            last = min(first + FRAMES_PER_TASK, len(part)) - 1
-            yield Task(job.only(part), f"{title}, frames {first}-{last}")
+        part[first:last + 1] = job.missing[first:last + 1]
+        yield Task(job.only(part), f"{title}, frames {first}-{last}")
+        first = last + 1
 
 
 def _missing(shots: Sequence[Shot], facts: Sequence[dict[str, Any]], store: Store

@@ -2,14 +2,14 @@
 
 from mimegen.base.errors import means_full_disk
 from mimegen.stage.frames import ShotError
-from mimegen.stage.jobs import JobFailed, ShotJob
+from mimegen.stage.jobs import JobFailed, PlainJob, ShotJob
 from mimegen.stage.scenery.job import SetJob
 
 
-def failure(job: ShotJob | SetJob, problem: Exception) -> JobFailed:
+def failure(job: ShotJob | SetJob | PlainJob, problem: Exception) -> JobFailed:
     """Return the answer to a job that ended in an error; a ShotError says itself where."""
     why = str(problem)
     if not isinstance(problem, ShotError):
-        what = job.target if isinstance(job, SetJob) else job.folders[0]
+        what = job.folders[0] if isinstance(job, ShotJob) else job.target
         why = f"{what}: {type(problem).__name__}: {problem}"
     return JobFailed(why, means_full_disk(problem))

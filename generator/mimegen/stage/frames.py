@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +36,8 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
     Raises ShotError, naming frame, camera and folder.
     """
     cpu = kind_of_cpu()
+    for folder in job.folders:
+        folder.mkdir(parents=True, exist_ok=True)
     for frame in np.flatnonzero(job.missing.any(axis=1)):
         columns = [
             joint_columns(figure.character.skeleton, figure.positions[frame, None],
@@ -46,6 +49,7 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
         for camera in np.flatnonzero(job.missing[frame]):
             try:
                 packed = frame_to_bytes(picture(job.cameras[camera]))
+                _see_that_it_stays(job.folders[camera])
                 note_maker(job.folders[camera], cpu)
                 publish(job.frame_file(int(frame), int(camera)), packed)
             except Exception as problem:
@@ -54,3 +58,9 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
             ended = time.perf_counter()
             send(FrameDone(int(camera), int(frame), ended - started))
             started = ended
+
+
+def _see_that_it_stays(folder: Path) -> None:
+    """Raise FileNotFoundError where a folder went, with its disk, which must not be replaced."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is gone")

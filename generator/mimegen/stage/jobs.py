@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,17 @@ class ShotJob:
     def frame_file(self, frame: int, camera: int) -> Path:
         """Return where a frame is published."""
         return self.folders[camera] / frame_name(frame)
+
+
+class PlainJob(Protocol):
+    """A job that needs no engine and does itself, in any process; picklable, as the others."""
+
+    @property
+    def target(self) -> Path:
+        """The file that it publishes."""
+
+    def run(self) -> None:
+        """Do it."""
 
 
 @dataclass(frozen=True)

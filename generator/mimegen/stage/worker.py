@@ -11,8 +11,9 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
+from mimegen.stage import plain
 from mimegen.stage.devices import OPENGL
-from mimegen.stage.jobs import JobFailed, ShotJob
+from mimegen.stage.jobs import JobFailed, PlainJob, ShotJob
 from mimegen.stage.scenery.job import SetJob
 
 # Blender's memory stayed flat over 1200 frames and 40 scenes; this guards against drivers.
@@ -29,7 +30,8 @@ class StageWorker:
 
     def __init__(self, device: str = "auto", threads: int = 0, scratch: Path | None = None
                  ) -> None:
-        """Start Blender on a kind of device, or the best with ``auto``; OpenGL on ``opengl``.
+        """Start Blender on a kind of device, or the best with ``auto``; OpenGL on ``opengl``,
+        and neither on ``none``.
 
         ``threads`` is the number of CPU threads that render, 0 for all. In ``scratch``, by default
         the system's place for such things, Blender keeps its temporary files; what is left there
@@ -46,7 +48,7 @@ class StageWorker:
         child_end.close()
         self._frames = 0
 
-    def submit(self, job: ShotJob | SetJob) -> None:
+    def submit(self, job: ShotJob | SetJob | PlainJob) -> None:
         """Hand over a job; the one before must have ended. A dead process says EOFError."""
         if isinstance(job, ShotJob):
             self._frames += int(job.missing.sum())
@@ -95,6 +97,9 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
 
 def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
     """Do jobs on a device until the main process is gone; raises RequestError at the start."""
+    if device == plain.NONE:
+        plain.serve(connection)
+        return
     if device == OPENGL:
         from mimegen.stage.raster.worker import serve as draw
 

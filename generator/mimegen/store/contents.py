@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mimegen.store.store import Store
 
-KINDS = ("shots", "stills", "clips", "characters", "performances", "passes")
+KINDS = ("shots", "stills", "clips", "characters", "performances", "passes", "pictures", "encoded")
 _FACTS = {"shots": "shot.json", "passes": "pass.json"}
 
 

@@ -8,6 +8,8 @@
     stills/ab/<key>.png           a background set from a camera
     passes/ab/<key>/pass.json     what a pass of a shot is, or geometry of a set
     passes/ab/<key>/000000.npz    its frames
+    pictures/ab/<hash>.jpg        a background's picture, for workers elsewhere
+    encoded/ab/<key>.mp4          a clip on its way to the folder that it is for
     clips/ab/<key>.json           the manifest row of a finished clip
     scratch/                      workers' temporary files
 
@@ -50,6 +52,14 @@ class Store:
     def record_pass(self, key: str, facts: dict[str, Any]) -> None:
         """Record what a pass is, before its frames are made."""
         publish(self.pass_folder(key) / "pass.json", json.dumps(facts, indent=1))
+
+    def encoded(self, key: str) -> Path:
+        """Return where a clip is encoded before it goes to the folder that it is for."""
+        return self._place("encoded", key, ".mp4")
+
+    def picture(self, key: str, suffix: str) -> Path:
+        """Return where a background's picture lies for workers that do not see the library."""
+        return self._place("pictures", key, suffix)
 
     def character(self, key: str) -> Path:
         """Return where a built character lies."""

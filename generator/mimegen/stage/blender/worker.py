@@ -12,7 +12,7 @@ from mimegen.stage.blender.shot import FigureStage
 from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.server import PassServer
 from mimegen.stage.scenery.job import SetJob
@@ -36,7 +36,7 @@ def serve(connection: Connection, device: str, threads: int) -> None:
         connection.send(answer)
 
 
-def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureReader,
+def _attempt(job: ShotJob | SetJob | PlainJob, stage: FigureStage | None, reader: PictureReader,
              passes: PassServer, send: Callable[[Message], None]
              ) -> tuple[FigureStage | None, JobDone | JobFailed]:
     """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
@@ -47,6 +47,9 @@ def _attempt(job: ShotJob | SetJob, stage: FigureStage | None, reader: PictureRe
         if isinstance(job, SetJob):
             render_set(job, reader)
             return None, JobDone()
+        if not isinstance(job, ShotJob):
+            job.run()
+            return stage, JobDone()
         figures = [read_figure(files) for files in job.figures]
         stage = stage_for(figures, job.config, stage)
         render_shot(job, figures, stage, reader, send)

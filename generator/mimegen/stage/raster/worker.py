@@ -9,7 +9,7 @@ from mimegen.stage.devices import OPENGL, kind_of_cpu
 from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
 from mimegen.stage.frames import publish_frames
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.server import PassServer
 from mimegen.stage.raster.context import open_context
@@ -36,7 +36,7 @@ def serve(connection: Connection, threads: int) -> None:
         connection.send(answer)
 
 
-def _attempt(context: moderngl.Context, job: ShotJob | SetJob, stage: RasterStage | None,
+def _attempt(context: moderngl.Context, job: ShotJob | SetJob | PlainJob, stage: RasterStage | None,
              passes: PassServer, send: Callable[[Message], None]
              ) -> tuple[RasterStage | None, JobDone | JobFailed]:
     """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
@@ -45,6 +45,8 @@ def _attempt(context: moderngl.Context, job: ShotJob | SetJob, stage: RasterStag
             passes.do(job, send)
         elif isinstance(job, SetJob):
             draw_set(context, job)
+        elif not isinstance(job, ShotJob):
+            job.run()
         else:
             stage = _shoot(context, job, stage, send)
         return stage, JobDone()

@@ -1,0 +1,36 @@
+"""A clip as a job for whichever worker is free: composed and encoded beside its frames."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mimegen.compositing.backdrop import backdrop
+from mimegen.compositing.background import Background
+from mimegen.compositing.video import write_clip
+from mimegen.stage.camera import Camera
+from mimegen.store.frames import frame_name
+
+
+@dataclass(frozen=True, eq=False)
+class ClipJob:
+    """Frames of a shot in ``folder``, in order, over a background, as ``target``.
+
+    ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
+    that is a set.
+    """
+
+    folder: Path
+    frames: tuple[int, ...]
+    shadow: float
+    background: Background
+    camera: Camera
+    still: Path | None
+    fps: float
+    target: Path
+
+    def run(self) -> None:
+        """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
+        if not self.folder.is_dir():
+            raise FileNotFoundError(f"{self.folder} is gone")
+        files = (self.folder / frame_name(number) for number in self.frames)
+        scene = backdrop(self.background, self.camera, self.still)
+        write_clip(files, scene, self.fps, self.target, shadow=self.shadow)

@@ -1,0 +1,101 @@
+"""Clips: which are there already, the task that makes one, and what becomes of its file."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash, publish_once, publishing
+from mimegen.compositing.background import Background
+from mimegen.compositing.clipjob import ClipJob
+from mimegen.compositing.video import ClipFacts
+from mimegen.farm.task import Task
+from mimegen.manifest.file import content_of, typed_row
+from mimegen.manifest.row import Row
+from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.shots import camera_of
+from mimegen.production.clipfolder import ClipFolder
+from mimegen.production.displays import write_display_clip
+from mimegen.production.manifest import clip_row
+from mimegen.store.makers import makers
+from mimegen.store.store import Store
+
+
+def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
+    """Return the row of a clip whose file is there and whole, else None."""
+    row = _recorded_row(clip, store)
+    return None if row is None else folder.found(row, store.clip_recorded(clip.key))
+
+
+def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
+    """Return what the store knows of a clip; a damaged record counts as none."""
+    content = store.clip_row(clip.key)
+    try:
+        return None if content is None else typed_row(content)
+    except ValueError:
+        return None
+
+
+def still_of(clip: Clip, facts: dict[str, Any], store: Store) -> Path | None:
+    """Return where the still for a clip belongs; None if it needs none."""
+    key = clip.still_key(camera_of(facts))
+    return store.still(key) if key else None
+
+
+def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
+    """Return the task that composes and encodes a clip, whose frames and still are there."""
+    target = store.encoded(clip.key)
+    target.unlink(missing_ok=True)
+    shown = clip.showing(facts["frames"])
+    return Task(ClipJob(
+        store.shot_folder(clip.shot.key), tuple(shown.frames.tolist()), shown.shadow,
+        _portable(clip.background, store), camera_of(facts), still_of(clip, facts, store),
+        clip.shot.config.fps, target,
+    ), f"clip {clip.sample_id}")
+
+
+def _portable(background: Background, store: Store) -> Background:
+    """Return a background whose picture lies in the store, where all workers see it."""
+    picture = background.picture
+    if picture is None:
+        return background
+    place = store.picture(file_hash(picture.file), picture.file.suffix)
+    if not place.exists():
+        publish_once(place, picture.file.read_bytes())
+    return background.model_copy(update={"picture": picture.model_copy(update={"file": place})})
+
+
+def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder) -> Row:
+    """Bring a clip that a worker encoded to its folder, record it, and return its row.
+
+    Raises RequestError where its file is not there, DiskFullError where there is no space for it.
+    """
+    encoded, target = store.encoded(clip.key), folder.target(clip.sample_id)
+    if not encoded.is_file():
+        raise RequestError(f"{encoded}: is not there, although it was made; does every worker see"
+                           " the same store?")
+    _move(encoded, target)
+    camera = camera_of(facts)
+    frames = len(clip.showing(facts["frames"]).frames)
+    made = ClipFacts(frames, camera.width, camera.height, file_hash(target))
+    cpu = "; ".join(makers(store.shot_folder(clip.shot.key))) or None
+    row = clip_row(clip, facts | {"cpu": cpu}, made)
+    store.record_clip(clip.key, content_of(row))
+    return folder.settled(row)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move a file, to another disk if need be, so that it is only ever seen whole there."""
+    try:
+        source.replace(target)
+    except OSError:
+        with publishing(target) as part:
+            shutil.copyfile(source, part)
+        source.unlink(missing_ok=True)
+
+
+def show(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
+    """Make a point-light clip, record it, and return its row."""
+    row = write_display_clip(clip, folder.target(clip.sample_id))
+    store.record_clip(clip.key, content_of(row))
+    return folder.settled(row)

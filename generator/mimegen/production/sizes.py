@@ -1,0 +1,84 @@
+"""How many pictures a task has, so that it lasts as long as suits the farm."""
+
+from dataclasses import dataclass, field
+
+from mimegen.farm.executor import Heard
+from mimegen.stage.jobs import FrameDone, Ready, ShotJob
+from mimegen.stage.plain import NONE
+
+# Of a config that nobody measured: soon done, so that it is measured.
+FIRST_PICTURES = 12
+# So many pictures are a measurement.
+ENOUGH = 8
+MOST_PICTURES = 5000
+# What is left is dealt out so that each worker still gets so many tasks, none shorter than this:
+# otherwise all would wait for the last one in the end.
+TASKS_TO_THE_END, LEAST_S = 3, 4.0
+
+
+@dataclass
+class Sum:
+    """Seconds and bytes of so many pictures."""
+
+    pictures: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+
+    def add(self, pictures: int, seconds: float, size: int = 0) -> None:
+        """Add some."""
+        self.pictures += pictures
+        self.seconds += seconds
+        self.bytes += size
+
+    @property
+    def mean_seconds(self) -> float:
+        """Seconds of a picture; 0 of none."""
+        return self.seconds / max(1, self.pictures)
+
+    @property
+    def mean_bytes(self) -> float:
+        """Bytes of a picture; 0 of none."""
+        return self.bytes / max(1, self.pictures)
+
+
+@dataclass
+class Sizes:
+    """Sizes of tasks from the seconds that pictures take, as known before and as heard now.
+
+    ``known`` are the seconds of configs, by name, that were measured earlier; ``left`` is how many
+    pictures are to be made, as far as is known, and ``done`` how many were.
+    """
+
+    task_s: float
+    workers: int = 1
+    known: dict[str, float] = field(default_factory=dict)
+    left: int = 0
+    done: int = 0
+    measured: dict[str, Sum] = field(default_factory=dict)
+    ready: set[str] = field(default_factory=set)
+
+    def hear(self, heard: Heard) -> None:
+        """Take in what a worker says."""
+        if isinstance(heard.message, Ready) and heard.message.device != NONE:
+            self.ready.add(heard.worker)
+        if isinstance(heard.message, FrameDone) and heard.task is not None:
+            job = heard.task.job
+            assert isinstance(job, ShotJob), "only shots have frames"
+            self.measured.setdefault(job.config.name, Sum()).add(1, heard.message.seconds)
+            self.left -= 1
+            self.done += 1
+
+    def pictures(self, config: str) -> int:
+        """Return how many pictures of a config the next task shall have."""
+        pace = self._pace(config)
+        if not pace:
+            return FIRST_PICTURES
+        fair = pace * self.left / (TASKS_TO_THE_END * max(self.workers, len(self.ready)))
+        seconds = min(self.task_s, max(LEAST_S, fair))
+        return max(1, min(MOST_PICTURES, round(seconds / pace)))
+
+    def _pace(self, config: str) -> float | None:
+        so_far = self.measured.get(config)
+        if so_far is not None and so_far.pictures >= ENOUGH:
+            return so_far.mean_seconds
+        return self.known.get(config)

@@ -1,0 +1,111 @@
+"""Who uses a store at the moment, and which pieces each of them is making.
+
+``running/`` has a file for each running job: its name says host and process, its time is the last
+sign of life. ``claims/<key>`` names the job that makes a piece; what a dead job had claimed is
+free again.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.files import clock_of, publish, sweep
+from mimegen.base.locks import locked
+from mimegen.base.owners import owner_lives, this_host, unfinished_name
+from mimegen.store.store import Store
+
+RUNNING, CLAIMS = "running", "claims"
+SIGN_OF_LIFE_S = 5.0
+# Signs of life that fail to come before a job is no longer taken to run.
+MISSED = 12
+
+
+class Registration:
+    """A job's entry among those that use a store; ``sign`` has to be called every few seconds."""
+
+    def __init__(self, store: Store, out: Path) -> None:
+        """Enter, with the folder ``out`` that the job writes to; nobody prunes from now on.
+
+        Raises RequestError where the store cannot be written.
+        """
+        self._running, self._claims = store.root / RUNNING, store.root / CLAIMS
+        self._held: set[str] = set()
+        sweep(self._running)
+        self._marker = self._running / unfinished_name("job")
+        with locked(self._running):
+            publish(self._marker, json.dumps({"out": str(out.resolve()), "host": this_host(),
+                                              "pid": os.getpid(), "since": time.time()}))
+
+    def sign(self) -> None:
+        """Give a sign of life."""
+        with suppress(OSError):
+            self._marker.touch()
+
+    def store_is_there(self) -> bool:
+        """Whether the store is, and nothing empty in its place."""
+        return self._running.is_dir()
+
+    def claim(self, keys: Iterable[str]) -> set[str]:
+        """Claim pieces; return those that are this job's now, and not another's that lives."""
+        wanted = list(keys)
+        new = [key for key in wanted if key not in self._held and self._is_free(key)]
+        if new:
+            with locked(self._claims):
+                for key in filter(self._is_free, new):
+                    publish(self._claims / key, self._marker.name)
+                    self._held.add(key)
+        return self._held.intersection(wanted)
+
+    def release(self, key: str) -> None:
+        """Give up a claim, if it is this job's."""
+        if key in self._held:
+            self._held.remove(key)
+            with locked(self._claims):
+                if _text(self._claims / key) == self._marker.name:
+                    (self._claims / key).unlink(missing_ok=True)
+
+    def end(self) -> None:
+        """Give up all claims and leave; where the store is gone, others will see to it."""
+        if not self.store_is_there():
+            return
+        for key in sorted(self._held):
+            self.release(key)
+        self._marker.unlink(missing_ok=True)
+
+    def _is_free(self, key: str) -> bool:
+        owner = _text(self._claims / key)
+        return owner is None or not _lives(self._running / owner)
+
+
+def running_jobs(store: Store) -> list[dict[str, Any]]:
+    """Return the jobs that use a store, ``host``, ``pid``, ``out`` and ``since`` of each.
+
+    Those of dead processes are forgotten: at once on this machine, elsewhere after a day.
+    """
+    folder = store.root / RUNNING
+    if not folder.is_dir():
+        return []
+    sweep(folder)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob(".job.*"))]
+
+
+def _lives(marker: Path) -> bool:
+    """Whether the job of a marker lives: by its process here, elsewhere by its last sign."""
+    if owner_lives(marker.name) is False:
+        return False
+    try:
+        silence = clock_of(marker.parent) - marker.stat().st_mtime
+    except FileNotFoundError:
+        return False
+    return silence < MISSED * SIGN_OF_LIFE_S
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,85 @@
+"""Jobs that share a store: each piece is made by one of them, and a dead one's by another."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mimegen.store import users
+from mimegen.store.store import Store
+from mimegen.store.users import Registration, running_jobs
+
+CLAIM_AND_WAIT = """
+import sys, time
+from pathlib import Path
+from mimegen.store.store import Store
+from mimegen.store.users import Registration
+job = Registration(Store(Path(sys.argv[1])), Path("."))
+print(sorted(job.claim(sys.argv[2:])), flush=True)
+time.sleep(100)
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def other(store: Store) -> Iterator[subprocess.Popen[str]]:
+    """Another job, which has claimed a and b."""
+    process = subprocess.Popen([sys.executable, "-c", CLAIM_AND_WAIT, store.root, "a", "b"],
+                               stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "['a', 'b']\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_what_another_job_makes_is_its_own_until_it_dies(
+    store: Store, other: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    mine = Registration(store, tmp_path)
+    assert mine.claim(["a", "c"]) == {"c"}
+    assert len(running_jobs(store)) == 2
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    assert mine.claim(["a"]) == {"a"}
+    assert mine.claim(["a", "b", "c"]) == {"a", "b", "c"}
+    mine.end()
+    assert not list((store.root / "claims").glob("[abc]"))
+    assert not running_jobs(store)
+
+
+def test_what_is_given_up_is_anybodys(store: Store, tmp_path: Path) -> None:
+    first, second = Registration(store, tmp_path), Registration(store, tmp_path)
+    assert first.claim(["a"]) == {"a"} and second.claim(["a"]) == set()
+    second.release("a")
+    assert second.claim(["a"]) == set()
+    first.release("a")
+    assert second.claim(["a"]) == {"a"} and first.claim(["a"]) == set()
+
+
+def test_a_silent_job_elsewhere_loses_its_claims_after_a_minute(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Registration(store, tmp_path)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(users, "unfinished_name",
+                          lambda name: f".{name}.farm-7.{os.getpid()}.01234567.part")
+        there = Registration(store, tmp_path)
+    assert there.claim(["a"]) == {"a"} and here.claim(["a"]) == set()
+    marker = next((store.root / "running").glob(".job.farm-7.*"))
+    silent = time.time() - users.MISSED * users.SIGN_OF_LIFE_S - 1
+    os.utime(marker, (silent, silent))
+    assert here.claim(["a"]) == {"a"}
+    there.sign()
+    assert there.claim(["b"]) == {"b"} and here.claim(["b"]) == set()
+    # It wakes, and does not take away what is another's now.
+    there.release("a")
+    assert (store.root / "claims" / "a").is_file()

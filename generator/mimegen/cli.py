@@ -13,6 +13,7 @@ from mimegen.commands.list import list_command
 from mimegen.commands.permute import permute_command
 from mimegen.commands.plan import plan_command
 from mimegen.commands.pointlight import pointlight_command
+from mimegen.commands.preview import preview_command
 from mimegen.commands.questions import questions_command
 from mimegen.commands.render import render_command
 from mimegen.commands.retarget import retarget_command
@@ -33,6 +34,7 @@ def main() -> None:
 main.add_command(render_command)
 main.add_command(list_command)
 main.add_command(pointlight_command)
+main.add_command(preview_command)
 main.add_command(contactsheet_command)
 main.add_command(retarget_command)
 main.add_command(score_command)

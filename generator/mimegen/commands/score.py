@@ -1,14 +1,15 @@
 """``mimegen score``: look at a score, lint it, lay it out, in seconds and without Blender."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
+from PIL import Image
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.base.paths import data_files
+from mimegen.base.paths import data_file, data_files
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
@@ -27,8 +28,11 @@ from mimegen.commands.common import (
 )
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.motion import Motion, standard_skeleton
-from mimegen.pages.preview import Sheet, capsule_body, scene_sheet
+from mimegen.pages.drawn import drawing, opengl_is_here
+from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_sheet
 from mimegen.retarget.transfer import retarget_scene
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
@@ -73,7 +77,7 @@ def preview_command(
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")
     packed = io.BytesIO()
-    scene_sheet(figures, frames, sheet).save(packed, "png")
+    scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
     publish(target, packed.getvalue())
     _print_findings(file, motions, score, seed, style)
     click.echo(f"{target}: {motions[0].duration:.1f} s")
@@ -135,6 +139,14 @@ def _print_findings(file: Path, motions: Sequence[Motion], score: Score, seed: i
     for finding in findings:
         click.echo(f"{file.name.removesuffix(SCORE_SUFFIX)}: {finding}")
     return len(findings)
+
+
+def _paint(figures: Sequence[tuple[Character, Motion]]
+           ) -> Callable[[int, Camera], Image.Image] | None:
+    """Return what draws figures by OpenGL, if it is here; None paints them."""
+    if not opengl_is_here():
+        return None
+    return drawing(figures, read_config(data_file("render_configs/draft.yaml")), SKY)
 
 
 def _body(catalogue: Catalogue, name: str) -> Character:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
@@ -18,6 +18,7 @@ from mimegen.farm.dispatch import TaskFailed, run_tasks
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
 from mimegen.motion import Motion, standard_skeleton
+from mimegen.pages.drawn import Scene, drawn, tiled
 from mimegen.retarget import retarget
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
@@ -28,6 +29,7 @@ from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name, read_frame
 
 ANGLES = (0, 90, 180, 270)
+LABELS = tuple(f"@{angle}" for angle in ANGLES)
 SIZE = (320, 180)
 SAMPLES = 8
 # How far hands hang from the body, in degrees from straight down.
@@ -50,7 +52,19 @@ def background_sheet(background: Background, character: Character, config: Rende
             Compositor(backdrop(background, camera, _still(background, folder, angle))).compose(
                 read_frame(folder / str(angle) / frame_name(0)))
             for angle, camera in zip(ANGLES, cameras, strict=True)]
-    return _two_by_two([Image.fromarray(picture) for picture in pictures])
+    return tiled(pictures, LABELS, 2)
+
+
+def drawn_background_sheet(background: Background, character: Character, config: RenderConfig
+                           ) -> Image.Image:
+    """Return the same four pictures, drawn by OpenGL in this process.
+
+    Raises RequestError where there is no OpenGL.
+    """
+    scene = Scene([_standing(character)], background, _quick(config))
+    cameras = [scene.camera(float(angle)) for angle in ANGLES]
+    pictures, = drawn(scene, cameras, [0])
+    return tiled(pictures, LABELS, 2)
 
 
 def _quick(config: RenderConfig) -> RenderConfig:
@@ -95,14 +109,3 @@ def _render(background: Background, standing: Performance, cameras: list[Camera]
         for event in events:
             if isinstance(event, TaskFailed):
                 raise RequestError(event.why)
-
-
-def _two_by_two(pictures: list[Image.Image]) -> Image.Image:
-    sheet = Image.new("RGB", (2 * SIZE[0], 2 * SIZE[1]))
-    draw = ImageDraw.Draw(sheet)
-    for number, (picture, angle) in enumerate(zip(pictures, ANGLES, strict=True)):
-        left, top = number % 2 * SIZE[0], number // 2 * SIZE[1]
-        sheet.paste(picture, (left, top))
-        draw.text((left + 6, top + 4), f"@{angle}", "white", ImageFont.load_default(14),
-                  stroke_width=2, stroke_fill="black")
-    return sheet

@@ -1,6 +1,7 @@
 """Contact sheets in seconds, without Blender: flat-shaded faces painted from far to near."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +62,15 @@ def preview_sheet(
 
 
 def scene_sheet(
-    figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: Sheet | None = None
+    figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: Sheet | None = None,
+    paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Image.Image:
-    """Return a contact sheet of several people, whose motions last alike, in one world."""
+    """Return a contact sheet of several people, whose motions last alike, in one world.
+
+    ``paint`` makes the picture of a frame as a camera sees it; by default faces are painted.
+    """
     sheet = sheet or Sheet()
+    paint = paint or partial(_painted, figures)
     chosen = np.unique(np.linspace(0, figures[0][1].frames - 1, frames).round().astype(int))
     points = np.concatenate([_looked_at(motion, sheet.focus) for _, motion in figures], axis=1)
     camera = _camera(points, sheet)
@@ -73,7 +79,7 @@ def scene_sheet(
     picture = Image.new("RGB", (width * min(sheet.columns, len(chosen)), height * rows), SKY)
     for number, frame in enumerate(chosen):
         look = _camera(points[frame : frame + 1], sheet) if sheet.focus else camera
-        tile = _painted(figures, int(frame), look)
+        tile = paint(int(frame), look)
         row, column = divmod(number, sheet.columns)
         picture.paste(tile.resize(sheet.tile, Image.Resampling.LANCZOS),
                       (column * width, row * height))
@@ -202,7 +208,7 @@ def capsule_body(skeleton: Skeleton) -> Character:
         meshes.append(_ball("palm", hand, SKIN, 
                             skeleton.heads[hand] + np.array([side * 0.055, 0.012, -0.003]),
                             (0.056, 0.042, 0.016)))
-    materials = {part: Material(part, "plain", {"color": color})
+    materials = {part: Material(part, "plain", {"color": color, "roughness": 0.7, "metallic": 0.0})
                  for part, color in CAPSULE_COLORS.items()}
     return Character("capsules", skeleton, tuple(meshes), materials, "capsules", "made here",
                      "Apache-2.0")

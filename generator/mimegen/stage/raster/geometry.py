@@ -9,7 +9,8 @@ from mimegen.stage.passes.kinds import LEAST_OPACITY
 from mimegen.stage.passes.seen import Floats, in_camera
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.passes import view_values
-from mimegen.stage.raster.scenery import ATTRIBUTES, FARTHEST_M, FORMAT, build_set
+from mimegen.stage.raster.scenery import FARTHEST_M
+from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, build_set
 from mimegen.store.passes import pack_arrays
 
 VERTEX = """\
@@ -67,7 +68,7 @@ def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:
     give(program, view_values(camera, (0, 0, *size), FARTHEST_M))
     context.front_face = "cw"
     context.enable_only(moderngl.DEPTH_TEST)
-    for name, corners in build_set(job).by_material.items():
+    for name, corners in build_set(job).parts():
         material = job.scenery.materials[name]
         if material.opacity < LEAST_OPACITY:
             continue

@@ -35,8 +35,9 @@ def give(program: moderngl.Program, values: dict[str, Any]) -> None:
     """Set those of the uniform values that a program uses; matrices are (rows, columns)."""
     for name, value in values.items():
         if name in program:
-            array = np.asarray(value, "f4")
-            uniform(program, name).write(np.ascontiguousarray(array.T).tobytes())
+            array = np.asarray(value, "i4" if isinstance(value, int) else "f4")
+            columns = array.T if array.shape == (4, 4) else array
+            uniform(program, name).write(np.ascontiguousarray(columns).tobytes())
 
 
 def uniform(program: moderngl.Program, name: str) -> moderngl.Uniform:

@@ -3,29 +3,45 @@
 from mimegen.stage.raster.shaders import LIGHT
 
 NOISE = """
-float lattice(ivec3 at) {
-    uint h = uint(at.x) * 374761393u + uint(at.y) * 668265263u + uint(at.z) * 2147483647u;
-    h = (h ^ (h >> 13u)) * 1274126177u;
-    return float((h ^ (h >> 16u)) & 0xffffu) / 65535.0;
+// Always 0: with it compilers leave loops alone, which they would write out at great length.
+uniform int none;
+// Blender's own hash (Jenkins, lookup3) and gradient noise, so that patterns lie where Cycles' do.
+uint lattice(ivec3 at) {
+    uvec3 h = uvec3(0xdeadbeefu + 25u) + uvec3(at);
+    h.z ^= h.y; h.z -= (h.y << 14u) | (h.y >> 18u);
+    h.x ^= h.z; h.x -= (h.z << 11u) | (h.z >> 21u);
+    h.y ^= h.x; h.y -= (h.x << 25u) | (h.x >> 7u);
+    h.z ^= h.y; h.z -= (h.y << 16u) | (h.y >> 16u);
+    h.x ^= h.z; h.x -= (h.z << 4u) | (h.z >> 28u);
+    h.y ^= h.x; h.y -= (h.x << 14u) | (h.x >> 18u);
+    h.z ^= h.y; h.z -= (h.y << 24u) | (h.y >> 8u);
+    return h.z;
 }
-float noise(vec3 p) {
+float slope(uint h, vec3 p) {
+    h &= 15u;
+    float u = h < 8u ? p.x : p.y;
+    float v = h < 4u ? p.y : (h == 12u || h == 14u ? p.x : p.z);
+    return ((h & 1u) != 0u ? -u : u) + ((h & 2u) != 0u ? -v : v);
+}
+float wave(vec3 p) {
     ivec3 c = ivec3(floor(p));
-    vec3 w = fract(p);
-    w = w * w * (3.0 - 2.0 * w);
-    vec2 i = vec2(0.0, 1.0);
-    float a = mix(mix(lattice(c), lattice(c + ivec3(1, 0, 0)), w.x),
-                  mix(lattice(c + ivec3(0, 1, 0)), lattice(c + ivec3(1, 1, 0)), w.x), w.y);
-    float b = mix(mix(lattice(c + ivec3(0, 0, 1)), lattice(c + ivec3(1, 0, 1)), w.x),
-                  mix(lattice(c + ivec3(0, 1, 1)), lattice(c + ivec3(1, 1, 1)), w.x), w.y);
-    return mix(a, b, w.z);
+    vec3 f = fract(p), w = f * f * f * (f * (f * 6.0 - 15.0) + 10.0);
+    float sides[4];
+    for (int i = 0; i < 4; i++) {
+        ivec3 o = ivec3(0, i & 1, i >> 1);
+        sides[i] = mix(slope(lattice(c + o), f - vec3(o)),
+                       slope(lattice(c + o + ivec3(1, 0, 0)), f - vec3(o) - vec3(1.0, 0.0, 0.0)),
+                       w.x);
+    }
+    return 0.982 * mix(mix(sides[0], sides[1], w.y), mix(sides[2], sides[3], w.y), w.z);
 }
-// Noise of several octaves; the spread is that of Blender's, which keeps near a half.
+// Noise of several octaves, 0 to 1 around a half.
 float fbm(vec3 p, int octaves) {
     float sum = 0.0, size = 1.0, all = 0.0;
-    for (int i = 0; i < octaves; i++) {
-        sum += size * noise(p + 31.7 * float(i)); all += size; size *= 0.5; p *= 2.0;
+    for (int i = none; i < octaves; i++) {
+        sum += size * wave(p); all += size; size *= 0.5; p *= 2.0;
     }
-    return 0.5 + 0.8 * (sum / all - 0.5);
+    return 0.5 * sum / all + 0.5;
 }
 """
 
@@ -45,14 +61,20 @@ void main() {
 """
 
 PATTERNS = """
-uniform int pattern;
 uniform vec3 color, second, joint;
 uniform vec2 size;
 uniform float gap;
 
-vec3 brickwork(float offset, out float flat_part) {
+// Blender's brick texture: every second row is shifted, and each brick has a tint of its own.
+float brick_tint(int row, int column) {
+    int n = (row << 16) + (column & 0xffff);
+    n = (n + 1013) & 0x7fffffff;
+    n = (n >> 13) ^ n;
+    return 0.5 * float((n * (n * n * 60493 + 19990303) + 1376312589) & 0x7fffffff) / 1073741824.0;
+}
+vec3 brickwork(float offset) {
     float row = floor(on.y / size.y);
-    float shift = mod(row, 2.0) * offset;
+    float shift = mod(row, 2.0) == 0.0 ? offset : 0.0;
     float column = floor(on.x / size.x + shift);
     vec2 within = vec2(fract(on.x / size.x + shift) * size.x, fract(on.y / size.y) * size.y);
     vec2 edge = min(within, size - within);
@@ -60,11 +82,10 @@ vec3 brickwork(float offset, out float flat_part) {
     vec2 half_pixel = 0.5 * fwidth(on) + 1e-5;
     vec2 covered = max(min(edge + half_pixel, seam) - max(edge - half_pixel, -seam), 0.0);
     vec2 apart = 1.0 - covered / (2.0 * half_pixel);
-    flat_part = apart.x * apart.y;
-    float tint = lattice(ivec3(int(column), int(row), 7));
+    float tint = clamp(brick_tint(int(row), int(column)), 0.0, 1.0);
     float grain = fbm(vec3(4.0 * on.x / size.x, 2.5 * on.y / size.y, 0.0), 3);
-    vec3 face = mix(color, second, tint) * mix(0.9, 1.06, smoothstep(0.3, 0.7, grain));
-    return mix(joint, face, flat_part);
+    vec3 shade = vec3(mix(0.9, 1.06, smoothstep(0.3, 0.7, grain)));
+    return mix(joint, mix(color, second, tint), apart.x * apart.y) * shade;
 }
 
 vec3 sand(vec3 p) {
@@ -87,11 +108,19 @@ vec3 shore(out float wetness) {
     return mix(sea, vec3(0.9, 0.93, 0.95), clamp((foam + crest) * lace, 0.0, 1.0));
 }
 
+float swell(vec3 p) { return 0.48 * fbm(p * vec3(0.35, 1.1, 1.0), 5); }
+
+// The sea's own normal, level where there is land.
+vec3 waves(float wetness) {
+    vec2 rise = vec2(swell(inside + vec3(0.1, 0.0, 0.0)), swell(inside + vec3(0.0, 0.1, 0.0)));
+    return normalize(vec3(10.0 * wetness * (swell(inside) - rise), 1.0));
+}
+
 vec3 painting() {
     vec3 p = strewn / vec3(size.x, size.x, size.y);
-    float field = noise(2.2 * p), tone = 0.8 * field + fbm(5.0 * p, 5);
+    float field = fbm(2.2 * p, 1), tone = 0.8 * field + fbm(5.0 * p, 5);
     vec3 mixed = mix(color, second, smoothstep(0.55, 1.15, tone));
-    return noise(2.2 * p + 9.0) > 0.72 ? vec3(0.85, 0.78, 0.62) : mixed;
+    return fbm(2.2 * p + 9.0, 1) > 0.66 ? vec3(0.85, 0.78, 0.62) : mixed;
 }
 
 vec3 outdoors() {
@@ -102,28 +131,128 @@ vec3 outdoors() {
 }
 
 vec3 patterned(out float wetness) {
-    float level;
     wetness = 0.0;
-    switch (pattern) {
-    case 1: return mix(color, second, smoothstep(0.35, 0.68,
-                       fbm(strewn / vec3(size.x, size.y, size.y), 6)));
-    case 2: return brickwork(0.37, level);
-    case 3: return brickwork(0.0, level);
-    case 4: return brickwork(0.5, level);
-    case 5: return mix(second, color, smoothstep(0.12, 0.42,
-                       fbm(260.0 / size.x * inside, 2) * fbm(2.5 / size.x * inside, 3)));
-    case 6: return mix(color, second, smoothstep(0.38, 0.64, fbm(strewn / size.x, 6)));
-    case 7: return sand(inside);
-    case 8: return fract(on.x / size.x) > 0.5 ? second : color;
-    case 9: return painting();
-    case 10: return outdoors();
-    case 11: return shore(wetness);
-    case 12:
-        vec2 cord = fract(on / size);
-        if (cord.x >= gap && cord.y >= gap) discard;
-        return color;
-    default: return color;
+#if PATTERN == 1
+    return mix(color, second,
+        smoothstep(0.35, 0.68, fbm(strewn / vec3(size.x, size.y, size.y), 6)));
+#elif PATTERN == 2
+    return brickwork(0.37);
+#elif PATTERN == 3
+    return brickwork(0.0);
+#elif PATTERN == 4
+    return brickwork(0.5);
+#elif PATTERN == 5
+    return mix(second, color, smoothstep(0.12, 0.42,
+        fbm(260.0 / size.x * inside, 2) * fbm(2.5 / size.x * inside, 3)));
+#elif PATTERN == 6
+    return mix(color, second, smoothstep(0.38, 0.64, fbm(strewn / size.x, 7)));
+#elif PATTERN == 7
+    return sand(inside);
+#elif PATTERN == 8
+    return fract(on.x / size.x) > 0.5 ? second : color;
+#elif PATTERN == 9
+    return painting();
+#elif PATTERN == 10
+    return outdoors();
+#elif PATTERN == 11
+    return shore(wetness);
+#elif PATTERN == 12
+    vec2 cord = fract(on / size);
+    if (cord.x >= gap && cord.y >= gap) discard;
+    return color;
+#else
+    return color;
+#endif
+}
+"""
+
+SKY = """
+uniform vec3 zenith, horizon, below;
+uniform float clouds, strength;
+vec3 clear_sky(vec3 to) { return mix(horizon, zenith, smoothstep(0.0, 0.45, to.z)); }
+"""
+
+# The light that is worked out once: twelve volumes upon one another (light_texture).
+VOLUME = """
+uniform sampler3D volume;
+uniform vec3 volume_corner, volume_size, volume_cell, volume_places;
+
+vec3 volume_place(vec3 place) {
+    vec3 at = (place - volume_corner) / volume_size;
+    at.z = clamp(at.z * volume_places.z, 0.5, volume_places.z - 0.5) / (12.0 * volume_places.z);
+    return at;
+}
+
+// The light at a place from around a direction; order 1 and 2 count by the shares given.
+vec3 volume_light(vec3 place, vec3 n, float first, float second) {
+    vec3 at = volume_place(place);
+    const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
+    vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
+    vec4 high = second * vec4(1.092548 * n.x * n.y, 1.092548 * n.y * n.z,
+                              0.315392 * (3.0 * n.z * n.z - 1.0), 1.092548 * n.x * n.z);
+    vec3 sum = vec3(
+        dot(texture(volume, at), low) + dot(texture(volume, at + up), high),
+        dot(texture(volume, at + 2.0 * up), low) + dot(texture(volume, at + 3.0 * up), high),
+        dot(texture(volume, at + 4.0 * up), low) + dot(texture(volume, at + 5.0 * up), high));
+    sum += second * 0.546274 * (n.x * n.x - n.y * n.y) * texture(volume, at + 6.0 * up).rgb;
+    return max(sum, 0.0);
+}
+
+vec3 volume_mirrored(vec3 place, vec3 n, float first) {
+    vec3 at = volume_place(place);
+    const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
+    vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
+    return max(vec3(dot(texture(volume, at + 7.0 * up), low),
+                    dot(texture(volume, at + 8.0 * up), low),
+                    dot(texture(volume, at + 9.0 * up), low)), 0.0);
+}
+"""
+
+LAMPS = """
+uniform int lamps;
+uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
+uniform int parts;
+uniform vec3 part_at[64], part_way[64], part_power[64];
+uniform vec4 part_low[64], part_high[64];
+uniform float part_area[64];
+
+// The light of lamps that a place scatters, all of it white; each part shines from its middle.
+vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
+    vec3 at = volume_place(before);
+    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
+    vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    vec3 sum = vec3(0.0);
+    for (int i = 0; i < parts; i++) {
+        vec3 way = part_at[i] - place;
+        float far = dot(way, way), near = inversesqrt(far);
+        float shone = max(dot(normal, way), 0.0) * max(-dot(part_way[i], way), 0.0) * near * near;
+        float seen = dot(low, part_low[i]) + dot(high, part_high[i]);
+        sum += part_power[i] * (shone * seen / (far + 0.3 * part_area[i]));
     }
+    return sum / (PI * PI);
+}
+
+// The lamps that a mirror shows, their edges as soft as it is rough. In Cycles' pictures of eleven
+// sets they shine less than their power says.
+const float LAMPS_SHOWN = 0.35;
+vec3 lamps_mirrored(vec3 place, vec3 to, float roughness) {
+    vec3 at = volume_place(place), sum = vec3(0.0);
+    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
+    vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    for (int i = 0; i < lamps; i++) {
+        float against = -dot(to, lamp_way[i]);
+        float far = dot(place - lamp_at[i], lamp_way[i]) / max(against, 1e-3);
+        vec3 aside = place + far * to - lamp_at[i];
+        vec2 size = vec2(length(lamp_side[i]), length(lamp_other[i]));
+        vec2 from = abs(vec2(dot(aside, lamp_side[i]), dot(aside, lamp_other[i]))) / size;
+        float soft = 0.05 + 3.0 * roughness * roughness * far;
+        vec2 inner = clamp(0.5 + (size - from) / (2.0 * soft), 0.0, 1.0);
+        vec2 most = clamp(size / soft, 0.0, 1.0);
+        float seen = i < 4 ? low[i] : high[i - 4];
+        if (against > 1e-3 && far > 0.0)
+            sum += LAMPS_SHOWN * seen * min(inner.x, most.x) * min(inner.y, most.y) * lamp_light[i];
+    }
+    return sum;
 }
 """
 
@@ -132,24 +261,27 @@ in vec3 at, facing, inside, strewn;
 in vec2 on;
 in float away;
 uniform vec3 shine;
-uniform float coat, glow, opacity, sheen;
-uniform int lamps;
-uniform vec3 lamp_at[64], lamp_way[64], lamp_power[64];
-uniform float lamp_area[64];
-uniform vec2 picture_size;
-uniform sampler2D open_sky;
-uniform vec3 indoors;
+uniform float coat, glow, opacity, sheen, outdoors_share;
 out vec4 result;
-""" + NOISE + PATTERNS + """
-vec3 from_lamps(vec3 normal) {
-    vec3 sum = vec3(0.0);
-    for (int i = 0; i < lamps; i++) {
-        vec3 way = lamp_at[i] - at;
-        float far = dot(way, way) + 0.3 * lamp_area[i];
-        way = normalize(way);
-        sum += lamp_power[i] * max(dot(normal, way), 0.0) * max(dot(lamp_way[i], -way), 0.0) / far;
-    }
-    return sum / PI;
+""" + NOISE + PATTERNS + SKY + VOLUME + LAMPS + """
+// What is mirrored from a direction: sharp where the surface is smooth, the sky itself where it is
+// open; rough ones gather from all sides, as if they scattered.
+vec3 around(vec3 place, vec3 to, float roughness) {
+    vec3 sharp = volume_mirrored(place, to, mix(1.0, 0.667, roughness))
+        + lamps_mirrored(place, to, roughness);
+    float clear = outdoors_share * (1.0 - smoothstep(0.15, 0.5, roughness)) * step(0.0, to.z);
+    sharp = mix(sharp, strength * clear_sky(to), clear);
+    vec3 all = volume_light(place, to, 0.8, 0.5) + lamps_light(place, place, to);
+    return mix(sharp, all, smoothstep(0.3, 0.6, roughness));
+}
+
+vec3 mirrored(vec3 place, vec3 normal, vec3 from_sun, float roughness, vec3 straight, vec3 share) {
+    vec3 view = normalize(eye - at), back = reflect(-view, normal);
+    // The lobe's middle leans towards the normal (Lagarde and de Rousiers, Moving Frostbite, 2014).
+    float smooth_part = 1.0 - roughness;
+    float lean = smooth_part * (sqrt(smooth_part) + roughness);
+    return straight * from_sun * gloss(normal, view, sun_from, roughness)
+        + share * around(place, normalize(mix(normal, back, lean)), roughness);
 }
 
 void main() {
@@ -157,16 +289,23 @@ void main() {
     float wetness;
     vec3 base = patterned(wetness);
     if (glow > 0.0) { result = vec4(glow * base, 1.0); return; }
-    vec3 look = vec3(mix(shine.x, 0.12, wetness), shine.yz);
-    float seen = texture(open_sky, gl_FragCoord.xy / picture_size).r;
-    vec3 scattered, mirrored, ignored, varnish;
-    lit(at, normal, base, look, seen, scattered, mirrored);
-    vec3 bounced = (from_lamps(normal) / PI + indoors * seen) * (1.0 - look.z);
-    vec3 light = base * (scattered + bounced) + mirrored;
-    light += sheen * pow(1.0 - abs(dot(normal, normalize(eye - at))), 2.0) * (scattered + bounced);
+#if PATTERN == 11
+    normal = waves(smoothstep(0.6, 1.0, wetness));
+#endif
+    vec3 view = normalize(eye - at), before = at + 0.35 * volume_cell * normal;
+    float roughness = mix(shine.x, 0.12, wetness), metallic = shine.z;
+    vec3 straight = mix(vec3(shine.y), base, metallic);
+    vec3 share = sky_gloss(normal, view, roughness, straight);
+    vec3 from_sun = sun * sunlit(at, normal);
+    vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
+        + volume_light(before, normal, 0.6667, 0.25) + lamps_light(at, before, normal);
+    vec3 light = base * (1.0 - metallic) * (1.0 - share) * reaching
+        + mirrored(before, normal, from_sun, roughness, straight, share);
+    light += sheen * pow(1.0 - abs(dot(normal, view)), 2.0) * reaching;
     if (coat > 0.0) {
-        lit(at, normal, vec3(0.0), vec3(0.12, 0.04, 0.0), seen, ignored, varnish);
-        light += coat * varnish;
+        vec3 varnish = sky_gloss(normal, view, 0.12, vec3(0.04));
+        light = light * (1.0 - coat * varnish)
+            + coat * mirrored(before, normal, from_sun, 0.12, vec3(0.04), varnish);
     }
     result = vec4(light, opacity);
 }
@@ -183,13 +322,11 @@ void main() { gl_Position = vec4(corner, 1.0, 1.0); way = ray; }
 SKY_FRAGMENT = """\
 #version 330
 in vec3 way;
-uniform vec3 zenith, horizon, below;
-uniform float clouds, strength;
 out vec4 result;
-""" + NOISE + """
+""" + NOISE + SKY + """
 void main() {
     vec3 to = normalize(way);
-    vec3 above = mix(horizon, zenith, smoothstep(0.0, 0.45, to.z));
+    vec3 above = clear_sky(to);
     float drift = fbm(1.6 * to * vec3(2.0, 2.0, 9.0), 7);
     above = mix(above, vec3(0.95, 0.96, 1.0), clouds * smoothstep(0.5, 0.72, drift));
     result = vec4(strength * (to.z < 0.0 ? below : above), 1.0);

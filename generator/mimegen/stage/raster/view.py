@@ -10,7 +10,8 @@ from mimegen.stage.crop import Region
 NEAREST_M = 0.05
 
 
-def to_picture(camera: Camera, region: Region, farthest_m: float = 1000.0) -> FloatArray:
+def to_picture(camera: Camera, region: Region, farthest_m: float = 1000.0,
+               nearest_m: float = NEAREST_M) -> FloatArray:
     """Return the matrix (4, 4) that fills clip space with a region of a camera's picture.
 
     The picture's first row comes first in memory, which OpenGL takes to be the lowest.
@@ -18,11 +19,11 @@ def to_picture(camera: Camera, region: Region, farthest_m: float = 1000.0) -> Fl
     left, top, right, bottom = region
     focal = camera.focal_pixels
     across, down = 2.0 / (right - left), 2.0 / (bottom - top)
-    spread = farthest_m - NEAREST_M
+    spread = farthest_m - nearest_m
     lens = np.array([
         [focal * across, 0.0, 1.0 - (camera.width / 2 - left) * across, 0.0],
         [0.0, -focal * down, 1.0 - (camera.height / 2 - top) * down, 0.0],
-        [0.0, 0.0, -(farthest_m + NEAREST_M) / spread, -2.0 * farthest_m * NEAREST_M / spread],
+        [0.0, 0.0, -(farthest_m + nearest_m) / spread, -2.0 * farthest_m * nearest_m / spread],
         [0.0, 0.0, -1.0, 0.0],
     ])
     return np.asarray(lens @ _to_camera(camera))

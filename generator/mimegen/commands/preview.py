@@ -1,0 +1,91 @@
+"""``mimegen preview``: what a take will look like, in seconds."""
+
+import io
+from pathlib import Path
+
+import click
+
+from mimegen.base.files import publish
+from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
+from mimegen.compositing.background import read_background
+from mimegen.compositing.video import write_pictures
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take, user_take
+from mimegen.pages.drawn import Scene, context_of_process, drawn, drawn_sheet
+from mimegen.stage.config import RenderConfig, read_config
+
+SHEET_SIZE = (320, 180)
+CLIP_SUFFIX = ".mp4"
+
+
+@click.command("preview")
+@click.argument("what", metavar="ACTION|FILE")
+@click.option("--take", metavar="T", help="A take of the action; its first by default.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
+              help="Another seed is another take.")
+@style_option("How it is performed.  [default: the seed's own way]")
+@click.option("--character", default="man", show_default=True, metavar="NAME|FILE|random:SEED")
+@click.option("--background", default="blank", show_default=True, metavar="NAME|FILE")
+@click.option("--angle", default=0.0, show_default=True,
+              help="Turns the camera about the person, as @90 does in a variant.")
+@click.option("--clip", is_flag=True, help="A clip instead of a contact sheet.")
+@click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200),
+              help="Of the contact sheet.")
+@click.option("--config", default="draft", show_default=True, metavar="NAME|FILE",
+              help="Whose camera and light.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="PNG|MP4",
+              help="Where it goes; .mp4 makes it a clip.  [default: TAKE.png or .mp4, here]")
+@library_option
+@exits_cleanly
+def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
+                    background: str, angle: float, clip: bool, frames: int, config: str,
+                    out: Path | None, libraries: tuple[Path, ...]) -> int:
+    """Show an action, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
+    context_of_process()
+    catalogue = Catalogue.with_libraries(libraries)
+    settings = read_config(catalogue.file("config", config))
+    behind = read_background(catalogue.file("background", background))
+    found = _take(catalogue, what, take, seed, style)
+    members = (cast_member(catalogue, character),) * found.performers
+    casting = Casting(found, members)
+    scene = Scene(casting.seen(casting.perform(settings.fps)), behind, settings)
+    clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)
+    out = out or Path(f"{found.name}{CLIP_SUFFIX if clip else '.png'}")
+    if clip:
+        _write_clip(scene, angle, out)
+    else:
+        _write_sheet(scene, angle, frames, out)
+    motion = scene.performances[0].motion
+    click.echo(f"{out}: {casting.name}, {found.name}, {motion.frames / motion.fps:.1f} s")
+    return DONE
+
+
+def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None) -> Take:
+    """Return the take that a name or a file means; a score's file is one of a library's takes."""
+    file = Path(what)
+    if file.name.endswith(SCORE_SUFFIX) and file.is_file():
+        return library_take(catalogue.action(file.parent.name),
+                            file.name.removesuffix(SCORE_SUFFIX), seed, style)
+    if file.suffix and file.is_file():
+        return user_take(catalogue, file, (), None, None, "unknown")
+    return library_take(catalogue.action(what), take, seed, style)
+
+
+def _write_clip(scene: Scene, angle: float, out: Path) -> None:
+    camera, motion = scene.camera(angle), scene.performances[0].motion
+    pictures = (picture for picture, in drawn(scene, [camera], range(motion.frames)))
+    write_pictures(pictures, (camera.width, camera.height), motion.fps, out)
+
+
+def _write_sheet(scene: Scene, angle: float, frames: int, out: Path) -> None:
+    packed = io.BytesIO()
+    small = Scene(scene.performances, scene.background, _small(scene.config))
+    drawn_sheet(small, angle, frames).save(packed, "PNG")
+    publish(out, packed.getvalue())
+
+
+def _small(config: RenderConfig) -> RenderConfig:
+    return config.model_copy(update=dict(zip(("width", "height"), SHEET_SIZE, strict=True)))

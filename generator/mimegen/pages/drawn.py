@@ -1,0 +1,132 @@
+"""Performances as they will look, drawn by OpenGL in this process: no worker, no store."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import scratch_folder
+from mimegen.characters.character import Character, Performance
+from mimegen.compositing.backdrop import backdrop
+from mimegen.compositing.background import Background
+from mimegen.compositing.color import ByteArray, srgb_to_linear
+from mimegen.compositing.compose import Compositor
+from mimegen.motion import Motion
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.figures import Figure
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.scenery import draw_set
+from mimegen.stage.raster.shot import RasterStage
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.skinning import joint_columns
+
+LABEL = 13
+COLUMNS = 4
+
+
+@cache
+def context_of_process() -> moderngl.Context:
+    """Return this process's OpenGL; raises RequestError where there is none."""
+    return open_context()
+
+
+def opengl_is_here() -> bool:
+    """Whether this machine can draw with OpenGL."""
+    try:
+        context_of_process()
+    except RequestError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Performers of one clock before a background, as a config lights them."""
+
+    performances: Sequence[Performance]
+    background: Background
+    config: RenderConfig
+
+    def camera(self, angle_deg: float) -> Camera:
+        """Return the camera of a variant's angle."""
+        return frame_camera(self.performances, self.config, angle_deg)
+
+
+def drawn(scene: Scene, cameras: Sequence[Camera], frames: Iterable[int]
+          ) -> Iterator[list[ByteArray]]:
+    """Yield the finished pictures (H, W, 3), sRGB, of every frame, one from each camera.
+
+    Raises RequestError where there is no OpenGL.
+    """
+    context = context_of_process()
+    stage = RasterStage(context, [each.character for each in scene.performances], scene.config)
+    behind = [Compositor(_backdrop(context, scene, camera)) for camera in cameras]
+    for frame in frames:
+        stage.pose(_columns(scene.performances, frame))
+        yield [compositor.compose(stage.picture(camera))
+               for compositor, camera in zip(behind, cameras, strict=True)]
+
+
+def _backdrop(context: moderngl.Context, scene: Scene, camera: Camera) -> NDArray[np.float32]:
+    if scene.background.set is None:
+        return backdrop(scene.background, camera, None)
+    with scratch_folder() as folder:
+        still = Path(folder) / "still.png"
+        draw_set(context, SetJob(scene.background.set, camera, scene.config, still))
+        return backdrop(scene.background, camera, still)
+
+
+def drawing(figures: Sequence[tuple[Character, Motion]], config: RenderConfig,
+            behind: tuple[int, int, int]) -> Callable[[int, Camera], Image.Image]:
+    """Return what draws a frame of figures as a camera sees them, before an sRGB color.
+
+    Raises RequestError where there is no OpenGL.
+    """
+    performances = [Performance(character, motion) for character, motion in figures]
+    stage = RasterStage(context_of_process(), [character for character, _ in figures], config)
+    color = srgb_to_linear(np.array(behind) / 255)
+
+    def draw(frame: int, camera: Camera) -> Image.Image:
+        stage.pose(_columns(performances, frame))
+        plain = np.tile(color, (camera.height, camera.width, 1)).astype(np.float32)
+        return Image.fromarray(Compositor(plain).compose(stage.picture(camera)))
+
+    return draw
+
+
+def _columns(performances: Sequence[Performance], frame: int) -> list[NDArray[np.float32]]:
+    figures = [Figure.of(performance) for performance in performances]
+    return [joint_columns(figure.character.skeleton, figure.positions[frame, None],
+                          figure.rotations[frame, None]) for figure in figures]
+
+
+def drawn_sheet(scene: Scene, angle_deg: float, frames: int) -> Image.Image:
+    """Return a contact sheet of evenly spaced frames, each with its time in seconds."""
+    motion = scene.performances[0].motion
+    numbers = np.unique(np.linspace(0, motion.frames - 1, frames).round().astype(int))
+    pictures = (picture for picture, in drawn(scene, [scene.camera(angle_deg)], numbers))
+    return tiled(pictures, [f"{number / motion.fps:.2f} s" for number in numbers], COLUMNS)
+
+
+def tiled(pictures: Iterable[ByteArray], labels: Sequence[str], columns: int) -> Image.Image:
+    """Return pictures of one size (H, W, 3) row by row, each with its label in the corner."""
+    sheet = Image.new("RGB", (1, 1))
+    for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        height, width = picture.shape[:2]
+        if number == 0:
+            across = min(columns, len(labels))
+            sheet = Image.new("RGB", (across * width, -(-len(labels) // across) * height))
+        left, top = number % columns * width, number // columns * height
+        sheet.paste(Image.fromarray(picture), (left, top))
+        ImageDraw.Draw(sheet).text((left + 6, top + 4), label, "white",
+                                   ImageFont.load_default(LABEL), stroke_width=2,
+                                   stroke_fill="black")
+    return sheet

@@ -1,0 +1,234 @@
+"""Light that reaches a set's surfaces from lamps, the sky and one another, worked out once.
+
+Rays from a grid of places find what matter or sky they see; what lies there shines by what reaches
+it in turn, twice over. Each place keeps its light as spherical harmonics (Ramamoorthi and Hanrahan,
+An efficient representation for irradiance environment maps, 2001), between which shaders blend.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.voxels import Grid, Voxels
+
+RAYS = 128
+BOUNCES = 2
+# So many lamps, those of most power, shaders reckon with one by one.
+SINGLE = 8
+# What turns radiance harmonics of order 0, 1 and 2 into irradiance over pi.
+COSINE = np.array([1.0, *3 * [2 / 3], *5 * [1 / 4]])
+SIDES = np.concatenate([np.eye(3), -np.eye(3)])
+# Light of small lamps is spread over so much of the way to a neighbouring place.
+NEAREST = 0.5
+# How far before a surface, in cells, the light is taken that reaches it.
+AWAY = 0.35
+# Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
+FIXTURE = 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class Light:
+    """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
+
+    Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
+    ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
+    """
+
+    parts: FloatArray
+    lamp_of: NDArray[np.int64]
+    sky: Callable[[FloatArray], FloatArray]
+    sun: FloatArray
+    sun_from: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Volume:
+    """Light at the middles of a grid's cells, as harmonics of radiance.
+
+    ``harmonics`` (X Y Z, 9, 3) is what reaches it from everywhere; ``mirrored`` (X Y Z, 4, 3), of
+    orders 0 and 1, is that without lamps. ``visible`` (X Y Z, SINGLE) is how much is seen of each
+    of the first lamps; what these send is in neither once the volume is finished.
+    """
+
+    grid: Grid
+    harmonics: NDArray[np.float32]
+    mirrored: NDArray[np.float32]
+    visible: NDArray[np.float32]
+
+    def over_pi(self, places: FloatArray, normals: FloatArray) -> FloatArray:
+        """Return irradiance over pi (N, 3) of places (N, 3) that face normals (N, 3)."""
+        weights = (_basis(normals) * COSINE).astype(np.float32)
+        total = np.zeros((len(places), 3), np.float32)
+        for cells, share in self._around(places):
+            total += share[:, None] * np.einsum("nk,nkc->nc", weights, self.harmonics[cells])
+        return np.maximum(total, 0.0)
+
+    def _around(self, places: FloatArray) -> list[tuple[NDArray[np.int64], FloatArray]]:
+        """Return the eight cells around places and their shares (N,)."""
+        grid = self.grid
+        last = np.array(grid.shape) - 1
+        at = np.clip((places - grid.corner) / grid.cell_m - 0.5, 0, last)
+        low = np.minimum(at.astype(int), np.maximum(last - 1, 0))
+        part = at - low
+        found = []
+        for corner in np.ndindex(2, 2, 2):
+            x, y, z = np.minimum(low + corner, last).T
+            share = np.where(corner, part, 1 - part).prod(axis=1)
+            found.append(((x * grid.shape[1] + y) * grid.shape[2] + z, share))
+        return found
+
+
+def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid) -> Volume:
+    """Return the light in a set, all but the sun's own.
+
+    ``whole`` is all that rays meet; ``casting`` is that without walls and ceilings, through which
+    lamps and sun shine.
+    """
+    places = grid.middles(np.arange(int(np.prod(grid.shape))))
+    ways = _ways()
+    starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
+    seen, _ = whole.trace(starts, along)
+    sky = light.sky(along) * (seen < 0)[:, None]
+    single, others, visible = _from_lamps(casting, light, places, grid)
+    from_sky = _gathered(sky, ways) + others
+    found, which = np.unique(seen[seen >= 0], return_inverse=True)
+    fill = _Filling(whole, grid, places)
+    visible = fill(visible[..., None])[..., 0]
+    volume = Volume(grid, fill(from_sky + single), fill(from_sky[:, :4]), visible)
+    sunny = _sunlight(casting, light, found)
+    shares, sides = _seen_sides(along[seen >= 0], _open_sides(whole, found)[which])
+    for _ in range(BOUNCES):
+        shining = _shining(whole, volume, found, sunny)
+        thrown = np.zeros((len(along), 3), np.float32)
+        thrown[seen >= 0] = sum(shares[:, [axis]] * shining[which, sides[:, axis]]
+                                for axis in range(3))
+        scattered, mirrored = (_gathered(light_in, ways) for light_in in (thrown, thrown + sky))
+        volume = Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible)
+    return replace(volume, harmonics=volume.harmonics - fill(single))
+
+
+def _ways() -> FloatArray:
+    """Return unit vectors (RAYS, 3) spread evenly over all directions (Vogel 1979)."""
+    number = np.arange(RAYS) + 0.5
+    up, turn = 1 - 2 * number / RAYS, number * np.pi * (3.0 - 5**0.5)
+    flat = np.sqrt(1 - up**2)
+    return np.stack([flat * np.cos(turn), flat * np.sin(turn), up], axis=-1)
+
+
+def _basis(ways: FloatArray) -> FloatArray:
+    """Return the real spherical harmonics (N, 9) of orders 0 to 2."""
+    x, y, z = ways.T
+    return np.stack([
+        np.full(len(ways), 0.282095), 0.488603 * y, 0.488603 * z, 0.488603 * x,
+        1.092548 * x * y, 1.092548 * y * z, 0.315392 * (3 * z**2 - 1), 1.092548 * x * z,
+        0.546274 * (x**2 - y**2)], axis=-1)
+
+
+def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDArray[np.float32]:
+    """Return the harmonics (P, 9, 3) of light (P RAYS, 3) that comes along ways (RAYS, 3)."""
+    by_place = light.astype(np.float32).reshape(-1, RAYS, 3)
+    weights = (4 * np.pi / RAYS * _basis(ways)).astype(np.float32)
+    return np.asarray(np.einsum("rk,prc->pkc", weights, by_place, optimize=True))
+
+
+def _from_lamps(casting: Voxels, light: Light, places: FloatArray, grid: Grid
+                ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return harmonics (P, 9, 3) of the first lamps, then of others, and how visible the first are.
+
+    That is the share (P, SINGLE) of a lamp's light that comes through, 1 where it sends none.
+    """
+    single, others = np.zeros((2, len(places), 9, 3), np.float32)
+    sent, come = np.full((2, len(places), SINGLE), 1e-9, np.float32)
+    nearest = NEAREST * float(grid.cell_m.min())
+    for part, lamp in zip(light.parts, light.lamp_of, strict=True):
+        at, facing, power, area = part[:3], part[3:6], part[6:9], part[9]
+        away = at - places
+        far = np.linalg.norm(away, axis=1)
+        way = away / np.maximum(far, 1e-6)[:, None]
+        shone = np.maximum(-(way @ facing), 0.0)
+        before = np.flatnonzero(shone > 0)
+        hit, _ = casting.trace(places[before], way[before], far[before] - FIXTURE * casting.cell_m)
+        lit = before[hit < 0]
+        strength = shone / np.pi / (far**2 + 0.3 * area + nearest**2)
+        total = single if lamp < SINGLE else others
+        total[lit] += (_basis(way[lit]) * strength[lit, None])[:, :, None] * power
+        if lamp < SINGLE:
+            sent[:, lamp] += strength
+            come[lit, lamp] += strength[lit]
+    return single, others, come / sent
+
+
+def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells."""
+    result = np.zeros((len(cells), 6, 3), np.float32)
+    grid = casting.grid
+    for side, normal in enumerate(SIDES):
+        height = float(normal @ light.sun_from)
+        if height > 0:
+            starts = grid.middles(cells) + 1.01 * grid.cell_m * normal
+            hit, _ = casting.trace(starts, np.broadcast_to(light.sun_from, starts.shape))
+            result[:, side] = (hit < 0)[:, None] * height / np.pi * light.sun
+    return result
+
+
+def _shining(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: NDArray[np.float32]
+             ) -> NDArray[np.float32]:
+    """Return the radiance (C, 6, 3) of the sides of cells."""
+    middles = whole.grid.middles(cells)
+    shining = np.empty((len(cells), 6, 3), np.float32)
+    for side, normal in enumerate(SIDES):
+        before = middles + (0.5 * whole.cell_m + AWAY * volume.grid.cell_m) * normal
+        lit = volume.over_pi(before, np.broadcast_to(normal, before.shape)) + sunny[:, side]
+        shining[:, side] = whole.glow[cells] + whole.color[cells] * lit
+    return shining
+
+
+def _open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of the sides of cells (C, 6) have no matter before them."""
+    solid = np.pad(whole.free == 0.0, 1)
+    at = np.stack(np.unravel_index(cells, whole.grid.shape), axis=-1) + 1
+    before = at[:, None] + SIDES.astype(int)
+    x, y, z = np.moveaxis(before, -1, 0)
+    return np.asarray(~solid[x, y, z])
+
+
+def _seen_sides(ways: FloatArray, open_sides: NDArray[np.bool_]
+                ) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return for rays (N, 3) the shares (N, 3) and numbers (N, 3) of the sides that they see.
+
+    Of the cells that they hit only ``open_sides`` (N, 6) count, if there are any.
+    """
+    sides = np.where(ways < 0, 0, 3) + np.arange(3)
+    shares = ways**2 * (np.take_along_axis(open_sides, sides, axis=1) + 1e-6)
+    return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
+
+
+class _Filling:
+    """Gives places in matter the light of their neighbours."""
+
+    def __init__(self, whole: Voxels, grid: Grid, places: FloatArray) -> None:
+        cells, within = whole.grid.cells(places)
+        self._open = ~(within & (whole.free.ravel()[cells] == 0.0))
+        self._shape = grid.shape
+        self._near = _neighbours(self._open.reshape(*grid.shape, 1).astype(np.float32))
+
+    def __call__(self, harmonics: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return harmonics (P, K, 3), those of places in matter replaced."""
+        values = (harmonics * self._open[:, None, None]).reshape(*self._shape, -1)
+        known = (_neighbours(values) / np.maximum(self._near, 1.0)).reshape(harmonics.shape)
+        return np.where(self._open[:, None, None], harmonics, known).astype(np.float32)
+
+
+def _neighbours(values: FloatArray) -> FloatArray:
+    """Return the sums (X, Y, Z, K) of the 27 cells about each."""
+    for axis in range(3):
+        edges = [(0, 0)] * 4
+        edges[axis] = (1, 1)
+        padded = np.pad(values, edges)
+        low, middle, high = (np.take(padded, range(start, start + values.shape[axis]), axis)
+                             for start in range(3))
+        values = low + middle + high
+    return values

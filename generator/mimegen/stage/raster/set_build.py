@@ -1,0 +1,115 @@
+"""A set's floors, walls, ceilings and objects as triangles, without what is in a camera's way."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.soup import Corners, corners_of, rounded_box
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.layout import (
+    faces_camera,
+    lay_out,
+    panel_frame,
+    visible_pieces,
+    wall_panels,
+    world_from_set,
+)
+from mimegen.stage.scenery.scenery import Box, Plane, Solid
+from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
+
+# What the corners of triangles hold, as the shaders take it.
+ATTRIBUTES = ("place", "normal", "own", "scattered", "uv", "offshore")
+FORMAT = "3f 3f 3f 3f 2f 1f"
+# A shadow whose edge is softer than this is no more than haze.
+HAZE_M = 0.5
+# Floors and walls are drawn in tiles as large as this, if there are not too many.
+TILE_M, MOST_TILES = 2.0, 40
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltSet:
+    """Triangle corners (N, 15) by material, as the shaders take them.
+
+    ``shell`` are walls and ceilings, ``inner`` everything else; ``casting`` (N, 3) are the places
+    of what casts sharp shadows.
+    """
+
+    shell: dict[str, NDArray[np.float32]]
+    inner: dict[str, NDArray[np.float32]]
+    casting: NDArray[np.float32]
+
+    def parts(self) -> list[tuple[str, NDArray[np.float32]]]:
+        """Return all that is drawn: materials' names and their corners."""
+        return [*self.shell.items(), *self.inner.items()]
+
+
+def build_set(job: SetJob) -> BuiltSet:
+    """Build floors, walls, ceilings and objects, without what is in the camera's way."""
+    scenery, matrix = job.scenery, world_from_set(job.scenery)
+    shell: dict[str, list[NDArray[np.float32]]] = {}
+    inner: dict[str, list[NDArray[np.float32]]] = {}
+    for floor in scenery.floors:
+        inner.setdefault(floor.material, []).append(_level(floor, matrix, down=False))
+    for ceiling in scenery.ceilings:
+        if job.camera.position[2] < ceiling.height:
+            shell.setdefault(ceiling.material, []).append(_level(ceiling, matrix, down=True))
+    for panel in wall_panels(scenery):
+        if faces_camera(panel, job.camera):
+            frame, local = panel_frame(panel)
+            made = corners_of(_tiled(local)).in_world(frame)
+            shell.setdefault(panel.material, []).append(made)
+    casting = _add_pieces(job, inner)
+    return BuiltSet(_joined(shell), _joined(inner), casting)
+
+
+def _joined(parts: dict[str, list[NDArray[np.float32]]]) -> dict[str, NDArray[np.float32]]:
+    return {name: np.concatenate(made) for name, made in parts.items()}
+
+
+def triangles(parts: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
+    """Return the triangles (T, 3, 3) in the world of corners (N, 15), by material."""
+    return {name: corners[:, :3].reshape(-1, 3, 3) for name, corners in parts.items()}
+
+
+def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]) -> NDArray[np.float32]:
+    """Add the set's objects to the parts; return the places (N, 3) of what casts shadows."""
+    casting = [np.zeros((0, 3), np.float32)]
+    softness = np.radians(job.scenery.sun.size_deg)
+    for piece in visible_pieces(lay_out(job.scenery), job.camera):
+        made = _corners(piece.shape).in_world(piece.matrix)
+        parts.setdefault(piece.material, []).append(made)
+        hazy = float(made[:, 2].min()) * softness > HAZE_M
+        if job.scenery.materials[piece.material].opacity == 1.0 and not hazy:
+            casting.append(made[:, :3])
+    return np.concatenate(casting)
+
+
+@lru_cache(maxsize=1024)
+def _corners(shape: Solid) -> Corners:
+    if isinstance(shape, Box) and shape.bevel > 0:
+        return corners_of(rounded_box(shape))
+    return corners_of(mesh_of(shape))
+
+
+def _level(plane: Plane, matrix: FloatArray, down: bool) -> NDArray[np.float32]:
+    (x0, y0), (x1, y1) = plane.corners
+    lift = np.eye(4)
+    lift[2, 3] = plane.height
+    made = _tiled(np.array([[x0, y0, 0], [x1, y0, 0], [x1, y1, 0], [x0, y1, 0]], dtype=float))
+    turned = replace(made, faces=tuple(face[::-1] for face in made.faces)) if down else made
+    return corners_of(turned).in_world(matrix @ lift)
+
+
+def _tiled(corners: FloatArray) -> ShapeMesh:
+    """Return a rectangle (4, 3) as tiles: the depth of large triangles is not told exactly."""
+    along, across = corners[1] - corners[0], corners[3] - corners[0]
+    counts = [int(np.clip(np.ceil(np.linalg.norm(side) / TILE_M), 1, MOST_TILES))
+              for side in (along, across)]
+    i, j = np.meshgrid(*(np.linspace(0, 1, count + 1) for count in counts), indexing="ij")
+    places = corners[0] + i[..., None] * along + j[..., None] * across
+    number = np.arange(places[..., 0].size).reshape(i.shape)
+    faces = np.stack([number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]], axis=-1)
+    return ShapeMesh(places.reshape(-1, 3), tuple(map(tuple, faces.reshape(-1, 4).tolist())))

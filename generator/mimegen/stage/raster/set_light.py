@@ -1,0 +1,203 @@
+"""A set's own light: what its sun, sky and lamps are, and where their light comes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import direction_from, unit
+from mimegen.characters.colors import to_linear
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.bounce import SINGLE, Light, Volume, spread_light
+from mimegen.stage.raster.voxels import Grid, Surface, voxels_of
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.layout import wall_panels, world_from_set
+from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
+
+# Lamps larger than this are taken apart, into no more parts than shaders have room for.
+LAMP_PART_M, MOST_PARTS = 1.5, 64
+# The region in which light is followed: as far as walls stand, and no further than this.
+FARTHEST_M = 24.0
+OUTDOORS_HEIGHT_M = 10.0
+# Cells of matter and places of light along the longer side, and their least size in metres.
+CELLS, LEAST_CELL_M = 96, 0.12
+PLACES, LEAST_PLACE_M = 24, 0.5
+# How much of the second color patterns show, on average.
+SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
+
+
+def linear(color: str) -> FloatArray:
+    """Return #rrggbb as linear light (3,)."""
+    return np.array(to_linear(color))
+
+
+def sky_colors(scenery: Scenery) -> list[FloatArray]:
+    """Return the sky's radiance (3,) in the zenith, at the horizon and below."""
+    sky = scenery.sky
+    return [sky.strength * linear(color) for color in (sky.zenith, sky.horizon, sky.ground)]
+
+
+def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
+               inner: Mapping[str, NDArray[np.float32]]) -> Volume:
+    """Return the light in a set of triangles (T, 3, 3) by material.
+
+    ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
+    """
+    scenery = job.scenery
+    low, high = _region(scenery)
+    grid = _grid(low - 1e-3, high + 1e-3, CELLS, LEAST_CELL_M, spare=1)
+    casting = voxels_of(_surfaces(scenery, inner), grid)
+    whole = casting if not shell else voxels_of(
+        [*_surfaces(scenery, inner), *_surfaces(scenery, shell)], grid)
+    return spread_light(whole, casting, _light(job), _even(low, high))
+
+
+def _surfaces(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
+    materials = {name: scenery.materials[name] for name in triangles}
+    return [Surface(triangles[name], mean_color(look), look.glow > 0)
+            for name, look in materials.items() if look.opacity == 1.0 and look.pattern != "net"]
+
+
+def mean_color(material: SetMaterial) -> FloatArray:
+    """Return what a material reflects on average, or sends out where it glows."""
+    color = linear(material.color)
+    second = linear(material.second) if material.second else 0.6 * color
+    share = SECOND_SHARE.get(material.pattern, 0.45)
+    return np.asarray((material.glow or 1.0) * (color + share * (second - color)))
+
+
+def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper corner (3,) of where light is followed."""
+    low, high = np.full(2, -FARTHEST_M), np.full(2, FARTHEST_M)
+    height = OUTDOORS_HEIGHT_M
+    panels = wall_panels(scenery)
+    if panels:
+        corners = np.concatenate([panel.corners for panel in panels])
+        low = np.maximum(low, corners.min(axis=0)[:2])
+        high = np.minimum(high, corners.max(axis=0)[:2])
+        height = float(corners[:, 2].max())
+    return np.array([*low, 0.0]), np.array([*high, height])
+
+
+def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:
+    """Return cubes from ``low`` to ``high`` and ``spare`` more on every side."""
+    cell = max(least_m, float((high - low).max()) / most)
+    shape = np.ceil((high - low) / cell).astype(int) + 2 * spare
+    return Grid(low - spare * cell, np.full(3, cell), (int(shape[0]), int(shape[1]), int(shape[2])))
+
+
+def _even(low: FloatArray, high: FloatArray) -> Grid:
+    """Return cells for places of light that fill the region without a rest."""
+    cell = max(LEAST_PLACE_M, float((high - low).max()) / PLACES)
+    shape = np.maximum(np.round((high - low) / cell), 2).astype(int)
+    return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
+
+
+def _light(job: SetJob) -> Light:
+    scenery = job.scenery
+    zenith, horizon, below = sky_colors(scenery)
+    sun = scenery.sun.strength * linear(scenery.sun.color)
+    sun_from = direction_from(*job.config.light.sun_from_deg)
+    if scenery.floors:
+        floor = mean_color(scenery.materials[scenery.floors[0].material])
+        below = floor * (sun * sun_from[2] / np.pi + 0.75 * zenith + 0.25 * horizon)
+
+    def sky(ways: FloatArray) -> FloatArray:
+        share = np.clip(ways[:, 2] / 0.45, 0.0, 1.0)
+        share = (share * share * (3 - 2 * share))[:, None]
+        return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
+
+    parts, lamp_of = lamp_parts(scenery)
+    return Light(parts, lamp_of, sky, sun, sun_from)
+
+
+def lamp_values(scenery: Scenery) -> dict[str, Any]:
+    """Return the first lamps as the shaders' uniform values, whole and in parts.
+
+    Whole, as mirrors show them, each has its middle, its direction, two vectors from the middle to
+    its sides, its radiance; for parts see ``lamp_parts``.
+    """
+    matrix = world_from_set(scenery)
+    lamps = _by_power(scenery)[:SINGLE]
+    table = np.zeros((SINGLE, 5, 3))
+    for number, lamp in enumerate(lamps):
+        start, way, side, other = _frame(lamp, matrix)
+        radiance = lamp.watts * linear(lamp.color) / (np.pi * lamp.size[0] * lamp.size[1])
+        table[number] = start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance
+    names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light")
+    parts, lamp_of = lamp_parts(scenery)
+    single = parts[lamp_of < SINGLE][:MOST_PARTS]
+    padded = np.pad(single, [(0, MOST_PARTS - len(single)), (0, 0)])
+    seen_by = np.eye(SINGLE)[np.pad(lamp_of, (0, MOST_PARTS))[:MOST_PARTS] % SINGLE]
+    return {
+        "lamps": len(lamps), "parts": len(single), "part_at": padded[:, :3],
+        "part_way": padded[:, 3:6], "part_power": padded[:, 6:9], "part_area": padded[:, 9],
+        "part_low": seen_by[:, :4], "part_high": seen_by[:, 4:],
+    } | dict(zip(names, table.swapaxes(0, 1), strict=True))
+
+
+def _by_power(scenery: Scenery) -> list[Lamp]:
+    return sorted(scenery.lamps, key=lambda lamp: -lamp.watts)
+
+
+def lamp_parts(scenery: Scenery) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return every lamp as small ones (L, 10), and the lamps' numbers (L,).
+
+    Those of most power come first. A part has a place, a direction, its power and its area.
+    """
+    matrix = world_from_set(scenery)
+    size = LAMP_PART_M
+    while True:
+        lamps = [_parts(lamp, matrix, size) for lamp in _by_power(scenery)]
+        counts = [len(parts) for parts in lamps]
+        if sum(counts[:SINGLE]) <= MOST_PARTS:
+            break
+        size *= 1.2
+    return np.reshape([part for parts in lamps for part in parts], (-1, 10)), np.repeat(
+        np.arange(len(counts)), counts)
+
+
+def _frame(lamp: Lamp, matrix: FloatArray) -> tuple[FloatArray, ...]:
+    """Return a lamp's middle, its direction and the two directions (3,) of its sides."""
+    start, end = ((matrix @ [*point, 1.0])[:3] for point in (lamp.at, lamp.to))
+    way = unit(end - start)
+    side = np.array([1.0, 0.0, 0.0]) if abs(way[2]) > 0.999 else unit(np.cross(way, [0, 0, 1]))
+    return start, way, side, np.cross(way, side)
+
+
+def _parts(lamp: Lamp, matrix: FloatArray, part_m: float) -> list[FloatArray]:
+    start, way, side, other = _frame(lamp, matrix)
+    counts = [int(np.ceil(size / part_m)) for size in lamp.size]
+    shares = [(np.arange(count) + 0.5) / count - 0.5 for count in counts]
+    parts = counts[0] * counts[1]
+    power = lamp.watts * linear(lamp.color) / parts
+    area = lamp.size[0] * lamp.size[1] / parts
+    return [
+        np.array([*start + x * lamp.size[0] * side + y * lamp.size[1] * other, *way, *power, area])
+        for x in shares[0] for y in shares[1]
+    ]
+
+
+def light_texture(volume: Volume) -> tuple[tuple[int, int, int], bytes]:
+    """Return size and content (RGBA, half floats) of what shaders read: 12 volumes upwards.
+
+    Two for each of red, green and blue hold harmonics 0 to 3 and 4 to 7 of what is scattered; one
+    holds harmonic 8; then one for each color holds those of what is mirrored, and two how visible
+    the first lamps are.
+    """
+    x, y, z = volume.grid.shape
+    scattered = volume.harmonics.reshape(x, y, z, 9, 3)
+    eight = scattered[..., :8, :].transpose(0, 1, 2, 4, 3).reshape(x, y, z, 6, 4)
+    last = np.pad(scattered[..., 8:, :], [*[(0, 0)] * 4, (0, 1)])
+    mirrored = volume.mirrored.reshape(x, y, z, 4, 3).swapaxes(3, 4)
+    visible = volume.visible.reshape(x, y, z, 2, 4)
+    parts = np.concatenate([eight, last, mirrored, visible], axis=3).transpose(3, 2, 1, 0, 4)
+    return (x, y, len(parts) * z), np.ascontiguousarray(parts, np.float16).tobytes()
+
+
+def volume_values(volume: Volume) -> dict[str, Any]:
+    """Return where the volume lies, as the shaders' uniform values."""
+    grid = volume.grid
+    return {"volume_corner": grid.corner, "volume_size": grid.cell_m * grid.shape,
+            "volume_cell": grid.cell_m, "volume_places": np.array(grid.shape)}

@@ -1,0 +1,130 @@
+"""A set as little boxes, coarse enough that light can be followed through it at once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from mimegen.base.vectors import unit
+from mimegen.motion.quaternions import FloatArray
+
+# Of a cell's side, how much surface must lie in it to stop light.
+LEAST_COVER = 0.25
+# Surfaces lie this share of a cell inside of what they bound, so that walls stand behind theirs.
+INWARDS = 0.25
+MOST_STEPS = 64
+# How much of the way to the nearest cell's middle is surely free, in cells.
+SURELY_FREE = 1.2
+# Steps of the two-dimensional low-discrepancy sequence (Roberts 2018).
+SPREAD = np.array([0.7548776662466927, 0.5698402909980532])
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles (T, 3, 3) in the world of one ``color`` (3,), which glow where ``glows``."""
+
+    triangles: NDArray[np.float32]
+    color: FloatArray
+    glows: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells of ``cell_m`` (3,) from ``corner`` (3,) on, ``shape`` along the axes."""
+
+    corner: FloatArray
+    cell_m: FloatArray
+    shape: tuple[int, int, int]
+
+    def cells(self, places: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the flat numbers (N,) of the cells of places (N, 3), and which lie within."""
+        at = np.floor((places - self.corner) / self.cell_m).astype(np.int64)
+        within = ((at >= 0) & (at < self.shape)).all(axis=1)
+        x, y, z = np.where(within[:, None], at, 0).T
+        return (x * self.shape[1] + y) * self.shape[2] + z, within
+
+    def middles(self, cells: NDArray[np.int64]) -> FloatArray:
+        """Return the middles (N, 3) of cells by their flat numbers."""
+        at = np.stack(np.unravel_index(cells, self.shape), axis=-1)
+        return np.asarray(self.corner + (at + 0.5) * self.cell_m)
+
+
+@dataclass(frozen=True, eq=False)
+class Voxels:
+    """Matter in a grid of cubes: ``free`` (X, Y, Z) cells to the nearest, and what it is like.
+
+    ``color`` and ``glow`` (X Y Z, 3) are what cells reflect and send out.
+    """
+
+    grid: Grid
+    free: NDArray[np.float32]
+    color: NDArray[np.float32]
+    glow: NDArray[np.float32]
+
+    @property
+    def cell_m(self) -> float:
+        """The side of its cells."""
+        return float(self.grid.cell_m[0])
+
+    def trace(self, starts: FloatArray, ways: FloatArray, far_m: FloatArray | float = np.inf
+              ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the cells (N,) that rays from starts (N, 3) along unit ways (N, 3) hit first.
+
+        -1 where a ray leaves the grid, or has come ``far_m`` metres; and how far each came (N,).
+        """
+        grid, free = self.grid, self.free.ravel()
+        far = np.broadcast_to(np.asarray(far_m, np.float32), len(starts))
+        hit = np.full(len(starts), -1, np.int64)
+        gone = np.zeros(len(starts), np.float32)
+        left = np.arange(len(starts))
+        start, way = starts.astype(np.float32), ways.astype(np.float32)
+        for _ in range(MOST_STEPS):
+            cells, within = grid.cells(start[left] + gone[left, None] * way[left])
+            steps = np.where(within, free[cells], 0.0)
+            stopped = within & (steps == 0.0)
+            hit[left[stopped]] = cells[stopped]
+            onward = within & ~stopped & (gone[left] < far[left])
+            left = left[onward]
+            if not len(left):
+                break
+            gone[left] += self.cell_m * np.maximum(steps[onward] - SURELY_FREE, 0.5)
+        hit[gone >= far] = -1
+        return hit, gone
+
+
+def voxels_of(surfaces: Iterable[Surface], grid: Grid) -> Voxels:
+    """Return the cells that surfaces fill; their colors are means by area."""
+    count = int(np.prod(grid.shape))
+    total = np.zeros((count, 7))
+    for surface in surfaces:
+        points, areas = _points(surface.triangles, grid)
+        cells, within = grid.cells(points)
+        area = np.bincount(cells[within], areas[within], count)
+        total[:, 0] += area
+        start = 4 if surface.glows else 1
+        total[:, start:start + 3] += area[:, None] * surface.color
+    solid = total[:, 0] > LEAST_COVER * grid.cell_m[0] ** 2
+    means = (total[:, 1:] / np.maximum(total[:, :1], 1e-9)).astype(np.float32)
+    free = ndimage.distance_transform_edt(~solid.reshape(grid.shape)) if solid.any() else np.full(
+        grid.shape, float(max(grid.shape)))
+    return Voxels(grid, free.astype(np.float32), means[:, :3], means[:, 3:])
+
+
+def _points(triangles: NDArray[np.float32], grid: Grid) -> tuple[FloatArray, FloatArray]:
+    """Return points (N, 3) spread over triangles that reach into a grid, and their areas (N,)."""
+    end = grid.corner + np.array(grid.shape) * grid.cell_m
+    reaches = ((triangles.max(axis=1) > grid.corner) & (triangles.min(axis=1) < end)).all(axis=1)
+    triangles = triangles[reaches]
+    one, two = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    across = np.cross(one, two)
+    area = np.linalg.norm(across, axis=1) / 2
+    counts = np.ceil(area / (grid.cell_m[0] / 2) ** 2).astype(int)
+    of = np.repeat(np.arange(len(triangles)), counts)
+    number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    share = (1 / 3 + number[:, None] * SPREAD) % 1.0
+    share = np.where(share.sum(axis=1, keepdims=True) > 1, 1 - share, share)
+    inner = INWARDS * grid.cell_m[0] * unit(across)
+    points = (triangles[of, 0] - inner[of] + share[:, :1] * one[of] + share[:, 1:] * two[of])
+    return points, (area / np.maximum(counts, 1))[of]

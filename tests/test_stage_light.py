@@ -1,0 +1,87 @@
+"""The light in drawn sets: rays through cells, and what is known of a closed room."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.bounce import SINGLE, Light, spread_light
+from mimegen.stage.raster.voxels import Grid, Surface, Voxels, voxels_of
+
+WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0
+SPREAD = np.linspace(-WIDE / 2 + 0.1, WIDE / 2 - 0.1, 30)
+
+
+def quad(*corners: tuple[float, float, float]) -> NDArray[np.float32]:
+    one, two, three, four = corners
+    return np.array([[one, two, three], [one, three, four]], np.float32)
+
+
+def room() -> list[NDArray[np.float32]]:
+    """Return floor, ceiling and four walls, which face inwards."""
+    w, h = WIDE / 2, HIGH
+    return [
+        quad((-w, -w, 0), (w, -w, 0), (w, w, 0), (-w, w, 0)),
+        quad((-w, -w, h), (-w, w, h), (w, w, h), (w, -w, h)),
+        quad((w, -w, 0), (-w, -w, 0), (-w, -w, h), (w, -w, h)),
+        quad((-w, w, 0), (w, w, 0), (w, w, h), (-w, w, h)),
+        quad((w, w, 0), (w, -w, 0), (w, -w, h), (w, w, h)),
+        quad((-w, -w, 0), (-w, w, 0), (-w, w, h), (-w, -w, h)),
+    ]
+
+
+def cells() -> Grid:
+    cell = 0.125
+    low = np.array([-WIDE / 2, -WIDE / 2, 0.0]) - cell - 1e-3
+    return Grid(low, np.full(3, cell), (83, 83, 35))
+
+
+def voxels(parts: list[NDArray[np.float32]]) -> Voxels:
+    return voxels_of([Surface(np.concatenate(parts), np.full(3, ALBEDO), False)], cells())
+
+
+def test_rays_stop_where_matter_is() -> None:
+    starts = np.tile([0.0, 0.0, 1.0], (3, 1))
+    ways = np.array([[1.0, 0, 0], [0, 0, -1.0], [0.6, 0.0, 0.8]])
+    seen, gone = voxels(room()).trace(starts, ways)
+    assert (seen >= 0).all() and np.allclose(gone, [5.0, 1.0, 3.75], atol=0.2)
+    open_seen, _ = voxels(room()[:1]).trace(starts, ways)
+    assert list(open_seen >= 0) == [False, True, False]
+    near, _ = voxels(room()).trace(starts, ways, 0.5)
+    assert (near < 0).all()
+
+
+def flux(volume_over_pi: FloatArray, area: float) -> float:
+    return float(volume_over_pi.mean() * np.pi * area)
+
+
+def test_a_closed_room_keeps_its_light() -> None:
+    """A lamp's watts arrive, then half of them again, then a quarter, from wall to wall."""
+    at = [(x, y) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+    parts = np.array([[x, y, 3.9, 0, 0, -1, *3 * [WATTS / 4], 4.0] for x, y in at])
+    light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), np.zeros(3),
+                  np.array([0.0, 0.0, 1.0]))
+    places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 8))
+    volume = spread_light(voxels(room()), voxels(room()[:1]), light, places)
+    level = np.stack([*np.meshgrid(SPREAD, SPREAD), np.full((30, 30), 0.2)], axis=-1).reshape(-1, 3)
+    up = np.linspace(0.1, HIGH - 0.1, 12)
+    across, above = np.meshgrid(SPREAD, up)
+    wall = np.stack([across, np.full_like(across, WIDE / 2 - 0.2), above], axis=-1).reshape(-1, 3)
+    total = 0.0
+    for points, normal, area in ((level, (0, 0, 1), 100.0),
+                                 (level + np.array([0, 0, HIGH - 0.4]), (0, 0, -1), 100.0),
+                                 (wall, (0, -1, 0), 160.0)):
+        total += flux(volume.over_pi(points, np.tile(np.array(normal, float), (len(points), 1))),
+                      area)
+    assert total == pytest.approx(WATTS * (1 + ALBEDO + ALBEDO**2), rel=0.04)
+
+
+def test_an_open_sky_lights_what_faces_it() -> None:
+    dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64),
+                 lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), np.zeros(3),
+                 np.array([0.0, 0.0, 1.0]))
+    places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
+    black = voxels_of([Surface(room()[0], np.zeros(3), False)], cells())
+    volume = spread_light(black, black, dark, places)
+    seen = volume.over_pi(np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
+    assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)

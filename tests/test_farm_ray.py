@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conftest import mimegen, rows_of
+from conftest import command, frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.farm.dispatch import Event, TaskDone, TaskFailed, run_tasks
@@ -181,3 +182,27 @@ def test_the_same_clips_as_on_this_machine(tiny_config: Path, tmp_path: Path) ->
         for path in (tmp_path / "local").rglob("*.npz"):
             assert (tmp_path / name / path.relative_to(tmp_path / "local")).read_bytes() \
                 == path.read_bytes()
+
+
+def test_after_its_driver_was_killed_the_same_command_goes_on(
+    cluster: Any, tiny_config: Path, tmp_path: Path
+) -> None:
+    """Blender itself; the killed driver's actors end with it, and its claims are free again."""
+    add_node(cluster)
+    out = tmp_path / "out"
+    wanted = ["render", "--action", "basketball", "--variants", "base+blank@0,woman+blank@0",
+              "--config", tiny_config, "--device", "cpu", "--farm", "ray", "--address",
+              cluster.address]
+    driver = subprocess.Popen(command(*wanted, "--out", out), stderr=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL)
+    while len(frames_of(out)) < 5:
+        assert driver.poll() is None
+        time.sleep(0.02)
+    driver.kill()
+    driver.wait()
+    kept = frames_of(out)
+    done = mimegen(*wanted, "--out", out)
+    assert done.returncode == 0, done.stderr
+    again = [path for path, when in frames_of(out).items() if kept.get(path, when) != when]
+    assert len(again) <= 2, "what was in flight at most"
+    assert len(rows_of(out)) == 2

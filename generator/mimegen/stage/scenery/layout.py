@@ -55,7 +55,7 @@ def lay_out(scenery: Scenery) -> list[PlacedShape]:
     wholes = itertools.count()
     pieces: list[PlacedShape] = []
     for number, thing in enumerate(scenery.objects):
-        name = f"objects.{number}"
+        name = f"{scenery.scatter}objects.{number}"
         for copy, matrix in enumerate(_copies(thing, start, name)):
             front = (matrix[:3, 3], -matrix[:3, 1]) if thing.mounted else None
             whole = next(wholes)

@@ -255,8 +255,74 @@ class Lamp(Strict):
     color: HexColor = "#ffffff"
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ColorRange(Strict):
+    """How far a material's colors may be from what they are: both alike.
+
+    ``colors`` are further ones to choose the first from; the second keeps its ratio to it. Then
+    ``hue`` in degrees either way, ``light`` and ``chroma`` as shares of their own either way.
+    """
+
+    colors: tuple[HexColor, ...] = ()
+    hue: float = Field(default=0.0, ge=0, le=180)
+    light: Share = 0.0
+    chroma: Share = 0.0
+
+
+class ThingRange(Strict):
+    """How the objects that are a copy of a group, or made of a kind, may differ.
+
+    Each may be left out, moved (metres either way in X and Y), turned (degrees either way), be
+    larger or smaller (share either way), or be one of other groups ``instead``.
+    """
+
+    leave_out: Share = 0.0
+    move: Point2 = (0.0, 0.0)
+    turn: float = Field(default=0.0, ge=0, le=180)
+    scale: Share = 0.0
+    instead: tuple[str, ...] = ()
+
+
+class Extra(Strict):
+    """An object that is there in some of the draws."""
+
+    chance: Share = 0.5
+    thing: Object
+
+
+class Hour(Strict):
+    """A time of the day or a weather: what it changes of the sky and the sun."""
+
+    sky: Sky
+    sun: Sun
+
+
+class Variation(Strict):
+    """What another seed of the set may change; everything else stays.
+
+    ``materials`` are further looks to choose from, or ranges of their colors; ``hours`` are further
+    lights; ``lamps`` how much stronger or weaker the set's own lamps may be, ``warmth`` how much
+    warmer or cooler. ``turn_deg`` and ``performer`` say by how much the whole place may be turned
+    about the performer, and the performer stand elsewhere in it, either way.
+    """
+
+    materials: dict[str, ColorRange | tuple[SetMaterial, ...]] = Field(default={})
+    hours: tuple[Hour, ...] = ()
+    lamps: Share = 0.0
+    warmth: Share = 0.0
+    things: dict[str, ThingRange] = Field(default={})
+    extras: tuple[Extra, ...] = ()
+    turn_deg: float = Field(default=0.0, ge=0, le=180)
+    performer: Point2 = (0.0, 0.0)
+
+
 class Scenery(Strict):
-    """A set: floors, walls, ceilings, objects, and its light."""
+    """A set: floors, walls, ceilings, objects, and its light; ``vary`` says what seeds change.
+
+    ``scatter`` seeds what copies scatter by chance.
+    """
 
     performer_at: Point2 = (0.0, 0.0)
     turn_deg: float = 0.0
@@ -269,6 +335,8 @@ class Scenery(Strict):
     walls: tuple[Walls, ...] = ()
     groups: dict[str, tuple[Object, ...]] = Field(default={})
     objects: tuple[Object, ...] = ()
+    vary: Variation | None = None
+    scatter: str = ""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
@@ -278,13 +346,29 @@ class Scenery(Strict):
         for user, thing in self._objects():
             if isinstance(thing, Group) and thing.of not in self.groups:
                 raise ValueError(f"{user}: there is no group {thing.of!r}")
+        self._refuse_unknown_variation()
         for name in self.groups:
             self._refuse_circles(name, ())
         return self
 
+    def _refuse_unknown_variation(self) -> None:
+        vary = self.vary or Variation()
+        for name in vary.materials:
+            if name not in self.materials:
+                raise ValueError(f"vary.materials: there is no material {name!r}")
+        used = {thing.of if isinstance(thing, Group) else thing.kind for thing in self.objects}
+        for name, ranges in vary.things.items():
+            if name not in used:
+                raise ValueError(f"vary.things: no object is a copy of {name!r} or of that kind")
+            for other in ranges.instead:
+                if other not in self.groups:
+                    raise ValueError(f"vary.things.{name}.instead: there is no group {other!r}")
+
     def _objects(self) -> Iterator[tuple[str, Object]]:
         for number, thing in enumerate(self.objects):
             yield f"objects.{number}", thing
+        for number, extra in enumerate(self.vary.extras if self.vary else ()):
+            yield f"vary.extras.{number}", extra.thing
         for name, group in self.groups.items():
             for number, thing in enumerate(group):
                 yield f"groups.{name}.{number}", thing

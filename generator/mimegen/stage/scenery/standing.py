@@ -1,0 +1,140 @@
+"""What stands where in a set, and whether another thing has room there."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.scenery.layout import (
+    PERFORMER_HIGH,
+    PERFORMER_LOW,
+    PlacedShape,
+    box_corners,
+    lay_out,
+)
+from mimegen.stage.scenery.scenery import Object, Scenery
+from mimegen.stage.scenery.shapes import mesh_of
+
+# Things may lie in one another, or in walls, by this much more than in the set as it was written.
+DEEPER_M = 0.01
+# What is no higher lies on the floor, and things stand on it.
+FLAT_M = 0.06
+Boxes = FloatArray
+
+
+class Standing:
+    """The things of a set, by upright boxes (N, 2, 3) of their copies in the set's own frame.
+
+    A thing is only put where it lies no deeper in others, in walls or in the performer's room than
+    what was written there, so what is not moved can always stay.
+    """
+
+    def __init__(self, scenery: Scenery) -> None:
+        self._scenery = scenery
+        self._written = scenery.objects
+        self._objects: list[Object | None] = list(scenery.objects)
+        self._rooms = list(_rooms(scenery))
+        self._boxes = [self._boxes_of(thing) for thing in scenery.objects]
+        self._first = list(self._boxes)
+
+    @property
+    def objects(self) -> tuple[Object, ...]:
+        """What stands there now."""
+        return tuple(thing for thing in self._objects if thing is not None)
+
+    def written(self, place: int) -> Object:
+        """Return an object as it was written."""
+        return self._written[place]
+
+    def leave_out(self, place: int) -> None:
+        """Take a thing away."""
+        self._objects[place], self._boxes[place] = None, np.zeros((0, 2, 3))
+
+    def replace(self, place: int, thing: Object) -> bool:
+        """Put another thing in place of one, if it has room; say whether it has."""
+        boxes, first = self._boxes_of(thing), self._first[place]
+        room = all(_depth(boxes, other) <= _depth(first, self._first[number]) + DEEPER_M
+                   for number, other in enumerate(self._boxes) if number != place)
+        if not room or not self._is_inside(boxes, first) or (
+                self._in_performers_room(thing)
+                > self._in_performers_room(self._written[place]) + DEEPER_M):
+            return False
+        self._objects[place], self._boxes[place] = thing, boxes
+        return True
+
+    def add(self, thing: Object) -> None:
+        """Add a thing, if it has room."""
+        boxes = self._boxes_of(thing)
+        if self._in_performers_room(thing) <= 0 and all(
+                _depth(boxes, other) <= DEEPER_M for other in self._boxes):
+            self._objects.append(thing)
+            self._boxes.append(boxes)
+            self._first.append(boxes)
+
+    def _is_inside(self, boxes: Boxes, first: Boxes) -> bool:
+        """Say whether a thing is within all outlines of walls that it was within as written."""
+        return all(_within(room, boxes) for room in self._rooms if _within(room, first))
+
+    def _boxes_of(self, thing: Object) -> Boxes:
+        alone = self._scenery.model_copy(update={
+            "objects": (thing,), "turn_deg": 0.0, "performer_at": (0.0, 0.0)})
+        wholes: dict[int, FloatArray] = {}
+        laid = lay_out(alone)
+        for piece, box in zip(laid, _piece_boxes(laid), strict=True):
+            known = wholes.get(piece.whole, box)
+            wholes[piece.whole] = np.stack(
+                [np.minimum(known[0], box[0]), np.maximum(known[1], box[1])])
+        return np.array(list(wholes.values())).reshape(-1, 2, 3)
+
+    def _in_performers_room(self, thing: Object) -> float:
+        return in_the_performers_room(self._scenery.model_copy(update={"objects": (thing,)}))
+
+
+def in_the_performers_room(scenery: Scenery) -> float:
+    """Return how deep the deepest thing of a set is in the performer's room, in metres."""
+    room = np.stack([PERFORMER_LOW, PERFORMER_HIGH])[None]
+    boxes = list(_piece_boxes(lay_out(scenery)))
+    return _depth(room, np.array(boxes).reshape(-1, 2, 3), flat_too=True)
+
+
+def _depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:
+    """Return how deep the deepest of some boxes lies in any of the others, 0 where none meet."""
+    if not flat_too:
+        ones, others = (boxes[boxes[:, 1, 2] > FLAT_M] for boxes in (ones, others))
+    if not len(ones) or not len(others):
+        return 0.0
+    high = np.minimum(ones[:, None, 1], others[None, :, 1])
+    low = np.maximum(ones[:, None, 0], others[None, :, 0])
+    return float(max((high - low).min(axis=-1).max(), 0.0))
+
+
+def _within(room: FloatArray, boxes: Boxes) -> bool:
+    """Say whether boxes, seen from above, are within an outline (N, 2), by the even-odd rule."""
+    corners = np.concatenate([box_corners(low, high)[::2, :2] for low, high in boxes]
+                             or [np.zeros((0, 2))])
+    start, end = room, np.roll(room, -1, axis=0)
+    rise = end[:, 1] - start[:, 1]
+    passed = (start[:, 1] > corners[:, 1:]) != (end[:, 1] > corners[:, 1:])
+    share = (corners[:, 1:] - start[:, 1]) / np.where(rise == 0, 1.0, rise)
+    crossing = start[:, 0] + share * (end[:, 0] - start[:, 0])
+    crossings = (passed & (corners[:, :1] < crossing)).sum(axis=1)
+    return bool((crossings % 2 == 1).all())
+
+
+def _rooms(scenery: Scenery) -> Iterator[FloatArray]:
+    """Yield the outline (N, 2) of all walls that close, in the set's own frame."""
+    for walls in scenery.walls:
+        if walls.closed:
+            yield np.array(walls.corners)
+
+
+def _piece_boxes(pieces: list[PlacedShape]) -> Iterator[FloatArray]:
+    """Yield the upright box (2, 3), lowest and highest corner, of every piece."""
+    bounds: dict[int, FloatArray] = {}
+    for piece in pieces:
+        key = id(piece.shape)
+        if key not in bounds:
+            points = mesh_of(piece.shape).vertices
+            bounds[key] = box_corners(points.min(axis=0), points.max(axis=0))
+        corners = bounds[key] @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
+        yield np.stack([corners.min(axis=0), corners.max(axis=0)])

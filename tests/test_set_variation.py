@@ -1,0 +1,167 @@
+"""Other places of one kind: what a seed may change of a set, and what it never does."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.compositing.background import Background, background_key, read_background
+from mimegen.stage.scenery.layout import box_corners, lay_out
+from mimegen.stage.scenery.scenery import Group, Scenery
+from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.stage.scenery.standing import DEEPER_M, in_the_performers_room
+
+FOLDER = data_folder() / "backgrounds"
+VARYING = sorted(file.stem for file in FOLDER.glob("*.yaml") if "\n  vary:" in file.read_text())
+# A room of 8 x 8 m: a crate in each half, a lamp post, and a rug under the performer.
+ROOM: dict[str, Any] = {
+    "sky": {"zenith": "#808080", "horizon": "#909090", "ground": "#707070", "strength": 1.0},
+    "sun": {"strength": 1.0},
+    "lamps": [{"at": [0, 0, 3], "to": [0, 0, 0], "size": [1, 1], "watts": 100}],
+    "materials": {"floor": {"color": "#808080"}, "wood": {"color": "#a07040", "second": "#805830"},
+                  "wall": {"color": "#d0d0d0"}},
+    "floors": [{"material": "floor"}],
+    "walls": [{"corners": [[-4, -4], [4, -4], [4, 4], [-4, 4]], "closed": True, "top": 3,
+               "material": "wall"}],
+    "groups": {
+        "crate": [{"kind": "box", "size": [1, 1, 1], "material": "wood"}],
+        "post": [{"kind": "cylinder", "radius": 0.1, "height": 2, "material": "wood"}]},
+    "objects": [
+        {"kind": "box", "size": [2, 2, 0.01], "material": "wood"},
+        {"kind": "group", "of": "crate", "at": [-2.5, 2.5, 0]},
+        {"kind": "group", "of": "crate", "at": [2.5, 2.5, 0]},
+        {"kind": "group", "of": "post", "at": [3, -3, 0]}],
+}
+
+
+def background_file(folder: Path, vary: dict[str, Any] | None, name: str = "room") -> Path:
+    declared = ROOM if vary is None else ROOM | {"vary": vary}
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({
+        "name": name, "description": "A room", "licence": "CC0-1.0", "author": "A. Person",
+        "source": "made for this test", "set": declared}))
+    return path
+
+
+def drawn(path: Path, seed: int) -> Scenery:
+    scenery = read_background(path, seed).set
+    assert scenery is not None
+    return scenery
+
+
+def boxes(scenery: Scenery) -> list[np.ndarray[Any, Any]]:
+    """The boxes (2, 3) of everything in the set's own frame, one for each piece."""
+    found = []
+    for piece in lay_out(scenery.model_copy(update={"turn_deg": 0.0, "performer_at": (0.0, 0.0)})):
+        points = mesh_of(piece.shape).vertices
+        corners = box_corners(points.min(axis=0), points.max(axis=0))
+        placed = corners @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
+        found.append(np.stack([placed.min(axis=0), placed.max(axis=0)]))
+    return found
+
+
+def test_things_move_but_never_into_each_other_a_wall_or_the_performer(tmp_path: Path) -> None:
+    path = background_file(tmp_path, {"things": {
+        "crate": {"move": [3, 3], "turn": 45, "scale": 0.4}, "post": {"move": [4, 4]}}})
+    places = set()
+    for seed in range(25):
+        scenery = drawn(path, seed)
+        things = boxes(scenery)[1:]
+        for number, one in enumerate(things):
+            assert np.all(np.abs(one[:, :2]) <= 4 + 1e-9)
+            for other in things[:number]:
+                depth = (np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])).min()
+                assert depth <= DEEPER_M
+        assert in_the_performers_room(scenery) <= DEEPER_M
+        places.add(scenery.objects[1].at)
+    assert len(places) > 15
+
+
+def test_a_seed_draws_the_same_place_again_and_another_one_another(tmp_path: Path) -> None:
+    path = background_file(tmp_path, {
+        "lamps": 0.3, "warmth": 1, "turn_deg": 30, "performer": [0.2, 0.2],
+        "materials": {"wall": {"colors": ["#203040", "#a03020"], "light": 0.1},
+                      "wood": [{"color": "#303030"}]},
+        "things": {"crate": {"move": [1, 1]}}})
+    keys = {background_key(path, seed) for seed in range(8)}
+    assert len(keys) == 8 and background_key(path) not in keys
+    assert background_key(path, 3) == background_key(path, 3)
+    assert drawn(path, 3) == drawn(path, 3)
+    watts = {drawn(path, seed).lamps[0].watts for seed in range(8)}
+    assert len(watts) == 8 and all(70 <= one <= 130 for one in watts)
+    walls = {drawn(path, seed).materials["wall"].color for seed in range(20)}
+    assert len({int(color[1:3], 16) // 64 for color in walls}) == 3
+    assert {drawn(path, seed).materials["wood"].color for seed in range(12)} == {
+        "#a07040", "#303030"}
+
+
+def test_what_may_vary_is_no_part_of_the_place_as_it_was_written(tmp_path: Path) -> None:
+    plain = background_key(background_file(tmp_path, None, "plain"))
+    assert background_key(background_file(tmp_path, {"lamps": 0.5})) == plain
+
+
+def test_what_may_vary_more_changes_nothing_else(tmp_path: Path) -> None:
+    one = background_file(tmp_path, {"things": {"crate": {"move": [1, 0]}}})
+    first = drawn(one, 5)
+    more = drawn(background_file(tmp_path, {
+        "things": {"crate": {"move": [1, 0]}, "post": {"move": [0.5, 0.5]}},
+        "materials": {"wall": {"light": 0.2}}}), 5)
+    assert more.objects[:3] == first.objects[:3] and more.objects[3] != first.objects[3]
+
+
+def test_things_are_left_out_exchanged_and_added(tmp_path: Path) -> None:
+    path = background_file(tmp_path, {
+        "things": {"crate": {"leave_out": 0.5, "instead": ["post"]}},
+        "extras": [{"chance": 0.5, "thing": {"kind": "group", "of": "crate", "at": [-3, -3, 0]}},
+                   {"chance": 1, "thing": {"kind": "group", "of": "crate", "at": [0, 0, 0]}}]})
+    draws = [drawn(path, seed).objects for seed in range(20)]
+    kinds = [[thing.of for thing in objects if isinstance(thing, Group)] for objects in draws]
+    assert {len(names) for names in kinds} >= {1, 2, 3, 4}
+    assert any(names.count("post") > 1 for names in kinds)
+    # The extra in the performer's room is never there.
+    assert not any(isinstance(thing, Group) and thing.of == "crate" and thing.at == (0, 0, 0)
+                   for objects in draws for thing in objects)
+
+
+def test_hours_change_sky_and_sun(tmp_path: Path) -> None:
+    evening = {"sky": ROOM["sky"] | {"zenith": "#203050"}, "sun": {"strength": 0.2}}
+    path = background_file(tmp_path, {"hours": [evening]})
+    assert {drawn(path, seed).sun.strength for seed in range(10)} == {0.2, 1.0}
+
+
+@pytest.mark.parametrize(("vary", "words"), [
+    ({"materials": {"wal": {"hue": 10}}}, "there is no material 'wal'"),
+    ({"things": {"crates": {"turn": 10}}}, "no object is a copy of 'crates'"),
+    ({"things": {"crate": {"instead": ["posts"]}}}, "there is no group 'posts'"),
+    ({"things": {"crate": {"leave": 1}}}, "leave"),
+    ({"extras": [{"thing": {"kind": "group", "of": "crates"}}]}, "there is no group 'crates'"),
+    ({"lamps": 3}, "lamps")])
+def test_what_cannot_vary_is_said_with_file_and_line(tmp_path: Path, vary: dict[str, Any],
+                                                     words: str) -> None:
+    with pytest.raises(RequestError, match=words) as said:
+        read_background(background_file(tmp_path, vary))
+    assert "room.yaml" in str(said.value)
+
+
+def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="room:4: room says nothing of what may vary"):
+        read_background(background_file(tmp_path, None), 4)
+    with pytest.raises(RequestError, match="blank:4: only sets have seeds"):
+        read_background(FOLDER / "blank.yaml", 4)
+
+
+@pytest.mark.parametrize("name", VARYING)
+def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
+    plain = read_background(FOLDER / f"{name}.yaml")
+    assert isinstance(plain, Background) and plain.set is not None
+    keys = set()
+    for seed in range(3):
+        scenery = drawn(FOLDER / f"{name}.yaml", seed)
+        keys.add(background_key(FOLDER / f"{name}.yaml", seed))
+        assert in_the_performers_room(scenery) <= in_the_performers_room(plain.set) + 2 * DEEPER_M
+        assert len(scenery.objects) >= len(plain.set.objects) // 2
+    assert len(keys) == 3

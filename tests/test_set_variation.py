@@ -10,6 +10,7 @@ import yaml
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background, background_key, read_background
+from mimegen.library.places import place, place_key
 from mimegen.stage.scenery.layout import box_corners, lay_out
 from mimegen.stage.scenery.scenery import Group, Scenery
 from mimegen.stage.scenery.shapes import mesh_of
@@ -48,7 +49,7 @@ def background_file(folder: Path, vary: dict[str, Any] | None, name: str = "room
 
 
 def drawn(path: Path, seed: int) -> Scenery:
-    scenery = read_background(path, seed).set
+    scenery = place(path, seed).set
     assert scenery is not None
     return scenery
 
@@ -87,9 +88,9 @@ def test_a_seed_draws_the_same_place_again_and_another_one_another(tmp_path: Pat
         "materials": {"wall": {"colors": ["#203040", "#a03020"], "light": 0.1},
                       "wood": [{"color": "#303030"}]},
         "things": {"crate": {"move": [1, 1]}}})
-    keys = {background_key(path, seed) for seed in range(8)}
+    keys = {place_key(path, seed) for seed in range(8)}
     assert len(keys) == 8 and background_key(path) not in keys
-    assert background_key(path, 3) == background_key(path, 3)
+    assert place_key(path, 3) == place_key(path, 3)
     assert drawn(path, 3) == drawn(path, 3)
     watts = {drawn(path, seed).lamps[0].watts for seed in range(8)}
     assert len(watts) == 8 and all(70 <= one <= 130 for one in watts)
@@ -149,9 +150,9 @@ def test_what_cannot_vary_is_said_with_file_and_line(tmp_path: Path, vary: dict[
 
 def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="room:4: room says nothing of what may vary"):
-        read_background(background_file(tmp_path, None), 4)
+        place(background_file(tmp_path, None), 4)
     with pytest.raises(RequestError, match="blank:4: only sets have seeds"):
-        read_background(FOLDER / "blank.yaml", 4)
+        place(FOLDER / "blank.yaml", 4)
 
 
 @pytest.mark.parametrize("name", VARYING)
@@ -161,7 +162,7 @@ def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
     keys = set()
     for seed in range(3):
         scenery = drawn(FOLDER / f"{name}.yaml", seed)
-        keys.add(background_key(FOLDER / f"{name}.yaml", seed))
+        keys.add(place_key(FOLDER / f"{name}.yaml", seed))
         assert in_the_performers_room(scenery) <= in_the_performers_room(plain.set) + 2 * DEEPER_M
         assert len(scenery.objects) >= len(plain.set.objects) // 2
     assert len(keys) == 3

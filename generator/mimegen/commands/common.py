@@ -46,7 +46,12 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
 def _libraries_known(libraries: tuple[Path, ...]) -> Iterator[None]:
     """Make the user's libraries known to all that reads data, in processes that start too."""
     before = os.environ.get(LIBRARIES)
-    os.environ[LIBRARIES] = os.pathsep.join(str(library.resolve()) for library in libraries)
+    known = os.pathsep.join(str(library.resolve()) for library in libraries)
+    if known == before:
+        # Click closes the context of a command line that is wrong late, when others have begun.
+        yield
+        return
+    os.environ[LIBRARIES] = known
     try:
         yield
     finally:

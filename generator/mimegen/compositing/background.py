@@ -7,13 +7,11 @@ from typing import Annotated, Any, Self
 from PIL import Image
 from pydantic import AfterValidator, Field, model_validator
 
-from mimegen.base.errors import RequestError
 from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shared import completed, shared_files
-from mimegen.stage.scenery.variation import varied
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -69,29 +67,13 @@ class Background(Strict):
         return self
 
 
-def read_background(path: Path, seed: int | None = None) -> Background:
+def read_background(path: Path) -> Background:
     """Read a background; its picture's ``file`` becomes relative to the working folder.
 
-    A set gets what it uses and does not define from the folders ``shared``; with a ``seed`` it is
-    another place of its kind. Raises RequestError, naming file, line and key, for a file that is
-    absent or no YAML, a key that is misspelt, missing or out of range, a picture that is absent or
-    cannot be read, and a seed where nothing varies.
+    A set gets what it uses and does not define from the folders ``shared``. Raises RequestError,
+    naming file, line and key, for a file that is absent or no YAML, a key that is misspelt,
+    missing or out of range, and a picture that is absent or cannot be read.
     """
-    if seed is None:
-        return _read(path)
-    return _drawn(path, seed, tuple(stamp(file) for file in (path, *shared_files(path))))
-
-
-@lru_cache(maxsize=256)
-def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
-    background = _read(path)
-    if background.set is None:
-        raise RequestError(f"background {path.stem}:{seed}: only sets have seeds, and this is a"
-                           " color or a picture; leave the seed out")
-    return background.model_copy(update={"set": varied(background.set, path.stem, seed)})
-
-
-def _read(path: Path) -> Background:
     file = YamlFile(path)
     background = file.parsed(Background, _declaration(file))
     if background.picture is None:
@@ -117,26 +99,30 @@ def _declaration(file: YamlFile) -> dict[str, Any]:
     return content | {"set": completed(file, content["set"])} if "set" in content else content
 
 
-def background_key(path: Path, seed: int | None = None) -> str:
+def background_key(path: Path) -> str:
     """Return the content key of a background: what is seen of it, and its picture's bytes.
 
-    Names, descriptions, comments and what may vary are no part of it. Asked again, it looks only
-    at whether its files have changed. Raises RequestError as ``read_background`` does.
+    Names, descriptions, comments and what another seed would change are no part of it. Asked
+    again, it looks only at whether its files have changed. Raises RequestError as
+    ``read_background`` does.
     """
     files = (path, *shared_files(path))
-    declared, picture = _declared(path, seed, tuple(stamp(file) for file in files))
+    declared, picture = _declared(path, tuple(stamp(file) for file in files))
     return content_key(declared, picture and _picture_hash(picture, stamp(picture)))
 
 
 @lru_cache(maxsize=1024)
-def _declared(path: Path, seed: int | None, written: tuple[Stamp | None, ...]
-              ) -> tuple[str, Path | None]:
-    background = read_background(path, seed)
-    seen = background.model_dump(mode="json", include={"color", "picture", "set"}, exclude={
-        "picture": {"file"}, "set": {"vary"} if background.set and background.set.scatter
-        else {"vary", "scatter"}})
+def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path | None]:
+    background = read_background(path)
     picture = background.picture.file if background.picture else None
-    return content_key(seen), picture
+    return content_key(seen_of(background)), picture
+
+
+def seen_of(background: Background) -> dict[str, Any]:
+    """Return all that is seen of a background, but for its picture's bytes, as JSON holds it."""
+    unseen = {"vary"} if background.set and background.set.scatter else {"vary", "scatter"}
+    return background.model_dump(mode="json", include={"color", "picture", "set"},
+                                 exclude={"picture": {"file"}, "set": unseen})
 
 
 @lru_cache(maxsize=1024)

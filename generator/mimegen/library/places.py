@@ -1,0 +1,48 @@
+"""Backgrounds as they are asked for: a name, or a name and the seed of another such place."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import Stamp, content_key, stamp
+from mimegen.compositing.background import (
+    Background,
+    background_key,
+    read_background,
+    seen_of,
+)
+from mimegen.stage.scenery.shared import shared_files
+from mimegen.stage.scenery.variation import varied
+
+
+def place(path: Path, seed: int | None) -> Background:
+    """Return a background, with a ``seed`` another place of its kind.
+
+    Raises RequestError as ``read_background``, and for a seed where nothing varies.
+    """
+    return read_background(path) if seed is None else _drawn(path, seed, _written(path))
+
+
+def place_key(path: Path, seed: int | None) -> str:
+    """Return the content key of what is seen of a place. Raises RequestError as ``place``."""
+    if seed is None:
+        return background_key(path)
+    return _drawn_key(path, seed, _written(path))
+
+
+def _written(path: Path) -> tuple[Stamp | None, ...]:
+    return tuple(stamp(file) for file in (path, *shared_files(path)))
+
+
+@lru_cache(maxsize=256)
+def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
+    background = read_background(path)
+    if background.set is None:
+        raise RequestError(f"background {path.stem}:{seed}: only sets have seeds, and this is a"
+                           " color or a picture; leave the seed out")
+    return background.model_copy(update={"set": varied(background.set, path.stem, seed)})
+
+
+@lru_cache(maxsize=4096)
+def _drawn_key(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> str:
+    return content_key(seen_of(_drawn(path, seed, written)))

@@ -10,7 +10,13 @@ import yaml
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background, background_key, read_background
+from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place, place_key
+from mimegen.library.takes import SeededTakes, library_take
+from mimegen.plan.clips import Clip
+from mimegen.plan.plan import make_plan
+from mimegen.plan.variants import parse_variants
+from mimegen.stage.config import read_config
 from mimegen.stage.scenery.layout import box_corners, lay_out
 from mimegen.stage.scenery.scenery import Group, Scenery
 from mimegen.stage.scenery.shapes import mesh_of
@@ -166,3 +172,28 @@ def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
         assert in_the_performers_room(scenery) <= in_the_performers_room(plain.set) + 2 * DEEPER_M
         assert len(scenery.objects) >= len(plain.set.objects) // 2
     assert len(keys) == 3
+
+
+def test_variants_name_places_by_seed() -> None:
+    catalogue = Catalogue.with_libraries(())
+    takes = SeededTakes((library_take(catalogue.action("basketball"), None, 0),), range(1))
+    config = read_config(catalogue.file("config", "draft"))
+
+    def clips(variants: str, set_seed: int | None = None) -> list[Clip]:
+        cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
+        plan = make_plan(catalogue, takes, cells, config, "opengl", set_seed=set_seed)
+        return [clip for clip in plan if isinstance(clip, Clip)]
+
+    four = clips("base+aligned@0,base+aligned:7@0,base+living_room:7@0,base+living_room:8@0")
+    assert len({clip.key for clip in four}) == len({clip.sample_id for clip in four}) == 4
+    assert len({clip.shot.key for clip in four}) == 1
+    assert [clip.chosen.seed for clip in four] == [None, 7, 7, 8]
+    assert [str(clip.variant) for clip in four][1:3] == ["base+aligned:7@0", "base+living_room:7@0"]
+    mime = clips("mime", set_seed=7)
+    assert {(clip.chosen.kind, clip.chosen.seed) for clip in mime} >= {("blank", None),
+                                                                       ("aligned", 7)}
+    assert next(clip for clip in mime if str(clip.variant) == "base+aligned@0").key == four[1].key
+    with pytest.raises(RequestError, match="blank:3: only sets have seeds"):
+        clips("base+blank:3@0")
+    with pytest.raises(RequestError, match="neither a group nor"):
+        clips("base+living_room:x@0")

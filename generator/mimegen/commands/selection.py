@@ -81,6 +81,9 @@ _OPTIONS = (
     click.option("--seed", "seeds", default="0", show_default=True, callback=seed_range,
                  metavar="N|A:B",
                  help="Another seed is another take; A:B is every seed from A to before B."),
+    click.option("--set-seed", type=click.IntRange(0, 999_999_999), metavar="N",
+                 help="Other places of their kinds: another seed of every set that varies; of one"
+                      " alone, say beach:7."),
     click.option("--fault", "faults", multiple=True, metavar="NAME=AMOUNT",
                  help="Something made wrong on purpose, from 0 to 1; may be repeated"
                       " (mimegen list faults)."),
@@ -93,16 +96,17 @@ _OPTIONS = (
                  show_default=True, help="What looks for passes."),
 )
 _NAMES = ("actions", "motion", "partner", "labels", "aligned", "misaligned", "licence", "variants",
-          "character", "partner_character", "config", "take", "seeds", "faults", "style", "device",
-          "passes", "passes_from", "libraries", "reading")
+          "character", "partner_character", "config", "take", "seeds", "set_seed", "faults",
+          "style", "device", "passes", "passes_from", "libraries", "reading")
 
 
 def _selected(
     *, actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seeds: range, faults: tuple[str, ...], style: str | None, device: str, passes: str | None,
-    passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions, farm: FarmSettings,
+    seeds: range, set_seed: int | None, faults: tuple[str, ...], style: str | None, device: str,
+    passes: str | None, passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions,
+    farm: FarmSettings,
 ) -> Selection:
     wanted = None if passes is None else WantedPasses.of(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
@@ -119,7 +123,7 @@ def _selected(
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     render_config, chosen = _config_and_device(catalogue, config, device, farm)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
-                     partner_character, parse_faults(faults))
+                     partner_character, parse_faults(faults), set_seed)
     if wanted is not None and not plan.clips:
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")

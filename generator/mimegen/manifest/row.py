@@ -48,6 +48,7 @@ class StimulusFacts(RowPart):
     background_config: str | None = Field(
         None, description="blank, aligned, misaligned, or named")
     background_name: str | None = None
+    set_seed: int | None = Field(None, description="the seed that drew the place, one of its kind")
     render_config_name: str | None = None
     seed: int
     style: str | None = Field(None, description="how a score is performed; null for its own way")

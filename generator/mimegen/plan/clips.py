@@ -6,9 +6,10 @@ from pathlib import Path
 
 from mimegen.base.files import content_key
 from mimegen.base.names import path_name
-from mimegen.compositing.background import Background, background_key, read_background
+from mimegen.compositing.background import Background
 from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
+from mimegen.library.places import place, place_key
 from mimegen.plan.keys import clip_code, display_code, showing_code
 from mimegen.plan.shots import Shot
 from mimegen.plan.variants import Variant
@@ -22,26 +23,31 @@ NAMED = "named"
 
 @dataclass(frozen=True)
 class ChosenBackground:
-    """The background of a clip: ``kind`` is blank, aligned or misaligned, or ``named``."""
+    """The background of a clip: ``kind`` is blank, aligned or misaligned, or ``named``.
+
+    A ``seed`` draws another place of its kind.
+    """
 
     kind: str
     name: str
     file: Path
+    seed: int | None = None
 
     @cached_property
     def background(self) -> Background:
-        """The background as its file has it."""
-        return read_background(self.file)
+        """The background, as its file has it or as the seed draws it."""
+        return place(self.file, self.seed)
 
     @cached_property
     def key(self) -> str:
         """What is seen of it."""
-        return background_key(self.file)
+        return place_key(self.file, self.seed)
 
     @property
     def word(self) -> str:
         """What stands for it in a clip's name."""
-        return self.name if self.kind == NAMED else self.kind
+        word = self.name if self.kind == NAMED else self.kind
+        return word if self.seed is None else f"{word}:{self.seed}"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import read_background
@@ -14,6 +15,7 @@ from mimegen.faults.fault import Fault
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.places import place
 from mimegen.library.take import Take
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
 from mimegen.plan.shots import Rendering, Shot
@@ -122,6 +124,7 @@ class _Matrix:
     config: RenderConfig
     performer: str | None
     partner: str | None
+    set_seed: int | None
 
     def cells(self, kind: _Kind) -> _Cells:
         cells = _Cells({}, {})
@@ -144,7 +147,15 @@ class _Matrix:
         name = kind.background_name(variant)
         assert name is not None, "cells without a background are passed over"
         kind_of_cell = variant.background if variant.background in BACKGROUNDS else NAMED
-        return ChosenBackground(kind_of_cell, name, self.catalogue.file("background", name))
+        file = self.catalogue.file("background", name)
+        return ChosenBackground(kind_of_cell, name, file, self._set_seed(variant, file))
+
+    def _set_seed(self, variant: Variant, file: Path) -> int | None:
+        """Return the seed of a cell's place: its own, or everybody's where the place has some."""
+        if variant.set_seed is not None or self.set_seed is None:
+            return variant.set_seed
+        background = read_background(file)
+        return self.set_seed if background.set and background.set.vary else None
 
     def _members(self, variant: Variant, performers: int) -> _Members:
         name = CAST.get(variant.character, variant.character)
@@ -158,16 +169,18 @@ class _Matrix:
 
 def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Variant],
               config: RenderConfig, device: str, performer: str | None = None,
-              partner: str | None = None, faults: tuple[Fault, ...] = ()) -> Plan:
+              partner: str | None = None, faults: tuple[Fault, ...] = (),
+              set_seed: int | None = None) -> Plan:
     """Return the plan of all variants of all takes.
 
     ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
-    person of every scene. All clips have the ``faults``. ``takes`` may be made as they are asked
-    for. Raises RequestError for a cell that was asked for by name and needs a background which a
-    take does not have, for backgrounds and characters that cannot be read, and for faults that a
-    display cannot have.
+    person of every scene. All clips have the ``faults``, and those before a set that varies the
+    place that ``set_seed`` draws, unless a cell names another. ``takes`` may be made as they are
+    asked for. Raises RequestError for a cell that was asked for by name and needs a background
+    which a take does not have, for backgrounds and characters that cannot be read, and for faults
+    that a display cannot have.
     """
-    matrix = _Matrix(catalogue, variants, config, performer, partner)
+    matrix = _Matrix(catalogue, variants, config, performer, partner, set_seed)
     kinds: Counter[_Kind] = Counter()
     left_out: dict[str, None] = {}
     for take in takes:
@@ -238,7 +251,7 @@ def _check_faults(kinds: Iterable[_Cells], faults: Sequence[Fault]) -> None:
 
 def _check_backgrounds(kinds: Iterable[_Cells]) -> None:
     """Read every background before anything is rendered, so that errors come first."""
-    files = {chosen.file for cells in kinds
-             for found in cells.rendered.values() for _, chosen in found}
-    for file in sorted(files):
-        read_background(file)
+    places = {(chosen.file, chosen.seed) for cells in kinds
+              for found in cells.rendered.values() for _, chosen in found}
+    for file, seed in sorted(places, key=str):
+        place(file, seed)

@@ -1,5 +1,8 @@
 """The grammar of variants: ``character+background@angle``, with MIME's names.
 
+A background may be followed by a seed that draws another place of its kind, ``beach:7`` or
+``aligned:7``.
+
 ``pointlight@angle`` shows dots instead of a body; words after colons say how, as in
 ``pointlight:inverted:masked=40@90``: manipulations, styles, or the name of a display.
 """
@@ -37,15 +40,17 @@ CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man"}
 # Who plays the second person where nobody says; everybody else meets a double.
 PARTNERS = {"man": "woman", "woman": "man", "lights:man": "lights:woman"}
 _DISPLAY = re.compile(r"pointlight(?P<words>(:[^@:]+)*)@(?P<angle>\d+(\.\d+)?)")
-_CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@]+)@(?P<angle>\d+(\.\d+)?)")
+_CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@:]+)(:(?P<seed>\d{1,9}))?"
+                   r"@(?P<angle>\d+(\.\d+)?)")
 
 
 @dataclass(frozen=True)
 class Variant:
     """One cell of the matrix. ``character`` and ``background`` are as the user wrote them.
 
-    ``from_group`` says that it was asked for as part of a group, not by its own name. ``words``
-    are those of a point-light display, empty for the plain one, None for a rendered body.
+    ``set_seed`` draws another place of the background's kind. ``from_group`` says that it was
+    asked for as part of a group, not by its own name. ``words`` are those of a point-light display,
+    empty for the plain one, None for a rendered body.
     """
 
     character: str
@@ -53,11 +58,13 @@ class Variant:
     angle: float
     from_group: bool = False
     words: tuple[str, ...] | None = None
+    set_seed: int | None = None
 
     def __str__(self) -> str:
         if self.words is not None:
             return ":".join(("pointlight", *self.words)) + f"@{self.angle:g}"
-        return f"{self.character}+{self.background}@{self.angle:g}"
+        seed = "" if self.set_seed is None else f":{self.set_seed}"
+        return f"{self.character}+{self.background}{seed}@{self.angle:g}"
 
 
 def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> list[Variant]:
@@ -94,4 +101,5 @@ def _parse(name: str, characters: set[str], backgrounds: set[str], from_group: b
         if cell[kind] not in known:
             raise RequestError(f"variant '{name}': no {kind} '{cell[kind]}'"
                                f"{near_misses(cell[kind], known)}")
-    return Variant(cell["character"], cell["background"], float(cell["angle"]) % 360, from_group)
+    return Variant(cell["character"], cell["background"], float(cell["angle"]) % 360, from_group,
+                   set_seed=int(cell["seed"]) if cell["seed"] else None)

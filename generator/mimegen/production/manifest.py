@@ -23,6 +23,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "config_name": str(clip.variant),
         "background_config": clip.chosen.kind,
         "background_name": clip.chosen.name,
+        **({} if clip.chosen.seed is None else {"set_seed": clip.chosen.seed}),
         "render_config_name": config.name,
         "frames": clip_facts.frames,
         "width": clip_facts.width,

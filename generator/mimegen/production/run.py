@@ -1,0 +1,304 @@
+"""What became of a plan's shots and clips so far, and what each event changes about it."""
+
+import socket
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
+from mimegen.base.files import stamp
+from mimegen.compositing.clipjob import ClipJob
+from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed
+from mimegen.farm.executor import Farm, Heard, Unfit
+from mimegen.farm.logs import Logs
+from mimegen.farm.task import Task
+from mimegen.manifest.row import Row
+from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.plan.plan import CastingPlan
+from mimegen.plan.shots import Shot
+from mimegen.production.clipfolder import ClipFolder
+from mimegen.production.clips import clip_task, settled, still_of
+from mimegen.production.journal import Journal
+from mimegen.production.paces import Lesson, known_pace
+from mimegen.production.progress import Reporter
+from mimegen.production.sizes import Sizes
+from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
+from mimegen.stage.jobs import FrameDone, Ready
+from mimegen.stage.plain import NONE
+from mimegen.stage.scenery.job import SetJob
+from mimegen.store.frames import frame_name
+from mimegen.store.store import Store
+
+
+@dataclass(eq=False)
+class ShotState:
+    """A shot that was looked at: what is recorded of it, and up to where its frames are there."""
+
+    facts: dict[str, Any]
+    missing: int
+    lesson: Lesson
+    there: int = 0
+    mended: bool = False
+
+
+@dataclass(eq=False)
+class Run:
+    """The state of one carrying-out: the clips of castings that have been drawn from the plan.
+
+    ``waiting`` are the clips that lack frames or a still, by their shot; ``by_still`` those of a
+    still; ``encoding`` those that a worker has, by the file it makes. ``postponed`` and
+    ``others_stills`` are being made by another job.
+    """
+
+    store: Store
+    out: Path
+    folder: ClipFolder
+    reporter: Reporter
+    journal: Journal
+    farm: Farm
+    shots_left: int
+    logs: Logs
+    sizes: Sizes
+    further: deque[Task] = field(default_factory=deque)
+    waiting: dict[str, list[Clip]] = field(default_factory=dict)
+    by_still: dict[Path, list[Clip]] = field(default_factory=dict)
+    encoding: dict[Path, Clip] = field(default_factory=dict)
+    open: dict[str, int] = field(default_factory=dict)
+    composing: dict[Future[Row], DisplayClip] = field(default_factory=dict)
+    postponed: list[CastingPlan] = field(default_factory=list)
+    others_stills: list[Task] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    shots: dict[str, ShotState] = field(default_factory=dict)
+    lessons: dict[str, Lesson] = field(default_factory=dict)
+    stills: set[str] = field(default_factory=set)
+
+    def hear(self, heard: Heard) -> None:
+        """Take down what a worker says."""
+        self.logs.hear(heard)
+        self.sizes.hear(heard)
+
+
+def handle(event: Event | Notice | None, run: Run) -> None:
+    """Take in what happened, and hand on what follows from it."""
+    match event:
+        case Ready(device, _, program):
+            if device != NONE:
+                run.reporter.say(f"{program} renders on {device}")
+        case Unfit():
+            run.reporter.say(event.why)
+        case TaskBegun():
+            run.journal.task(event.task.title, event.worker)
+            run.reporter.begin(event.task.title, isinstance(event.task.job, SetJob))
+        case FrameDone():
+            run.journal.frame()
+            run.reporter.frame()
+        case CastingReady():
+            _take_in(event, run)
+        case CastingFailed():
+            _fail(run, _clips_of_shots(run, {shot.key for shot in event.shots}), event.why)
+        case TaskDone():
+            run.journal.task_over(event.task.title)
+            _done(run, event.task, event.seconds)
+        case TaskFailed():
+            run.journal.task_over(event.task.title, event.why)
+            _failed(run, event)
+
+
+def _take_in(event: CastingReady, run: Run) -> None:
+    """Remember what is known of a casting's shots, and compose what needs nothing more."""
+    share = round(event.missing / len(event.shots))
+    for shot in event.shots:
+        facts = run.store.shot_facts(shot.key)
+        assert facts is not None, "shots are recorded before they are told of"
+        run.shots[shot.key] = ShotState(facts, share, _lesson(run, shot))
+        clips = run.waiting.get(shot.key, ())
+        run.journal.shot(shot.key, shot.title, event.frames, [clip.sample_id for clip in clips])
+        for clip in clips:
+            still = still_of(clip, facts, run.store)
+            if still is not None:
+                run.by_still.setdefault(still, []).append(clip)
+    _count(event, run)
+    compose_ready(run, _clips_of_shots(run, [shot.key for shot in event.shots]))
+
+
+def _lesson(run: Run, shot: Shot) -> Lesson:
+    """Return where what a shot's config takes is gathered."""
+    name, device = shot.config.name, shot.rendering.device
+    if name not in run.lessons:
+        run.lessons[name] = Lesson(shot.config, device)
+        pace = known_pace(shot.config, device)
+        if pace is not None:
+            run.sizes.known[name] = pace.seconds_per_frame
+    return run.lessons[name]
+
+
+def _count(event: CastingReady, run: Run) -> None:
+    """Renew the count of frames to render, taking castings not yet drawn to be as long."""
+    mean = sum(shot.facts["frames"] for shot in run.shots.values()) / len(run.shots)
+    missing = sum(shot.missing for shot in run.shots.values())
+    expected = round(missing + run.shots_left * mean)
+    run.sizes.left = expected - run.sizes.done
+    run.reporter.expect(expected, len(run.shots) + run.shots_left)
+
+
+def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[Clip]:
+    return [clip for key in keys for clip in run.waiting.get(key, ())]
+
+
+def clips_of_task(run: Run, task: Task) -> list[Clip]:
+    """Return the waiting clips that a task of frames or of a still has to do with."""
+    if isinstance(task.job, SetJob):
+        return [clip for clip in run.by_still.get(task.job.target, ())
+                if clip in run.waiting.get(clip.shot.key, ())]
+    assert not isinstance(task.job, ClipJob), "a clip that is being made does not wait"
+    return _clips_of_shots(run, dict.fromkeys(folder.name for folder in task.job.folders))
+
+
+def _done(run: Run, task: Task, seconds: float | None) -> None:
+    if isinstance(task.job, ClipJob):
+        _settle(run, run.encoding.pop(task.job.target), seconds)
+        return
+    if isinstance(task.job, SetJob):
+        run.journal.registration.release(task.job.target.stem)
+    compose_ready(run, clips_of_task(run, task))
+
+
+def _settle(run: Run, clip: Clip, seconds: float | None) -> None:
+    """Take in a clip that a worker has encoded, in so many seconds if they were measured."""
+    shot = run.shots[clip.shot.key]
+    try:
+        row = settled(clip, shot.facts, run.store, run.folder)
+    except (RequestError, OSError) as problem:
+        _raise_full_disk(problem, clip)
+        note_failure(run, clip, str(problem))
+    else:
+        _note_success(run, clip, row)
+        if seconds is not None:
+            size = run.folder.target(clip.sample_id).stat().st_size
+            shot.lesson.encoded.add(row.frames, seconds, size)
+    _close(run, clip)
+
+
+def _failed(run: Run, event: TaskFailed) -> None:
+    """Fail the clips of a task, or mend what they failed of."""
+    job, why = event.task.job, _whole_reason(run, event)
+    if not isinstance(job, ClipJob):
+        if isinstance(job, SetJob):
+            run.journal.registration.release(job.target.stem)
+        _fail(run, clips_of_task(run, event.task), why)
+        return
+    clip = run.encoding.pop(job.target)
+    if not _mend(run, clip):
+        note_failure(run, clip, why)
+        _close(run, clip)
+
+
+def _whole_reason(run: Run, event: TaskFailed) -> str:
+    """Return why a task failed, on which machine, and where its worker's log is."""
+    if not event.worker:
+        return event.why
+    worker = event.worker if run.farm.elsewhere else f"{socket.gethostname()}, {event.worker}"
+    return f"{event.why} ({worker}; log: {run.logs.file(event.worker)})"
+
+
+def _mend(run: Run, clip: Clip) -> bool:
+    """Make the damaged frames of a clip anew, once; say whether there were any."""
+    shot = run.shots[clip.shot.key]
+    if shot.mended or not run.store.missing(clip.shot.key, shot.facts["frames"]).any():
+        return False
+    run.reporter.say(f"{clip.sample_id}: frames are damaged; they are made anew")
+    run.waiting.setdefault(clip.shot.key, []).append(clip)
+    for work in casting_tasks(CastingPlan(clip.shot.casting, (clip,)), run.store, run.stills,
+                              run.sizes.pictures):
+        if isinstance(work, Task):
+            run.further.append(work)
+        else:
+            handle(work, run)
+    run.shots[clip.shot.key].mended = True
+    return True
+
+
+def _fail(run: Run, clips: list[Clip], why: str) -> None:
+    for clip in clips:
+        _no_longer_waiting(run, clip)
+        note_failure(run, clip, why)
+
+
+def note_failure(run: Run, clip: Clip | DisplayClip, why: str) -> None:
+    """Note why a clip failed."""
+    run.failures[clip.sample_id] = why
+    run.journal.clip(clip.sample_id, why)
+
+
+def _note_success(run: Run, clip: Clip | DisplayClip, row: Row) -> None:
+    run.rows.append(row)
+    run.journal.clip(clip.sample_id)
+    run.reporter.clip(f"{clip.sample_id}: done")
+
+
+def _no_longer_waiting(run: Run, clip: Clip) -> None:
+    clips = run.waiting[clip.shot.key]
+    clips.remove(clip)
+    if not clips:
+        del run.waiting[clip.shot.key]
+
+
+def _close(run: Run, clip: Clip) -> None:
+    """Note that nothing more is done for a clip; with its shot's last, others may have the shot."""
+    key = clip.shot.key
+    run.open[key] -= 1
+    if not run.open[key]:
+        del run.open[key]
+        run.journal.registration.release(key)
+
+
+def compose_ready(run: Run, clips: list[Clip]) -> None:
+    """Have those of the clips composed that have all their frames and their still."""
+    for clip in clips:
+        shot = run.shots[clip.shot.key]
+        still = still_of(clip, shot.facts, run.store)
+        if _frames_whole(run, clip.shot.key) and (still is None or still.exists()):
+            _no_longer_waiting(run, clip)
+            task = clip_task(clip, shot.facts, run.store)
+            run.encoding[run.store.encoded(clip.key)] = clip
+            run.further.append(task)
+
+
+def _frames_whole(run: Run, key: str) -> bool:
+    """Whether all frames of a shot are there; what was found once is not looked at again."""
+    shot, folder = run.shots[key], run.store.shot_folder(key)
+    frames = shot.facts["frames"]
+    if shot.there == frames:
+        return True
+    while shot.there < frames and (seen := stamp(folder / frame_name(shot.there))):
+        shot.lesson.stored.add(1, 0.0, seen[1])
+        shot.there += 1
+    if shot.there == frames:
+        run.reporter.shot()
+    return bool(shot.there == frames)
+
+
+def collect(run: Run, wait: bool = False) -> None:
+    """Take in the clips of dots that are made; with ``wait``, at least one."""
+    for future, clip in list(run.composing.items()):
+        if not (wait or future.done()):
+            continue
+        wait = False
+        del run.composing[future]
+        try:
+            _note_success(run, clip, future.result())
+        except (RequestError, OSError, ValueError) as problem:
+            _raise_full_disk(problem, clip)
+            note_failure(run, clip, str(problem))
+        run.journal.registration.release(clip.key)
+
+
+def _raise_full_disk(problem: Exception, clip: Clip | DisplayClip) -> None:
+    if means_full_disk(problem):
+        raise DiskFullError(
+            f"no space left on the disk while writing {clip.sample_id}; free some or name"
+            " another place with --out, and run again") from problem

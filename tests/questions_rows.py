@@ -1,10 +1,13 @@
 """Manifest rows of the whole library, as a render of all takes in MIME's ten variants has them."""
 
+from functools import cache
 from pathlib import Path
 
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.manifest.file import add_rows
 from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import Interval
 from mimegen.plan.variants import MIME
 
 
@@ -13,6 +16,28 @@ def library_rows(variants: tuple[str, ...] = MIME, actions: tuple[str, ...] = ()
     return [_row(entry.action.of_take(take), take, variant)
             for name, entry in Catalogue.with_libraries(()).actions.items()
             if not actions or name in actions for take in entry.takes for variant in variants]
+
+
+def told_rows(seeds: tuple[int, ...] = (0,), variants: tuple[str, ...] = ("base+blank@0",),
+              actions: tuple[str, ...] = ()) -> list[Row]:
+    """The same with what happens in the takes that some seeds make."""
+    return [_told(row, seed) for row in library_rows(variants, actions) for seed in seeds]
+
+
+def _told(row: Row, seed: int) -> Row:
+    timeline = _timeline(row.action, row.take, seed)
+    sample = row.sample_id.replace("seed0", f"seed{seed}")
+    end = max(one.end_s for one in timeline)
+    return Row.model_validate(dict(row) | {
+        "sample_id": sample, "file_name": f"clips/{sample}.mp4", "seed": seed,
+        "frames": round(end * row.fps) + 1, "timeline": timeline})
+
+
+@cache
+def _timeline(action: str, take: str, seed: int) -> list[Interval]:
+    found = library_take(Catalogue.with_libraries(()).action(action), take, seed).timeline
+    assert found is not None
+    return found
 
 
 def written(out: Path, rows: list[Row]) -> Path:

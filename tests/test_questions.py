@@ -209,8 +209,10 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--format", "timeline"], "no row of .* says it"),
-    (["--format", "cue"], "no row of .* says it"),
+    (["--format", "timeline"], "no row has a timeline"),
+    (["--format", "cue"], "no row shows a cue"),
+    (["--size", "512"], "expected WIDTHxHEIGHT"),
+    (["--format", "timeline", "--fold", "2"], "do not go with --format timeline"),
     (["--sampling", "often"], "expected video"),
     (["--sampling", "window:5:8:8"], "holds nothing of a clip"),
     (["--frames", "there"], "say which with --sampling"),
@@ -233,7 +235,8 @@ def test_a_folder_without_clips_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("text", "frames"), [
     ("uniform:4", [1, 3, 6, 8]), ("uniform:99", [*range(10)]), ("fps:5", [0, 2, 4, 6, 8]),
-    ("fps:5:2", [0, 5]), ("window:0.2:0.6:5", [2, 4])])
+    ("fps:5:2", [0, 5]), ("middle:4", [3, 4, 5, 6]), ("middle:99", [*range(10)]),
+    ("window:0.2:0.6:5", [2, 4])])
 def test_frames_are_those_that_were_asked_for(text, frames):
     sampling = parse_sampling(text)
     assert sampling is not None and sampling.frames(10, 10) == frames

@@ -13,17 +13,24 @@ from rich.table import Table
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
 from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items
+from mimegen.evaluation.cues import (
+    CONDITIONS,
+    TASKS,
+    CueRequest,
+    cue_questions,
+    read_cue_wording,
+)
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import Question, write_questions
-from mimegen.evaluation.sampling import parse_sampling, write_frames
+from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
+from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
+from mimegen.evaluation.timeline.wording import read_wording
 from mimegen.manifest.file import MANIFEST, clip_path, read_manifest
 from mimegen.manifest.row import Row
 
-UNKNOWN = {
-    "timeline": "when the imagined thing is touched, picked up and let go, and how often",
-    "cue": "at which moment the cue is, and its explanation",
-}
+# Whose options are drawn from a timeline, and not from other actions' labels.
+TIMED = ("timeline", "cue")
 
 
 @click.command("questions")
@@ -31,21 +38,28 @@ UNKNOWN = {
 @click.option("--format", "format_", default="mc", show_default=True,
               type=click.Choice(["mc", "free", "3afc", "description", "timeline", "cue"]),
               help="MIME's multiple choice and free form; ActPLD's three alternatives and"
-                   " descriptions.")
-@click.option("--asks", default="label", show_default=True,
-              type=click.Choice(["label", "intention"]), help="What 3afc and description ask for.")
+                   " descriptions; MimeQA's questions about what happens when; ObservableToM's"
+                   " about cues.")
+@click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
+              help="What 3afc and description ask for, label or intention, and what cue does."
+                   "  [default: label; of cue: explanation]")
+@click.option("--condition", default="video", show_default=True, type=click.Choice(CONDITIONS),
+              help="What cue shows: the clip, the cue in words, or both.")
 @click.option("--prompting", default="zero-shot", show_default=True,
-              type=click.Choice(["zero-shot", "cot", "few-shot"]))
+              type=click.Choice(["zero-shot", "cot", "few-shot", "open"]),
+              help="open, for timeline: nothing to choose from, as MimeQA asks.")
 @click.option("--difficulty", type=click.Choice(["near", "far"]),
               help="Distractors as near or as far in meaning as the rules leave; else any.")
 @click.option("--fold", type=click.IntRange(1, 5),
               help="One of five folds by action: train, validation and test get options of their"
                    " own.")
 @click.option("--sampling", default="video", show_default=True, metavar="HOW",
-              help="video, uniform:K, fps:F[:MOST], window:START:END:F.")
+              help="video, uniform:K, middle:K, fps:F[:MOST], window:START:END:F.")
 @click.option("--frames", "frames_folder", type=click.Path(path_type=Path), metavar="DIR",
               help="Write the sampled frames there, a folder for each clip.")
 @click.option("--image", default="jpeg", show_default=True, type=click.Choice(["jpeg", "png"]))
+@click.option("--size", metavar="WxH", help="Fit frames into so many pixels, as 512x512.")
+@click.option("--stamp", is_flag=True, help="Write the time into each frame's corner.")
 @click.option("--templates", type=click.Path(path_type=Path), metavar="YAML",
               help="Your own wording.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
@@ -56,9 +70,11 @@ UNKNOWN = {
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
 @shared_data_option
 @exits_cleanly
-def questions_command(out: Path | None, format_: str, asks: str, prompting: str,
+def questions_command(out: Path | None, format_: str, asks: str | None, condition: str,
+                      prompting: str,
                       difficulty: str | None, fold: int | None, sampling: str,
-                      frames_folder: Path | None, image: str, templates: Path | None, seed: int,
+                      frames_folder: Path | None, image: str, size: str | None, stamp: bool,
+                      templates: Path | None, seed: int,
                       target: Path | None, audited: Path | None, as_json: bool) -> int:
     """Ask about every clip in OUT, with wrong answers that give nothing away; or audit a file."""
     if (out is None) == (audited is None):
@@ -66,23 +82,42 @@ def questions_command(out: Path | None, format_: str, asks: str, prompting: str,
     if audited is not None:
         return _audit(audited, as_json)
     assert out is not None
-    rows = _rows(out)
-    if format_ in UNKNOWN:
-        raise RequestError(f"--format {format_}: needs to know for certain {UNKNOWN[format_]}; no"
-                           f" row of {out / MANIFEST} says it, and scores do not state it, so"
-                           " nothing is asked; mc, free, 3afc and description can be")
-    request = Request(format_, asks, prompting, read_templates(format_, templates), seed,
-                      difficulty, fold, parse_sampling(sampling), sampling)
-    if frames_folder and request.sampling is None:
-        raise RequestError("--frames: say which with --sampling, as uniform:8")
-    made = questions_of(rows, request)
+    rows, pixels = _rows(out), parse_size(size)
+    if format_ in TIMED and (fold is not None or difficulty is not None):
+        raise RequestError(f"--fold and --difficulty do not go with --format {format_}")
+    asks = asks or ("explanation" if format_ == "cue" else "label")
+    if (asks in TASKS) != (format_ == "cue"):
+        raise RequestError(f"--asks {asks} does not go with --format {format_}: cue asks for"
+                           f" {', '.join(TASKS)}, others for label or intention")
+    if format_ == "cue":
+        made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
+    elif format_ == "timeline":
+        made = _of_timelines(rows, TimelineRequest(
+            prompting, read_wording(templates), seed, parse_sampling(sampling), sampling))
+    else:
+        made = questions_of(rows, Request(
+            format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
+            parse_sampling(sampling), sampling))
     if frames_folder:
-        _write_frames(out, rows, made, frames_folder, image)
+        _write_frames(out, rows, made, frames_folder, image, pixels, stamp)
     target = target or out / f"questions-{format_}.jsonl"
     write_questions(target, made)
     click.echo(f"{target}: {len(made)} questions about {len({one.action for one in made})} actions")
     _tell_origins(made)
     return DONE
+
+
+def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Question]:
+    """Make questions about timelines, and say what is not asked, and why."""
+    made, left_out = timeline_questions(rows, request)
+    counts = Counter(one.category for one in made)
+    click.echo("; ".join(f"{category}: {count}" for category, count in sorted(counts.items())))
+    for category, why in request.wording.left_out.items():
+        click.echo(f"{category}: none, {why}")
+    for aspect, count in left_out.items():
+        if count:
+            click.echo(f"{aspect}: {count} left out, so that each answer is right equally often")
+    return made
 
 
 def _rows(out: Path) -> list[Row]:
@@ -94,11 +129,16 @@ def _rows(out: Path) -> list[Row]:
 
 
 def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], folder: Path,
-                  image: str) -> None:
+                  image: str, size: tuple[int, int] | None, stamp: bool) -> None:
     row_of = {row.sample_id: row for row in rows}
     for question in made:
-        clip = clip_path(out, row_of[question.sample_id])
-        write_frames(clip, question.frames or [], folder / Path(question.clip).stem, image)
+        if question.frames is None:
+            raise RequestError("--frames: say which with --sampling, as uniform:8")
+        if not question.frames:
+            continue
+        row = row_of[question.sample_id]
+        write_frames(clip_path(out, row), question.frames, folder / Path(question.clip).stem,
+                     image, size, row.fps if stamp else None)
 
 
 def _tell_origins(made: Sequence[Question]) -> None:

@@ -136,23 +136,30 @@ def _question(row: Row, posed: Posed, order: list[int], template: str, request: 
                 request.seed, row.sample_id)
     right = row.labels if request.asks == "label" else [subject.text]
     return Question(
-        question_id=content_key(*identity)[:16], sample_id=row.sample_id, action=row.action,
-        variant=row.variant, format=request.format, prompt=filled(template, options),
-        options=options, answer=subject.text, labels=right, clip=_opaque_name(row, request.seed),
-        file_name=row.file_name, take=row.take, semantic_group=subject.group, asks=request.asks,
-        prompting=request.prompting, difficulty=request.difficulty,
+        **about_clip(row, request.seed), question_id=content_key(*identity)[:16],
+        format=request.format, prompt=filled(template, options),
+        options=options, answer=subject.text, labels=right, semantic_group=subject.group,
+        asks=request.asks, prompting=request.prompting, difficulty=request.difficulty,
         distractors=[vars(distractor) for distractor in posed.distractors], order=order,
         performance=subject.name,
         window=sampling.window(row.frames, row.fps) if sampling else [0, row.frames / row.fps],
         sampling=request.sampling_text,
         frames=sampling.frames(row.frames, row.fps) if sampling else None,
-        background_config=row.background_config, background_name=row.background_name,
-        avatar=row.avatar, angle=row.angle, fold=request.fold, split=posed.split,
-        seed=request.seed, versions=_versions(request))
+        fold=request.fold, split=posed.split, versions=versions(request.templates.about))
 
 
-def _versions(request: Request) -> dict[str, str]:
-    return {"mimegen": mimegen.__version__, "templates": request.templates.about,
+def about_clip(row: Row, seed: int) -> dict[str, Any]:
+    """Return what a question says of its clip, whatever it asks."""
+    return {
+        "sample_id": row.sample_id, "action": row.action, "variant": row.variant,
+        "clip": _opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
+        "background_config": row.background_config, "background_name": row.background_name,
+        "avatar": row.avatar, "angle": row.angle, "seed": seed}
+
+
+def versions(templates: str) -> dict[str, str]:
+    """Return what questions are made with, and whose wording they have."""
+    return {"mimegen": mimegen.__version__, "templates": templates,
             "embedding": embedding_version()}
 
 

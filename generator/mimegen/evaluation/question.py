@@ -33,6 +33,8 @@ class Question(BaseModel):
     ``order`` has, for each option, 0 where it is the answer and n for the n-th of ``distractors``.
     ``performance`` is the same for all variants of a take and its seed.
     ``frames`` are the numbers of those to show, from 0; without, the clip is shown as it is.
+    ``category`` is what a benchmark parts its tables by, ``aspect`` what is asked for, in which
+    ``condition``, and ``question`` the question without the words around it, where it has any.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -66,6 +68,10 @@ class Question(BaseModel):
     angle: float | None = None
     fold: int | None = None
     split: str | None = None
+    category: str | None = None
+    aspect: str | None = None
+    condition: str | None = None
+    question: str | None = None
     seed: int = 0
     versions: dict[str, str] = {}
 

@@ -7,19 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import imageio_ffmpeg
+from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publishing
 
-_WORD = re.compile(r"(?P<kind>uniform|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
+_WORD = re.compile(r"(?P<kind>uniform|middle|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
 # MimeQA's and ObservableToM's limits.
 MOST = {"fps": 64, "window": 32}
+# ActPLD cuts so much off either end of a clip, for poses that belong to no action.
+IDLE_SHARE = 0.1
 ENDINGS = {"jpeg": "jpg", "png": "png"}
+LARGEST = 4096
+# The height of times written on pictures, of the picture's.
+STAMP_SHARE = 0.06
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """``uniform:K``; ``fps:F`` or ``fps:F:MOST``; ``window:START:END:F``, in seconds."""
+    """``uniform:K``, ``middle:K``, ``fps:F`` or ``fps:F:MOST``, ``window:START:END:F`` (seconds).
+    """
 
     kind: str
     numbers: tuple[float, ...]
@@ -35,9 +42,13 @@ class Sampling:
     def frames(self, frames: int, fps: float) -> list[int]:
         """Return the numbers of the frames to show, from 0; each at most once.
 
-        ``uniform`` takes the middle of K equal parts; ``fps`` begins with the first frame, and
-        what would be too many are spread evenly instead. Raises RequestError for an empty window.
+        ``uniform`` takes the middle of K equal parts, ``middle`` K frames in a row about the
+        clip's middle, without a tenth at either end (ActPLD's eight); ``fps`` begins with the first
+        frame, and what would be too many are spread evenly instead. Raises RequestError for an
+        empty window.
         """
+        if self.kind == "middle":
+            return _middle(int(self.numbers[0]), frames)
         if self.kind == "uniform":
             count = int(self.numbers[0])
             return sorted({int((part + 0.5) * frames / count) for part in range(count)})
@@ -54,6 +65,13 @@ class Sampling:
         return sorted({min(int(time * fps + 0.5), frames - 1) for time in times})
 
 
+def _middle(count: int, frames: int) -> list[int]:
+    """Return frames in a row about the middle of what is left without idle ends."""
+    idle = int(frames * IDLE_SHARE)
+    first = max(idle + (frames - 2 * idle - count) // 2, 0)
+    return [*range(first, min(first + count, frames))]
+
+
 def parse_sampling(text: str) -> Sampling | None:
     """Return the sampling that a text says; None for ``video``, the clip as it is.
 
@@ -63,41 +81,87 @@ def parse_sampling(text: str) -> Sampling | None:
         return None
     match = _WORD.fullmatch(text)
     numbers = tuple(map(float, match["numbers"].split(":"))) if match else ()
-    counts = {"uniform": (1,), "fps": (1, 2), "window": (3,)}
+    counts = {"uniform": (1,), "middle": (1,), "fps": (1, 2), "window": (3,)}
     if not match or len(numbers) not in counts[match["kind"]] or not _sane(match["kind"], numbers):
-        raise RequestError(f"--sampling {text}: expected video, uniform:K, fps:F, fps:F:MOST or"
-                           " window:START:END:F, as in uniform:8 or window:2:6:8")
+        raise RequestError(f"--sampling {text}: expected video, uniform:K, middle:K, fps:F,"
+                           " fps:F:MOST or window:START:END:F, as in uniform:8 or window:2:6:8")
     return Sampling(match["kind"], numbers)
 
 
 def _sane(kind: str, numbers: tuple[float, ...]) -> bool:
-    if kind == "uniform":
+    if kind in ("uniform", "middle"):
         return numbers[0].is_integer() and numbers[0] >= 1
     if kind == "window":
         return numbers[1] > numbers[0] and numbers[2] > 0
     return numbers[0] > 0 and (len(numbers) == 1 or (numbers[1].is_integer() and numbers[1] >= 1))
 
 
-def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str) -> list[Path]:
+def parse_size(text: str | None) -> tuple[int, int] | None:
+    """Return ``512x512`` as width and height in pixels. Raises RequestError for anything else."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
+    size = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not all(16 <= side <= LARGEST for side in size):
+        raise RequestError(f"--size {text}: expected WIDTHxHEIGHT of 16 to {LARGEST} pixels, as in"
+                           " 512x512")
+    return size
+
+
+def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
+                 size: tuple[int, int] | None = None, stamp_fps: float | None = None
+                 ) -> list[Path]:
     """Write frames of a clip as ``00000.jpg`` or ``.png`` into a folder, all of them or none.
 
-    Raises RequestError where the clip cannot be read or has not all of them.
+    They are fitted into ``size``, and with ``stamp_fps``, the clip's, their time stands in a
+    corner. Raises RequestError where the clip cannot be read or has not all of them, and where the
+    folder holds others.
     """
+    names = [f"{number:05d}.{ENDINGS[kind]}" for number in frames]
     if folder.exists():
+        if sorted(file.name for file in folder.iterdir()) != names:
+            raise RequestError(f"{folder}: holds other frames of this clip; choose another folder")
         return sorted(folder.iterdir())
-    wanted = "+".join(f"eq(n\\,{number})" for number in frames)
-    quality = ["-q:v", "2"] if kind == "jpeg" else []
     with publishing(folder) as part:
         part.mkdir(parents=True)
-        done = subprocess.run(
-            [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", "-i", clip, "-vf",
-             f"select={wanted}", "-fps_mode", "passthrough", *quality,
-             part / f"part-%05d.{ENDINGS[kind]}"], capture_output=True, text=True)
-        written = sorted(part.iterdir())
-        if done.returncode or len(written) != len(frames):
-            said = done.stderr.strip().splitlines()
-            raise RequestError(f"{clip}: {len(written)} of {len(frames)} frames could be read"
-                               f"{': ' + said[0] if said else ''}")
-        for file, number in zip(written, frames, strict=True):
-            file.rename(part / f"{number:05d}.{ENDINGS[kind]}")
+        written = _read_frames(clip, frames, part / f"part-%05d.{ENDINGS[kind]}", size)
+        for file, number, name in zip(written, frames, names, strict=True):
+            if stamp_fps is not None:
+                _stamp(file, f"{number / stamp_fps:.2f} s")
+            file.rename(part / name)
     return sorted(folder.iterdir())
+
+
+def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[int, int] | None
+                 ) -> list[Path]:
+    """Return files of frames; the whole picture is in ``size``, with black bars where need be."""
+    wanted = "+".join(f"eq(n\\,{number})" for number in frames)
+    filters = [f"select={wanted}"]
+    if size is not None:
+        w, h = size
+        filters += [f"scale={w}:{h}:force_original_aspect_ratio=decrease",
+                    f"pad={w}:{h}:(ow-iw)/2:(oh-ih)/2"]
+    quality = ["-q:v", "2"] if pattern.suffix == ".jpg" else []
+    done = subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", "-i", clip, "-vf",
+         ",".join(filters), "-fps_mode", "passthrough", *quality, pattern],
+        capture_output=True, text=True)
+    written = sorted(pattern.parent.iterdir())
+    if done.returncode or len(written) != len(frames):
+        said = done.stderr.strip().splitlines()
+        raise RequestError(f"{clip}: {len(written)} of {len(frames)} frames could be read"
+                           f"{': ' + said[0] if said else ''}")
+    return written
+
+
+def _stamp(file: Path, text: str) -> None:
+    """Write a text on black into a picture's upper left corner."""
+    with Image.open(file) as opened:
+        picture = opened.convert("RGB")
+    font = ImageFont.load_default(max(round(STAMP_SHARE * picture.height), 10))
+    draw = ImageDraw.Draw(picture)
+    left, top, right, bottom = draw.textbbox((0, 0), text, font=font)
+    edge = (bottom - top) // 2
+    draw.rectangle((0, 0, right - left + 2 * edge, bottom - top + 2 * edge), fill="black")
+    draw.text((edge - left, edge - top), text, fill="white", font=font)
+    picture.save(file, **({"quality": 95} if file.suffix == ".jpg" else {}))

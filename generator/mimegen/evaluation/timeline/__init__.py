@@ -1,0 +1,1 @@
+"""Questions about what happens when: MimeQA's, from what rows know for certain."""

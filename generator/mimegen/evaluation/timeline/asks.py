@@ -1,0 +1,177 @@
+"""What one timeline can be asked: only what it says for certain, with times that leave a margin."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise, product
+
+from mimegen.evaluation.subjects import Subject
+from mimegen.manifest.timeline import PERFORMER, Hand, Interval
+
+# Life moves limbs by a tenth of a second; what is asked about lasts longer, and starts apart.
+MARGIN_S, LEAST_S, APART_S, MOMENT_S = 0.15, 0.6, 0.3, 1.0
+# A thing whose size is nearer to a limit between two answers is not asked about.
+SIZE_LIMITS, SIZE_MARGIN = (0.2, 0.6, 1.2), 0.12
+STEPS = 4
+SIDES: tuple[Hand, Hand] = ("left", "right")
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question before it is worded.
+
+    ``answer`` is a number of the aspect's choices, or a text. ``options`` are all texts that are
+    offered; with none they are the aspect's choices or, where there is a ``subject``, are chosen
+    among others.
+    """
+
+    aspect: str
+    answer: int | str
+    span: Span
+    words: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    subject: Subject | None = None
+
+
+def asks_of(timeline: Sequence[Interval], subject: Subject, nothing: str) -> Iterator[Ask]:
+    """Yield what can be asked of a performance; ``nothing`` is the word for an empty hand."""
+    whole = 0.0, float(max(one.end_s for one in timeline))
+    yield from _of_things(timeline, subject)
+    yield from islice(_of_content(timeline, nothing), 2)
+    yield from _of_single_steps(timeline)
+    yield from _of_order(timeline, whole)
+    counts = Counter((one.name, one.performer) for one in timeline if one.kind == "step")
+    for (name, who), count in counts.items():
+        if count > 1 or _momentary(timeline, name):
+            yield Ask("often", count - 1, whole, {"step": name, "who": who})
+
+
+def _momentary(timeline: Sequence[Interval], step: str) -> bool:
+    """Whether what is done once is so short that nobody would count parts of it."""
+    return all(one.end_s - one.start_s <= MOMENT_S for one in timeline if one.name == step)
+
+
+def _of_things(timeline: Sequence[Interval], subject: Subject) -> Iterator[Ask]:
+    for thing in _things(timeline):
+        spans = [(span, state) for span, state in _states(timeline, thing) if _long(span)]
+        alone = [_inner(span) for span, state in spans
+                 if state and not _others(timeline, thing, span)]
+        if alone:
+            about = Subject(subject.action, f"{subject.name}#{thing}", thing, frozenset({thing}),
+                            subject.group)
+            yield Ask("thing", thing, alone[0], subject=about)
+            yield from _of_size(timeline, thing, alone[0])
+        for span, state in spans:
+            yield Ask("hand", _hand_choice(state), _inner(span), {"thing": thing})
+
+
+def _others(timeline: Sequence[Interval], thing: str, span: Span) -> bool:
+    """Whether another thing is held between two moments."""
+    return any(one.name != thing and one.start_s < span[1] and one.end_s > span[0]
+               for one in _held_by(timeline, PERFORMER))
+
+
+def _of_size(timeline: Sequence[Interval], thing: str, span: Span) -> Iterator[Ask]:
+    found = [one.object.size_m for one in timeline
+             if one.name == thing and one.object is not None and one.object.size_m is not None]
+    if found and all(abs(found[0] / limit - 1) > SIZE_MARGIN for limit in SIZE_LIMITS):
+        yield Ask("size", sum(found[0] > limit for limit in SIZE_LIMITS), span)
+
+
+def _of_content(timeline: Sequence[Interval], nothing: str) -> Iterator[Ask]:
+    """Yield pairs: when a hand holds a thing, and when it, or the other one, holds nothing."""
+    for thing in _things(timeline):
+        for side, other in product(SIDES, SIDES):
+            full = [span for span, state in _states(timeline, thing)
+                    if state == {side} and _long(span)]
+            free = [span for span in _free(timeline, other) if _long(span)]
+            if full and free:
+                options = thing, nothing
+                yield Ask("held", thing, _inner(full[0]), {"hand": side}, options)
+                yield Ask("held", nothing, _inner(free[0]), {"hand": other}, options)
+
+
+def _things(timeline: Sequence[Interval]) -> list[str]:
+    return sorted({one.name for one in timeline if one.kind == "held"})
+
+
+def _hand_choice(state: set[str]) -> int:
+    """Return the number of a choice: left, right, both, neither."""
+    return {frozenset({"left"}): 0, frozenset({"right"}): 1, frozenset(SIDES): 2}.get(
+        frozenset(state), 3)
+
+
+def _held_by(timeline: Sequence[Interval], who: str) -> list[Interval]:
+    return [one for one in timeline if one.kind == "held" and one.performer == who]
+
+
+def _states(timeline: Sequence[Interval], thing: str) -> Iterator[tuple[Span, set[str]]]:
+    """Yield the spans between which the hands that hold a thing change, with these hands."""
+    held = [one for one in _held_by(timeline, PERFORMER) if one.name == thing]
+    for span in pairwise(_moments(timeline, held)):
+        yield span, {one.hand for one in held if one.hand is not None
+                     and one.start_s <= span[0] and one.end_s >= span[1]}
+
+
+def _moments(timeline: Sequence[Interval], some: Sequence[Interval]) -> list[float]:
+    """Return when any of some intervals begins or ends, and the clip does."""
+    end = max(one.end_s for one in timeline)
+    return sorted({0.0, float(end), *(float(moment) for one in some
+                                      for moment in (one.start_s, one.end_s))})
+
+
+def _free(timeline: Sequence[Interval], side: str) -> Iterator[Span]:
+    """Yield when a hand holds and touches nothing, nor does anything with a thing."""
+    busy = [one for one in timeline if one.performer == PERFORMER and one.hand in (side, None)
+            and (one.kind in ("held", "contact") or (one.kind == "step" and one.object))]
+    for start, end in pairwise(_moments(timeline, busy)):
+        if not any(one.start_s < end and one.end_s > start for one in busy):
+            yield start, end
+
+
+def _long(span: Span) -> bool:
+    return span[1] - span[0] >= LEAST_S + 2 * MARGIN_S
+
+
+def _inner(span: Span) -> Span:
+    return span[0] + MARGIN_S, span[1] - MARGIN_S
+
+
+def _of_single_steps(timeline: Sequence[Interval]) -> Iterator[Ask]:
+    """Yield which hand does what one hand does."""
+    for one in timeline:
+        if one.kind == "step" and one.hand is not None:
+            yield Ask("step hand", SIDES.index(one.hand), (float(one.start_s), float(one.end_s)),
+                      {"step": one.name, "who": one.performer})
+
+
+def _of_order(timeline: Sequence[Interval], whole: Span) -> Iterator[Ask]:
+    """Yield which step comes in which place, each right once, and what comes before what."""
+    steps = _told_apart(timeline)[:STEPS]
+    if len(steps) < 3:
+        return
+    options = tuple(_said(one) for one in steps)
+    for place, one in enumerate(options):
+        yield Ask("order", one, whole, {"place": str(place)}, options)
+    for number, (one, then) in enumerate(zip(options[::2], options[1::2], strict=False)):
+        pair = (one, then) if number % 2 == 0 else (then, one)
+        yield Ask("before", number % 2, whole, {"one": pair[0], "other": pair[1]})
+
+
+def _told_apart(timeline: Sequence[Interval]) -> list[Interval]:
+    """Return the steps that are seen once and do not begin together, in their order."""
+    found = [one for one in timeline if one.kind == "step"]
+    counts = Counter((one.name, one.performer) for one in found)
+    single = [one for one in found if counts[one.name, one.performer] == 1]
+    apart: list[Interval] = []
+    for one in single:
+        if not apart or one.start_s - apart[-1].start_s >= APART_S:
+            apart.append(one)
+    return apart
+
+
+def _said(one: Interval) -> str:
+    """Return a step with who does it."""
+    who = "the person" if one.performer == PERFORMER else "the other person"
+    return f"{who} {one.name}"

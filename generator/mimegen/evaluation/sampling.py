@@ -164,4 +164,5 @@ def _stamp(file: Path, text: str) -> None:
     edge = (bottom - top) // 2
     draw.rectangle((0, 0, right - left + 2 * edge, bottom - top + 2 * edge), fill="black")
     draw.text((edge - left, edge - top), text, fill="white", font=font)
-    picture.save(file, **({"quality": 95} if file.suffix == ".jpg" else {}))
+    # PNG knows no quality.
+    picture.save(file, quality=95)

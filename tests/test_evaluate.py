@@ -1,15 +1,23 @@
 import json
+import re
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
+import imageio_ffmpeg
 import pytest
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.answers import Answer, read_answers
+from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.reading import chosen_option, final_phrase
-from mimegen.evaluation.scoring import contrasts, report, score
+from mimegen.evaluation.results.clips import failures
+from mimegen.evaluation.results.page import write_page
+from mimegen.evaluation.scoring import Scored, score
+from mimegen.evaluation.tables import actpld, report, validity
 from mimegen.evaluation.templates import read_templates
 from questions_rows import library_rows
 
@@ -132,3 +140,103 @@ def test_an_answer_given_twice_is_refused(tmp_path):
     file.write_text(f"{line}\n{line}\n")
     with pytest.raises(RequestError, match=r"line 2: m answers question .* twice"):
         read_answers([file], questions)
+
+
+# Tables, contrasts and the report's page
+
+
+def test_people_s_answers_are_pooled_and_their_contrasts_go_by_actions():
+    questions = sorted(asked("mc"), key=lambda one: one.question_id)
+    answers = [replace(told(one, (number + place) % 3 > 0), rater=f"r{place}", model="people")
+               for number, one in enumerate(questions) for place in range(3)]
+    [table] = report(score(answers, "wordllama"), questions)["models"]
+    assert (table["model"], table["answered"]) == ("people", 3 * len(questions))
+    [contrast] = table["contrasts"]
+    assert contrast["test"] == "t over actions"
+    assert contrast["difference"] == pytest.approx(0)
+    assert contrast["p"] > 0.9
+
+
+def test_intervals_are_wider_where_answers_of_an_action_go_together():
+    questions = asked("mc", ("base+blank@0", "base+aligned@0", "woman+blank@0"))
+    rights = {one.action: number % 2 == 0 for number, one in enumerate(
+        sorted(questions, key=lambda one: one.action))}
+    [table] = report(score([told(one, rights[one.action]) for one in questions], "wordllama"),
+                     questions)["models"]
+    widths = [table[name][1] - table[name][0] for name in ("wilson", "by_action", "bootstrap")]
+    assert widths[0] < 0.75 * widths[1] and widths[0] < 0.75 * widths[2]
+    # Three answers go as one: the bootstrap is about as wide as the t over actions.
+    assert widths[1] == pytest.approx(widths[2], rel=0.25)
+
+
+def test_validity_has_the_precision_and_recall_of_known_answers():
+    [one] = asked("mc", ("base+blank@0",))[:1]
+    kinds = [("valid", "valid")] * 6 + [("valid", "invalid")] * 2 + [("invalid", "valid")] * 3
+    scored = [Scored(one.model_copy(update={"options": ["valid", "invalid"], "answer": answer}),
+                     "m", said, said == answer) for answer, said in kinds]
+    assert validity(scored) == {"precision": 6 / 9, "recall": 6 / 8, "f1": 12 / 17}
+
+
+def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
+    questions = [one for format_ in ("3afc", "description") for asks in ("label", "intention")
+                 for one in questions_of(library_rows(("base+blank@0",)), Request(
+                     format_, asks, "zero-shot", read_templates(format_, None)))]
+    shares = {"a": 10, "b": 30, "c": 50}
+    scored = [Scored(one, model, "x", number % 77 < share + (one.asks == "label"))
+              for model, share in shares.items()
+              for format_ in ("3afc", "description") for asks in ("label", "intention")
+              for number, one in enumerate(found for found in questions
+                                           if (found.format, found.asks) == (format_, asks))]
+    tables = actpld(scored)
+    assert tables is not None
+    found = tables["one person"]
+    assert [(row["model"], row["type"]) for row in found["rows"]][:2] == [
+        ("a", "intention"), ("a", "label")]
+    assert found["rows"][1]["3afc"]["right"] == 11
+    assert found["spearman"]["rho"] == pytest.approx(1.0) and found["spearman"]["n"] == 6
+    assert actpld([one for one in scored if one.question.format == "mc"]) is None
+
+
+def little_clip(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
+                    "testsrc=size=640x360:rate=30:duration=2", "-pix_fmt", "yuv420p", path],
+                   check=True)
+
+
+def test_the_report_is_one_page_that_needs_nothing_else_and_shows_failed_clips(tmp_path):
+    questions = asked("mc")
+    worst = sorted({one.action for one in questions})[0]
+    answers = [told(one, one.action != worst and number % 4 > 0)
+               for number, one in enumerate(questions)]
+    answers += [replace(told(one, one.action != worst), model="<b>& other")
+                for one in questions]
+    shown = next(one for one in questions
+                 if one.action == worst and one.variant == "base+blank@0")
+    little_clip(tmp_path / shown.file_name)
+    scored = score(answers, "wordllama")
+    content = {"questions": "q", "similarity": "wordllama", **report(scored, questions)}
+    page = write_page(content, failures(scored, tmp_path), tmp_path / "report").read_text()
+    assert re.findall(r'(?:src|href)="(?!data:)', page) == []
+    assert page.count("data:video/mp4") == 1 and page.count("data:image/png") == 2
+    assert "&lt;b&gt;&amp; other" in page and "<b>& other" not in page
+    assert "base+aligned@0 minus base+blank@0" in page
+    assert f"{worst}, base+blank@0" in page
+    assert len(page) < 2_000_000
+    plots = sorted((tmp_path / "report").glob("*.png"))
+    assert [plot.stem for plot in plots] == [
+        "mc-label-zero-shot-contrasts", "mc-label-zero-shot-variants"]
+    again = write_page(content, failures(scored, tmp_path), tmp_path / "again").read_text()
+    assert again == page
+
+
+def test_a_clip_that_cannot_be_read_is_said_to_be_missing(tmp_path):
+    questions = asked("mc", ("base+blank@0",))
+    scored = score([told(one, False) for one in questions], "wordllama")
+    (tmp_path / "clips").mkdir()
+    (tmp_path / questions[0].file_name).write_text("no clip")
+    failed = failures(scored, tmp_path)
+    assert len(failed) == 12 and not any(one.video for one in failed)
+    content = {"questions": "q", "similarity": "wordllama", **report(scored, questions)}
+    page = write_page(content, failed, tmp_path / "report").read_text()
+    assert "12 of the clips were not found" in page

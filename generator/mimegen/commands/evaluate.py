@@ -8,37 +8,86 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
-from mimegen.evaluation.answers import read_answers
-from mimegen.evaluation.question import read_questions
-from mimegen.evaluation.scoring import Scored, report, score
+from mimegen.evaluation.answers import PEOPLE, read_answers
+from mimegen.evaluation.judge import Judge, checked_url
+from mimegen.evaluation.question import Question, read_questions
+from mimegen.evaluation.raters import people_report, read_people, read_scores
+from mimegen.evaluation.scoring import Scored, score
+from mimegen.evaluation.tables import report
+
+_FILE = click.Path(path_type=Path)
 
 
 @click.command("evaluate")
-@click.argument("questions", type=click.Path(path_type=Path))
-@click.argument("answers", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("questions", type=_FILE)
+@click.argument("answers", type=_FILE, nargs=-1, required=True)
 @click.option("--similarity", type=click.Choice(["wordllama", "minilm"]), default="wordllama",
               show_default=True, help="How free answers are compared with the labels.")
+@click.option("--judge", "url", metavar="URL",
+              help="Instead, let a model judge free answers, at any OpenAI-compatible address, as"
+                   " http://localhost:8000/v1. The key is OPENAI_API_KEY's.")
+@click.option("--judge-model", metavar="NAME", help="Which model judges.")
+@click.option("--judge-cache", type=_FILE, metavar="FILE",
+              help="Where verdicts are kept.  [default: judge.jsonl beside QUESTIONS]")
+@click.option("--scores", "given", type=_FILE, metavar="FILE",
+              help="A metric's scores, to be compared with people's mean opinions: JSON lines of"
+                   " question_id or sample_id, and score.")
+@click.option("--clips", type=_FILE, metavar="DIR",
+              help="Where clips lie, for the report.  [default: the folder of QUESTIONS]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--report", "folder", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write report.json, and scored.jsonl as mimegen contamination reads it.")
+@click.option("--report", "folder", type=_FILE, metavar="DIR",
+              help="Write an HTML page, plots, report.json, and scored.jsonl as mimegen"
+                   " contamination reads it.")
 @exits_cleanly
-def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str, as_json: bool,
-                     folder: Path | None) -> int:
-    """Score ANSWERS, JSON lines of question_id, model and output, to QUESTIONS."""
+def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str, url: str | None,
+                     judge_model: str | None, judge_cache: Path | None, given: Path | None,
+                     clips: Path | None, as_json: bool, folder: Path | None) -> int:
+    """Score ANSWERS to QUESTIONS.
+
+    ANSWERS are JSON lines of question_id, model and output, what mimegen study exports, or the logs
+    of Inspect (.eval, .json) and lmms-eval (samples, .jsonl).
+    """
+    if (url is None) != (judge_model is None):
+        raise RequestError("--judge and --judge-model go together: an address and a model's name")
+    judge = Judge(checked_url(url), judge_model, judge_cache or questions.with_name("judge.jsonl")
+                  ) if url and judge_model else None
     asked = read_questions(questions)
-    scored = score(read_answers(answers, asked), similarity)
-    content = {"questions": str(questions), "similarity": similarity, **report(scored, asked)}
+    scored = score(read_answers(answers, asked), similarity, judge)
+    content = {"questions": str(questions), "similarity": _by(similarity, judge),
+               **report(scored, asked), "people": _people(answers, asked, given)}
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
-        publish(folder / "report.json", text + "\n")
-        publish(folder / "scored.jsonl", "".join(map(_line, scored)))
+        _write(content, text, scored, folder, clips or questions.parent)
     if as_json:
         click.echo(text)
     else:
         _show(content)
     return DONE
+
+
+def _by(similarity: str, judge: Judge | None) -> str:
+    return similarity if judge is None else f"judge {judge.model} at {judge.url}"
+
+
+def _people(answers: tuple[Path, ...], asked: list[Question], given: Path | None
+            ) -> dict[str, Any] | None:
+    """Return what is to be said of people; None where none answered."""
+    said = read_people(answers, asked)
+    return people_report(said, read_scores(given) if given else None) if said.raters else None
+
+
+# Plots take a second to import, which only a report should wait for.
+def _write(content: dict[str, Any], text: str, scored: list[Scored], folder: Path, clips: Path
+           ) -> None:
+    from mimegen.evaluation.results.clips import failures
+    from mimegen.evaluation.results.page import write_page
+
+    publish(folder / "report.json", text + "\n")
+    publish(folder / "scored.jsonl", "".join(map(_line, scored)))
+    click.echo(write_page(content, failures(scored, clips), folder), err=True)
 
 
 def _line(one: Scored) -> str:
@@ -48,6 +97,7 @@ def _line(one: Scored) -> str:
         "action": question.action, "variant": question.variant, "format": question.format,
         "prompting": question.prompting, "model": one.model, "correct": one.right,
         "said": one.said, "answer": question.answer, "similarity": one.similarity,
+        "category": question.category, "aspect": question.aspect, "rater": one.rater,
         "clip": question.file_name}, ensure_ascii=False) + "\n"
 
 
@@ -55,20 +105,31 @@ def _show(content: dict[str, Any]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for one in content["models"]:
         words = [one["model"], one["format"], one["asks"], one["prompting"]]
-        left = one["asked"] - one["answered"]
+        left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0
         console.print(" ".join(words) + f": {one['answered']} answers"
                       + (f", {left} questions not answered" if left else ""), markup=False)
-        console.print(_variants(one))
+        console.print(_shares("variant", one["variants"], one))
+        if "categories" in one:
+            console.print(_shares("category", one["categories"], one))
         if one["contrasts"]:
             console.print(_contrasts(one))
+    people = content["people"]
+    if people:
+        console.print(f"people: {len(people['raters'])}, {people['flagged']} flagged")
+        for rater in people["raters"]:
+            if rater["flags"]:
+                console.print(f"  {rater['rater']}: {'; '.join(rater['flags'])}", markup=False)
+        for scale, found in people["scales"].items():
+            console.print(f"  {scale}: {len(found['clips'])} clips,"
+                          f" alpha {_alpha(found['alpha'])}", markup=False)
 
 
-def _variants(one: dict[str, Any]) -> Table:
+def _shares(heading: str, parts: dict[str, Any], one: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("variant")
+    table.add_column(heading)
     for heading in ("right", "of", "accuracy", "Wilson 95 %", "by action 95 %", "unparsed"):
         table.add_column(heading, justify="right")
-    for name, share in [*one["variants"].items(), ("all", one)]:
+    for name, share in [*parts.items(), ("all", one)]:
         table.add_row(name, str(share["right"]), str(share["answered"]), f"{share['accuracy']:.1%}",
                       _span(share["wilson"]), _span(share["by_action"]), f"{share['unparsed']:.1%}")
     return table
@@ -88,3 +149,7 @@ def _contrasts(one: dict[str, Any]) -> Table:
 
 def _span(interval: list[float]) -> str:
     return f"{interval[0]:.1%} to {interval[1]:.1%}"
+
+
+def _alpha(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"

@@ -1,41 +1,66 @@
-"""What models said: files of answers."""
+"""What models and people said: files of answers, and logs of harnesses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.question import Question, json_lines
+from mimegen.evaluation.logs import Said, said_in
+from mimegen.evaluation.question import Question
+
+# All people are one row of a table, for each of them sees a part of the clips.
+PEOPLE = "people"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A model's whole output to a question."""
+    """A model's whole output to a question; of people, ``rater`` tells who it was."""
 
     question: Question
     model: str
     output: str
+    rater: str | None = None
 
 
 def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[Answer]:
-    """Read JSON lines ``{"question_id", "model", "output"}``; an output may be null.
+    """Read JSON lines ``{"question_id", "model", "output"}`` or harnesses' logs.
 
-    Raises RequestError naming the line that lacks a key, answers no question, or answers again.
+    An output may be null. People's ratings and attention checks are no answers. Raises
+    RequestError naming the line that lacks a key, answers no question, or answers again.
     """
     known = {question.question_id: question for question in questions}
     answers: dict[tuple[str, str], Answer] = {}
-    for path in paths:
-        for number, content in json_lines(path):
-            where = f"{path}: line {number}"
-            name, model, output = (content.get(key) for key in ("question_id", "model", "output"))
-            if not isinstance(name, str) or not isinstance(model, str) or "output" not in content:
-                raise RequestError(f"{where}: expected question_id, model and output")
-            if output is not None and not isinstance(output, str):
-                raise RequestError(f"{where}: output: expected a text or null")
-            if name not in known:
-                raise RequestError(f"{where}: no question {name!r}; are these"
-                                   " the answers to another file of questions?")
-            if (name, model) in answers:
-                raise RequestError(f"{where}: {model} answers question {name} twice")
-            answers[name, model] = Answer(known[name], model, output or "")
+    for where, content in lines_in(paths, known):
+        if "ratings" in content or content.get("golden"):
+            continue
+        name, rater = content["question_id"], content.get("rater")
+        who = content["model"] if rater is None else f"rater {rater}"
+        if (name, who) in answers:
+            raise RequestError(f"{where}: {who} answers question {name} twice")
+        answers[name, who] = Answer(known[name], content["model"] if rater is None else PEOPLE,
+                                    content["output"] or "", rater)
     return list(answers.values())
+
+
+def lines_in(paths: Sequence[Path], known: dict[str, Question]
+             ) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is said in files, each with its place. Raises RequestError as read_answers."""
+    for path in paths:
+        for said in said_in(path):
+            yield said.where, _checked(said, known)
+
+
+def _checked(said: Said, known: dict[str, Question]) -> dict[str, Any]:
+    content = said.content
+    name, model, output = (content.get(key) for key in ("question_id", "model", "output"))
+    if not isinstance(name, str) or not isinstance(model, str) or "output" not in content:
+        raise RequestError(f"{said.where}: expected question_id, model and output")
+    if output is not None and not isinstance(output, str):
+        raise RequestError(f"{said.where}: output: expected a text or null")
+    if not isinstance(content.get("rater", ""), str):
+        raise RequestError(f"{said.where}: rater: expected a name")
+    if name not in known:
+        raise RequestError(f"{said.where}: no question {name!r}; are these the answers to another"
+                           " file of questions?")
+    return content

@@ -154,7 +154,8 @@ def about_clip(row: Row, seed: int) -> dict[str, Any]:
         "sample_id": row.sample_id, "action": row.action, "variant": row.variant,
         "clip": _opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
         "background_config": row.background_config, "background_name": row.background_name,
-        "avatar": row.avatar, "angle": row.angle, "seed": seed}
+        "avatar": row.avatar, "angle": row.angle, "seed": seed,
+        "people": 2 if row.partner_avatar or (row.performers or 1) > 1 else 1}
 
 
 def versions(templates: str) -> dict[str, str]:

@@ -35,6 +35,7 @@ class Question(BaseModel):
     ``frames`` are the numbers of those to show, from 0; without, the clip is shown as it is.
     ``category`` is what a benchmark parts its tables by, ``aspect`` what is asked for, in which
     ``condition``, and ``question`` the question without the words around it, where it has any.
+    ``people`` is how many the clip shows.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -71,6 +72,7 @@ class Question(BaseModel):
     category: str | None = None
     aspect: str | None = None
     condition: str | None = None
+    people: int | None = None
     question: str | None = None
     seed: int = 0
     versions: dict[str, str] = {}

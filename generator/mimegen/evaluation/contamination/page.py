@@ -1,7 +1,5 @@
 """The verdict as a page that stands alone, with plots beside it."""
 
-import base64
-import html
 import json
 from pathlib import Path
 from string import Template
@@ -20,6 +18,7 @@ from mimegen.evaluation.contamination.verdict import (
     Report,
 )
 from mimegen.evaluation.contamination.words import METHOD, as_json, paragraph
+from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.statistics import Interval
 
 _HEADLINES = {FALL: "Falls on unseen clips", SMALL_FALL: "Falls, but by less than the margin",
@@ -48,36 +47,31 @@ def write_report(report: Report, folder: Path) -> Path:
 def _page(report: Report, plots: dict[str, bytes]) -> str:
     template = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
     return template.substitute(
-        method=_escape(METHOD), margin=f"{100 * report.margin:g}",
+        style=style(),
+        method=escape(METHOD), margin=f"{100 * report.margin:g}",
         models="".join(_model(judged, report) for judged in report.judged),
         warnings=_warnings(report), numbers=_numbers(report), balance=_balance(report),
-        plots="".join(_figure(_TITLES[name], picture) for name, picture in plots.items()))
+        plots="".join(figure(_TITLES[name], picture) for name, picture in plots.items()))
 
 
 def _model(judged: Judged, report: Report) -> str:
     kind = judged.verdict.replace(" ", "-")
-    return (f'<article class="{kind}"><h2>{_escape(judged.name)}</h2>'
+    return (f'<article class="{kind}"><h2>{escape(judged.name)}</h2>'
             f'<p class="verdict">{_HEADLINES[judged.verdict]}</p>'
-            f"<blockquote>{_escape(paragraph(judged, report))}</blockquote></article>\n")
+            f"<blockquote>{escape(paragraph(judged, report))}</blockquote></article>\n")
 
 
 def _warnings(report: Report) -> str:
     if not report.warnings:
         return ""
-    items = "".join(f"<li>{_escape(warning)}</li>" for warning in report.warnings)
+    items = "".join(f"<li>{escape(warning)}</li>" for warning in report.warnings)
     return f'<section class="warnings"><h2>Warnings</h2><ul>{items}</ul></section>'
-
-
-def _figure(title: str, picture: bytes) -> str:
-    data = base64.b64encode(picture).decode()
-    return (f'<figure><figcaption>{title}</figcaption><img alt="{title}"'
-            f' src="data:image/png;base64,{data}"></figure>\n')
 
 
 def _numbers(report: Report) -> str:
     heads = ("Model", "Seen", "Unseen", "Fall, points", "Bootstrap (BCa)", "p", "p (Holm)",
              "McNemar: seen only / unseen only, p", "Mixed logistic: odds ratio", "Placebo, points")
-    return _table(heads, [_number_cells(judged) for judged in report.judged])
+    return table(heads, [_number_cells(judged) for judged in report.judged])
 
 
 def _number_cells(judged: Judged) -> list[str]:
@@ -107,18 +101,6 @@ def _interval(ends: Interval, scale: float) -> str:
 def _balance(report: Report) -> str:
     if not report.balance:
         return "<p>No manifest was given, so that nothing else is known of the clips.</p>"
-    return _table(("Factor", "Seen", "Unseen", "Difference", ""), [
+    return table(("Factor", "Seen", "Unseen", "Difference", ""), [
         [factor.factor, factor.seen, factor.unseen, f"{factor.difference:.2f}",
          "" if factor.balanced else "differs"] for factor in report.balance])
-
-
-def _table(heads: tuple[str, ...], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{_escape(cell)}</th>' for cell in heads)
-    body = "".join("<tr>" + "".join(f"<td>{_escape(cell)}</td>" for cell in row) + "</tr>"
-                   for row in rows)
-    return (f'<div class="table"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>")
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=True)

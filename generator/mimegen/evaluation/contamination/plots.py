@@ -1,55 +1,27 @@
 """Plots of a report, as PNG."""
 
-import io
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from mimegen.evaluation.charts import png, rows_of
 from mimegen.evaluation.contamination.verdict import Accuracy, Comparison, Report
 
 # Told apart in gray and by people who see colors otherwise, and by their shape.
 SEEN, UNSEEN = "#b3391f", "#2b6ca3"
-_ROW_INCHES = 0.42
-_NAME_LETTERS = 40
 
 
 def plots_of(report: Report) -> dict[str, bytes]:
     """Return PNG pictures by name: accuracy, fall and, where there are any, variants."""
-    plots = {"accuracy": _png(_accuracy(report)), "fall": _png(_falls(report))}
+    plots = {"accuracy": png(_accuracy(report)), "fall": png(_falls(report))}
     if any(judged.variants for judged in report.judged):
-        plots["variants"] = _png(_variants(report))
+        plots["variants"] = png(_variants(report))
     return plots
 
 
-def _png(figure: Figure) -> bytes:
-    packed = io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(packed, format="png", metadata={"Software": None})
-    return packed.getvalue()
-
-
-def _rows(names: Sequence[str]) -> tuple[Figure, Axes]:
-    """Return an empty plot with one row for each name, the first on top."""
-    figure = Figure(figsize=(8, 1.3 + _ROW_INCHES * len(names)), dpi=130, layout="constrained")
-    axes: Axes = figure.add_subplot()
-    axes.set_yticks(range(len(names)), [_short(name) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.grid(axis="x", color="#dddddd")
-    axes.set_axisbelow(True)
-    return figure, axes
-
-
-def _short(name: str) -> str:
-    # A dollar would start mathematics.
-    shown = name if len(name) <= _NAME_LETTERS else name[:_NAME_LETTERS - 1] + "…"
-    return shown.replace("$", r"\$")
-
-
 def _accuracy(report: Report) -> Figure:
-    figure, axes = _rows([judged.name for judged in report.judged])
+    figure, axes = rows_of([judged.name for judged in report.judged])
     for row, judged in enumerate(report.judged):
         _arm(axes, row - 0.13, judged.whole.seen, SEEN, "o", "seen" if row == 0 else None)
         _arm(axes, row + 0.13, judged.whole.unseen, UNSEEN, "s", "unseen" if row == 0 else None)
@@ -81,7 +53,7 @@ def _variants(report: Report) -> Figure:
 
 
 def _forest(found: Sequence[tuple[str, Comparison]], margin: float) -> Figure:
-    figure, axes = _rows([name for name, _ in found])
+    figure, axes = rows_of([name for name, _ in found])
     axes.axvspan(-100 * margin, 100 * margin, color="#e9f1ee", zorder=0,
                  label=f"margin of {100 * margin:g} points")
     axes.axvline(0, color="#555555", linewidth=1)

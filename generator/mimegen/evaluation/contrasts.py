@@ -1,0 +1,109 @@
+"""What the benchmark is about: one variant minus another, all else equal."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.statistics import (
+    Estimate,
+    McNemar,
+    cluster_bootstrap,
+    holm,
+    weighted_mean,
+)
+
+# The second variant minus the first.
+CONTRASTS = {
+    "aligned background": ("base+blank@0", "base+aligned@0"),
+    "misaligned background": ("base+blank@0", "base+misaligned@0"),
+    "woman": ("base+blank@0", "woman+blank@0"),
+    "spacesuit": ("base+blank@0", "adversarial+blank@0"),
+    "aligned background, spacesuit": ("adversarial+blank@0", "adversarial+aligned@0"),
+    "misaligned background, spacesuit": ("adversarial+blank@0", "adversarial+misaligned@0"),
+    "from 90 degrees": ("base+blank@0", "base+blank@90"),
+    "from 180 degrees": ("base+blank@0", "base+blank@180"),
+    "from 270 degrees": ("base+blank@0", "base+blank@270"),
+}
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One performance in both variants: the shares of answers that are right."""
+
+    action: str
+    first: float
+    second: float
+
+    @property
+    def single(self) -> bool:
+        """Whether each share is of one answer, or all agree."""
+        return {self.first, self.second} <= {0.0, 1.0}
+
+
+def contrasts(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+    """Return the contrasts that the answers hold, of performances that both variants show.
+
+    ``difference`` is of shares, ``interval`` is t's over actions and ``bootstrap`` the BCa one.
+    ``p`` is McNemar's exact test where each clip has one answer, as a model's; of people it is
+    that of t over actions. ``p_holm`` allows for the number of contrasts.
+    """
+    shares = _shares(scored)
+    found = [_contrast(name, minus, variant, pairs) for name, (minus, variant) in
+             CONTRASTS.items() if (pairs := _pairs(shares, minus, variant))]
+    adjusted = holm([one["p"] for one in found])
+    return [one | {"p_holm": p} for one, p in zip(found, adjusted, strict=True)]
+
+
+def _shares(scored: Sequence[Scored]) -> dict[tuple[str | None, str], tuple[str, float]]:
+    """Return the action and the share that is right by variant and performance."""
+    right: dict[tuple[str | None, str], list[Scored]] = defaultdict(list)
+    for one in scored:
+        question = one.question
+        right[question.variant, question.performance or question.take].append(one)
+    return {name: (found[0].question.action, float(np.mean([one.right for one in found])))
+            for name, found in right.items()}
+
+
+def _pairs(shares: dict[tuple[str | None, str], tuple[str, float]], minus: str, variant: str
+           ) -> list[Pair]:
+    return [Pair(action, share, shares[variant, performance][1])
+            for (own, performance), (action, share) in shares.items()
+            if own == minus and (variant, performance) in shares]
+
+
+def _contrast(name: str, minus: str, variant: str, pairs: Sequence[Pair]) -> dict[str, Any]:
+    lost = sum(one.first > one.second for one in pairs)
+    gained = sum(one.second > one.first for one in pairs)
+    means, counts = _by_action(pairs)
+    estimate = weighted_mean(means, counts) if len(means) > 1 else None
+    exact = McNemar(len(pairs), lost, gained).p if all(one.single for one in pairs) else None
+    return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
+            "lost": lost, "gained": gained,
+            "difference": float(np.mean([one.second - one.first for one in pairs])),
+            "interval": list(estimate.interval()) if estimate else None,
+            "bootstrap": _bootstrap(means, counts, minus, variant),
+            "test": "McNemar" if exact is not None else "t over actions",
+            "p": exact if exact is not None else _p(estimate)}
+
+
+def _by_action(pairs: Sequence[Pair]) -> tuple[Any, Any]:
+    """Return each action's mean difference and its number of pairs."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for one in pairs:
+        found[one.action].append(one.second - one.first)
+    return (np.array([np.mean(own) for own in found.values()]),
+            np.array([len(own) for own in found.values()], dtype=float))
+
+
+def _bootstrap(means: Any, counts: Any, *name: str) -> list[float] | None:
+    found = cluster_bootstrap(means, counts, LEVEL, *name) if len(means) > 1 else None
+    return None if found is None else [*found]
+
+
+def _p(estimate: Estimate | None) -> float:
+    return 1.0 if estimate is None else estimate.p()

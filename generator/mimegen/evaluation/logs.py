@@ -1,0 +1,150 @@
+"""Logs of harnesses as answers: Inspect's .eval and .json, samples of lmms-eval.
+
+Written from what the packages write: Inspect keeps a log as one JSON document, or as a zip archive
+of ``header.json`` and ``samples/*.json``; lmms-eval has a line for each sample, without its
+document, so that the question is told by what a task's ``process_results`` keeps.
+"""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.question import json_lines
+
+# Samples hold whole conversations, with pictures.
+LARGEST = 512 * 2**20
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer of a file: where it stands, and question_id, model, output and more."""
+
+    where: str
+    content: Json
+
+
+def said_in(path: Path) -> Iterator[Said]:
+    """Yield the answers of a file, by what it is. Raises RequestError for one that is none."""
+    if path.suffix == ".eval":
+        yield from _inspect_archive(path)
+    elif path.suffix == ".json":
+        yield from _inspect_log(path, _document(path), str(path))
+    else:
+        lines = json_lines(path)
+        is_lmms = {"doc_id", "filtered_resps"} <= lines[0][1].keys()
+        model = _lmms_model(path) if is_lmms else None
+        for number, content in lines:
+            where = f"{path}: line {number}"
+            yield Said(where, _lmms_sample(where, content, model) if model else content)
+
+
+def _document(path: Path) -> Json:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise RequestError(f"{path}: is larger than {LARGEST // 2**20} MiB")
+        content = json.loads(path.read_bytes())
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
+    except (ValueError, RecursionError) as problem:
+        raise RequestError(f"{path}: is no JSON; expected a log of Inspect") from problem
+    return _mapping(content, str(path))
+
+
+def _mapping(content: object, where: str) -> Json:
+    if not isinstance(content, dict):
+        raise RequestError(f"{where}: is no JSON object; expected a log of Inspect")
+    return content
+
+
+def _inspect_archive(path: Path) -> Iterator[Said]:
+    """Yield the answers of an .eval file; one whose run was interrupted has those up to then."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            header = "header.json" if "header.json" in names else "_journal/start.json"
+            content = _member(archive, header, path)
+            samples = sorted(name for name in names if name.startswith("samples/"))
+            for name in samples:
+                yield from _inspect_samples(f"{path}: {name}", content,
+                                            [_member(archive, name, path)])
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as problem:
+        raise RequestError(f"{path}: is no whole log of Inspect ({problem})") from problem
+    except NotImplementedError as problem:
+        raise RequestError(f"{path}: is compressed in a way that this Python does not read; run"
+                           " inspect log convert --to json") from problem
+
+
+def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Json:
+    if archive.getinfo(name).file_size > LARGEST:
+        raise RequestError(f"{path}: {name} is larger than {LARGEST // 2**20} MiB")
+    try:
+        return _mapping(json.loads(archive.read(name)), f"{path}: {name}")
+    except (ValueError, RecursionError) as problem:
+        raise RequestError(f"{path}: {name} is no JSON") from problem
+
+
+def _inspect_log(path: Path, content: Json, where: str) -> Iterator[Said]:
+    samples = content.get("samples")
+    if not isinstance(samples, list):
+        raise RequestError(f"{path}: expected a log of Inspect, with its samples")
+    yield from _inspect_samples(where, content, samples)
+
+
+def _inspect_samples(where: str, header: Json, samples: list[Any]) -> Iterator[Said]:
+    """Yield what a model said; what failed before it said anything is no answer."""
+    model = _mapping(header.get("eval"), where).get("model")
+    for sample in samples:
+        content = _mapping(sample, where)
+        epoch = content.get("epoch", 1)
+        output = _completion(content.get("output"))
+        if output is not None:
+            yield Said(f"{where}: sample {content.get('id')}", {
+                "question_id": str(content.get("id")), "output": output,
+                "model": model if epoch == 1 else f"{model} epoch {epoch}"})
+
+
+def _completion(output: object) -> str | None:
+    """Return the text of a model's message; None without one."""
+    choices = output.get("choices") if isinstance(output, dict) else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    message = choices[0].get("message")
+    said = message.get("content") if isinstance(message, dict) else None
+    if isinstance(said, list):
+        said = "\n".join(str(part.get("text", "")) for part in said
+                         if isinstance(part, dict) and part.get("type") == "text")
+    return said if isinstance(said, str) else None
+
+
+def _lmms_model(path: Path) -> str:
+    """Return the model of a file of samples: as the results beside it say, else its folder."""
+    date = path.name.partition("_samples_")[0]
+    results = path.with_name(f"{date}_results.json")
+    if results.is_file():
+        content = _document(results)
+        config = content.get("config")
+        for name in (content.get("model_name"),
+                     config.get("model") if isinstance(config, dict) else None):
+            if isinstance(name, str) and name:
+                return name
+    return path.resolve().parent.name
+
+
+def _lmms_sample(where: str, content: Json, model: str) -> Json:
+    kept = [value["question_id"] for value in content.values()
+            if isinstance(value, dict) and isinstance(value.get("question_id"), str)]
+    if not kept:
+        raise RequestError(f"{where}: a sample of lmms-eval that says no question_id; run the task"
+                           " that mimegen export --to lmms-eval writes")
+    said = content["filtered_resps"]
+    while isinstance(said, list) and said:
+        said = said[0]
+    return {"question_id": kept[0], "model": model, "output": said if said else None}

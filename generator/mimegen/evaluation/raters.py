@@ -1,0 +1,232 @@
+"""Answers of people: do they agree, who answered without looking, and what is the mean opinion?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import krippendorff
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.answers import lines_in
+from mimegen.evaluation.question import Question, json_lines
+
+Array = NDArray[np.float64]
+# GAIA's mark of people who click in a line.
+EQUAL_SHARE = 0.4
+LEAST_RATINGS = 5
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One person's rating of a question's clip on a scale; 0 to 100."""
+
+    rater: str
+    question: Question
+    scale: str
+    value: float
+
+
+@dataclass(frozen=True)
+class PeopleSaid:
+    """What people said, apart from free answers: ratings, choices, attention checks by rater."""
+
+    ratings: tuple[Rating, ...]
+    choices: tuple[tuple[str, str, str], ...]
+    checks: dict[str, list[bool]]
+    raters: tuple[str, ...]
+
+
+def read_people(paths: Sequence[Path], questions: Sequence[Question]) -> PeopleSaid:
+    """Read the answers of people that files hold beside those of models.
+
+    Raises RequestError as ``read_answers``, and for ratings that are no numbers from 0 to 100.
+    """
+    known = {question.question_id: question for question in questions}
+    ratings: list[Rating] = []
+    choices: list[tuple[str, str, str]] = []
+    checks: dict[str, list[bool]] = defaultdict(list)
+    raters: dict[str, None] = {}
+    for where, content in lines_in(paths, known):
+        rater, question = content.get("rater"), known[content["question_id"]]
+        if rater is None:
+            continue
+        raters[rater] = None
+        if content.get("golden"):
+            if isinstance(content.get("passed"), bool):
+                checks[rater].append(content["passed"])
+        elif content.get("ratings"):
+            ratings += _ratings(where, rater, question, content["ratings"])
+        elif question.options and content["output"]:
+            choices.append((rater, question.question_id, content["output"]))
+    return PeopleSaid(tuple(ratings), tuple(choices), dict(checks), tuple(sorted(raters)))
+
+
+def _ratings(where: str, rater: str, question: Question, values: object) -> list[Rating]:
+    if not isinstance(values, dict):
+        raise RequestError(f"{where}: ratings: expected a number from 0 to 100 for each scale")
+    found = []
+    for scale, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
+            raise RequestError(f"{where}: ratings: {scale}: expected a number from 0 to 100"
+                               f" (got {value!r})")
+        found.append(Rating(rater, question, scale, float(value)))
+    return found
+
+
+def read_scores(path: Path) -> dict[str, float]:
+    """Read JSON lines ``{"question_id" or "sample_id", "score"}``, as a metric gives them.
+
+    Raises RequestError naming the line that is none.
+    """
+    scores = {}
+    for number, content in json_lines(path):
+        name = content.get("question_id") or content.get("sample_id")
+        score = content.get("score")
+        if not isinstance(name, str) or isinstance(score, bool) or \
+                not isinstance(score, (int, float)):
+            raise RequestError(f"{path}: line {number}: expected question_id or sample_id, and"
+                               " score, a number")
+        scores[name] = float(score)
+    return scores
+
+
+def people_report(said: PeopleSaid, scores: dict[str, float] | None = None) -> dict[str, Any]:
+    """Return JSON content: raters with what speaks against them, agreement, mean opinions."""
+    raters = [_rater(name, said) for name in said.raters]
+    flagged = {one["rater"] for one in raters if one["flags"]}
+    scales = sorted({one.scale for one in said.ratings})
+    return {
+        "raters": raters, "flagged": len(flagged),
+        "choices": {"answers": len(said.choices), "alpha": _choices_alpha(said.choices)},
+        "scales": {scale: _scale([one for one in said.ratings if one.scale == scale], flagged,
+                                 scores) for scale in scales}}
+
+
+def _rater(name: str, said: PeopleSaid) -> dict[str, Any]:
+    values = [one.value for one in said.ratings if one.rater == name]
+    checks = said.checks.get(name, [])
+    equal = equal_share(values)
+    flags = []
+    if len(values) >= LEAST_RATINGS and equal > EQUAL_SHARE:
+        flags.append(f"{equal:.0%} of ratings are equal")
+    if not all(checks):
+        flags.append(f"failed {checks.count(False)} of {len(checks)} attention checks")
+    return {"rater": name, "ratings": len(values), "equal_share": equal, "checks": len(checks),
+            "failed": checks.count(False), "flags": flags}
+
+
+def equal_share(values: Sequence[float]) -> float:
+    """Return the share of the commonest value."""
+    return max(Counter(values).values()) / len(values) if values else 0.0
+
+
+def _scale(ratings: Sequence[Rating], flagged: set[str], scores: dict[str, float] | None
+           ) -> dict[str, Any]:
+    kept = [one for one in ratings if one.rater not in flagged]
+    found: dict[str, Any] = {
+        "ratings": len(ratings), "alpha": _ratings_alpha(ratings),
+        "alpha_without_flagged": _ratings_alpha(kept), "clips": mean_opinions(kept)}
+    if scores is not None:
+        found["against_scores"] = against_scores(found["clips"], scores)
+    return found
+
+
+def _table(ratings: Sequence[Rating]) -> tuple[Array, list[str], list[Question]]:
+    """Return ratings (raters, questions), NaN where there is none, and what these are."""
+    raters = sorted({one.rater for one in ratings})
+    questions = {one.question.question_id: one.question for one in ratings}
+    names = sorted(questions)
+    table = np.full((len(raters), len(names)), np.nan)
+    for one in ratings:
+        table[raters.index(one.rater), names.index(one.question.question_id)] = one.value
+    return table, raters, [questions[name] for name in names]
+
+
+def _ratings_alpha(ratings: Sequence[Rating]) -> float | None:
+    return alpha(_table(ratings)[0], "interval") if ratings else None
+
+
+def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
+    """Return nominal alpha of what people chose."""
+    raters, names, said = (sorted({one[part] for one in choices}) for part in range(3))
+    table = np.full((len(raters), len(names)), np.nan)
+    for rater, name, output in choices:
+        table[raters.index(rater), names.index(name)] = said.index(output)
+    return alpha(table, "nominal") if choices else None
+
+
+def alpha(table: Array, level: Literal["nominal", "interval"]) -> float | None:
+    """Return Krippendorff's alpha of a table (raters, items) with NaN for what is missing.
+
+    None where no item has two ratings, or all ratings are the same.
+    """
+    pairable = table[:, (~np.isnan(table)).sum(0) > 1]
+    if pairable.size == 0 or len(np.unique(pairable[~np.isnan(pairable)])) < 2:
+        return None
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement=level))
+
+
+def z_scores(table: Array) -> Array:
+    """Return each rater's ratings (raters, items) in units of their own mean and deviation.
+
+    Of raters who rate all alike, or only once, nothing is known: NaN.
+    """
+    counts = (~np.isnan(table)).sum(1)
+    filled = np.where(np.isnan(table), 0.0, table)
+    mean = filled.sum(1) / np.maximum(counts, 1)
+    off = np.where(np.isnan(table), 0.0, table - mean[:, None])
+    spread = np.sqrt((off**2).sum(1) / np.maximum(counts - 1, 1))
+    usable = (counts > 1) & (spread > 0)
+    return np.where(usable[:, None], (table - mean[:, None]) / np.where(usable, spread, 1.0)[
+        :, None], np.nan)
+
+
+def mean_opinions(ratings: Sequence[Rating], level: float = 0.95) -> list[dict[str, Any]]:
+    """Return each clip's mean opinion with Student's interval, and its mean z score."""
+    if not ratings:
+        return []
+    table, _, questions = _table(ratings)
+    z = z_scores(table)
+    found = []
+    for place, question in enumerate(questions):
+        values = table[~np.isnan(table[:, place]), place]
+        own = z[~np.isnan(z[:, place]), place]
+        found.append({
+            "question_id": question.question_id, "sample_id": question.sample_id,
+            "action": question.action, "variant": question.variant, "raters": len(values),
+            "mos": float(values.mean()), "interval": _interval(values, level),
+            "z": float(own.mean()) if len(own) else None})
+    return found
+
+
+def _interval(values: Array, level: float) -> list[float] | None:
+    if len(values) < 2:
+        return None
+    reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1) * stats.sem(values))
+    return [float(values.mean()) - reach, float(values.mean()) + reach]
+
+
+def against_scores(clips: Sequence[dict[str, Any]], scores: dict[str, float]) -> dict[str, Any]:
+    """Return how given scores go with mean opinions: SRCC and PLCC with 95 % intervals.
+
+    The interval of SRCC is Bonett and Wright's (2000); None where fewer than four clips, or clips
+    that are all alike, leave nothing to say.
+    """
+    pairs = [(one["mos"], scores.get(one["question_id"], scores.get(one["sample_id"])))
+             for one in clips]
+    known = np.array([pair for pair in pairs if pair[1] is not None], dtype=float)
+    found: dict[str, Any] = {"clips": len(known), "srcc": None, "plcc": None}
+    if len(known) < 4 or np.ptp(known[:, 0]) == 0 or np.ptp(known[:, 1]) == 0:
+        return found
+    rank = float(stats.spearmanr(known[:, 0], known[:, 1]).statistic)
+    linear = stats.pearsonr(known[:, 0], known[:, 1])
+    span = linear.confidence_interval(0.95)
+    reach = float(stats.norm.ppf(0.975)) * np.sqrt((1 + rank**2 / 2) / (len(known) - 3))
+    ends = np.tanh(np.arctanh(np.clip(rank, -1 + 1e-12, 1 - 1e-12)) + np.array([-reach, reach]))
+    return found | {"srcc": rank, "srcc_interval": ends.tolist(),
+                    "plcc": float(linear.statistic), "plcc_interval": [span.low, span.high]}

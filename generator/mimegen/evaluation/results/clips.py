@@ -1,0 +1,78 @@
+"""The clips that models fail on, small enough to lie in a page."""
+
+import base64
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import imageio_ffmpeg
+
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.scoring import Scored
+
+MOST = 12
+WIDTH, FPS, CRF = 240, 10, 33
+LARGEST = 400_000
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A clip, the question about it, and who said what; ``video`` is a small MP4, or None."""
+
+    question: Question
+    wrong: tuple[tuple[str, str], ...]
+    answered: int
+    video: bytes | None
+
+
+def failures(scored: Sequence[Scored], folder: Path) -> list[Failure]:
+    """Return the questions that most models get wrong, one for each action, the worst first.
+
+    Clips lie below ``folder``; what is not there, or cannot be read, has no video.
+    """
+    by_question: dict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        by_question[one.question.question_id].append(one)
+    ranked = sorted(by_question.values(), key=_rank)
+    found: dict[str, list[Scored]] = {}
+    for answers in ranked:
+        if not all(one.right for one in answers):
+            found.setdefault(answers[0].question.action, answers)
+    return [_failure(answers, folder) for answers in [*found.values()][:MOST]]
+
+
+def _rank(answers: Sequence[Scored]) -> tuple[float, int, bool, str]:
+    """Order by the share that is right, how many answered, and the base variant first."""
+    question = answers[0].question
+    share = sum(one.right for one in answers) / len(answers)
+    return share, -len(answers), question.variant != "base+blank@0", question.question_id
+
+
+def _failure(answers: Sequence[Scored], folder: Path) -> Failure:
+    question = answers[0].question
+    wrong = tuple(sorted((one.model, one.said or "nothing that could be read")
+                         for one in answers if not one.right))
+    return Failure(question, wrong, len(answers), _small(folder / question.file_name))
+
+
+def _small(clip: Path) -> bytes | None:
+    """Return a clip as a small MP4; None where it cannot be read."""
+    if not clip.is_file():
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "small.mp4"
+        done = subprocess.run(
+            [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", "-i", clip, "-an", "-vf",
+             f"fps={FPS},scale={WIDTH}:-2", "-pix_fmt", "yuv420p", "-crf", str(CRF), "-preset",
+             "veryslow", "-movflags", "+faststart", target], capture_output=True)
+        if done.returncode or not target.is_file() or target.stat().st_size > LARGEST:
+            return None
+        return target.read_bytes()
+
+
+def data_address(video: bytes) -> str:
+    """Return a video as an address that holds it."""
+    return "data:video/mp4;base64," + base64.b64encode(video).decode()

@@ -1,0 +1,282 @@
+"""The report of an evaluation as one page that stands alone, with plots beside it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from mimegen.base.files import publish
+from mimegen.evaluation.markup import escape, figure, style, table
+from mimegen.evaluation.results.clips import Failure, data_address
+from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
+
+Table = dict[str, Any]
+METHOD = (
+    "Intervals are of 95 %. The first is Wilson's with the effective sample size that clusters by"
+    " action leave, with t (Korn and Graubard 1998), the second resamples actions (BCa, 4999"
+    " times). Contrasts are paired by performance: McNemar's exact test, or for people t over"
+    " actions, with Holm's correction over the contrasts of a model; their interval is t's over"
+    " actions (CR2). A choice counts where the output says one option and no other; everything else"
+    " is unparsed, and wrong."
+)
+UNPARSED_SHARE = 0.05
+CONFUSIONS, ACTIONS = 12, 10
+TITLES = {"mc": "Multiple choice (MIME)", "free": "Free form (MIME)",
+          "3afc": "Three alternatives (ActPLD)", "description": "Description matching (ActPLD)",
+          "timeline": "What happens when (MimeQA)", "cue": "Nonverbal cues (ObservableToM)",
+          "same": "Same or different", "rating": "Ratings"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page, and its plots by file name."""
+
+    html: str
+    plots: dict[str, bytes]
+
+
+def write_page(content: Table, failed: Sequence[Failure], folder: Path) -> Path:
+    """Write index.html and PNG plots of a report's content into ``folder``; return the page.
+
+    Raises RequestError where they cannot be written.
+    """
+    sections = [*_kinds(content), _actpld(content), _clips(failed), _people(content)]
+    for section in sections:
+        for name, picture in section.plots.items():
+            publish(folder / f"{name}.png", picture)
+    template = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+    publish(folder / "index.html", template.substitute(
+        style=style(), method=escape(f"{METHOD} {_free_method(content)}"),
+        summary=_summary(content), warnings=_warnings(content),
+        sections="".join(section.html for section in sections)))
+    return folder / "index.html"
+
+
+def _free_method(content: Table) -> str:
+    said = content["similarity"]
+    if said.startswith("judge"):
+        return f"Free answers were judged by the {said}."
+    return f"Free answers are right from a similarity to any label that {said} has its mark at."
+
+
+def _summary(content: Table) -> str:
+    names = sorted({kind["model"] for kind in content["models"]})
+    answers = sum(kind["answered"] for kind in content["models"])
+    people = f"{len(names)} model{'s' if len(names) != 1 else ''}"
+    return f"<p>{answers} answers of {people}: {escape(', '.join(names))}.</p>"
+
+
+def _warnings(content: Table) -> str:
+    found = []
+    for kind in content["models"]:
+        name = f"{kind['model']}, {TITLES.get(kind['format'], kind['format'])}"
+        if kind["unparsed"] > UNPARSED_SHARE:
+            found.append(f"{name}: {kind['unparsed']:.1%} of outputs could not be read, and count"
+                         " as wrong.")
+        if kind["answered"] < kind["asked"] and kind["model"] != "people":
+            found.append(f"{name}: {kind['asked'] - kind['answered']} of {kind['asked']} questions"
+                         " have no answer, and do not count.")
+    items = "".join(f"<li>{escape(one)}</li>" for one in found)
+    return f'<section class="warnings"><h2>Warnings</h2><ul>{items}</ul></section>' if found else ""
+
+
+def _kinds(content: Table) -> Iterator[Section]:
+    """Yield a section for each way of asking, with all models."""
+    groups: dict[tuple[str, str, str], list[Table]] = defaultdict(list)
+    for kind in content["models"]:
+        groups[kind["format"], kind["asks"], kind["prompting"]].append(kind)
+    for (format_, asks, prompting), kinds in groups.items():
+        words = [TITLES.get(format_, format_), asks, prompting]
+        yield _kind(", ".join(dict.fromkeys(words)), "-".join((format_, asks, prompting)), kinds)
+
+
+def _kind(title: str, name: str, kinds: Sequence[Table]) -> Section:
+    parts = [f"<h2>{escape(title)}</h2><p>Share of right answers, its intervals over actions by"
+             " t and by the bootstrap, and the number of answers.</p>"]
+    plots: dict[str, bytes] = {}
+    variants = in_order([*{one: None for kind in kinds for one in kind["variants"]}])
+    parts.append(_shares("Variant", "variants", variants, kinds))
+    plots[f"{name}-variants"] = shares_plot(kinds, "variants", variants)
+    parts.append(figure("Accuracy by variant", plots[f"{name}-variants"]))
+    if any(kind["contrasts"] for kind in kinds):
+        plots[f"{name}-contrasts"] = contrasts_plot(kinds)
+        parts += [_contrasts(kinds), figure("Contrasts, all else equal",
+                                            plots[f"{name}-contrasts"])]
+    if any("categories" in kind for kind in kinds):
+        parts += ["<h3>By category</h3>", _parts("Category", "categories", kinds),
+                  "<h3>By what is asked for</h3>", _parts("Asked for", "aspects", kinds)]
+        names = sorted({one for kind in kinds for one in kind.get("categories", {})})
+        plots[f"{name}-categories"] = shares_plot(kinds, "categories", names)
+        parts.append(figure("Accuracy by category", plots[f"{name}-categories"]))
+    if any("validity" in kind for kind in kinds):
+        parts.append(_validity(kinds))
+    parts += ["<h3>By semantic group</h3>", _folded(_parts("Group", "groups", kinds)),
+              "<h3>Hardest actions</h3>", _hardest(kinds), _confusions(kinds)]
+    return Section("\n".join(parts), plots)
+
+
+def _parts(head: str, part: str, kinds: Sequence[Table]) -> str:
+    names = sorted({one for kind in kinds for one in kind.get(part, {})})
+    return _shares(head, part, names, kinds)
+
+
+def _folded(body: str) -> str:
+    return f"<details><summary>Show the table</summary>{body}</details>"
+
+
+def _shares(head: str, part: str, names: Sequence[str], kinds: Sequence[Table]) -> str:
+    """Return accuracies: rows are parts and at last all of it, columns are models."""
+    rows = [[name, *(_share(kind.get(part, {}).get(name)) for kind in kinds),
+             _part_chance(name, part, kinds)] for name in names]
+    rows.append(["all", *(_share(kind) for kind in kinds), _percent(kinds[0]["chance"])])
+    rows.append(["unparsed", *(_percent(kind["unparsed"]) for kind in kinds), ""])
+    return table([head, *(kind["model"] for kind in kinds), "chance"], rows)
+
+
+def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:
+    found = [kind[part][name]["chance"] for kind in kinds if name in kind.get(part, {})]
+    return _percent(found[0])
+
+
+def _share(share: Table | None) -> str:
+    if share is None:
+        return ""
+    return (f"{_percent(share['accuracy'])} {_span(share['by_action'])}"
+            f" {_span(share['bootstrap'])}, n = {share['answered']}")
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f} %"
+
+
+def _span(interval: Sequence[float] | None) -> str:
+    return "" if interval is None else f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+
+
+def _contrasts(kinds: Sequence[Table]) -> str:
+    names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
+    rows = [[one["contrast"], kind["model"],
+             f"{100 * one['difference']:+.1f} {_span(one['interval'])}", _span(one["bootstrap"]),
+             str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
+             f"{one['p']:.3g}", f"{one['p_holm']:.3g}", f"{one['variant']} minus {one['minus']}"]
+            for name in names for kind in kinds for one in kind["contrasts"]
+            if one["contrast"] == name]
+    return "<h3>Contrasts</h3>" + table(
+        ("Contrast", "Model", "Points, t over actions", "Bootstrap", "Pairs", "Lost / gained",
+         "Test", "p", "p (Holm)", "Variants"), rows)
+
+
+def _validity(kinds: Sequence[Table]) -> str:
+    rows = [[kind["model"], *(_percent(kind["validity"][name])
+                              for name in ("precision", "recall", "f1"))]
+            for kind in kinds if "validity" in kind]
+    return "<h3>Saying that an explanation is valid</h3>" + table(
+        ("Model", "Precision", "Recall", "F1"), rows)
+
+
+def _hardest(kinds: Sequence[Table]) -> str:
+    """Return the actions with the lowest mean accuracy over models."""
+    names = sorted({one for kind in kinds for one in kind["actions"]})
+
+    def mean(name: str) -> float:
+        found = [kind["actions"][name]["accuracy"] for kind in kinds if name in kind["actions"]]
+        return float(sum(found) / len(found))
+
+    worst = sorted(names, key=lambda name: (mean(name), name))[:ACTIONS]
+    rows = [[name, *(_right(kind["actions"].get(name)) for kind in kinds)] for name in worst]
+    return table(["Action", *(kind["model"] for kind in kinds)], rows)
+
+
+def _right(share: Table | None) -> str:
+    return "" if share is None else f"{share['right']} of {share['answered']}"
+
+
+def _confusions(kinds: Sequence[Table]) -> str:
+    rows = [[kind["model"], one["answer"], one["said"], str(one["times"])]
+            for kind in kinds for one in kind["confusions"][:CONFUSIONS]]
+    if not rows:
+        return ""
+    return "<h3>Confusions</h3>" + _folded(table(("Model", "Shown", "Chosen", "Times"), rows))
+
+
+def _actpld(content: Table) -> Section:
+    """Return ActPLD's tables 2 and 3: types and tasks of each model, one person and two apart."""
+    parts = []
+    for people, found in (content.get("actpld") or {}).items():
+        rows = [[row["model"], row["type"], _share(row.get("3afc")),
+                 _share(row.get("description"))] for row in found["rows"]]
+        parts += [f"<h3>{people.capitalize()}</h3>",
+                  table(("Model", "Type", "3AFC", "Description matching"), rows)]
+        if found["spearman"]:
+            one = found["spearman"]
+            parts.append(f"<p>Over models and types the two tasks go together with Spearman's"
+                         f" &rho; = {one['rho']:.3f}, p = {one['p']:.3g}, n = {one['n']}.</p>")
+    head = "<h2>Both tasks of ActPLD</h2>" if parts else ""
+    return Section(head + "\n".join(parts), {})
+
+
+def _clips(failed: Sequence[Failure]) -> Section:
+    if not failed:
+        return Section("", {})
+    shown = "".join(_clip(one) for one in failed)
+    missing = sum(one.video is None for one in failed)
+    note = f" {missing} of the clips were not found, or are too long to lie in a page." \
+        if missing else ""
+    return Section("<h2>Clips that models fail on</h2><p>The worst question of each of the hardest"
+                   " actions. The clips lie in this page, made small, at 10 frames a second."
+                   f"{note}</p><div>{shown}</div>", {})
+
+
+def _clip(one: Failure) -> str:
+    question = one.question
+    said = "; ".join(f"{model}: {text}" for model, text in one.wrong)
+    words = (f"{question.action}, {question.variant}. {question.question or ''} Right:"
+             f" {question.answer}. Wrong, {len(one.wrong)} of {one.answered}: {said}.")
+    video = f'<video src="{data_address(one.video)}" controls loop muted playsinline></video>' \
+        if one.video else f"<p>{escape(question.file_name)}</p>"
+    return f'<figure class="clip">{video}<figcaption>{escape(words)}</figcaption></figure>\n'
+
+
+def _people(content: Table) -> Section:
+    people = content.get("people")
+    if not people or not people["raters"]:
+        return Section("", {})
+    parts = ["<h2>People</h2>", _agreement(people)]
+    flagged = [one for one in people["raters"] if one["flags"]]
+    if flagged:
+        parts += ["<h3>Flagged</h3>", table(("Rater", "Why"), [
+            [one["rater"], "; ".join(one["flags"])] for one in flagged])]
+    for scale, found in people["scales"].items():
+        rows = [[one["action"], str(one["variant"]), f"{one['mos']:.1f}",
+                 "" if one["interval"] is None else
+                 f"[{one['interval'][0]:.1f}, {one['interval'][1]:.1f}]",
+                 _number(one["z"], "+.2f"), str(one["raters"])] for one in found["clips"]]
+        parts += [f"<h3>Mean opinion: {escape(scale)}</h3>", _folded(table(
+            ("Action", "Variant", "Mean", "95 %", "z", "Raters"), rows))]
+    return Section("\n".join(parts), {})
+
+
+def _agreement(people: Table) -> str:
+    rows = [[scale, _number(found["alpha"]), _number(found["alpha_without_flagged"]),
+             _correlation(found.get("against_scores"), "srcc"),
+             _correlation(found.get("against_scores"), "plcc")]
+            for scale, found in people["scales"].items()]
+    if people["choices"]["answers"]:
+        rows.append(["choices", _number(people["choices"]["alpha"]), "", "", ""])
+    said = f"<p>{len(people['raters'])} people, {people['flagged']} flagged; mean opinions leave" \
+        " these out.</p>"
+    return said + table(("Scale", "Krippendorff's alpha", "without flagged", "SRCC to given scores",
+                         "PLCC to given scores"), rows)
+
+
+def _number(value: float | None, form: str = ".3f") -> str:
+    return "" if value is None else format(value, form)
+
+
+def _correlation(found: Table | None, name: str) -> str:
+    if not found or found[name] is None:
+        return ""
+    low, high = found[f"{name}_interval"]
+    return f"{found[name]:.3f} [{low:.3f}, {high:.3f}], n = {found['clips']}"

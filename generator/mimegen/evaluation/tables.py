@@ -1,0 +1,140 @@
+"""Verdicts to tables: by variant, category, action and group, with intervals."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.scoring import Scored
+from mimegen.evaluation.statistics import cluster_bootstrap, clustered_wilson, wilson
+
+Table = dict[str, Any]
+LEVEL = 0.95
+# ActPLD's rank correlation needs more models than two.
+LEAST_RANKED = 4
+
+
+def report(scored: Sequence[Scored], questions: Sequence[Question]) -> Table:
+    """Return all tables as JSON content, one for each model and way of asking."""
+    kinds = sorted({one.kind for one in scored})
+    models = [_kind_report(kind, [one for one in scored if one.kind == kind], questions)
+              for kind in kinds]
+    return {"models": models, "actpld": actpld(scored)}
+
+
+def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
+                 questions: Sequence[Question]) -> Table:
+    model, format_, asks, prompting = kind
+    same = [one for one in questions if (one.format, one.asks, one.prompting) == kind[1:]]
+    found = {
+        "model": model, "format": format_, "asks": asks, "prompting": prompting,
+        "asked": len(same), **share(scored, *kind),
+        "variants": parted(scored, lambda one: str(one.question.variant), *kind),
+        "contrasts": contrasts(scored),
+        "groups": parted(scored, lambda one: str(one.question.semantic_group), *kind),
+        "actions": parted(scored, lambda one: one.question.action, *kind),
+        "confusions": _confusions(scored),
+    }
+    if any(one.question.category for one in scored):
+        found["categories"] = parted(scored, lambda one: str(one.question.category), *kind)
+        found["aspects"] = parted(scored, lambda one: str(one.question.aspect), *kind)
+    if asks == "validity":
+        found["validity"] = validity(scored)
+    return found
+
+
+def _chance(scored: Sequence[Scored]) -> float | None:
+    """Return what guessing would get; None where nothing is offered to choose from."""
+    options = [len(one.question.options) for one in scored]
+    return float(np.mean([1 / count for count in options])) if all(options) else None
+
+
+def parted(scored: Iterable[Scored], by: Callable[[Scored], str], *name: str) -> dict[str, Table]:
+    """Return the table of each part."""
+    parts: dict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        parts[by(one)].append(one)
+    return {part: share(parts[part], *name, part) for part in sorted(parts)}
+
+
+def share(scored: Sequence[Scored], *name: str) -> Table:
+    """Return accuracy with three intervals: Wilson's, and two that allow for clusters by action.
+
+    ``by_action`` is Wilson's with the effective sample size, ``bootstrap`` resamples actions (BCa;
+    None where they all say the same). ``name`` seeds the resampling.
+    """
+    right = sum(one.right for one in scored)
+    clusters: dict[str, list[bool]] = defaultdict(list)
+    for one in scored:
+        clusters[one.question.action].append(one.right)
+    sums = np.array([sum(clusters[action]) for action in sorted(clusters)], dtype=float)
+    counts = np.array([len(clusters[action]) for action in sorted(clusters)], dtype=float)
+    resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name) if len(sums) > 1 else None
+    return {"answered": len(scored), "right": right, "accuracy": right / len(scored),
+            "wilson": list(wilson(right / len(scored), len(scored))),
+            "by_action": list(clustered_wilson(sums, counts)),
+            "bootstrap": None if resampled is None else [*resampled],
+            "unparsed": sum(one.said is None for one in scored) / len(scored),
+            "chance": _chance(scored)}
+
+
+def _confusions(scored: Sequence[Scored]) -> list[Table]:
+    """Return which wrong options were chosen for which answers, the commonest first."""
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for one in scored:
+        if one.question.options and one.said is not None and not one.right:
+            counts[one.question.answer, one.said] += 1
+    return [{"answer": answer, "said": said, "times": times} for (answer, said), times
+            in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))]
+
+
+def validity(scored: Sequence[Scored]) -> Table:
+    """Return precision, recall and F1 of saying that an explanation is valid, as ObservableToM.
+
+    The first option says so. What could not be parsed says that it is not; a share of nothing is
+    None.
+    """
+    valid = [one.question.answer == one.question.options[0] for one in scored]
+    said = [one.said == one.question.options[0] for one in scored]
+    both = sum(a and b for a, b in zip(valid, said, strict=True))
+    return {"precision": both / sum(said) if any(said) else None,
+            "recall": both / sum(valid) if any(valid) else None,
+            "f1": 2 * both / (sum(said) + sum(valid)) if any(said) or any(valid) else None}
+
+
+def actpld(scored: Sequence[Scored]) -> Table | None:
+    """Return ActPLD's tables: each model's 3AFC and description matching, by label and intention.
+
+    One person and two are apart. ``spearman`` is the rank correlation of the two tasks over models
+    and types, where there are enough. None where neither task was asked.
+    """
+    own = [one for one in scored if one.question.format in ("3afc", "description")]
+    if not own:
+        return None
+    people = {"one person": 1, "two people": 2}
+    return {name: _actpld([one for one in own if (one.question.people or 1) == count], name)
+            for name, count in people.items()
+            if any((one.question.people or 1) == count for one in own)}
+
+
+def _actpld(scored: Sequence[Scored], name: str) -> Table:
+    rows = []
+    for model, asks in sorted({(one.model, one.question.asks) for one in scored}):
+        tasks = {task: share(found, name, model, asks, task) for task in ("3afc", "description")
+                 if (found := [one for one in scored if one.model == model
+                               and one.question.asks == asks and one.question.format == task])}
+        rows.append({"model": model, "type": asks, **tasks})
+    return {"rows": rows, "spearman": _spearman(rows)}
+
+
+def _spearman(rows: Sequence[Table]) -> Table | None:
+    both = np.array([(row["3afc"]["accuracy"], row["description"]["accuracy"]) for row in rows
+                     if "3afc" in row and "description" in row])
+    if len(both) < LEAST_RANKED or np.ptp(both, axis=0).min() == 0:
+        return None
+    found = stats.spearmanr(both[:, 0], both[:, 1])
+    return {"rho": float(found.statistic), "p": float(found.pvalue), "n": len(both)}

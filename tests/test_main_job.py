@@ -1,6 +1,7 @@
 """The main job from the outside: real commands, real Blender, tiny pictures."""
 
 import hashlib
+import json
 import os
 import resource
 import shutil
@@ -92,6 +93,24 @@ def test_a_second_run_renders_nothing_and_is_quick(basketball: Path, tiny_config
     done = subprocess.run(main_job(tiny_config, basketball), capture_output=True, text=True)
     assert done.returncode == 0 and children_seconds() - started < 5
     assert frames_of(basketball) == before
+
+
+def test_rows_say_what_happens_also_of_clips_that_older_versions_made(
+    basketball: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    told = {row["sample_id"]: row["timeline"] for row in rows_of(basketball)}
+    assert all({"action", "step", "held"} <= {one["kind"] for one in timeline}
+               for timeline in told.values())
+    out = tmp_path / "out"
+    shutil.copytree(basketball, out)
+    (out / "manifest.jsonl").unlink()
+    for record in out.glob("store/clips/**/*.json"):
+        content = json.loads(record.read_text())
+        del content["timeline"]
+        record.write_text(json.dumps(content))
+    done = subprocess.run(main_job(tiny_config, out), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {row["sample_id"]: row["timeline"] for row in rows_of(out)} == told
 
 
 def test_killed_at_any_moment_it_goes_on_where_it_was(

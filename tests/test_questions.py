@@ -211,6 +211,7 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--format", "timeline"], "no row has a timeline"),
     (["--format", "cue"], "no row shows a cue"),
+    (["--condition", "text"], "does not go with --format mc"),
     (["--size", "512"], "expected WIDTHxHEIGHT"),
     (["--format", "timeline", "--fold", "2"], "do not go with --format timeline"),
     (["--sampling", "often"], "expected video"),

@@ -7,9 +7,11 @@ import pytest
 from mimegen.base.code import closure
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
+from mimegen.choreography.hands import HANGING
 from mimegen.choreography.happenings import TIMELINE_SUFFIX, happenings, read_happenings
 from mimegen.choreography.perform import perform
-from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.score import HandKey, Score, read_score
+from mimegen.choreography.tracks import track_keys
 from mimegen.choreography.variation import vary
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
@@ -40,6 +42,19 @@ def test_every_score_says_what_happens_in_it(path):
     end = vary(score, 0)[0].line.duration
     assert found == sorted(found, key=lambda one: one.start_s)
     assert all(0 <= one.start_s <= one.end_s <= end + 1e-3 for one in found)
+
+
+@pytest.mark.parametrize("path", SCORES, ids=lambda path: path.parent.name)
+def test_no_hand_that_holds_something_hangs_down(path):
+    score = read_score(path)
+    said = read_happenings(path.with_name(score.take + TIMELINE_SUFFIX), score)
+    phases = vary(score, 0)[0].line.phases
+    for one in happenings(score, said):
+        if one.kind == "held":
+            keys = track_keys(phases, f"{one.hand}_hand", HANGING)
+            now = [timed for timed in keys if timed.time <= (one.start_s + one.end_s) / 2][-1].key
+            assert isinstance(now, HandKey) and now.to is not None
+            assert not now.loose and now.to.anchor != "hip", (one.name, one.hand)
 
 
 @pytest.mark.parametrize("seed", range(6))

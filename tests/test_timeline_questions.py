@@ -132,6 +132,18 @@ def test_open_questions_have_the_paper_s_words_and_nothing_to_choose_from(questi
     assert {one.question_id for one in found} & {one.question_id for one in questions} == set()
 
 
+def test_what_can_be_told_from_the_text_alone_is_a_table_of_its_own():
+    rows = told_rows((0,), actions=("writing",))
+    request = TimelineRequest("zero-shot", WORDING, condition="text")
+    found, _ = timeline_questions(rows, request)
+    assert all(one.frames == [] and one.condition == "text" for one in found)
+    assert {one.way[2] for one in found} == {"zero-shot, text only"}
+    shown = asked(rows)
+    assert {one.prompt for one in found} == {one.prompt for one in shown}
+    assert {one.way[2] for one in shown} == {"zero-shot"}
+    assert not {one.question_id for one in found} & {one.question_id for one in shown}
+
+
 def test_models_without_video_are_told_when_each_frame_is():
     one = asked(told_rows((0,), actions=("writing",)), sampling="fps:1")[0]
     assert one.frames is not None and len(one.frames) == 6

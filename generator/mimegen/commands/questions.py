@@ -44,7 +44,8 @@ TIMED = ("timeline", "cue")
               help="What 3afc and description ask for, label or intention, and what cue does."
                    "  [default: label; of cue: explanation]")
 @click.option("--condition", default="video", show_default=True, type=click.Choice(CONDITIONS),
-              help="What cue shows: the clip, the cue in words, or both.")
+              help="What cue shows: the clip, the cue in words, or both; timeline: the clip, or"
+                   " nothing but the text.")
 @click.option("--prompting", default="zero-shot", show_default=True,
               type=click.Choice(["zero-shot", "cot", "few-shot", "open"]),
               help="open, for timeline: nothing to choose from, as MimeQA asks.")
@@ -85,6 +86,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
     rows, pixels = _rows(out), parse_size(size)
     if format_ in TIMED and (fold is not None or difficulty is not None):
         raise RequestError(f"--fold and --difficulty do not go with --format {format_}")
+    if condition != "video" and (format_, condition) != ("timeline", "text") and format_ != "cue":
+        raise RequestError(f"--condition {condition} does not go with --format {format_}")
     asks = asks or ("explanation" if format_ == "cue" else "label")
     if (asks in TASKS) != (format_ == "cue"):
         raise RequestError(f"--asks {asks} does not go with --format {format_}: cue asks for"
@@ -93,7 +96,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
         made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
     elif format_ == "timeline":
         made = _of_timelines(rows, TimelineRequest(
-            prompting, read_wording(templates), seed, parse_sampling(sampling), sampling))
+            prompting, read_wording(templates), seed, parse_sampling(sampling), sampling,
+            condition))
     else:
         made = questions_of(rows, Request(
             format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,

@@ -77,6 +77,12 @@ class Question(BaseModel):
     seed: int = 0
     versions: dict[str, str] = {}
 
+    @property
+    def way(self) -> tuple[str, str, str]:
+        """Format, what is asked for and how: what tables are parted by."""
+        alone = self.condition == "text" and self.prompting != "text"
+        return self.format, self.asks, f"{self.prompting}, text only" if alone else self.prompting
+
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:
     """Publish a file of questions. Raises RequestError where it cannot be written."""

@@ -36,8 +36,8 @@ class Scored:
 
     @property
     def kind(self) -> tuple[str, str, str, str]:
-        """Model, format, what is asked for and prompting: what tables are parted by."""
-        return self.model, self.question.format, self.question.asks, self.question.prompting
+        """The model and the way of asking."""
+        return self.model, *self.question.way
 
 
 def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None) -> list[Scored]:

@@ -29,7 +29,7 @@ def report(scored: Sequence[Scored], questions: Sequence[Question]) -> Table:
 def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
                  questions: Sequence[Question]) -> Table:
     model, format_, asks, prompting = kind
-    same = [one for one in questions if (one.format, one.asks, one.prompting) == kind[1:]]
+    same = [one for one in questions if one.way == kind[1:]]
     found = {
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
         "asked": len(same), **share(scored, *kind),

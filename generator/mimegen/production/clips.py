@@ -16,7 +16,7 @@ from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.shots import camera_of
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import write_display_clip
-from mimegen.production.manifest import clip_row
+from mimegen.production.manifest import clip_row, told_timeline
 from mimegen.store.makers import makers
 from mimegen.store.store import Store
 
@@ -24,7 +24,12 @@ from mimegen.store.store import Store
 def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Row | None:
     """Return the row of a clip whose file is there and whole, else None."""
     row = _recorded_row(clip, store)
-    return None if row is None else folder.found(row, store.clip_recorded(clip.key))
+    if row is None:
+        return None
+    if row.timeline is None and isinstance(clip, Clip):
+        # Older versions did not record what happens in a clip.
+        row = row.model_copy(update=told_timeline(clip))
+    return folder.found(row, store.clip_recorded(clip.key))
 
 
 def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:

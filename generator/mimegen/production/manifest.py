@@ -44,10 +44,15 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
 
 def _told(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
     """Return what was made wrong on purpose, and what happens when, unless that is wrong too."""
-    casting = clip.shot.casting
     faults = [*shot_facts.get("faults", ()),
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
-    told: dict[str, Any] = {"faults": faults} if faults else {}
-    if casting.take.timeline is not None and not OF_TIME & {fault.name for fault in casting.faults}:
-        told["timeline"] = casting.take.timeline
-    return told
+    return ({"faults": faults} if faults else {}) | told_timeline(clip)
+
+
+def told_timeline(clip: Clip) -> dict[str, Any]:
+    """Return what happens when, as a row has it; nothing where nobody knows."""
+    casting = clip.shot.casting
+    if OF_TIME & {fault.name for fault in casting.faults}:
+        return {}
+    timeline = casting.take.timeline
+    return {} if timeline is None else {"timeline": timeline}

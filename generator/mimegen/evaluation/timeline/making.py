@@ -39,6 +39,7 @@ class TimelineRequest:
     seed: int = 0
     sampling: Sampling | None = None
     sampling_text: str = "video"
+    condition: str = "video"
 
     @property
     def is_open(self) -> bool:
@@ -203,7 +204,9 @@ def _question(row: Row, posed: Posed, request: TimelineRequest) -> Question:
     prompt = wording.wording("timeline", "label", request.prompting).replace(
         "{question}", sentence).replace("{frames}", _frames(row, request)).replace(
         "{options}", lettered(posed.options))
-    identity = ("timeline", request.prompting, request.seed, row.sample_id, sentence)
+    identity = ("timeline", request.prompting, request.condition, request.seed, row.sample_id,
+                sentence)
+    frames = sampling.frames(row.frames, row.fps) if sampling else None
     options = [] if request.is_open else [*posed.options]
     wrong = [text for text in posed.options if text != posed.answer]
     return Question(
@@ -213,7 +216,7 @@ def _question(row: Row, posed: Posed, request: TimelineRequest) -> Question:
         performance=f"{posed.shown.name} {sentence}", question=sentence, aspect=ask.aspect,
         category=wording.categories[ask.aspect],
         window=[round(moment, 2) for moment in ask.span], sampling=request.sampling_text,
-        frames=sampling.frames(row.frames, row.fps) if sampling else None,
+        frames=[] if request.condition == "text" else frames, condition=request.condition,
         order=[0 if text == posed.answer else 1 + wrong.index(text) for text in options],
         distractors=[vars(one) for one in posed.wrong], versions=versions(wording.about))
 

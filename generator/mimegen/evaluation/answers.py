@@ -32,7 +32,7 @@ def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[A
     known = {question.question_id: question for question in questions}
     answers: dict[tuple[str, str], Answer] = {}
     for where, content in lines_in(paths, known):
-        if "ratings" in content or content.get("golden"):
+        if content.get("task") == "ratings" or content.get("ratings") or content.get("golden"):
             continue
         name, rater = content["question_id"], content.get("rater")
         who = content["model"] if rater is None else f"rater {rater}"

@@ -1,5 +1,6 @@
 """Free answers judged by a model behind any OpenAI-compatible address; its verdicts are kept."""
 
+import http.client
 import json
 import os
 import threading
@@ -109,7 +110,7 @@ class Judge:
                     raise RequestError(f"--judge {self.url}: HTTP {problem.code}"
                                        f" {_reason(problem)}; verdicts so far are kept in"
                                        f" {self.cache}") from problem
-            except (OSError, ValueError) as problem:
+            except (OSError, ValueError, http.client.HTTPException) as problem:
                 if last:
                     raise RequestError(f"--judge {self.url}: no verdict after {self.attempts}"
                                        f" attempts ({problem}); verdicts so far are kept in"

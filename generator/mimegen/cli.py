@@ -7,6 +7,7 @@ from mimegen.commands.background import background_command
 from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.contamination import contamination_command
 from mimegen.commands.evaluate import evaluate_command
+from mimegen.commands.export import export_command
 from mimegen.commands.import_ import import_command
 from mimegen.commands.inspect import inspect_command
 from mimegen.commands.list import list_command
@@ -46,6 +47,7 @@ main.add_command(contamination_command)
 main.add_command(permute_command)
 main.add_command(questions_command)
 main.add_command(evaluate_command)
+main.add_command(export_command)
 main.add_command(verify_command)
 main.add_command(status_command)
 main.add_command(store_command)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import mimegen
@@ -13,6 +12,7 @@ from mimegen.base.seeds import generator
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.embedding import embedding_version
 from mimegen.evaluation.folds import split_of_actions
+from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Example, Question
 from mimegen.evaluation.sampling import Sampling
 from mimegen.evaluation.subjects import (
@@ -152,7 +152,7 @@ def about_clip(row: Row, seed: int) -> dict[str, Any]:
     """Return what a question says of its clip, whatever it asks."""
     return {
         "sample_id": row.sample_id, "action": row.action, "variant": row.variant,
-        "clip": _opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
+        "clip": opaque_name(row, seed), "file_name": row.file_name, "take": row.take,
         "background_config": row.background_config, "background_name": row.background_name,
         "avatar": row.avatar, "angle": row.angle, "seed": seed,
         "people": 2 if row.partner_avatar or (row.performers or 1) > 1 else 1}
@@ -162,14 +162,6 @@ def versions(templates: str) -> dict[str, str]:
     """Return what questions are made with, and whose wording they have."""
     return {"mimegen": mimegen.__version__, "templates": templates,
             "embedding": embedding_version()}
-
-
-def _opaque_name(row: Row, seed: int) -> str:
-    """Return a clip's name that says nothing: its own, where it is like that already."""
-    path = Path(row.file_name)
-    if row.plain_id is not None:
-        return path.name
-    return content_key("clip", seed, row.sample_id)[:16] + path.suffix
 
 
 def _with_examples(question: Question, made: Sequence[Question], request: Request) -> Question:

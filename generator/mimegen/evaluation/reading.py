@@ -62,3 +62,13 @@ def _place(letter: str, count: int) -> int | None:
 
 def _plain(text: str) -> str:
     return " ".join(text.lower().strip(_MARKS).split())
+
+
+def exactly_right(output: str, options: Sequence[str], answer: str, labels: Sequence[str]) -> bool:
+    """Return whether an output chooses the answer or, without options, ends in a label's words.
+
+    What harnesses show: ``mimegen evaluate`` compares free answers by their meaning.
+    """
+    if options:
+        return chosen_option(output, options) == options.index(answer)
+    return _plain(final_phrase(output)) in [_plain(label) for label in labels]

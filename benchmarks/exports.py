@@ -1,0 +1,247 @@
+"""Every export is run by the real package, in an environment of its own.
+
+    python benchmarks/exports.py [--only inspect ...] [--kinds mc ...] [--cache DIR] [--logs DIR]
+
+Environments are made under ``--cache`` where they are not there yet. lmms-eval and VLMEvalKit bring
+PyTorch, 7 GB each, so they are run where they are named. Models are pretended: they see nothing.
+``--logs`` keeps the harnesses' own logs and the questions. tests/data/harness_logs is made by
+``--only inspect lmms-eval vlmevalkit --kinds mc free --limit 6 --logs tests/data/harness_logs``.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from exports_clips import small_clips
+from mimegen.evaluation.question import read_questions
+from mimegen.evaluation.reading import exactly_right
+from pretended_model import Asked, pretended_model, saying
+
+PROGRAMS = Path(__file__).resolve().parent / "exports_programs"
+PACKAGES = {"huggingface": ["datasets"], "croissant": ["mlcroissant"],
+            "inspect": ["inspect-ai", "openai"], "lmms-eval": ["lmms_eval", "torch", "torchvision"],
+            "vlmevalkit": ["ms-vlmeval", "torch", "torchvision"]}
+LIGHT = ("huggingface", "croissant", "inspect")
+# Questions of each kind: format, prompting, sampling.
+KINDS = {"mc": ("mc", "zero-shot", "uniform:4"), "few": ("mc", "few-shot", "uniform:2"),
+         "free": ("free", "zero-shot", "uniform:4"), "3afc": ("3afc", "cot", "uniform:4"),
+         "video": ("mc", "zero-shot", "video")}
+LIMIT_S = 900
+
+
+def python_of(target: str, cache: Path) -> Path:
+    """Return the Python of a target's environment, which is made where it is not there."""
+    home = cache / target
+    python = home / "bin" / "python"
+    if not python.exists():
+        venv.create(home, with_pip=True)
+        run([python, "-m", "pip", "install", "--quiet", *PACKAGES[target]], cache)
+    return python
+
+
+def run(command: Sequence[object], folder: Path, **environment: str) -> str:
+    """Return what a program prints; raises SystemExit with what it says where it fails."""
+    done = subprocess.run([str(part) for part in command], cwd=folder, text=True, timeout=LIMIT_S,
+                          capture_output=True, env={**os.environ, **environment})
+    if done.returncode:
+        raise SystemExit(f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def mimegen(*arguments: object) -> None:
+    """Run the command line as a user does."""
+    run([sys.executable, "-m", "mimegen", *arguments], Path.cwd())
+
+
+def check(what: str, found: object, expected: object) -> None:
+    """Stop where something is not as expected."""
+    if found != expected:
+        raise SystemExit(f"{what}: found {found}, expected {expected}")
+
+
+class Work:
+    """A folder with clips, questions of each kind about them, and their exports."""
+
+    def __init__(self, folder: Path, given: argparse.Namespace) -> None:
+        """Make the clips and the questions."""
+        self.folder, self.cache, self.logs = folder, given.cache.resolve(), given.logs
+        self.kinds = given.kinds
+        self.clips = folder / "clips"
+        self.rows = small_clips(self.clips)
+        for kind in self.kinds:
+            format_, prompting, sampling = KINDS[kind]
+            mimegen("questions", self.clips, "--format", format_, "--prompting", prompting,
+                    "--sampling", sampling, "--out", self.questions(kind))
+            lines = self.questions(kind).read_text().splitlines(keepends=True)
+            self.questions(kind).write_text("".join(lines[:given.limit]))
+
+    def questions(self, kind: str) -> Path:
+        """Return the file of questions of a kind."""
+        return self.clips / f"questions-{kind}.jsonl"
+
+    def export(self, target: str, kind: str) -> Path:
+        """Return an export of the questions of a kind."""
+        out = self.folder / f"{target}-{kind}"
+        mimegen("export", self.questions(kind), "--to", target, "--out", out)
+        return out
+
+    def accuracy(self, kind: str) -> float:
+        """Return the share of its answers that the pretended model has right."""
+        asked = read_questions(self.questions(kind))
+        return sum(exactly_right(saying(one.prompt), one.options, one.answer, one.labels)
+                   for one in asked) / len(asked)
+
+    def check_asked(self, kind: str, asked: Asked) -> None:
+        """Stop where the model was not given each question's prompt and all its pictures."""
+        questions = read_questions(self.questions(kind))
+        check(f"{kind}: prompts", sorted(asked.prompts), sorted(one.prompt for one in questions))
+        sampling = KINDS[kind][2]
+        count = int(sampling.partition(":")[2]) if ":" in sampling else None
+        pictures = {kinds.count("image_url") for kinds in asked.kinds}
+        shown = 1 + len(questions[0].examples)
+        check(f"{kind}: pictures", pictures, {(count or 8) * shown} if count else pictures - {0})
+
+    def keep(self, name: str, file: Path) -> None:
+        """Keep a log, if logs are kept."""
+        if self.logs:
+            self.logs.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, self.logs / name)
+
+
+def huggingface(work: Work, python: Path) -> Any:
+    """Load clips and questions with datasets."""
+    out = work.folder / "huggingface-clips"
+    mimegen("export", work.clips, "--to", "huggingface", "--out", out)
+    for place in (out, *(work.export("huggingface", kind) for kind in work.kinds)):
+        found = json.loads(run([python, PROGRAMS / "load_huggingface.py", place], work.folder,
+                               HF_HOME=str(work.folder / "hf")))
+        check("rows", (found["rows"], found["is_video"]), (len(work.rows), True))
+        check("clips", found["clips"], sorted(file.name for file in place.glob("*/*.mp4")))
+        check("labels", found["labels"], sorted({row.labels[0] for row in work.rows}))
+    return found["version"]
+
+
+def croissant(work: Work, python: Path) -> Any:
+    """Validate and read clips and questions with mlcroissant."""
+    out = work.folder / "croissant-clips"
+    mimegen("export", work.clips, "--to", "croissant", "--out", out)
+    for place in (out, *(work.export("croissant", kind) for kind in work.kinds)):
+        found = json.loads(run([python, PROGRAMS / "load_croissant.py", "croissant.json"], place))
+        check("errors", found["errors"], [])
+        check("clips", sorted(found["clips"].values()), sorted(row.sha256 for row in work.rows))
+        check("labels", found["labels"], sorted({row.labels[0] for row in work.rows}))
+    return found["version"]
+
+
+def inspect(work: Work, python: Path) -> Any:
+    """Run the task with Inspect's mock model, then with a pretended one behind an address."""
+    for kind in work.kinds:
+        out = work.export("inspect", kind)
+        found = json.loads(run([python, PROGRAMS / "run_mockllm.py"], out))
+        asked = read_questions(work.questions(kind))
+        check("mock", (found["status"], found["rows"]), ("success", len(asked)))
+        check("mock's pictures", found["kinds"],
+              ["text", "video"] if kind == "video" else ["image", "text"])
+        work.keep(f"inspect-mockllm-{kind}.eval", next(out.glob("logs-mock/*.eval")))
+        if kind != "video":
+            _inspect_by_address(work, python, out, kind)
+    return found["version"]
+
+
+def _inspect_by_address(work: Work, python: Path, out: Path, kind: str) -> None:
+    with pretended_model() as (address, asked):
+        run([python.parent / "inspect", "eval", "task.py", "--model", "openai-api/test/pretended",
+             "--log-dir", "logs", "--log-format", "json", "--no-log-images", "--display", "none"],
+            out, TEST_API_KEY="none", TEST_BASE_URL=address)
+    work.check_asked(kind, asked)
+    [log] = (out / "logs").glob("*.json")
+    metrics = json.loads(log.read_text())["results"]["scores"][0]["metrics"]
+    check("accuracy", round(metrics["accuracy"]["value"], 9), round(work.accuracy(kind), 9))
+    if kind != "free" and not metrics["stderr"]["value"] > 0:
+        raise SystemExit("no clustered standard error")
+    work.keep(f"inspect-{kind}.json", log)
+
+
+def lmms_eval(work: Work, python: Path) -> Any:
+    """Run the task with lmms-eval's dummy model, then with a pretended one behind an address."""
+    for kind in work.kinds:
+        out = work.export("lmms-eval", kind)
+        task = json.loads((out / "export.json").read_text())["task"]
+        command = [python, "-m", "lmms_eval", "--include_path", ".", "--tasks", task,
+                   "--log_samples"]
+        offline = {"HF_HOME": str(work.folder / "hf"), "HF_HUB_OFFLINE": "1"}
+        run([*command, "--model", "dummy", "--model_args", "read_bytes=-1", "--output_path",
+             "dummy"], out, **offline)
+        with pretended_model() as (address, asked):
+            run([*command, "--model", "openai", "--model_args",
+                 f"model=pretended,base_url={address}", "--output_path", "logs"],
+                out, OPENAI_API_KEY="none", **offline)
+        work.check_asked(kind, asked)
+        results = json.loads(next(out.glob("logs/*/*_results.json")).read_text())
+        found = results["results"][task]
+        check("accuracy", round(found["accuracy,none"], 9), round(work.accuracy(kind), 9))
+        if kind != "free" and not found["accuracy_stderr_clustered,none"] > 0:
+            raise SystemExit("no clustered standard error")
+        work.keep(f"lmms-eval-{kind}_results.json", next(out.glob("logs/*/*_results.json")))
+        work.keep(f"lmms-eval-{kind}_samples_{task}.jsonl",
+                  next(out.glob("logs/*/*_samples_*.jsonl")))
+    return version_of(python, "lmms_eval")
+
+
+def vlmevalkit(work: Work, python: Path) -> Any:
+    """Run the dataset with a pretended model behind an address."""
+    for kind in work.kinds:
+        out = work.export("vlmevalkit", kind)
+        task = json.loads((out / "export.json").read_text())["task"]
+        with pretended_model() as (address, asked):
+            run([python, "run.py", "--data", task, "--model", "pretended", "--base-url", address,
+                 "--work-dir", "logs"], out, PRED_FORMAT="tsv", LMUData=str(work.folder / "lmu"))
+        work.check_asked(kind, asked)
+        status = json.loads((out / "logs/pretended/status.json").read_text())
+        found = status["datasets"][task]["metrics"]["Overall"] / 100
+        check("accuracy", round(found, 9), round(work.accuracy(kind), 9))
+        work.keep(f"vlmevalkit-{kind}.tsv", out / f"logs/pretended/pretended_{task}.tsv")
+    return version_of(python, "ms-vlmeval")
+
+
+def version_of(python: Path, package: str) -> str:
+    """Return the version of a package in an environment."""
+    return run([python, "-c", f"import importlib.metadata as m; print(m.version('{package}'))"],
+               Path.cwd()).strip()
+
+
+RUNS: Mapping[str, Callable[[Work, Path], Any]] = {
+    "huggingface": huggingface, "croissant": croissant, "inspect": inspect,
+    "lmms-eval": lmms_eval, "vlmevalkit": vlmevalkit}
+
+
+def main() -> None:
+    """Run what was asked for, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", choices=list(RUNS), default=list(LIGHT))
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/mimegen/exports")
+    parser.add_argument("--logs", type=Path)
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--limit", type=int, help="questions of each kind")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(Path(folder), given)
+        for target in given.only:
+            version = RUNS[target](work, python_of(target, work.cache))
+            print(f"{target}: run by {PACKAGES[target][0]} {version}", flush=True)
+        for kind in work.kinds:
+            work.keep(f"questions-{kind}.jsonl", work.questions(kind))
+
+
+if __name__ == "__main__":
+    main()

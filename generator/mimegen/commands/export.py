@@ -1,0 +1,24 @@
+"""``mimegen export``: clips and questions in the forms that other programs read."""
+
+from pathlib import Path
+
+import click
+
+from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.evaluation.exports.exporting import WRITERS, export
+
+
+@click.command("export")
+@click.argument("source", type=click.Path(path_type=Path), metavar="OUT|QUESTIONS")
+@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)))
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
+              help="Made by this; must not be there.")
+@click.option("--clips", type=click.Path(path_type=Path), metavar="OUT",
+              help="The folder that the questions are about. [default: the one they lie in]")
+@exits_cleanly
+def export_command(source: Path, target: str, out: Path, clips: Path | None) -> int:
+    """Write clips, or questions about them, as other programs read them: DIR/README.md says how."""
+    written = export(source, target, out, clips)
+    asked = f"{len(written.questions)} questions about " if written.questions else ""
+    click.echo(f"{out}: {asked}{len(written.clips)} clips; {out / 'README.md'} says what to do")
+    return DONE

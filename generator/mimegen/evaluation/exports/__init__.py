@@ -1,0 +1,1 @@
+"""Clips and questions in the forms that other programs read."""

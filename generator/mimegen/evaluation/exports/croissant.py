@@ -1,0 +1,87 @@
+"""A description in Croissant (MLCommons), with the records and the clips that it describes."""
+
+import json
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+import mimegen
+from mimegen.base.files import file_hash, publish
+from mimegen.evaluation.exports.items import write_lines
+from mimegen.evaluation.exports.licences import licences
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.exports.tables import table_rows
+from mimegen.evaluation.exports.templates import FOLDER
+
+Content = dict[str, Any]
+# The fields that are described: what they are is said in docs/manifest.md and docs/evaluation.md.
+TEXTS = ("sample_id", "question_id", "format", "prompt", "answer", "action", "variant", "avatar",
+         "background_config", "background_name", "take", "split", "licence")
+LISTS = ("labels", "options")
+INTEGERS = ("frames", "width", "height", "seed")
+FLOATS = ("angle", "fps")
+
+
+def write(source: Source, folder: Path) -> None:
+    """Write croissant.json, records.jsonl and an archive of the clips."""
+    rows = table_rows(source)
+    described = {name for row in rows for name, value in row.items()
+                 if value not in (None, []) and isinstance(value, list) == (name in LISTS)}
+    kept = [name for name in ("file_name", *TEXTS, *LISTS, *INTEGERS, *FLOATS) if name in described]
+    write_lines(folder / "records.jsonl",
+                [{name: row.get(name) for name in kept} for row in rows])
+    files = [_file(folder / "records.jsonl", "application/jsonlines"),
+             _file(_zip(source, folder), "application/zip")]
+    publish(folder / "croissant.json",
+            json.dumps(_description(source, files, kept), indent=1, ensure_ascii=False) + "\n")
+
+
+def _zip(source: Source, folder: Path) -> Path:
+    """Put clips into an archive, as they are and without a time.
+
+    It is named by its content: mlcroissant unpacks archives of one name only once.
+    """
+    with ZipFile(folder / "clips.zip", "w") as archive:
+        for name in source.clips:
+            entry = ZipInfo(f"clips/{name}", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = ZIP_STORED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, source.clip(name).read_bytes())
+    return (folder / "clips.zip").rename(
+        folder / f"clips-{file_hash(folder / 'clips.zip')[:16]}.zip")
+
+
+def _description(source: Source, files: list[Content], names: list[str]) -> Content:
+    """Return the description: what files there are, and what each field of a record is."""
+    given = sorted({licence for _, licence, _ in licences(source.clips.values())})
+    static: Content = json.loads((FOLDER / "croissant/dataset.json").read_text(encoding="utf-8"))
+    clips = {"@type": "cr:FileSet", "@id": "clips", "containedIn": {"@id": files[-1]["@id"]},
+             "encodingFormat": "video/mp4", "includes": "clips/*"}
+    return static | {
+        "version": mimegen.__version__, "license": given, "url": f"urn:sha256:{source.sha256}",
+        "distribution": [*files, clips],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "records",
+                       "field": [_video(), *map(_field, names)]}]}
+
+
+def _file(path: Path, kind: str) -> Content:
+    return {"@type": "cr:FileObject", "@id": path.name, "contentUrl": path.name,
+            "contentSize": f"{path.stat().st_size} B", "encodingFormat": kind,
+            "sha256": file_hash(path)}
+
+
+def _video() -> Content:
+    """Return the field of the video itself."""
+    return {"@type": "cr:Field", "@id": "records/video", "dataType": "sc:VideoObject",
+            "source": {"fileSet": {"@id": "clips"}, "extract": {"fileProperty": "content"}}}
+
+
+def _field(name: str) -> Content:
+    """Return a field of the records; the video's file name leads to its record."""
+    kind = "sc:Integer" if name in INTEGERS else "sc:Float" if name in FLOATS else "sc:Text"
+    field = {"@type": "cr:Field", "@id": f"records/{name}", "dataType": kind}
+    column = {"fileObject": {"@id": "records.jsonl"}, "extract": {"column": name}}
+    if name == "file_name":
+        file = {"fileSet": {"@id": "clips"}, "extract": {"fileProperty": "filename"}}
+        return field | {"source": file, "references": column}
+    return field | {"source": column} | ({"repeated": True} if name in LISTS else {})

@@ -1,0 +1,77 @@
+"""The one door: a folder of clips, or questions, to a folder that another program takes."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import mimegen
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish, publishing
+from mimegen.evaluation.exports import (
+    croissant,
+    huggingface,
+    inspect_ai,
+    jsonl,
+    lmms_eval,
+    vlmevalkit,
+)
+from mimegen.evaluation.exports.items import task_name
+from mimegen.evaluation.exports.licences import licence_table
+from mimegen.evaluation.exports.source import Source, read_source
+from mimegen.evaluation.exports.templates import filled
+
+WRITERS: Mapping[str, Callable[[Source, Path], None]] = {
+    "huggingface": huggingface.write, "croissant": croissant.write, "lmms-eval": lmms_eval.write,
+    "vlmevalkit": vlmevalkit.write, "inspect": inspect_ai.write, "jsonl": jsonl.write}
+OF_QUESTIONS = ("lmms-eval", "vlmevalkit", "inspect", "jsonl")
+
+
+def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Source:
+    """Write clips or questions as ``target`` reads them, and return what was written.
+
+    ``out`` is only ever seen whole, and the same input gives the same bytes. Raises RequestError
+    where ``out`` is there already, a clip is not, or the target has no use for what there is.
+    """
+    if out.exists():
+        raise RequestError(f"{out}: is there already, perhaps with results in it; name"
+                           " another --out")
+    source = read_source(_questions_in(path) if target in OF_QUESTIONS else path, clips)
+    with publishing(out) as part:
+        part.mkdir(parents=True)
+        WRITERS[target](source, part)
+        publish(part / "README.md", _readme(source, target))
+        publish(part / "export.json", _about(source, target))
+    return source
+
+
+def _questions_in(path: Path) -> Path:
+    """Return a file of questions: the path itself, or the only one in a folder of clips."""
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob("questions-*.jsonl"))
+    if len(found) != 1:
+        raise RequestError(f"{path}: this program runs questions; "
+                           + (f"say which: {', '.join(map(str, found))}" if found else
+                              f"make some with mimegen questions {path}"))
+    return found[0]
+
+
+def _readme(source: Source, target: str) -> str:
+    """Return what to do with an export, and under which licences it stands."""
+    texts = {"task": _task(source), "clips": len(source.clips), "version": mimegen.__version__,
+             "questions": len(source.questions), "card": huggingface.front_matter(source),
+             "licences": licence_table(source.clips.values()),
+             "subject": "question" if source.questions else "clip"}
+    return filled(f"{target.replace('-', '_')}/README.md", **texts) + filled("licences.md", **texts)
+
+
+def _about(source: Source, target: str) -> str:
+    """Return what was exported, from what and by which version."""
+    return json.dumps({
+        "task": _task(source), "target": target, "mimegen": mimegen.__version__,
+        "source": source.file.name, "source_sha256": source.sha256, "clips": len(source.clips),
+        "questions": len(source.questions)}, indent=1) + "\n"
+
+
+def _task(source: Source) -> str:
+    return task_name(source.questions)

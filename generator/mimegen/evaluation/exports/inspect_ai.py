@@ -1,0 +1,15 @@
+"""A task for Inspect (inspect-ai)."""
+
+from pathlib import Path
+
+from mimegen.evaluation.exports.items import lay_items, with_key, write_lines
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.exports.templates import copy_files, copy_reading
+
+
+def write(source: Source, folder: Path) -> None:
+    """Write task.py, its questions and what they show."""
+    write_lines(folder / "questions.jsonl",
+                with_key(lay_items(source, folder), source.questions))
+    copy_files(folder, "inspect/task.py")
+    copy_reading(folder)

@@ -1,0 +1,51 @@
+"""Questions as programs are given them: what is shown, and apart from it what is right."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.files import publish
+from mimegen.evaluation.exports.media import VIDEOS, lay_media, views
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.question import Question
+
+Item = dict[str, Any]
+
+
+def lay_items(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS) -> list[Item]:
+    """Put what questions show into a folder and return, for each, what a model is to be given.
+
+    That is ``media`` (paths in the folder, all of one ``media_type``: video, image, or text where
+    there is none), then ``prompt``; before them ``examples`` of media, prompt and answer.
+    """
+    shown = lay_media(source, folder, kinds)
+    return [_item(question, [shown[view] for view in views(question, source)])
+            for question in source.questions]
+
+
+def _item(question: Question, media: list[list[str]]) -> Item:
+    *before, own = media or [[]]
+    kind = "text" if not media else "image" if question.frames else "video"
+    return {"question_id": question.question_id, "format": question.format,
+            "clip": Path(question.clip).stem, "prompt": question.prompt,
+            "options": question.options, "media_type": kind, "media": own,
+            "examples": [{"media": shown, "prompt": example.prompt, "answer": example.answer}
+                         for example, shown in zip(question.examples, before, strict=True)]}
+
+
+def with_key(items: Iterable[Item], questions: Sequence[Question]) -> list[Item]:
+    """Return items with what is right, and what answers are grouped by."""
+    return [item | {"answer": question.answer, "labels": question.labels,
+                    "action": question.action, "variant": question.variant or "none"}
+            for item, question in zip(items, questions, strict=True)]
+
+
+def write_lines(path: Path, items: Iterable[Item]) -> None:
+    """Publish items as JSON lines."""
+    publish(path, "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items))
+
+
+def task_name(questions: Iterable[Question]) -> str:
+    """Return what a harness calls the task: mimegen and the formats."""
+    return "_".join(["mimegen", *sorted({one.format for one in questions})])

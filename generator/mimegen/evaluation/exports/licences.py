@@ -1,0 +1,36 @@
+"""Under which licences clips stand, and whom to name."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from mimegen.manifest.row import Row
+
+UNKNOWN = "not stated"
+
+
+def licences(rows: Iterable[Row]) -> Counter[tuple[str, str, str]]:
+    """Return how many clips have a part (motion, character, background), licence and source."""
+    return Counter((part, licence or UNKNOWN, source or UNKNOWN) for row in rows
+                   for part, licence, source in _parts(row))
+
+
+def licence_table(rows: Iterable[Row]) -> str:
+    """Return the licences as a table in Markdown."""
+    lines = [f"| {part} | {_cell(licence)} | {_cell(source)} | {count} |"
+             for (part, licence, source), count in sorted(licences(rows).items())]
+    return "\n".join(["| of | licence | source | clips |", "|---|---|---|---|", *lines])
+
+
+def _parts(row: Row) -> list[tuple[str, str | None, str | None]]:
+    own = "mimegen" if row.actor == "choreography" else None
+    parts = [("motion", row.licence, row.motion_source or own)]
+    if row.character_licence or row.character_source:
+        parts.append(("character", row.character_licence, row.character_source))
+    if row.background_name not in (None, "blank"):
+        named = [text for text in (row.background_author, row.background_source) if text]
+        parts.append(("background", row.background_licence, ", ".join(named)))
+    return parts
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

@@ -1,0 +1,82 @@
+"""What is exported: a folder of clips, or questions about them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.evaluation.opaque import opaque_name
+from mimegen.evaluation.question import Question, read_questions
+from mimegen.manifest.file import MANIFEST, clip_path, read_manifest
+from mimegen.manifest.row import Row
+
+
+@dataclass(frozen=True)
+class Source:
+    """Clips, by opaque name, in that order; and the questions about them, if it is questions.
+
+    ``file`` is the manifest or the file of questions; ``folder`` is the manifest's.
+    """
+
+    file: Path
+    folder: Path
+    clips: Mapping[str, Row]
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """Return the SHA-256 of the file."""
+        return file_hash(self.file)
+
+    def clip(self, name: str) -> Path:
+        """Return where the clip with an opaque name lies; raises RequestError where it is gone."""
+        path = clip_path(self.folder, self.clips[name])
+        if not path.is_file():
+            raise RequestError(f"{path}: no such file, but {self.folder / MANIFEST} has a row for"
+                               " it; render again, nothing is rendered twice")
+        return path
+
+
+def read_source(path: Path, clips: Path | None) -> Source:
+    """Read a folder that mimegen render wrote, or a file of questions about one.
+
+    ``clips`` is that folder, by default the questions' own. Raises RequestError where there is no
+    row, or none for a question.
+    """
+    if path.is_dir():
+        return Source(path / MANIFEST, path, _named((opaque_name(row), row) for row in _rows(path)))
+    questions = read_questions(path)
+    folder = clips or path.parent
+    rows = {row.sample_id: row for row in _rows(folder)}
+    asked = [(one.clip, one.sample_id, one.question_id) for one in questions]
+    shown = [(example.clip, example.sample_id, one.question_id) for one in questions
+             for example in one.examples]
+    for _, sample, question in (*asked, *shown):
+        if sample not in rows:
+            raise RequestError(f"{path}: question {question} is about {sample}, of which"
+                               f" {folder / MANIFEST} has no row; say with --clips which folder"
+                               " the clips are in")
+    named = _named((name, rows[sample]) for name, sample, _ in (*asked, *shown))
+    return Source(path, folder, named, tuple(questions))
+
+
+def _rows(folder: Path) -> list[Row]:
+    rows = read_manifest(folder)
+    if not rows:
+        raise RequestError(f"{folder / MANIFEST}: no such file, or no row in it; expected the"
+                           " folder that mimegen render wrote (questions beside it, or --clips)")
+    return rows
+
+
+def _named(found: Iterable[tuple[str, Row]]) -> dict[str, Row]:
+    """Return rows by name, in the names' order, which says nothing.
+
+    Raises RequestError where two clips have one name, as with --names opaque of two folders.
+    """
+    rows: dict[str, Row] = {}
+    for name, row in found:
+        if Path(name).name != name or rows.setdefault(name, row).sample_id != row.sample_id:
+            raise RequestError(f"{row.sample_id}: {name!r} cannot be its clip's name: it is no"
+                               " plain file name, or another clip has it")
+    return dict(sorted(rows.items()))

@@ -1,0 +1,56 @@
+"""Clips, or questions about them, as rows of a table: texts, numbers and lists of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.question import Question
+from mimegen.manifest.file import content_of
+from mimegen.manifest.row import Row
+
+# The part of a data set that clips are in which are in none: nothing is to be trained on them.
+SPLIT = "test"
+# The clips of examples that no question is about.
+EXAMPLES = "examples"
+TableRow = dict[str, Any]
+
+
+def table_rows(source: Source) -> list[TableRow]:
+    """Return a row for each question, or else for each clip; its ``file_name`` says nothing."""
+    if source.questions:
+        return [_of_question(question) for question in source.questions]
+    return [_of_clip(name, row) for name, row in source.clips.items()]
+
+
+def split_of(source: Source) -> dict[str, str]:
+    """Return by clip's name the part of the data set that it is in."""
+    if not source.questions:
+        return {name: row.split or SPLIT for name, row in source.clips.items()}
+    return dict.fromkeys(source.clips, EXAMPLES) | {
+        one.clip: one.split or SPLIT for one in source.questions}
+
+
+def _of_clip(name: str, row: Row) -> TableRow:
+    """Return a manifest row whose names say nothing, as rows of --names opaque are."""
+    content = content_of(row)
+    names = {"sample_id": Path(name).stem, "file_name": name,
+             "plain_id": row.plain_id or row.sample_id}
+    return {key: _flat(value) for key, value in (content | names).items()}
+
+
+def _of_question(question: Question) -> TableRow:
+    content = question.model_dump(mode="json")
+    examples = [{"clip": one.clip, "prompt": one.prompt, "answer": one.answer}
+                for one in question.examples]
+    names = {"sample_id": Path(question.clip).stem, "file_name": question.clip,
+             "plain_id": question.sample_id, "examples": examples}
+    del content["clip"]
+    return {key: _flat(value) for key, value in (content | names).items()}
+
+
+def _flat(value: Any) -> Any:
+    """Return what is nested as JSON text."""
+    nested = isinstance(value, dict) or (isinstance(value, list) and any(
+        isinstance(one, dict | list) for one in value))
+    return json.dumps(value, ensure_ascii=False) if nested else value

@@ -1,0 +1,75 @@
+"""These questions as a task of Inspect: inspect eval task.py --model ..."""
+
+import json
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    ContentVideo,
+)
+from inspect_ai.scorer import Score, Scorer, Target, accuracy, grouped, scorer, stderr
+from inspect_ai.solver import TaskState, generate
+from mimegen_reading import chosen_option, exactly_right, final_phrase
+
+FOLDER = Path(__file__).resolve().parent
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@task
+def mimegen() -> Task:
+    """Ask every question once; standard errors are clustered by action."""
+    about = json.loads((FOLDER / "export.json").read_text(encoding="utf-8"))
+    with (FOLDER / "questions.jsonl").open(encoding="utf-8") as lines:
+        samples = [_sample(json.loads(line)) for line in lines]
+    return Task(name=about["task"], dataset=MemoryDataset(samples, name=about["task"]),
+                solver=generate(), scorer=read_answer(), metadata=about)
+
+
+@scorer(metrics=[accuracy(), stderr(cluster="action"), grouped(accuracy(), "variant", all=False)])
+def read_answer() -> Scorer:
+    """Right where the answer's letter is chosen or, without options, a label is said exactly."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        options, output = state.metadata["options"], state.output.completion
+        right = exactly_right(output, options, state.metadata["answer"], state.metadata["labels"])
+        return Score(value="C" if right else "I", answer=_said(output, options), explanation=output)
+
+    return score
+
+
+def _said(output: str, options: list[str]) -> str | None:
+    if not options:
+        return final_phrase(output)
+    place = chosen_option(output, options)
+    return None if place is None else LETTERS[place]
+
+
+def _sample(item: dict) -> Sample:
+    options = item["options"]
+    target = LETTERS[options.index(item["answer"])] if options else item["labels"]
+    kept = ("action", "variant", "format", "options", "answer", "labels")
+    return Sample(id=item["question_id"], input=_messages(item), target=target,
+                  metadata={name: item[name] for name in kept})
+
+
+def _messages(item: dict) -> list[ChatMessage]:
+    messages: list[ChatMessage] = []
+    for example in item["examples"]:
+        messages += [ChatMessageUser(content=_content(item["media_type"], example)),
+                     ChatMessageAssistant(content=example["answer"])]
+    return [*messages, ChatMessageUser(content=_content(item["media_type"], item))]
+
+
+def _content(media_type: str, shown: dict) -> list[Content]:
+    files = [str(FOLDER / file) for file in shown["media"]]
+    if media_type == "image":
+        return [*(ContentImage(image=file) for file in files), ContentText(text=shown["prompt"])]
+    return [*(ContentVideo(video=file, format=file.rpartition(".")[2]) for file in files),
+            ContentText(text=shown["prompt"])]

@@ -1,0 +1,68 @@
+"""These questions as a dataset of VLMEvalKit."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+from mimegen_reading import exactly_right
+from vlmeval.dataset.video_base import VideoBaseDataset
+from vlmeval.smp import dump, get_intermediate_file_path, load
+
+FOLDER = Path(__file__).resolve().parent
+NAME = json.loads((FOLDER / "export.json").read_text(encoding="utf-8"))["task"]
+
+
+class MimegenVideo(VideoBaseDataset):
+    """Where questions ask about sampled frames, those are shown to every model.
+
+    Else models that read videos get the clip, and others ``nframe`` frames of it.
+    """
+
+    TYPE = "Video-MCQ"
+    DEFAULT_JUDGE = "exact_matching"
+
+    def __init__(self, dataset=NAME, nframe=8, fps=-1):
+        super().__init__(dataset=dataset, nframe=0 if fps > 0 else nframe, fps=fps)
+        # Beside the clips: in the kit's own folder, frames of other clips may have these names.
+        self.frame_root = str(FOLDER / "frames-of-clips")
+
+    @classmethod
+    def supported_datasets(cls):
+        """Return the name to give with --data."""
+        return [NAME]
+
+    def prepare_dataset(self, dataset):
+        """Return where clips and questions are."""
+        return {"root": str(FOLDER / "clips"), "data_file": str(FOLDER / "questions.tsv")}
+
+    def build_prompt(self, line, video_llm):
+        """Return the examples, media before text, then the question."""
+        if isinstance(line, int):
+            line = self.data.iloc[line]
+        message = []
+        for example in json.loads(line["examples"]):
+            message += self._shown(line["media_type"], example["media"], video_llm)
+            message.append({"type": "text", "value": f"{example['prompt']}\n{example['answer']}"})
+        message += self._shown(line["media_type"], json.loads(line["media"]), video_llm)
+        return [*message, {"type": "text", "value": line["question"]}]
+
+    def _shown(self, media_type, media, video_llm):
+        if media_type == "video" and not video_llm:
+            [clip] = media
+            return [{"type": "image", "value": file}
+                    for file in self.save_video_frames(Path(clip).stem)]
+        return [{"type": media_type, "value": str(FOLDER / file)} for file in media]
+
+    @classmethod
+    def evaluate(cls, eval_file, **judge_kwargs):
+        """Return the share that is right, of all and by variant, in percent."""
+        data = load(eval_file)
+        data["score"] = [_right(row) for _, row in data.iterrows()]
+        dump(data, get_intermediate_file_path(eval_file, "_score"))
+        shares = {"Overall": data["score"].mean(), **data.groupby("variant")["score"].mean()}
+        return pd.DataFrame({name: [100 * share] for name, share in shares.items()})
+
+
+def _right(row):
+    return exactly_right(str(row["prediction"]), json.loads(row["options"]), row["answer"],
+                         json.loads(row["labels"]))

@@ -1,0 +1,38 @@
+"""A dataset for VLMEvalKit."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from mimegen.base.files import publish
+from mimegen.evaluation.exports.items import Item, lay_items, with_key
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.exports.templates import copy_files, copy_reading
+
+_JSON = ("options", "labels", "media", "examples")
+
+
+def write(source: Source, folder: Path) -> None:
+    """Write questions.tsv, what it shows, and the class that reads it."""
+    items = with_key(lay_items(source, folder, (".mp4",)), source.questions)
+    publish(folder / "questions.tsv", _table(items))
+    copy_files(folder, "vlmevalkit/mimegen_dataset.py", "vlmevalkit/run.py")
+    copy_reading(folder)
+
+
+def _table(items: Iterable[Item]) -> str:
+    """Return items as tab-separated values with the kit's own columns; lists are JSON."""
+    rows = [_row(number, item) for number, item in enumerate(items)]
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]), delimiter="\t", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()
+
+
+def _row(number: int, item: Item) -> Item:
+    lists = {name: json.dumps(item[name], ensure_ascii=False) for name in _JSON}
+    row = {"index": number, "video": item["clip"], "question": item["prompt"]}
+    return row | {name: value for name, value in item.items() if name != "prompt"} | lists

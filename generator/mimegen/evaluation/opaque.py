@@ -1,0 +1,14 @@
+"""Names that say nothing of what is shown."""
+
+from pathlib import Path
+
+from mimegen.base.files import content_key
+from mimegen.manifest.row import Row
+
+
+def opaque_name(row: Row, seed: int = 0) -> str:
+    """Return a name for a clip's file that says nothing: its own, where it is like that already."""
+    path = Path(row.file_name)
+    if row.plain_id is not None:
+        return path.name
+    return content_key("clip", seed, row.sample_id)[:16] + path.suffix

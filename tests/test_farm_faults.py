@@ -125,7 +125,7 @@ def test_a_worker_that_hangs_is_replaced(
     tiny_config: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     out, farm = tmp_path / "out", tmp_path / "farm.yaml"
-    farm.write_text("silence_s: 20\n")
+    farm.write_text("silence_s: 20\ntask_s: 1\n")
     run = started(tiny_config, out, "--workers", 1, "--farm-config", farm)
     until(lambda: len(frames_of(out)) > 3, run)
     os.kill(children(run.pid)[0], signal.SIGSTOP)

@@ -38,7 +38,6 @@ class ShotState:
     """A shot that was looked at: what is recorded of it, and up to where its frames are there."""
 
     facts: dict[str, Any]
-    missing: int
     lesson: Lesson
     there: int = 0
     mended: bool = False
@@ -64,7 +63,7 @@ class Run:
     sizes: Sizes
     further: deque[Task] = field(default_factory=deque)
     waiting: dict[str, list[Clip]] = field(default_factory=dict)
-    by_still: dict[Path, list[Clip]] = field(default_factory=dict)
+    by_still: dict[Path, dict[str, Clip]] = field(default_factory=dict)
     encoding: dict[Path, Clip] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
     composing: dict[Future[Row], DisplayClip] = field(default_factory=dict)
@@ -75,6 +74,9 @@ class Run:
     shots: dict[str, ShotState] = field(default_factory=dict)
     lessons: dict[str, Lesson] = field(default_factory=dict)
     stills: set[str] = field(default_factory=set)
+    shots_seen: int = 0
+    frames_seen: int = 0
+    frames_missing: int = 0
 
     def hear(self, heard: Heard) -> None:
         """Take down what a worker says."""
@@ -110,17 +112,16 @@ def handle(event: Event | Notice | None, run: Run) -> None:
 
 def _take_in(event: CastingReady, run: Run) -> None:
     """Remember what is known of a casting's shots, and compose what needs nothing more."""
-    share = round(event.missing / len(event.shots))
     for shot in event.shots:
         facts = run.store.shot_facts(shot.key)
         assert facts is not None, "shots are recorded before they are told of"
-        run.shots[shot.key] = ShotState(facts, share, _lesson(run, shot))
+        run.shots[shot.key] = ShotState(facts, _lesson(run, shot))
         clips = run.waiting.get(shot.key, ())
         run.journal.shot(shot.key, shot.title, event.frames, [clip.sample_id for clip in clips])
         for clip in clips:
             still = still_of(clip, facts, run.store)
             if still is not None:
-                run.by_still.setdefault(still, []).append(clip)
+                run.by_still.setdefault(still, {})[clip.key] = clip
     _count(event, run)
     compose_ready(run, _clips_of_shots(run, [shot.key for shot in event.shots]))
 
@@ -138,11 +139,13 @@ def _lesson(run: Run, shot: Shot) -> Lesson:
 
 def _count(event: CastingReady, run: Run) -> None:
     """Renew the count of frames to render, taking castings not yet drawn to be as long."""
-    mean = sum(shot.facts["frames"] for shot in run.shots.values()) / len(run.shots)
-    missing = sum(shot.missing for shot in run.shots.values())
-    expected = round(missing + run.shots_left * mean)
+    run.shots_seen += len(event.shots)
+    run.frames_seen += event.frames * len(event.shots)
+    run.frames_missing += event.missing
+    mean = run.frames_seen / run.shots_seen
+    expected = round(run.frames_missing + run.shots_left * mean)
     run.sizes.left = expected - run.sizes.done
-    run.reporter.expect(expected, len(run.shots) + run.shots_left)
+    run.reporter.expect(expected, run.shots_seen + run.shots_left)
 
 
 def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[Clip]:
@@ -152,8 +155,7 @@ def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[Clip]:
 def clips_of_task(run: Run, task: Task) -> list[Clip]:
     """Return the waiting clips that a task of frames or of a still has to do with."""
     if isinstance(task.job, SetJob):
-        return [clip for clip in run.by_still.get(task.job.target, ())
-                if clip in run.waiting.get(clip.shot.key, ())]
+        return list(run.by_still.get(task.job.target, {}).values())
     assert not isinstance(task.job, ClipJob), "a clip that is being made does not wait"
     return _clips_of_shots(run, dict.fromkeys(folder.name for folder in task.job.folders))
 
@@ -245,6 +247,10 @@ def _no_longer_waiting(run: Run, clip: Clip) -> None:
     clips.remove(clip)
     if not clips:
         del run.waiting[clip.shot.key]
+    shot = run.shots.get(clip.shot.key)
+    still = still_of(clip, shot.facts, run.store) if shot else None
+    if still is not None:
+        run.by_still[still].pop(clip.key, None)
 
 
 def _close(run: Run, clip: Clip) -> None:
@@ -252,7 +258,7 @@ def _close(run: Run, clip: Clip) -> None:
     key = clip.shot.key
     run.open[key] -= 1
     if not run.open[key]:
-        del run.open[key]
+        del run.open[key], run.shots[key]
         run.journal.registration.release(key)
 
 

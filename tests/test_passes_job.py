@@ -147,3 +147,68 @@ def test_wrong_requests_are_refused_in_one_line(config: Path, tmp_path: Path) ->
         assert not (tmp_path / "out").exists()
 
 
+
+
+def test_verify_finds_a_damaged_pass_and_repairs_it(with_passes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(with_passes, out)
+    row = next(row for row in rows_of(out) if row["background_config"] == "aligned")
+    damaged = out / row["passes"]["depth"]["folder"] / "000002.exr"
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    shutil.rmtree(out / row["passes"]["keypoints"]["folder"])
+    clips = {path: path.stat().st_mtime_ns for path in out.glob("clips/*.mp4")}
+    found = json.loads(mimegen("verify", out, "--json").stdout)
+    assert not found["whole"] and found["passes"] == 8
+    assert {Path(fault["file"]).parent.name for fault in found["faults"]} == {"depth", "keypoints"}
+    mended = mimegen("verify", out, "--repair", "--json")
+    assert mended.returncode == 0 and json.loads(mended.stdout)["whole"], mended.stdout
+    assert clips == {path: path.stat().st_mtime_ns for path in out.glob("clips/*.mp4")}
+    assert exr(damaged)["Z"].pixels.shape == (54, 96)
+
+
+def test_status_gallery_and_store_know_passes(with_passes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(with_passes, out)
+    assert json.loads(mimegen("status", out, "--json").stdout)["passes"]["depth"] == 2
+    row = rows_of(out)[0]
+    assert row["passes"]["flow"]["folder"] in (out / "index.html").read_text()
+    held = json.loads(mimegen("store", out, "--json").stdout)["holds"]
+    assert any(each["kind"] == "passes" for each in held)
+    pruned = json.loads(mimegen("store", out, "--prune", "--dry-run", "--json").stdout)
+    assert not any(each["kind"] == "passes" for each in pruned["would_remove"])
+    stray = out / "store" / "passes" / "ff" / ("ff" * 32)
+    stray.mkdir(parents=True)
+    (stray / "000000.npz").write_bytes(b"nobody's")
+    mimegen("store", out, "--prune")
+    assert not stray.exists() and len(list(out.glob("store/passes/*/*"))) == 7
+
+
+def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Path) -> None:
+    template, out = tmp_path / "job.json", tmp_path / "out"
+    done = mimegen("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
+                   config, "--out", out, "--passes", "depth,keypoints", "--json",
+                   "--export", "openjd", template)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["passes"]["depth"] == {"shots": 1, "there": 0}
+    plan_file = Path(said["exported"][1])
+    frames = 3 * said["frames"]
+    for part in (("--stills", "0-1"), ("--frames", f"0-{frames - 1}")):
+        done = mimegen("work", plan_file, *part)
+        assert done.returncode == 0, done.stderr
+    done = mimegen("work", plan_file, "--clips")
+    assert done.returncode == 0 and "makes passes" not in done.stderr, done.stderr
+    assert list(rows_of(out)[0]["passes"]) == ["keypoints", "depth"]
+
+
+def test_contact_sheets_show_truth(with_passes: Path, two_clips: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.png"
+    assert mimegen("contactsheet", with_passes, "--out", plain, "--frames", 3).returncode == 0
+    for kind in ("keypoints", "mask", "depth", "normals", "flow", "parts"):
+        sheet = tmp_path / f"{kind}.png"
+        done = mimegen("contactsheet", with_passes, "--out", sheet, "--frames", 3,
+                       "--overlay", kind)
+        assert done.returncode == 0, done.stderr
+        assert (np.asarray(Image.open(sheet)) != np.asarray(Image.open(plain))).any()
+    done = mimegen("contactsheet", two_clips, "--out", plain, "--overlay", "mask")
+    assert done.returncode == 2 and "render it with --passes mask" in done.stderr

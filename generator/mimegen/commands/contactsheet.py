@@ -6,6 +6,7 @@ import click
 
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.pages.contactsheet import contact_sheet
+from mimegen.stage.passes.kinds import KINDS
 
 
 @click.command("contactsheet")
@@ -13,9 +14,12 @@ from mimegen.pages.contactsheet import contact_sheet
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
               help="Where to write the sheet.  [default: beside the source]")
 @click.option("--frames", default=12, show_default=True, type=click.IntRange(1, 200))
+@click.option("--overlay", type=click.Choice(KINDS),
+              help="Ground truth over the pictures; see render --passes.")
 @exits_cleanly
-def contactsheet_command(source: Path, target: Path | None, frames: int) -> int:
+def contactsheet_command(source: Path, target: Path | None, frames: int,
+                         overlay: str | None) -> int:
     """Write PNG contact sheets of a clip, or of all clips in a folder."""
-    for sheet in contact_sheet(source, target, frames):
+    for sheet in contact_sheet(source, target, frames, overlay):
         click.echo(sheet)
     return DONE

@@ -14,6 +14,7 @@ from mimegen.commands.render import render_command
 from mimegen.commands.selection import Selection, selection_options
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import Pace, calibrate, known_pace
+from mimegen.production.passtasks import planned_passes
 from mimegen.production.planfile import PlanFile, job_template
 from mimegen.store.store import Store
 
@@ -50,6 +51,8 @@ def plan_command(selection: Selection, out: Path, names: str, store_folder: Path
     pace = calibrate(selection.plan, selection.config, selection.device) if calibrates \
         else known_pace(selection.config, device)
     said = estimate(selection.plan, selection.config, device, store, out, pace)
+    if selection.passes is not None:
+        said["passes"] = planned_passes(selection.plan, selection.passes, store)
     if export is not None:
         said["exported"] = _export(selection, store, export[1], pace)
     click.echo(json.dumps(said, indent=1, ensure_ascii=False) if as_json else _text(said))
@@ -63,7 +66,7 @@ def _export(selection: Selection, store: Store, path: Path, pace: Pace | None) -
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")
     device = selection.device.kind
-    plan = PlanFile.of(selection.plan, store, device, _request(device))
+    plan = PlanFile.of(selection.plan, store, device, _request(device), selection.passes)
     command = Path(sys.executable).with_name("mimegen")
     template = job_template(beside, plan, f"mimegen {path.stem}",
                             str(command) if command.exists() else "mimegen",
@@ -108,6 +111,10 @@ def _text(said: dict[str, Any]) -> str:
                      f" {said['device']} ({said['seconds_per_frame']:.3g} s a frame), and"
                      f" {said['encoding_cpu_core_hours']:.3g} CPU core hours to encode")
     lines.append(f"storage  about {said['storage_gb']:.3g} GB more")
+    if "passes" in said:
+        lines.append("passes   " + ", ".join(
+            f"{kind} of {count['shots']} shots, {count['there']} of them there"
+            for kind, count in said["passes"].items()))
     lines += [f"left out: {reason}" for reason in said["left_out"]]
     lines += [f"wrote    {path}" for path in said.get("exported", ())]
     return "\n".join(lines)

@@ -41,6 +41,9 @@ def _text(said: dict[str, Any]) -> str:
     if said["not_looked_at"]:
         counts.append(f"{said['not_looked_at']} not looked at yet")
     lines = [", ".join(counts), f"shots  {done} of {len(shots)} have all their frames"]
+    if said["passes"]:
+        lines.append("passes " + ", ".join(f"{kind} of {count}" for kind, count
+                                           in said["passes"].items()) + " clips")
     for job in said["jobs"]:
         lines += _job_lines(job)
     lines += _some([f"  {shot['frames']:4d} of {shot['of']:4d} frames  {shot['title']}"

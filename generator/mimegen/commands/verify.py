@@ -11,10 +11,12 @@ from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_op
 from mimegen.commands.farm import farm_of
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
+from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
+from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter, duration
 from mimegen.production.render import render
-from mimegen.production.repair import Sources, repair
+from mimegen.production.repair import Sources, repair, repair_passes
 from mimegen.production.verify import Findings, verify
 from mimegen.stage.auto import choose_device
 from mimegen.store.store import Store
@@ -33,7 +35,7 @@ from mimegen.store.store import Store
                    " be repeated.")
 def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: bool,
                    libraries: tuple[Path, ...], motions: tuple[Path, ...]) -> int:
-    """Read every clip, row and frame of OUT; exit status 0 if all are whole, 1 if not."""
+    """Read every clip, row, frame and pass of OUT; exit status 0 if all are whole, 1 if not."""
     store, started = Store(store_folder or out / "store"), time.monotonic()
     findings = verify(out, store)
     told: dict[str, Any] = {}
@@ -55,13 +57,22 @@ def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, 
             farm = farm_of(FarmSettings(), choose_device(kind), store)
             return render(plan, store, out, farm, reporter, opaque)
 
+    def carry_out_passes(plan: Plan, wanted: WantedPasses, kind: str) -> dict[str, str]:
+        with Reporter(0, quiet=True) as reporter:
+            farm = farm_of(FarmSettings(), choose_device(kind), store)
+            return make_passes(plan, wanted, store, out, farm, reporter)
+
     sources = Sources.of(Catalogue.with_libraries(libraries), motions)
-    return repair(out, store, findings.faults, sources, carry_out)
+    of_clips = [fault for fault in findings.faults if not fault.of_pass]
+    of_passes = [fault for fault in findings.faults if fault.of_pass]
+    return (repair(out, store, of_clips, sources, carry_out)
+            | repair_passes(out, of_passes, sources, carry_out_passes))
 
 
 def _said(findings: Findings) -> dict[str, Any]:
     return {
         "clips": findings.clips, "shots": findings.shots, "frames": findings.frames,
+        "passes": findings.passes,
         "faults": [{"file": str(fault.file), "why": fault.why,
                     "sample_ids": [row.sample_id for row in fault.rows]}
                    for fault in findings.faults],
@@ -78,6 +89,7 @@ def _text(told: dict[str, Any]) -> str:
     lines += told["notes"]
     bad = len(told["faults"]) or len(told.get("not_repaired", {}))
     state = "all whole" if told["whole"] else f"{bad} faults"
-    lines.append(f"{told['clips']} clips, {told['frames']} frames of {told['shots']} shots read in"
-                 f" {duration(told['seconds'])}: {state}")
+    passes = f", {told['passes']} passes" if told["passes"] else ""
+    lines.append(f"{told['clips']} clips, {told['frames']} frames of {told['shots']} shots{passes}"
+                 f" read in {duration(told['seconds'])}: {state}")
     return "\n".join(lines)

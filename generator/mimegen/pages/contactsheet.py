@@ -13,7 +13,9 @@ from mimegen.base.files import publish
 from mimegen.compositing.color import ByteArray
 from mimegen.compositing.decode import Video, read_clip, read_pictures
 from mimegen.manifest.file import clip_path, rows_of
+from mimegen.pages.overlay import Overlay, overlays
 
+Overlays = Mapping[Path, Overlay]
 CLIP_SUFFIXES = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".gif")
 COLUMNS = 4
 THUMB = 320
@@ -25,28 +27,30 @@ _INK = (40, 40, 44)
 _FAINT = (120, 120, 128)
 
 
-def contact_sheet(source: Path, target: Path | None, frames: int = 12) -> list[Path]:
+def contact_sheet(source: Path, target: Path | None, frames: int = 12,
+                  truth: str | None = None) -> list[Path]:
     """Write contact sheets of ``frames`` evenly spaced frames, and return their files.
 
     A clip gives a grid with the time of each frame. A folder gives an overview with one row per
     clip, in as many sheets as 40 clips each need; a request's own folder may be given for its
     ``clips``. ``target`` is a PNG, or a folder to put it in; by default the sheet lies beside the
-    clip, or in the folder.
+    clip, or in the folder. ``truth`` is a kind of ground truth to lay over the pictures.
 
     Raises RequestError for a source without clips, one that is no video or cut off, a manifest
     that is none or names clips outside of its folder, and a target that cannot be written.
     """
+    known = {} if truth is None else overlays(source, truth)
     if not source.is_dir():
-        sheet = _grid(read_clip(source), frames)
+        sheet = _grid(read_clip(source), frames, known)
         return [_publish(sheet, _file(target, source.with_name(f"{source.stem}.sheet.png")))]
-    clips = _clips_in(source)
+    clips = [clip for clip in _clips_in(source) if not known or clip.resolve() in known]
     first = _file(target, source / "contactsheet.png")
     pages = [clips[start:start + CLIPS_ON_A_SHEET]
              for start in range(0, len(clips), CLIPS_ON_A_SHEET)]
     names = [first, *(first.with_name(f"{first.stem}-{page}{first.suffix}")
                       for page in range(2, len(pages) + 1))]
     titles = _titles(source)
-    return [_publish(_overview(page, frames, titles), name)
+    return [_publish(_overview(page, frames, titles, known), name)
             for page, name in zip(pages, names, strict=True)]
 
 
@@ -97,7 +101,18 @@ def _evenly(clip: Video, frames: int) -> list[int]:
     return [int(number) for number in spaced.round()]
 
 
-def _grid(clip: Video, frames: int) -> Image.Image:
+def _pictures(clip: Video, numbers: Sequence[int], width: int, known: Overlays
+              ) -> list[ByteArray]:
+    """Return frames of a clip, with its ground truth over them where that is wanted."""
+    pictures = list(read_pictures(clip, numbers, width))
+    overlay = known.get(clip.path.resolve())
+    if overlay is None:
+        return pictures
+    return [overlay.over(picture, number)
+            for picture, number in zip(pictures, numbers, strict=True)]
+
+
+def _grid(clip: Video, frames: int, known: Overlays) -> Image.Image:
     numbers = _evenly(clip, frames)
     columns = min(COLUMNS, len(numbers))
     rows = -(-len(numbers) // columns)
@@ -107,7 +122,7 @@ def _grid(clip: Video, frames: int) -> Image.Image:
                               head + rows * (step + _GAP)), _PAPER)
     draw = ImageDraw.Draw(sheet)
     _write(draw, (_GAP, 12), clip.path.stem, 18, sheet.width - 2 * _GAP)
-    for place, picture in enumerate(read_pictures(clip, numbers, THUMB)):
+    for place, picture in enumerate(_pictures(clip, numbers, THUMB, known)):
         left = _GAP + place % columns * (THUMB + _GAP)
         top = head + place // columns * (step + _GAP)
         _paste(sheet, picture, left, top)
@@ -115,7 +130,8 @@ def _grid(clip: Video, frames: int) -> Image.Image:
     return sheet
 
 
-def _overview(files: Sequence[Path], frames: int, titles: Mapping[Path, str]) -> Image.Image:
+def _overview(files: Sequence[Path], frames: int, titles: Mapping[Path, str],
+              known: Overlays) -> Image.Image:
     clips = [read_clip(file) for file in files]
     heights = [round(ROW_THUMB * clip.height / clip.width) for clip in clips]
     head = 28
@@ -129,7 +145,8 @@ def _overview(files: Sequence[Path], frames: int, titles: Mapping[Path, str]) ->
         title = titles.get(clip.path.resolve(), clip.path.stem)
         _write(draw, (_GAP, top + 3), title, 16, sheet.width - room)
         draw.text((sheet.width - _GAP, top + 5), facts, _FAINT, _font(13), anchor="ra")
-        for place, picture in enumerate(read_pictures(clip, _evenly(clip, frames), ROW_THUMB)):
+        for place, picture in enumerate(_pictures(clip, _evenly(clip, frames), ROW_THUMB,
+                                                   known)):
             _paste(sheet, picture, _GAP + place * (ROW_THUMB + _GAP), top + head)
         top += head + height + _GAP
     return sheet

@@ -122,12 +122,19 @@ def _card(row: Row, poster: str | None) -> str:
                   f'playsinline tabindex="0" style="aspect-ratio: {shape}" '
                   f'aria-label="{label}"></video>')
     facts = "".join(f"<dt>{label}</dt><dd>{_escape(_text(row, key))}</dd>"
-                    for key, label in _FACTS.items() if _text(row, key))
+                    for key, label in _FACTS.items() if _text(row, key)) + _passes(row)
     return (
         f"<article{data}>{screen}<h3>{_escape(name)}</h3><p>{_escape(_size(row))}</p>"
         f"<p>{_escape(_origin(row))}</p><details><summary>Facts</summary><dl>{facts}</dl>"
         f'<a href="{source}" download>Download</a></details></article>\n'
     )
+
+
+def _passes(row: Row) -> str:
+    """Return links to a clip's ground truth."""
+    links = ", ".join(f'<a href="{_escape(quote(told.folder))}/">{_escape(kind)}</a>'
+                      for kind, told in (row.passes or {}).items())
+    return f"<dt>Ground truth</dt><dd>{links}</dd>" if links else ""
 
 
 def _name(row: Row) -> str:

@@ -181,8 +181,9 @@ def _columns(clips: Sequence[tuple[Clip, Camera]], pieces: Iterable[_Piece], run
 
 def _handle(event: object, run: _Run, pool: ThreadPoolExecutor) -> None:
     match event:
-        case Ready():
-            run.reporter.say(f"{event.program} makes passes on {event.device}")
+        case Ready(device, _, program):
+            if device != NONE:
+                run.reporter.say(f"{program} makes passes on {device}")
         case Unfit():
             run.reporter.say(event.why)
         case TaskBegun():

@@ -12,7 +12,8 @@ from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
 from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
-from mimegen.plan.shots import Shot
+from mimegen.plan.plan import CastingPlan, Plan
+from mimegen.plan.shots import Shot, camera_of
 from mimegen.stage.camera import Camera
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.kinds import WITH_SET, Kind
@@ -71,6 +72,31 @@ def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, s
             target.unlink(missing_ok=True)
             yield Task(GeometryJob(clip.background.set, camera, clip.shot.config, target,
                                    wanted.engine), f"geometry of background {clip.chosen.name}")
+
+
+def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, seen: set[str]
+                       ) -> Iterator[Task]:
+    """Yield all that is missing of the passes of a casting whose shots are recorded."""
+    facts = {shot.key: store.shot_facts(shot.key) or {} for shot in part.shots}
+    clips = [(clip, camera_of(facts[clip.shot.key])) for clip in part.clips]
+    yield from geometry_tasks(clips, wanted, store, seen)
+    columns = [Column(shot, kind, camera_of(facts[shot.key]), facts[shot.key]["frames"])
+               for shot in part.shots for kind in wanted.kinds]
+    yield from pass_tasks(part.casting, columns, store, wanted)
+
+
+def planned_passes(plan: Plan, wanted: WantedPasses, store: Store) -> dict[str, dict[str, int]]:
+    """Return how many shots have each wanted pass, and of how many all frames are in the store."""
+    counts: dict[str, dict[str, int]] = {kind: {"shots": 0, "there": 0} for kind in wanted.kinds}
+    for shot in (shot for part in plan.castings() for shot in part.shots):
+        facts = store.shot_facts(shot.key)
+        for kind in wanted.kinds:
+            count = counts[kind]
+            count["shots"] += 1
+            folder = store.pass_folder(wanted.key(shot, kind))
+            there = sum(path.stem.isdecimal() for path in folder.glob("*.npz"))
+            count["there"] += facts is not None and there >= facts["frames"]
+    return counts
 
 
 def geometry_file(store: Store, key: str) -> Path:

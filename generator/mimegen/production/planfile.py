@@ -12,7 +12,9 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.farm.task import Task, task_from_json, task_to_json
+from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
+from mimegen.production.passtasks import planned_pass_tasks
 from mimegen.production.tasks import CastingFailed, casting_tasks
 from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
@@ -37,7 +39,8 @@ class PlanFile:
     stills: tuple[Task, ...]
 
     @classmethod
-    def of(cls, plan: Plan, store: Store, device: str, request: Sequence[str]) -> Self:
+    def of(cls, plan: Plan, store: Store, device: str, request: Sequence[str],
+           passes: WantedPasses | None = None) -> Self:
         """Return what is left of a plan; shots are recorded and figures published in the store.
 
         Raises RequestError where a casting cannot be performed.
@@ -49,6 +52,8 @@ class PlanFile:
                     raise RequestError(work.why)
                 if isinstance(work, Task):
                     tasks.append(work)
+            if passes is not None:
+                tasks += planned_pass_tasks(part, store, passes, seen)
         return cls(store.root, device, tuple(request),
                    tuple(task for task in tasks if isinstance(task.job, ShotJob)),
                    tuple(task for task in tasks if isinstance(task.job, SetJob)))

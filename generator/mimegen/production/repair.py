@@ -2,11 +2,12 @@
 
 import json
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Self
 
@@ -27,17 +28,20 @@ from mimegen.manifest.file import (
     typed_row,
 )
 from mimegen.manifest.row import Row
+from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.verify import Fault
 from mimegen.readers.options import ReadOptions, parse_trim
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.passes.kinds import ENGINES, KINDS
 from mimegen.store.store import Store
 
 _NAME = re.compile(rb'"sample_id":\s*"([^"]+)"')
 # Carries out a plan on a kind of device, with opaque names or plain ones; says what failed and why.
 Carry = Callable[[Plan, str, bool], dict[str, str]]
+CarryPasses = Callable[[Plan, WantedPasses, str], dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -265,3 +269,29 @@ def _together(plans: Sequence[Plan]) -> Plan:
 
     return Plan(castings, sum(plan.clips for plan in plans), sum(plan.shots for plan in plans),
                 sum(plan.displays for plan in plans))
+
+
+def repair_passes(out: Path, faults: Sequence[Fault], sources: Sources, carry_out: CarryPasses
+                  ) -> dict[str, str]:
+    """Make again what faults of ground truth spoil; return what could not be, and why."""
+    refused: dict[str, str] = {}
+    configs = _configs(read_manifest(out)) if faults else {}
+    for fault in faults:
+        for (declared, group), wanted in product(_grouped(fault.rows).items(), _wanted(out, fault)):
+            try:
+                plan = _plan(sources, declared, group, configs)
+                shutil.rmtree(fault.file, ignore_errors=True)
+                refused |= carry_out(plan, wanted, declared.device)
+            except RequestError as problem:
+                refused |= {row.sample_id: str(problem) for row in group}
+    return refused
+
+
+def _wanted(out: Path, fault: Fault) -> set[WantedPasses]:
+    """Return the passes whose folder is faulty, as they were asked for."""
+    return {
+        WantedPasses(kind, engine, "flo" if ".flo" in str(told.files) else "exr")
+        for row in fault.rows for name, told in (row.passes or {}).items()
+        if out / told.folder == fault.file
+        for kind in [tuple(known for known in KINDS if known == name)]
+        for engine in ENGINES if engine == told.engine}

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -66,6 +67,7 @@ def status(out: Path) -> dict[str, Any]:
                            " folder that render writes to")
     jobs.sort(key=lambda job: job.since)
     clips, shots = _clips(out, jobs), _shots(out, jobs)
+    passes = Counter(kind for row in read_manifest(out) for kind in row.passes or {})
     for job in (job for job in jobs if job.runs):
         job.facts["left_s"] = _time_left(job, shots)
     states = [clip["state"] for clip in clips.values()]
@@ -73,7 +75,7 @@ def status(out: Path) -> dict[str, Any]:
         "clips": {state: states.count(state) for state in ("done", "waiting", "failed")},
         "not_looked_at": sum(_not_drawn(job) for job in jobs if job.runs),
         "jobs": [_job_said(job) for job in jobs if job.runs or job is jobs[-1]],
-        "shots": shots, "clip_states": clips,
+        "shots": shots, "clip_states": clips, "passes": dict(sorted(passes.items())),
     }
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.decode import decoded_clip
+from mimegen.compositing.passfiles import folder_hash
 from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems
+from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
 from mimegen.store.frames import checked_frame, frame_name
 from mimegen.store.store import Store
@@ -23,26 +25,34 @@ _SAME_RATE = 0.01
 
 @dataclass(frozen=True)
 class Fault:
-    """A file that is not as it should be, why, and the rows of the clips that it spoils."""
+    """A file that is not as it should be, why, and the rows of the clips that it spoils.
+
+    Where ``of_pass``, it is the folder of a clip's ground truth; the clip itself is whole.
+    """
 
     file: Path
     why: str
     rows: tuple[Row, ...] = ()
+    of_pass: bool = False
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was looked at, how much of it, and what is wrong; ``notes`` say what was not."""
+    """What was looked at, how much of it, and what is wrong; ``notes`` say what was not.
+
+    ``passes`` counts folders of ground truth.
+    """
 
     clips: int
     shots: int
     frames: int
+    passes: int
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
 
 
 def verify(out: Path, store: Store) -> Findings:
-    """Read every clip, row and frame of ``out`` and say what is wrong with them.
+    """Read every clip, row, frame and pass of ``out`` and say what is wrong with them.
 
     Clips are decoded and hashed whole, as many at a time as there are cores. Raises RequestError
     where there is nothing to look at.
@@ -57,13 +67,15 @@ def verify(out: Path, store: Store) -> Findings:
     if shots and not (store.root / "shots").is_dir():
         shots, notes = {}, (f"{store.root}: no store there, so frames were not looked at; say"
                             " --store",)
+    passes = _passes(rows)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = chain(pool.map(partial(_clip_faults, out), rows),
-                      pool.map(partial(_shot_faults, store), shots.values()))
+                      pool.map(partial(_shot_faults, store), shots.values()),
+                      pool.map(partial(_pass_faults, out), passes.values()))
         faults += chain.from_iterable(found)
     faults += [*_double_rows(out, rows), *_without_row(out, rows)]
     return Findings(len(rows), len(shots), sum(shot[0].frames for shot in shots.values()),
-                    tuple(faults), notes)
+                    len(passes), tuple(faults), notes)
 
 
 def _shots(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -121,6 +133,27 @@ def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
     if absent:
         faults.append(Fault(folder, f"lacks {_spans(absent)}", tuple(rows)))
     return faults
+
+
+def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:
+    """Return what rows say of each folder of ground truth, by its name."""
+    found = defaultdict(list)
+    for row in rows:
+        for told in (row.passes or {}).values():
+            found[told.folder].append((row, told))
+    return dict(found)
+
+
+def _pass_faults(out: Path, told: Sequence[tuple[Row, PassFacts]]) -> list[Fault]:
+    facts, folder = told[0][1], out / told[0][1].folder
+    rows = tuple(row for row, _ in told)
+    if not folder.resolve().is_relative_to(out.resolve()):
+        return [Fault(folder, "leads outside of the manifest's folder; it was not read", rows)]
+    if not folder.is_dir():
+        return [Fault(folder, "is not there", rows, of_pass=True)]
+    if folder_hash(folder) != facts.sha256 or any(each.sha256 != facts.sha256 for _, each in told):
+        return [Fault(folder, "its files are not those that its row knows", rows, of_pass=True)]
+    return []
 
 
 def _spans(numbers: Sequence[int]) -> str:

@@ -9,8 +9,8 @@ flow is tried by warping the next picture back. Everything runs in this process.
 import argparse
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from mimegen.stage.framing import frame_camera
 from mimegen.stage.passes.frames import PassMaker
 from mimegen.stage.passes.job import GeometryJob
 from mimegen.stage.passes.kinds import KINDS
-from mimegen.stage.passes.seen import Eye, Seen, on_canvas
+from mimegen.stage.passes.seen import Seen, on_canvas
 from mimegen.stage.passes.server import PassServer
 from mimegen.stage.passes.surface import Scene
 from mimegen.stage.raster.context import open_context
@@ -77,8 +77,9 @@ def main() -> None:
         camera = frame_camera(performances, config, angle)
         sets = {} if background is None else _sets(
             catalogue, background, camera, config, PassServer(1, context))
-        both = Both(scene, camera, config, PassMaker(scene, config, lambda: RasterEye(context, scene)),
-                    PassMaker(scene, config, lambda: CyclesEye(scene)), sets)
+        makers = (PassMaker(scene, config, partial(eye, *more, scene))
+                  for eye, more in ((RasterEye, (context,)), (CyclesEye, ())))
+        both = Both(scene, camera, config, *makers, sets)
         numbers = np.linspace(4, scene.frames - 6, options.frames).astype(int).tolist()
         said = {"action": action, "who": " and ".join(members), "set": background or "none",
                 "frames": len(numbers), **_agreement(both, numbers),
@@ -237,7 +238,8 @@ def _costs(both: Both, number: int) -> dict[str, Any]:
     """Return the processor time of each kind in ms, of a frame that was not looked at before."""
     said: dict[str, Any] = {}
     for name, maker in (("raster", both.raster), ("cycles", both.cycles)):
-        said[f"look, {name}, CPU ms"] = _time(lambda eye: eye._eye.look(number + 2, both.camera), maker)
+        said[f"look, {name}, CPU ms"] = _time(
+            lambda maker: maker.look(number + 2, both.camera), maker)
     for kind in KINDS:
         said[f"{kind}, CPU ms"] = _time(
             lambda maker, kind=kind: maker.arrays(kind, number, both.camera), both.raster)

@@ -137,7 +137,8 @@ def _limb(draw: ImageDraw.ImageDraw, ends: NDArray[Any], name: str, seen: bool, 
 
 def _thickness(picture: Image.Image, name: str) -> int:
     """Return how wide a limb is drawn; fingers are finer."""
-    return max(1, round(picture.width / (900 if name[-1].isdecimal() else 320)))
+    fine = name[-1].isdecimal()
+    return max(2 if fine else 4, round(picture.width / (700 if fine else 300)))
 
 
 def _sized(values: NDArray[Any], picture: ByteArray) -> NDArray[Any]:

@@ -14,7 +14,8 @@ from PIL import Image
 from conftest import frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.compositing.passfiles import folder_hash
+from mimegen.compositing.passfiles import PassSource, folder_hash, write_exr, write_pass
+from mimegen.stage.camera import Camera
 from mimegen.stage.raster.context import open_context
 
 VARIANTS = "base+blank@0,base+aligned@0"
@@ -212,3 +213,33 @@ def test_contact_sheets_show_truth(with_passes: Path, two_clips: Path, tmp_path:
         assert (np.asarray(Image.open(sheet)) != np.asarray(Image.open(plain))).any()
     done = mimegen("contactsheet", two_clips, "--out", plain, "--overlay", "mask")
     assert done.returncode == 2 and "render it with --passes mask" in done.stderr
+
+
+def test_without_opengl_keypoints_are_made_and_clips_stay(
+        three_clips: Path, tiny_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(three_clips, out)
+    monkeypatch.setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent")
+    done = mimegen("render", "--action", "basketball", "--variants", "base+blank@0", "--config",
+                   tiny_config, "--out", out, "--passes", "keypoints,mask,depth", "--quiet")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "depth, mask not made" in done.stderr and "libegl1" in done.stderr
+    row = next(row for row in rows_of(out) if row["config_name"] == "base+blank@0")
+    assert list(row["passes"]) == ["keypoints"] and (out / row["file_name"]).is_file()
+    assert not list(out.glob("passes/mask/*")) and not list(out.glob("passes/depth/*"))
+
+
+def test_what_cannot_be_written_leaves_nothing(with_passes: Path, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"cannot be written as EXR"):
+        write_exr(tmp_path / "absent" / "000000.exr", {"Z": np.zeros((2, 2), np.float32)})
+    frames = next(path for path in with_passes.glob("store/passes/*/*")
+                  if '"depth"' in (path / "pass.json").read_text())
+    shutil.copytree(frames, tmp_path / "frames")
+    damaged = tmp_path / "frames" / "000004.npz"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    camera = Camera((0.0, -5.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 96, 54)
+    source = PassSource("depth", tmp_path / "frames", tuple(range(6)), camera, 4.0, "raster")
+    with pytest.raises(ValueError, match="damaged frame"):
+        write_pass(source, tmp_path / "depth")
+    assert [path.name for path in tmp_path.iterdir()] == ["frames"]

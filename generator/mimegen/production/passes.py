@@ -28,6 +28,7 @@ from mimegen.production.progress import Reporter
 from mimegen.stage.camera import Camera
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.passes.kinds import WITH_SET, Kind
+from mimegen.stage.plain import NONE
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
 

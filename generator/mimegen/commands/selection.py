@@ -135,7 +135,7 @@ def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: Far
     """Return the render config, and what it is rendered on."""
     named = None if config == "auto" else read_config(catalogue.file("config", config))
     if named is not None and named.engine == "raster":
-        if device.lower() != "auto":
+        if device.lower() not in ("auto", OPENGL):
             raise RequestError(f"--device {device}: {named.name} is drawn by OpenGL, which takes"
                                " what there is; leave --device out")
         return named, Device(OPENGL, 1)

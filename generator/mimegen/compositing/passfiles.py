@@ -125,7 +125,8 @@ def camera_matrices(camera: Camera) -> dict[str, Any]:
 
 
 def _common(source: PassSource) -> dict[str, Any]:
-    return {"kind": source.kind, "engine": source.engine, "frames": len(source.shown),
+    return {"kind": source.kind, "engine": None if source.kind == KEYPOINTS else source.engine,
+            "frames": len(source.shown),
             "fps": source.fps, "width": source.camera.width, "height": source.camera.height,
             "with_set": source.geometry is not None, "camera": camera_matrices(source.camera)}
 

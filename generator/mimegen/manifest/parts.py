@@ -93,7 +93,8 @@ class PassFacts(RowPart):
         description="its files, relative to the manifest's folder")
     key: str = Field(description="content key of the shot's pass in the store")
     geometry_key: str | None = Field(None, description="of the set's depth and normals in it")
-    engine: str = Field(description="what looked: raster or cycles")
+    engine: str | None = Field(
+        None, description="what looked: raster or cycles; null for keypoints, which need neither")
     files: str | list[str] = Field(description="the first of its files, by which the others go")
     sha256: str = Field(description="of the names and hashes of all its files")
 

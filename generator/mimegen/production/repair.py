@@ -294,4 +294,4 @@ def _wanted(out: Path, fault: Fault) -> set[WantedPasses]:
         for row in fault.rows for name, told in (row.passes or {}).items()
         if out / told.folder == fault.file
         for kind in [tuple(known for known in KINDS if known == name)]
-        for engine in ENGINES if engine == told.engine}
+        for engine in ENGINES if engine == (told.engine or ENGINES[0])}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from mimegen.base.errors import RequestError
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.figures import read_figure
 from mimegen.stage.jobs import FigureFiles, FrameDone
@@ -77,5 +78,8 @@ class PassServer:
         if self._context is None:
             from mimegen.stage.raster.context import open_context
 
-            self._context = open_context(self._threads)
+            try:
+                self._context = open_context(self._threads)
+            except RequestError as problem:
+                raise RequestError(f"{problem}; --passes-from cycles looks without it") from problem
         return self._context

@@ -77,9 +77,9 @@ def main() -> None:
         camera = frame_camera(performances, config, angle)
         sets = {} if background is None else _sets(
             catalogue, background, camera, config, PassServer(1, context))
-        makers = (PassMaker(scene, config, partial(eye, *more, scene))
-                  for eye, more in ((RasterEye, (context,)), (CyclesEye, ())))
-        both = Both(scene, camera, config, *makers, sets)
+        both = Both(scene, camera, config,
+                    PassMaker(scene, config, partial(RasterEye, context, scene)),
+                    PassMaker(scene, config, partial(CyclesEye, scene)), sets)
         numbers = np.linspace(4, scene.frames - 6, options.frames).astype(int).tolist()
         said = {"action": action, "who": " and ".join(members), "set": background or "none",
                 "frames": len(numbers), **_agreement(both, numbers),

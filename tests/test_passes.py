@@ -1,5 +1,6 @@
 """Ground truth of shots: known answers for rays, keypoints, parts, depth and flow."""
 
+import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,12 @@ import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from bodies import capsule_character, wandering_motion
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.characters.character import Performance
+from mimegen.characters.character import Material, Mesh, Performance
 from mimegen.compositing.keypointfiles import point_sets, write_keypoints
 from mimegen.compositing.passfiles import camera_matrices
 from mimegen.motion import Motion
@@ -232,3 +234,26 @@ def test_keypoint_files_agree_with_one_another(tmp_path: Path) -> None:
 def test_sets_of_points_have_their_formats_sizes() -> None:
     sizes = {name: len(chosen.points) for name, chosen in point_sets().items()}
     assert sizes == {"coco17": 17, "wholebody133": 133, "openpose25": 25}
+
+
+def banner(alpha: int) -> Performance:
+    """A square before the origin, whose lower half is as clear as ``alpha`` says."""
+    picture = Image.new("RGBA", (8, 8), (255, 0, 0, 255))
+    picture.paste((0, 0, 255, alpha), (0, 4, 8, 8))
+    packed = io.BytesIO()
+    picture.save(packed, "PNG")
+    corners = np.array([[-0.5, 0, 0.5], [0.5, 0, 0.5], [0.5, 0, 1.5], [-0.5, 0, 1.5]])
+    mesh = Mesh("banner", corners, np.array([[0, 1, 2, 3]], np.int32),
+                np.zeros((4, 1), np.int32), np.ones((4, 1)), "cloth",
+                uvs=np.array([[[0, 0], [1, 0], [1, 1], [0, 1]]], float))
+    material = Material("cloth", "image", {"roughness": 0.8, "metallic": 0.0}, packed.getvalue())
+    body = replace(BODY, meshes=(mesh,), materials={"cloth": material}, fingerprint="banner")
+    return Performance(body, standing().motion)
+
+
+def test_clear_parts_of_a_picture_are_holes(context: moderngl.Context) -> None:
+    whole, holed = (
+        np.isfinite(RasterEye(context, scene_of(banner(alpha))).look(0, before()).depth)
+        for alpha in (255, 0))
+    assert holed.sum() == pytest.approx(whole.sum() / 2, rel=0.05)
+    assert holed[:holed.shape[0] // 2 - 2].sum() > 0.9 * holed.sum(), "the upper half is left"

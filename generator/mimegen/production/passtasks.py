@@ -16,7 +16,7 @@ from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import Shot, camera_of
 from mimegen.stage.camera import Camera
 from mimegen.stage.passes.job import GeometryJob, PassJob
-from mimegen.stage.passes.kinds import WITH_SET, Kind
+from mimegen.stage.passes.kinds import KEYPOINTS, WITH_SET, Kind
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import is_whole
 from mimegen.store.store import Store
@@ -50,13 +50,17 @@ def pass_tasks(casting: Casting, columns: Sequence[Column], store: Store, wanted
         store.record_pass(folders[number].name, casting.facts() | {
             "pass": columns[number].kind, "engine": wanted.engine,
             "render_config_name": config.name})
-    job = PassJob(
-        published_figures(casting, config.fps, store),
-        tuple(columns[number].camera for number in due), config,
-        tuple(folders[number] for number in due),
-        np.stack([missing[number] for number in due], axis=1),
-        tuple(columns[number].kind for number in due), wanted.engine)
-    yield from _spans(job, f"passes of {casting.take.action} by {casting.name}")
+    figures = published_figures(casting, config.fps, store)
+    # Keypoints need nobody to look, and are made where nobody can.
+    points = [number for number in due if columns[number].kind == KEYPOINTS]
+    for group in (points, [number for number in due if number not in points]):
+        if group:
+            job = PassJob(
+                figures, tuple(columns[number].camera for number in group), config,
+                tuple(folders[number] for number in group),
+                np.stack([missing[number] for number in group], axis=1),
+                tuple(columns[number].kind for number in group), wanted.engine)
+            yield from _spans(job, f"passes of {casting.take.action} by {casting.name}")
 
 
 def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, store: Store,

@@ -40,8 +40,10 @@ class CyclesEye:
         self._mesh.update()
         place_camera(camera)
         layers = self._reader.render(region)
-        return Seen(region, layers["Depth"], unit_normals(layers),
-                    np.round(layers["labels"]).astype(np.uint8), layers["following"],
+        # A ray goes on through holes, but has noted what it went through.
+        there = np.isfinite(layers["Depth"])[..., None]
+        return Seen(region, layers["Depth"], np.where(there, unit_normals(layers), np.float32(0)),
+                    np.round(there * layers["labels"]).astype(np.uint8), layers["following"],
                     layers["preceding"])
 
 
@@ -104,9 +106,38 @@ def _make_mesh(scene: Scene) -> bpy.types.Mesh:
     labels = made.attributes.new("labels", "FLOAT_VECTOR", "FACE")
     of_faces = surface.labels[surface.triangles[:, 2]].astype(np.float32)
     labels.data.foreach_set("vector", of_faces.ravel())
-    made.materials.append(bpy.data.materials["passes"])
+    plain = bpy.data.materials["passes"]
+    numbers = np.zeros(len(surface.triangles), np.int32)
+    made.materials.append(plain)
+    uvs = made.attributes.new("corner_uv", "FLOAT2", "POINT")
+    uvs.data.foreach_set("vector", surface.uvs.astype(np.float32).ravel())
+    for number, cutout in enumerate(surface.cutouts, 1):
+        made.materials.append(_with_holes(plain.copy(), cutout.image))
+        numbers[cutout.first:cutout.end] = number
+    made.polygons.foreach_set("material_index", numbers)
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("surface", made))
     return made
+
+
+def _with_holes(material: bpy.types.Material, encoded: bytes) -> bpy.types.Material:
+    """Make a material clear where its picture is."""
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    image = bpy.data.images.new("holes", 1, 1)
+    image.pack(data=encoded, data_len=len(encoded))
+    image.source = "FILE"
+    drawn, place = nodes.new("ShaderNodeTexImage"), nodes.new("ShaderNodeAttribute")
+    drawn.image, place.attribute_name = image, "corner_uv"
+    solid = nodes.new("ShaderNodeMath")
+    solid.operation = "GREATER_THAN"
+    solid.inputs[1].default_value = 0.5
+    mix = nodes.new("ShaderNodeMixShader")
+    links.new(place.outputs["Vector"], drawn.inputs["Vector"])
+    links.new(drawn.outputs["Alpha"], solid.inputs[0])
+    links.new(solid.outputs[0], mix.inputs[0])
+    links.new(nodes.new("ShaderNodeBsdfTransparent").outputs[0], mix.inputs[1])
+    links.new(nodes["Principled BSDF"].outputs[0], mix.inputs[2])
+    links.new(mix.outputs[0], nodes["Material Output"].inputs["Surface"])
+    return material
 
 
 class LayerReader:

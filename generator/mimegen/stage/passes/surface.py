@@ -1,14 +1,16 @@
 """All performers of a shot as one surface of triangles, posed frame by frame."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 from scipy import sparse
 
-from mimegen.characters.character import Character
+from mimegen.characters.character import Character, Material, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
 from mimegen.stage.figures import Figure
@@ -16,6 +18,16 @@ from mimegen.stage.passes.parts import vertex_parts
 from mimegen.stage.skinning import SkinMatrix, joint_columns, skin_matrix, skinned
 
 IntArray = NDArray[np.intp]
+UV = "corner uv"
+
+
+@dataclass(frozen=True, eq=False)
+class Cutout:
+    """Triangles ``first`` to before ``end`` that have holes where their ``image`` is clear."""
+
+    first: int
+    end: int
+    image: bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +36,8 @@ class Surface:
 
     ``triangles`` (T, 3) are vertex numbers. ``persons``, ``parts`` and ``garments`` (V,) say of
     each vertex whose it is, which part of the body, and which of ``garment_names`` it wears, all
-    from 1 on. A triangle is what its last vertex is.
+    from 1 on. A triangle is what its last vertex is. ``uvs`` (V, 2) are places in the images of
+    ``cutouts``.
     """
 
     skins: tuple[SkinMatrix, ...]
@@ -33,6 +46,8 @@ class Surface:
     parts: NDArray[np.uint8]
     garments: NDArray[np.uint8]
     garment_names: tuple[str, ...]
+    uvs: FloatArray
+    cutouts: tuple[Cutout, ...]
 
     @property
     def labels(self) -> NDArray[np.uint8]:
@@ -42,6 +57,7 @@ class Surface:
 
 def surface_of(characters: Sequence[Character]) -> Surface:
     """Return the surface of characters in a scene."""
+    characters = [_unrolled(character) for character in characters]
     meshes = [mesh for character in characters for mesh in character.meshes]
     persons = [number for number, character in enumerate(characters, 1)
                for _ in character.meshes]
@@ -56,7 +72,47 @@ def surface_of(characters: Sequence[Character]) -> Surface:
         parts=np.concatenate([_parts(character) for character in characters]),
         garments=np.repeat(np.array([names.index(mesh.name) + 1 for mesh in meshes], np.uint8),
                            sizes),
-        garment_names=names)
+        garment_names=names,
+        uvs=np.concatenate([mesh.attributes.get(UV, np.zeros((len(mesh.vertices), 2)))
+                            for mesh in meshes]),
+        cutouts=tuple(_cutouts(characters)))
+
+
+def _has_holes(material: Material) -> bool:
+    if material.image is None:
+        return False
+    with Image.open(io.BytesIO(material.image)) as image:
+        alpha = np.asarray(image.convert("RGBA"))[..., 3]
+    return bool((alpha < 128).any())
+
+
+def _unrolled(character: Character) -> Character:
+    """Return a character whose meshes with holes have their own vertices at every corner."""
+    meshes = tuple(
+        _with_own_corners(mesh) if mesh.uvs is not None
+        and _has_holes(character.materials[mesh.material]) else mesh for mesh in character.meshes)
+    return replace(character, meshes=meshes)
+
+
+def _with_own_corners(mesh: Mesh) -> Mesh:
+    used = mesh.faces >= 0
+    old = mesh.faces[used]
+    faces = np.full_like(mesh.faces, -1)
+    faces[used] = np.arange(len(old))
+    assert mesh.uvs is not None, "only meshes that wear pictures have holes"
+    return replace(mesh, vertices=mesh.vertices[old], faces=faces, joints=mesh.joints[old],
+                   weights=mesh.weights[old], uvs=None, attributes={UV: mesh.uvs[used]})
+
+
+def _cutouts(characters: Sequence[Character]) -> Iterator[Cutout]:
+    first = 0
+    for character in characters:
+        for mesh in character.meshes:
+            end = first + len(_triangles(mesh.faces))
+            image = character.materials[mesh.material].image
+            if UV in mesh.attributes and image is not None:
+                yield Cutout(first, end, image)
+            first = end
 
 
 def character_roles(character: Character) -> Mapping[str, str]:

@@ -111,12 +111,13 @@ def _parts(context: moderngl.Context, character: Character, meshes: Sequence[Mes
         else:
             uvs = np.zeros((total, 2))
             uvs[first:first + len(mesh.vertices)] = mesh.attributes["uv"]
-            worn.append(Part(context, triangles, two_sided, uvs, _texture(context, image)))
+            worn.append(Part(context, triangles, two_sided, uvs, texture(context, image)))
         first += len(mesh.vertices)
     return [*(Part(context, np.concatenate(of), sided) for sided, of in plain.items()), *worn]
 
 
-def _texture(context: moderngl.Context, image: bytes) -> moderngl.Texture:
+def texture(context: moderngl.Context, image: bytes) -> moderngl.Texture:
+    """Return an encoded picture as a texture."""
     with Image.open(io.BytesIO(image)) as picture:
         # Blender's V goes up, as OpenGL's does.
         rgba = picture.convert("RGBA").transpose(Image.Transpose.FLIP_TOP_BOTTOM)

@@ -7,7 +7,8 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.crop import Region, is_empty, seen_region
 from mimegen.stage.passes.seen import Floats, Seen
 from mimegen.stage.passes.surface import Scene
-from mimegen.stage.raster.light import give
+from mimegen.stage.raster.body import texture
+from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.view import to_picture
 
 FARTHEST_M = 200.0
@@ -17,9 +18,11 @@ VERTEX = """\
 uniform mat4 to_picture;
 uniform vec3 eye, ahead;
 in vec3 place, normal, following, preceding, labels;
+in vec2 uv;
 out vec3 turned, later, earlier;
 out float depth;
 flat out vec3 label;
+out vec2 on;
 void main() {
     gl_Position = to_picture * vec4(place, 1.0);
     turned = normal;
@@ -27,19 +30,24 @@ void main() {
     earlier = preceding;
     depth = dot(place - eye, ahead);
     label = labels;
+    on = uv;
 }
 """
 
 FRAGMENT = """\
 #version 330
+uniform int has_holes;
+uniform sampler2D image;
 in vec3 turned, later, earlier;
 in float depth;
 flat in vec3 label;
+in vec2 on;
 layout(location = 0) out vec4 surface;
 layout(location = 1) out vec4 next_place;
 layout(location = 2) out vec4 last_place;
 layout(location = 3) out vec4 shown;
 void main() {
+    if (has_holes == 1 && texture(image, on).a < 0.5) discard;
     surface = vec4((gl_FrontFacing ? 1.0 : -1.0) * normalize(turned), depth);
     next_place = vec4(later, 1.0);
     last_place = vec4(earlier, 1.0);
@@ -58,10 +66,13 @@ class RasterEye:
         names = ("place", "normal", "following", "preceding")
         self._buffers = {name: context.buffer(reserve=size, dynamic=True) for name in names}
         labels = context.buffer(scene.surface.labels.astype("f4").tobytes())
+        uvs = context.buffer(scene.surface.uvs.astype("f4").tobytes())
         index = context.buffer(scene.surface.triangles.astype("i4").tobytes())
         self._vertices = context.vertex_array(
             self._program, [*((self._buffers[name], "3f", name) for name in names),
-                            (labels, "3f", "labels")], index)
+                            (labels, "3f", "labels"), (uvs, "2f", "uv")], index)
+        self._images = [texture(context, cutout.image) for cutout in scene.surface.cutouts]
+        uniform(self._program, "image").value = 0
         self._targets = _Targets(context)
 
     def look(self, frame: int, camera: Camera) -> Seen:
@@ -76,13 +87,27 @@ class RasterEye:
             self._buffers[name].write(np.ascontiguousarray(values, "f4"))
         return self._draw(camera, region)
 
+    def _render(self) -> None:
+        """Draw all triangles, those with holes one mesh after another."""
+        first, count = 0, len(self._scene.surface.triangles)
+        holes = uniform(self._program, "has_holes")
+        for cutout, image in zip(self._scene.surface.cutouts, self._images, strict=True):
+            holes.value = 0
+            self._vertices.render(first=3 * first, vertices=3 * (cutout.first - first))
+            holes.value = 1
+            image.use(0)
+            self._vertices.render(first=3 * cutout.first, vertices=3 * (cutout.end - cutout.first))
+            first = cutout.end
+        holes.value = 0
+        self._vertices.render(first=3 * first, vertices=3 * (count - first))
+
     def _draw(self, camera: Camera, region: Region) -> Seen:
         self._targets.begin((region[2] - region[0], region[3] - region[1]))
         give(self._program, view_values(camera, region, FARTHEST_M))
         # The picture's rows run downwards, which mirrors every face.
         self._context.front_face = "cw"
         self._context.enable_only(moderngl.DEPTH_TEST)
-        self._vertices.render()
+        self._render()
         surface, later, earlier, shown = self._targets.read()
         nothing = shown[..., 3] == 0
         return Seen(region, np.where(nothing, np.float32(np.inf), surface[..., 3]),

@@ -18,14 +18,20 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.character import Material, Mesh, Performance
 from mimegen.compositing.keypointfiles import point_sets, write_keypoints
 from mimegen.compositing.passfiles import camera_matrices
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion
+from mimegen.plan.passes import WantedPasses
+from mimegen.plan.shots import Rendering, Shot
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.figures import Figure
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.passes.frames import PassMaker
 from mimegen.stage.passes.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIBLE, KeypointMaker
-from mimegen.stage.passes.kinds import KINDS, parse_kinds
+from mimegen.stage.passes.kinds import ENGINES, KINDS, parse_kinds
 from mimegen.stage.passes.parts import PARTS
 from mimegen.stage.passes.rays import first_hits
 from mimegen.stage.passes.surface import Scene
@@ -257,3 +263,19 @@ def test_clear_parts_of_a_picture_are_holes(context: moderngl.Context) -> None:
         for alpha in (255, 0))
     assert holed.sum() == pytest.approx(whole.sum() / 2, rel=0.05)
     assert holed[:holed.shape[0] // 2 - 2].sum() > 0.9 * holed.sum(), "the upper half is left"
+
+
+def test_a_pass_has_a_key_of_its_own_that_light_changes_for_masks_alone() -> None:
+    catalogue = Catalogue.with_libraries(())
+    casting = Casting(library_take(catalogue.action("basketball"), None, 0, None),
+                      (cast_member(catalogue, "man"),))
+    config = draft()
+    darker = config.model_copy(
+        update={"light": config.light.model_copy(update={"sun_strength": 1.0}), "name": "darker"})
+    shots = [Shot(casting, 0.0, Rendering(each, "cpu")) for each in (config, darker)]
+    wanted = {engine: WantedPasses(KINDS, engine) for engine in ENGINES}
+    keys = {(engine, kind): [wanted[engine].key(shot, kind) for shot in shots]
+            for engine in ENGINES for kind in KINDS}
+    assert {kind for (_, kind), (one, two) in keys.items() if one != two} == {"mask"}
+    assert keys["raster", "keypoints"] == keys["cycles", "keypoints"]
+    assert len({one for one, _ in keys.values()}) == 2 * len(KINDS) - 1

@@ -74,6 +74,8 @@ def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, s
         target = geometry_file(store, key)
         if not is_whole(target) and clip.background.set is not None:
             target.unlink(missing_ok=True)
+            store.record_pass(key, {"pass": "geometry", "engine": wanted.engine,
+                                    "background_name": clip.chosen.name})
             yield Task(GeometryJob(clip.background.set, camera, clip.shot.config, target,
                                    wanted.engine), f"geometry of background {clip.chosen.name}")
 

@@ -57,12 +57,14 @@ def test_engines_agree(tmp_path: Path) -> None:
         worker.kill()
     seen = {kind: [read_arrays(tmp_path / engine / kind / frame_name(1)) for engine in ENGINES]
             for kind in LOOKED_AT}
-    one, two = (np.asarray(arrays["persons"]) > 0 for arrays in seen["mask"])
+    one, two = (np.asarray(arrays["persons"], int) > 0 for arrays in seen["mask"])
     assert (one & two).sum() / (one | two).sum() > 0.985
     near, far = (np.asarray(arrays["depth"], float) for arrays in seen["depth"])
     both = one & two
     assert (np.abs(near[both] - far[both]) < 1e-3).mean() > 0.99
-    for kind, name, most in (("flow", "forward", 0.1), ("normals", "normals", 0.05)):
+    compared: tuple[tuple[Kind, str, float], ...] = (
+        ("flow", "forward", 0.1), ("normals", "normals", 0.05))
+    for kind, name, most in compared:
         a, b = (np.asarray(arrays[name], float) for arrays in seen[kind])
         assert a.shape == b.shape and np.percentile(np.abs(a - b), 99) < most
     parts = [np.asarray(arrays["parts"]) for arrays in seen["parts"]]

@@ -114,7 +114,10 @@ class _Dispatch(Generic[Notice]):
             yield from self._listen()
 
     def _hand_out(self) -> Iterator[Event | Notice]:
-        """Give workers what waits; draw further tasks for those that would have nothing."""
+        """Give workers what waits, and draw until one more does.
+
+        Drawing may take seconds, for a take may have to be performed: workers go on meanwhile.
+        """
         more = True
         while more:
             self._disk.wait()
@@ -122,7 +125,8 @@ class _Dispatch(Generic[Notice]):
             if attempt is not None:
                 self._submit(attempt)
             else:
-                more = self._executor.slots > 0 and not self._exhausted
+                wanted = self._executor.slots > 0 or not self._waiting
+                more = wanted and not self._exhausted
                 if more:
                     more = yield from self._draw()
 
@@ -199,7 +203,7 @@ class _Dispatch(Generic[Notice]):
             case Lost():
                 yield from self._lost(self._taken_back(attempt), heard.message)
             case Unfit():
-                self._waiting.append(self._taken_back(attempt))
+                self._waiting.insert(0, self._taken_back(attempt))
 
     def _taken_back(self, attempt: _Try) -> _Try:
         del self._out[attempt.task]
@@ -232,7 +236,7 @@ class _Dispatch(Generic[Notice]):
         if rest is None:
             yield TaskDone(attempt.task)
         elif attempt.attempt < ATTEMPTS:
-            self._waiting.append(_Try(rest, attempt.attempt + 1, attempt.losses))
+            self._waiting.insert(0, _Try(rest, attempt.attempt + 1, attempt.losses))
         else:
             yield TaskFailed(rest, f"{attempt.task.title}: {why}{where(rest)}", attempt.worker)
 

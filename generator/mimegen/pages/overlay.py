@@ -94,9 +94,12 @@ class Overlay:
 
     def _flow(self, picture: ByteArray, frame: int) -> ByteArray:
         path = self.folder / "forward" / f"{frame:06d}.exr"
-        if not path.exists():
+        if path.exists():
+            flow = _sized(OpenEXR.File(str(path)).channels()["RGB"].pixels, picture)
+        elif path.with_suffix(".flo").exists():
+            flow = _sized(_middlebury(path.with_suffix("")), picture)
+        else:
             return picture
-        flow = _sized(OpenEXR.File(str(path)).channels()["RGB"].pixels, picture)
         speed = np.hypot(flow[..., 0], flow[..., 1])
         moving = speed > 0
         fastest = np.percentile(speed[moving], _FASTEST) if moving.any() else 1.0
@@ -109,6 +112,15 @@ class Overlay:
 
     def _exr(self, frame: int) -> Any:
         return OpenEXR.File(str(self.folder / f"{frame:06d}.exr")).channels()
+
+
+def _middlebury(path: Path) -> NDArray[Any]:
+    """Return flow and occlusion (H, W, 3) from a .flo file and the picture beside it."""
+    content = path.with_suffix(".flo").read_bytes()
+    width, height = np.frombuffer(content, "<i4", 2, 4)
+    flow = np.frombuffer(content, "<f4", offset=12).reshape(height, width, 2)
+    with Image.open(path.with_suffix(".occluded.png")) as occluded:
+        return np.dstack([flow, np.asarray(occluded) > 0])
 
 
 def overlays(source: Path, kind: str) -> dict[Path, Overlay]:

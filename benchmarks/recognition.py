@@ -1,13 +1,47 @@
-"""What blind viewers said of the takes: docs/recognition.yaml."""
+"""What blind viewers are shown, and what they said of the takes: docs/recognition.yaml.
 
+    recognition.py --seed S --count N [--config draft] --out DIR
+
+writes N contact sheets of 16 frames, each of a take, a body and a side drawn by the seed, under
+names that say nothing, and ``DIR/key.jsonl``, which says what they show: keep it from the viewers.
+Two configs with one seed show the same. A person is at least 250 pixels tall.
+"""
+
+import argparse
+import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
+from PIL import Image
 from pydantic import AfterValidator
 
 from mimegen.base.errors import near_misses
+from mimegen.base.files import publish, scratch_folder
+from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.characters.character import Performance
+from mimegen.compositing.backdrop import backdrop
+from mimegen.compositing.background import read_background
+from mimegen.compositing.compose import Compositor
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.devices import OPENGL
+from mimegen.stage.figures import publish_figure
+from mimegen.stage.framing import frame_camera, outline_points
+from mimegen.stage.jobs import FigureFiles, JobDone, JobFailed, ShotJob
+from mimegen.stage.worker import StageWorker
+from mimegen.store.frames import ByteArray, frame_name, read_frame
+
+FRAMES, COLUMNS = 16, 4
+BODIES = ("man", "woman", "spacesuit")
+SIDES = (0.0, 90.0, 180.0, 270.0)
+LEAST_TALL = 250
 
 
 def _share(answers: tuple[int, int]) -> tuple[int, int]:
@@ -53,3 +87,113 @@ def share(answers: list[tuple[int, int]]) -> str:
     asked = sum(asked for _, asked in answers)
     right = sum(right for right, _ in answers)
     return f"{right} of {asked} ({100 * right / asked:.1f} %)" if asked else "not asked"
+
+
+def drawn_by_lot(seed: int, count: int, catalogue: Catalogue) -> list[dict[str, Any]]:
+    """Return what sheets show: no action twice before all have been, each body and side alike."""
+    chance = generator(seed, "recognition")
+    actions = sorted(catalogue.actions)
+    rounds = -(-count // len(actions))
+    chosen = [actions[at] for _ in range(rounds) for at in chance.permutation(len(actions))][:count]
+    bodies, sides = (chance.permutation(np.resize(values, count)) for values in (BODIES, SIDES))
+    return [{"action": action, "take": str(chance.choice(sorted(catalogue.action(action).takes))),
+             "character": str(body), "angle": float(side), "seed": int(chance.integers(1000))}
+            for action, body, side in zip(chosen, bodies, sides, strict=True)]
+
+
+def opaque_names(seed: int, count: int) -> list[str]:
+    """Return names that say nothing, each once."""
+    numbers = generator(seed, "names").choice(10_000, count, replace=False)
+    return [f"sheet-{number:04d}" for number in sorted(int(number) for number in numbers)]
+
+
+def sheet(worker: StageWorker, shown: Mapping[str, Any], config: RenderConfig, catalogue: Catalogue
+          ) -> Image.Image:
+    """Return the contact sheet of one performance, cut to where the persons are."""
+    take = library_take(catalogue.action(shown["action"]), shown["take"], shown["seed"])
+    members = (cast_member(catalogue, shown["character"]),) * take.performers
+    scene = Casting(take, members).perform(config.fps)
+    config = _large_enough(scene, config, shown["angle"])
+    camera = frame_camera(scene, config, shown["angle"])
+    total = scene[0].motion.frames
+    numbers = np.unique(np.linspace(0, total - 1, FRAMES).round().astype(int))
+    pictures, box = _pictures(worker, scene, camera, config, numbers, catalogue)
+    return _tiled([Image.fromarray(picture).crop(box) for picture in pictures])
+
+
+def _large_enough(scene: tuple[Performance, ...], config: RenderConfig, angle: float
+                  ) -> RenderConfig:
+    """Return the config with pictures so large that a standing person is ``LEAST_TALL``."""
+    camera = frame_camera(scene, config, angle)
+    head = scene[0].character.skeleton.heads[:, 2].max()
+    middle = np.append(outline_points(scene[0])[:, :2].mean(axis=0), 0.0)
+    ends = camera.project(middle + np.array([[0.0, 0.0, 0.0], [0.0, 0.0, head]]))
+    larger = max(1.0, LEAST_TALL / abs(float(ends[0, 1] - ends[1, 1])))
+    return config.model_copy(update={"width": 2 * round(config.width * larger / 2),
+                                     "height": 2 * round(config.height * larger / 2)})
+
+
+def _pictures(worker: StageWorker, scene: tuple[Performance, ...], camera: Camera,
+              config: RenderConfig, numbers: Any, catalogue: Catalogue
+              ) -> tuple[list[ByteArray], tuple[int, int, int, int]]:
+    """Return the pictures of some frames, and the box that holds the persons in all of them."""
+    with scratch_folder() as folder:
+        files = tuple(FigureFiles(folder / f"{at}.npz", folder / f"{at}.motion.npz")
+                      for at in range(len(scene)))
+        for performance, file in zip(scene, files, strict=True):
+            publish_figure(performance, file)
+        missing = np.zeros((scene[0].motion.frames, 1), np.bool_)
+        missing[numbers] = True
+        worker.submit(ShotJob(files, (camera,), config, (folder / "shot",), missing))
+        while not isinstance(message := worker.connection.recv(), JobDone):
+            if isinstance(message, JobFailed):
+                raise SystemExit(message.message)
+        frames = [read_frame(folder / "shot" / frame_name(int(number))) for number in numbers]
+    blank = read_background(catalogue.file("background", "blank"))
+    compositor = Compositor(backdrop(blank, camera, None))
+    corners = np.array([[*frame.figure_at, frame.figure_at[0] + frame.figure.shape[1],
+                         frame.figure_at[1] + frame.figure.shape[0]] for frame in frames])
+    low, high = corners[:, :2].min(axis=0) - 12, corners[:, 2:].max(axis=0) + 12
+    left, top = np.maximum(low, 0).tolist()
+    right, bottom = np.minimum(high, [camera.width, camera.height]).tolist()
+    return [compositor.compose(frame) for frame in frames], (left, top, right, bottom)
+
+
+def _tiled(pictures: list[Image.Image]) -> Image.Image:
+    width, height = pictures[0].size
+    made = Image.new("RGB", (COLUMNS * width, -(-len(pictures) // COLUMNS) * height))
+    for number, picture in enumerate(pictures):
+        made.paste(picture, (number % COLUMNS * width, number // COLUMNS * height))
+    return made
+
+
+def main() -> None:
+    """Write the sheets and their key."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--config", default="draft")
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    catalogue = Catalogue.with_libraries([])
+    config = read_config(catalogue.file("config", arguments.config))
+    worker = StageWorker(OPENGL if config.engine == "raster" else "auto")
+    ready = worker.connection.recv()
+    if isinstance(ready, JobFailed):
+        raise SystemExit(ready.message)
+    key = []
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    names = opaque_names(arguments.seed, arguments.count)
+    for name, shown in zip(names, drawn_by_lot(arguments.seed, arguments.count, catalogue),
+                           strict=True):
+        sheet(worker, shown, config, catalogue).save(arguments.out / f"{name}.png")
+        labels = catalogue.action(shown["action"]).action.labels
+        key.append({"file": f"{name}.png", **shown, "labels": list(labels),
+                    "config": config.name})
+        print(name, flush=True)
+    worker.close()
+    publish(arguments.out / "key.jsonl", "".join(f"{json.dumps(row)}\n" for row in key))
+
+
+if __name__ == "__main__":
+    main()

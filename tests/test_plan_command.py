@@ -11,7 +11,14 @@ import pytest
 
 from conftest import frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
+from mimegen.plan.plan import make_plan
+from mimegen.plan.variants import parse_variants
+from mimegen.production.estimate import at_least_s
 from mimegen.production.planfile import PlanFile, job_template, numbers_of
+from mimegen.stage.config import read_config
+from mimegen.store.store import Store
 
 VARIANTS = "base+blank@0,base+aligned@0,pointlight@0"
 
@@ -127,3 +134,18 @@ def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(content)
     with pytest.raises(RequestError, match="is no plan file"):
         PlanFile.read(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(("actions", "long"), [(["basketball"], False), (["all"], True)])
+def test_what_takes_over_ten_minutes_is_known_before_it_begins(
+    tmp_path: Path, actions: list[str], long: bool
+) -> None:
+    catalogue = Catalogue.with_libraries([])
+    names = list(catalogue.actions) if actions == ["all"] else actions
+    takes = [library_take(catalogue.action(name), None, 0) for name in names]
+    config = read_config(catalogue.file("config", "preview"))
+    cells = parse_variants("mime", set(catalogue.characters), set(catalogue.backgrounds))
+    plan = make_plan(catalogue, takes, cells, config, "cpu")
+    seconds = at_least_s(plan, config, "cpu", Store(tmp_path), 2, 600.0)
+    assert seconds is not None and (seconds >= 600.0) == long
+    assert at_least_s(plan, config, "cuda", Store(tmp_path), 2, 600.0) is None

@@ -13,10 +13,13 @@ from mimegen.manifest.file import MANIFEST
 from mimegen.pages.gallery import write_gallery
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
+from mimegen.production.estimate import at_least_s
 from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter
 from mimegen.production.render import render
 from mimegen.store.store import Store
+
+LONG_S = 600.0
 
 
 @click.command("render")
@@ -34,8 +37,19 @@ def render_command(selection: Selection, out: Path, names: str, store_folder: Pa
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
     store = Store(store_folder or out / "store")
     farm = farm_of(settings, selection.device, store)
+    if not quiet and selection.automatic:
+        _say_if_long(selection, store, farm)
     return _carry_out(selection.plan, selection.passes, out, store, farm, quiet,
                       names == "opaque")
+
+
+def _say_if_long(selection: Selection, store: Store, farm: Farm) -> None:
+    """Say that drafts exist where a request takes long."""
+    seconds = at_least_s(selection.plan, selection.config, selection.device.kind, store,
+                         farm.workers, LONG_S)
+    if seconds is not None and seconds >= LONG_S:
+        click.echo(f"this takes over {LONG_S / 60:.0f} minutes; --config draft shows the same,"
+                   " drawn roughly, many times sooner")
 
 
 def _carry_out(plan: Plan, passes: WantedPasses | None, out: Path, store: Store, farm: Farm,

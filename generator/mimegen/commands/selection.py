@@ -29,12 +29,16 @@ _FILE = click.Path(path_type=Path)
 
 @dataclass(frozen=True)
 class Selection:
-    """The plan of what was selected, the config and device that are to make it, and the passes."""
+    """The plan of what was selected, the config and device that are to make it, and the passes.
+
+    ``automatic`` says that nobody named the config.
+    """
 
     plan: Plan
     config: RenderConfig
     device: Device
     passes: WantedPasses | None = None
+    automatic: bool = False
 
 
 def selection_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -127,7 +131,7 @@ def _selected(
     if wanted is not None and not plan.clips:
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")
-    return Selection(plan, render_config, chosen, wanted)
+    return Selection(plan, render_config, chosen, wanted, config == "auto")
 
 
 def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: FarmSettings

@@ -44,7 +44,7 @@ def background_sheet(background: Background, character: Character, config: Rende
     smaller and with fewer samples. Raises RequestError where Blender cannot make them.
     """
     config = _quick(config)
-    standing = _standing(character)
+    standing = standing(character)
     cameras = [frame_camera([standing], config, float(angle)) for angle in ANGLES]
     with scratch_folder() as folder:
         _render(background, standing, cameras, config, device, folder)
@@ -61,7 +61,7 @@ def drawn_background_sheet(background: Background, character: Character, config:
 
     Raises RequestError where there is no OpenGL.
     """
-    scene = Scene([_standing(character)], background, _quick(config))
+    scene = Scene([standing(character)], background, _quick(config))
     cameras = [scene.camera(float(angle)) for angle in ANGLES]
     pictures, = drawn(scene, cameras, [0])
     return tiled(pictures, LABELS, 2)
@@ -75,7 +75,7 @@ def _quick(config: RenderConfig) -> RenderConfig:
         "set_sampling": config.set_sampling.model_copy(update=sparse)})
 
 
-def _standing(character: Character) -> Performance:
+def standing(character: Character) -> Performance:
     """Return a single frame of a character at rest, arms down."""
     skeleton = standard_skeleton()
     rotations = np.zeros((1, len(skeleton.names), 4))

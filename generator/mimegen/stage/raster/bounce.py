@@ -81,8 +81,11 @@ class Volume:
         return found
 
 
-def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid) -> Volume:
-    """Return the light in a set, all but the sun's own.
+def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
+                 within: NDArray[np.bool_] | None = None) -> Volume:
+    """Return the light in a set, all but the sun's own, at the middles of a grid's cells.
+
+    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours.
 
     ``whole`` is all that rays meet; ``casting`` is that without walls and ceilings, through which
     lamps and sun shine.
@@ -95,7 +98,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid) -> Vo
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(sky, ways) + others
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
-    fill = _Filling(whole, grid, places)
+    fill = _Filling(whole, grid, places, within)
     visible = fill(visible[..., None])[..., 0]
     volume = Volume(grid, fill(from_sky + single), fill(from_sky[:, :4]), visible)
     sunny = _sunlight(casting, light, found)
@@ -209,9 +212,12 @@ def _seen_sides(ways: FloatArray, open_sides: NDArray[np.bool_]
 class _Filling:
     """Gives places in matter the light of their neighbours."""
 
-    def __init__(self, whole: Voxels, grid: Grid, places: FloatArray) -> None:
-        cells, within = whole.grid.cells(places)
-        self._open = ~(within & (whole.free.ravel()[cells] == 0.0))
+    def __init__(self, whole: Voxels, grid: Grid, places: FloatArray,
+                 within: NDArray[np.bool_] | None) -> None:
+        cells, in_grid = whole.grid.cells(places)
+        self._open = ~(in_grid & (whole.free.ravel()[cells] == 0.0))
+        if within is not None:
+            self._open &= within
         self._shape = grid.shape
         self._near = _neighbours(self._open.reshape(*grid.shape, 1).astype(np.float32))
 

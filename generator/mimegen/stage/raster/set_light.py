@@ -17,7 +17,7 @@ from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
 
 # Lamps larger than this are taken apart, into no more parts than shaders have room for.
 LAMP_PART_M, MOST_PARTS = 1.5, 64
-# The region in which light is followed: as far as walls stand, and no further than this.
+# The region in which light is followed: as far as walls stand; this where there are none.
 FARTHEST_M = 24.0
 OUTDOORS_HEIGHT_M = 10.0
 # Cells of matter and places of light along the longer side, and their least size in metres.
@@ -50,7 +50,19 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
     casting = voxels_of(_surfaces(scenery, inner), grid)
     whole = casting if not shell else voxels_of(
         [*_surfaces(scenery, inner), *_surfaces(scenery, shell)], grid)
-    return spread_light(whole, casting, _light(job), _even(low, high))
+    places = _even(low, high)
+    return spread_light(whole, casting, _light(job), places, _within(scenery, places))
+
+
+def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
+    """Return which places of a grid (P,) lie under a ceiling; all where there is none."""
+    places = grid.middles(np.arange(int(np.prod(grid.shape))))
+    if not scenery.ceilings:
+        return np.ones(len(places), np.bool_)
+    own = np.column_stack([places, np.ones(len(places))]) @ np.linalg.inv(world_from_set(scenery)).T
+    under = [((own[:, :2] > plane.corners[0]) & (own[:, :2] < plane.corners[1])).all(axis=1)
+             for plane in scenery.ceilings]
+    return np.asarray(np.any(under, axis=0))
 
 
 def _surfaces(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
@@ -69,15 +81,13 @@ def mean_color(material: SetMaterial) -> FloatArray:
 
 def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
     """Return the lower and upper corner (3,) of where light is followed."""
-    low, high = np.full(2, -FARTHEST_M), np.full(2, FARTHEST_M)
-    height = OUTDOORS_HEIGHT_M
     panels = wall_panels(scenery)
-    if panels:
-        corners = np.concatenate([panel.corners for panel in panels])
-        low = np.maximum(low, corners.min(axis=0)[:2])
-        high = np.minimum(high, corners.max(axis=0)[:2])
-        height = float(corners[:, 2].max())
-    return np.array([*low, 0.0]), np.array([*high, height])
+    if not panels:
+        outdoors = np.array([FARTHEST_M, FARTHEST_M])
+        return np.array([*-outdoors, 0.0]), np.array([*outdoors, OUTDOORS_HEIGHT_M])
+    corners = np.concatenate([panel.corners for panel in panels])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return np.array([*low[:2], 0.0]), high
 
 
 def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:

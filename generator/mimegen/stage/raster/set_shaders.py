@@ -280,7 +280,9 @@ vec3 mirrored(vec3 place, vec3 normal, vec3 from_sun, float roughness, vec3 stra
     // The lobe's middle leans towards the normal (Lagarde and de Rousiers, Moving Frostbite, 2014).
     float smooth_part = 1.0 - roughness;
     float lean = smooth_part * (sqrt(smooth_part) + roughness);
-    return straight * from_sun * gloss(normal, view, sun_from, roughness)
+    float aside = 1.0 - max(dot(view, normalize(view + sun_from)), 0.0);
+    vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
+    return facing_sun * from_sun * gloss(normal, view, sun_from, roughness)
         + share * around(place, normalize(mix(normal, back, lean)), roughness);
 }
 

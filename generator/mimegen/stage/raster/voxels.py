@@ -96,24 +96,36 @@ class Voxels:
 
 def voxels_of(surfaces: Iterable[Surface], grid: Grid) -> Voxels:
     """Return the cells that surfaces fill; their colors are means by area."""
-    count = int(np.prod(grid.shape))
-    total = np.zeros((count, 7))
+    count, side_area = int(np.prod(grid.shape)), grid.cell_m[0] ** 2
+    area, color, glow = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3))
     for surface in surfaces:
-        points, areas = _points(surface.triangles, grid)
+        points, normals, areas = _points(surface.triangles, grid)
         cells, within = grid.cells(points)
-        area = np.bincount(cells[within], areas[within], count)
-        total[:, 0] += area
-        start = 4 if surface.glows else 1
-        total[:, start:start + 3] += area[:, None] * surface.color
-    solid = total[:, 0] > LEAST_COVER * grid.cell_m[0] ** 2
-    means = (total[:, 1:] / np.maximum(total[:, :1], 1e-9)).astype(np.float32)
+        own = np.bincount(cells[within], areas[within], count)
+        area += own
+        if surface.glows:
+            glow += _sent(cells[within], normals[within], areas[within], count
+                          )[:, None] / side_area * surface.color
+        else:
+            color += own[:, None] * surface.color
+    solid = area > LEAST_COVER * side_area
+    color /= np.maximum(area, 1e-9)[:, None]
     free = ndimage.distance_transform_edt(~solid.reshape(grid.shape)) if solid.any() else np.full(
         grid.shape, float(max(grid.shape)))
-    return Voxels(grid, free.astype(np.float32), means[:, :3], means[:, 3:])
+    return Voxels(grid, free.astype(np.float32), color.astype(np.float32), glow.astype(np.float32))
 
 
-def _points(triangles: NDArray[np.float32], grid: Grid) -> tuple[FloatArray, FloatArray]:
-    """Return points (N, 3) spread over triangles that reach into a grid, and their areas (N,)."""
+def _sent(cells: NDArray[np.int64], normals: FloatArray, areas: FloatArray, count: int
+          ) -> FloatArray:
+    """Return the largest area (count,) that cells show to any side: a thin lamp glows no wider."""
+    shown = [np.bincount(cells, areas * np.maximum(sign * normals[:, axis], 0.0), count)
+             for axis in range(3) for sign in (1, -1)]
+    return np.asarray(np.max(shown, axis=0))
+
+
+def _points(triangles: NDArray[np.float32], grid: Grid
+            ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return points (N, 3) spread over triangles that reach into a grid, normals and areas (N,)."""
     end = grid.corner + np.array(grid.shape) * grid.cell_m
     reaches = ((triangles.max(axis=1) > grid.corner) & (triangles.min(axis=1) < end)).all(axis=1)
     triangles = triangles[reaches]
@@ -125,6 +137,7 @@ def _points(triangles: NDArray[np.float32], grid: Grid) -> tuple[FloatArray, Flo
     number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
     share = (1 / 3 + number[:, None] * SPREAD) % 1.0
     share = np.where(share.sum(axis=1, keepdims=True) > 1, 1 - share, share)
-    inner = INWARDS * grid.cell_m[0] * unit(across)
-    points = (triangles[of, 0] - inner[of] + share[:, :1] * one[of] + share[:, 1:] * two[of])
-    return points, (area / np.maximum(counts, 1))[of]
+    normals = unit(across)[of]
+    points = (triangles[of, 0] - INWARDS * grid.cell_m[0] * normals + share[:, :1] * one[of]
+              + share[:, 1:] * two[of])
+    return points, normals, (area / np.maximum(counts, 1))[of]

@@ -1,0 +1,230 @@
+"""Draft beside preview: how near the pictures are, how fast they come.
+
+    draft.py sets --out DIR [--sets A,B] [--angles 0,180]   colors of all sets, and a sheet of pairs
+    draft.py figures --out DIR [--frames 4]                 silhouettes and colors of figures
+    draft.py speed [--frames 24]                            frames a second of one core, and where
+
+Stills and frames of Cycles are kept in DIR, so a second call draws only what OpenGL draws.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.base.files import scratch_folder
+from mimegen.base.paths import data_files
+from mimegen.characters.character import Performance
+from mimegen.compositing.background import Background, read_background
+from mimegen.compositing.color import linear_to_bytes, srgb_to_linear
+from mimegen.library.cast import cast_member
+from mimegen.library.catalogue import Catalogue
+from mimegen.pages.backgroundsheet import standing
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.devices import OPENGL
+from mimegen.stage.figures import publish_figure
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, ShotJob
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.worker import StageWorker
+from mimegen.store.frames import Frame, frame_name, read_frame
+from scene import performed
+
+# Colors agree where no channel differs by more, of 255.
+NEAR = 12
+# Areas across and down, of 20 pixels in the half-size pictures that are compared.
+SIZE, AREA = (320, 180), 20
+ENGINES = (("preview", "auto"), ("draft", OPENGL))
+# Sets that were looked at, from angle 0, while light was worked on; all else is held out.
+LOOKED_AT = {"airplane_interior", "beach", "bowling_alley", "boxing_gym", "car_showroom",
+             "classroom", "darts_practice", "gym", "javelin", "living_room", "office",
+             "photo_studio", "shooting_range", "volleyball_court"}
+Bytes = NDArray[np.uint8]
+
+
+def config_of(name: str, size: tuple[int, int]) -> RenderConfig:
+    """Return a config of the library at another size."""
+    found = read_config(Catalogue.with_libraries([]).file("config", name))
+    return found.model_copy(update={"width": size[0], "height": size[1]})
+
+
+def done(worker: StageWorker, job: SetJob | ShotJob) -> list[float]:
+    """Do a job; return the seconds of its frames."""
+    worker.submit(job)
+    seconds = []
+    while not isinstance(message := worker.connection.recv(), JobDone):
+        if isinstance(message, JobFailed):
+            raise SystemExit(message.message)
+        if isinstance(message, FrameDone):
+            seconds.append(message.seconds)
+    return seconds
+
+
+def areas(picture: Bytes) -> NDArray[np.float64]:
+    """Return the colors of areas (rows, columns, 3), 0 to 255: the sRGB of their mean light."""
+    height, width = picture.shape[:2]
+    light = srgb_to_linear(picture / 255).astype(float)
+    blocks = light.reshape(height // AREA, AREA, width // AREA, AREA, 3).mean(axis=(1, 3))
+    return linear_to_bytes(blocks.astype(np.float32)).astype(float)
+
+
+def sets(out: Path, names: Sequence[str], angles: Sequence[int]) -> None:
+    """Print what shares of each set agree, and write the pairs as one picture."""
+    shown = standing(cast_member(Catalogue.with_libraries([]), "man").build())
+    rows, pairs = [], []
+    workers = {engine: StageWorker(device, 1) for engine, device in ENGINES}
+    for worker in workers.values():
+        worker.connection.recv()
+    for background in _backgrounds(names):
+        for angle in angles:
+            pair = [_still(worker, background, shown, engine, angle, out)
+                    for engine, worker in workers.items()]
+            apart = np.abs(areas(pair[1]) - areas(pair[0]))
+            near = float((apart.max(axis=-1) <= NEAR).mean())
+            held_out = background.name not in LOOKED_AT or angle != 0
+            rows.append((near, float(apart.mean()), held_out))
+            pairs.append(np.concatenate(pair, axis=1))
+            print(f"| {background.name} @{angle}{'' if held_out else ' (looked at)'} |"
+                  f" {near:.2f} | {apart.mean():.1f} |", flush=True)
+    for title, chosen in (("all", rows), ("held out", [row for row in rows if row[2]])):
+        print(f"| {title} ({len(chosen)}) | {np.mean([row[0] for row in chosen]):.2f} |"
+              f" {np.mean([row[1] for row in chosen]):.1f} |")
+    Image.fromarray(np.concatenate(_two_columns(pairs))).save(out / "sets.png")
+
+
+def _backgrounds(names: Sequence[str]) -> Iterator[Background]:
+    for file in data_files("backgrounds/*.yaml"):
+        background = read_background(file)
+        if background.set is not None and (not names or background.name in names):
+            yield background
+
+
+def _still(worker: StageWorker, background: Background, shown: Performance, engine: str,
+           angle: int, out: Path) -> Bytes:
+    config = config_of(engine, SIZE)
+    target = out / engine / f"{background.name}@{angle}.png"
+    if engine == "draft":
+        target.unlink(missing_ok=True)
+    if not target.exists():
+        assert background.set is not None
+        camera = frame_camera([shown], config, float(angle))
+        done(worker, SetJob(background.set, camera, config, target))
+    with Image.open(target) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+def _two_columns(pairs: list[Bytes]) -> list[Bytes]:
+    padded = [*pairs, np.zeros_like(pairs[0])][:2 * -(-len(pairs) // 2)]
+    return [np.concatenate([one, other], axis=1)
+            for one, other in zip(padded[::2], padded[1::2], strict=True)]
+
+
+def figures(out: Path, frames: int) -> None:
+    """Print how silhouettes and colors of three characters agree."""
+    print("| character | overlap of silhouettes | mean color apart |")
+    for character in ("man", "woman", "spacesuit"):
+        shown = performed("basketball_shot", character, frames)
+        seen = [_frames(shown, engine, device, out / engine / character)
+                for engine, device in ENGINES]
+        overlap, apart = zip(*(_agreement(*pair) for pair in zip(*seen, strict=True)), strict=True)
+        print(f"| {character} | {np.mean(overlap):.3f} ({min(overlap):.3f} at least) |"
+              f" {np.max(apart):.1f} |", flush=True)
+
+
+def _frames(shown: Performance, engine: str, device: str, folder: Path) -> list[Bytes]:
+    """Return the figures (H, W, 4), straight sRGB, of all frames."""
+    config = config_of(engine, (640, 360))
+    count = shown.motion.frames
+    files = FigureFiles(folder / "character.npz", folder / "performance.npz")
+    publish_figure(shown, files)
+    missing = np.array([[engine == "draft" or not (folder / frame_name(number)).exists()]
+                        for number in range(count)])
+    if missing.any():
+        worker = StageWorker(device)
+        worker.connection.recv()
+        camera = frame_camera([shown], config, 0.0)
+        done(worker, ShotJob((files,), (camera,), config, (folder,), missing))
+        worker.close()
+    return [_whole(read_frame(folder / frame_name(number))) for number in range(count)]
+
+
+def _whole(frame: Frame) -> Bytes:
+    picture = np.zeros((frame.size[1], frame.size[0], 4), np.uint8)
+    left, top = frame.figure_at
+    height, width = frame.figure.shape[:2]
+    picture[top:top + height, left:left + width] = frame.figure
+    return picture
+
+
+def _agreement(one: Bytes, other: Bytes) -> tuple[float, float]:
+    """Return the overlap of two silhouettes, and how far their mean colors are apart."""
+    first, second = (picture[..., 3].astype(float) for picture in (one, other))
+    overlap = np.minimum(first, second).sum() / np.maximum(first, second).sum()
+    inner = (one[..., 3] == 255) & (other[..., 3] == 255)
+    colors = [picture[inner][:, :3].astype(float).mean(axis=0) for picture in (one, other)]
+    return float(overlap), float(np.abs(colors[0] - colors[1]).max())
+
+
+def speed(frames: int) -> None:
+    """Print frames a second of one core, shadow included, from four cameras and from one."""
+    shown = performed("basketball_shot", "man", frames)
+    print("| engine | size | cameras | frames a second of a core | start, s |")
+    for engine, device in ENGINES:
+        for size in ((640, 360), (1280, 720)):
+            for angles in ((0,), (0, 90, 180, 270)):
+                rate, start = _rate(shown, engine, device, size, angles)
+                print(f"| {engine} | {size[0]}x{size[1]} | {len(angles)} | {rate:.1f} |"
+                      f" {start:.1f} |", flush=True)
+
+
+def _rate(shown: Performance, engine: str, device: str, size: tuple[int, int],
+          angles: Sequence[int]) -> tuple[float, float]:
+    """Return frames a second after the first, and the seconds until the worker was ready."""
+    config = config_of(engine, size)
+    count = shown.motion.frames if engine == "draft" else 3
+    with scratch_folder() as folder:
+        files = FigureFiles(folder / "character.npz", folder / "performance.npz")
+        publish_figure(shown, files)
+        missing = np.zeros((shown.motion.frames, len(angles)), np.bool_)
+        missing[:count] = True
+        cameras = tuple(frame_camera([shown], config, float(angle)) for angle in angles)
+        folders = tuple(folder / str(angle) for angle in angles)
+        began = time.perf_counter()
+        worker = StageWorker("cpu" if engine == "preview" else device, 1)
+        worker.connection.recv()
+        ready = time.perf_counter()
+        job = ShotJob((files,), cameras, config, folders, missing)
+        seconds = done(worker, job)
+        worker.close()
+    return 1 / float(np.median(np.add.reduceat(seconds, range(0, len(seconds), len(angles)))[1:])
+                     ) * len(angles), ready - began
+
+
+def main() -> None:
+    """Do one of the comparisons."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["sets", "figures", "speed"])
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--sets", default="")
+    parser.add_argument("--angles", default="0,180")
+    parser.add_argument("--frames", type=int, default=8)
+    said = parser.parse_args()
+    if said.what == "speed":
+        speed(said.frames)
+        return
+    if said.out is None:
+        parser.error("name a folder with --out")
+    said.out.mkdir(parents=True, exist_ok=True)
+    if said.what == "sets":
+        sets(said.out, [name for name in said.sets.split(",") if name],
+             [int(angle) for angle in said.angles.split(",")])
+    else:
+        figures(said.out, said.frames)
+
+
+if __name__ == "__main__":
+    main()

@@ -44,10 +44,10 @@ def background_sheet(background: Background, character: Character, config: Rende
     smaller and with fewer samples. Raises RequestError where Blender cannot make them.
     """
     config = _quick(config)
-    standing = standing(character)
-    cameras = [frame_camera([standing], config, float(angle)) for angle in ANGLES]
+    person = standing(character)
+    cameras = [frame_camera([person], config, float(angle)) for angle in ANGLES]
     with scratch_folder() as folder:
-        _render(background, standing, cameras, config, device, folder)
+        _render(background, person, cameras, config, device, folder)
         pictures = [
             Compositor(backdrop(background, camera, _still(background, folder, angle))).compose(
                 read_frame(folder / str(angle) / frame_name(0)))
@@ -93,7 +93,7 @@ def _still(background: Background, folder: Path, angle: int) -> Path | None:
     return folder / f"{angle}.png" if background.set is not None else None
 
 
-def _render(background: Background, standing: Performance, cameras: list[Camera],
+def _render(background: Background, person: Performance, cameras: list[Camera],
             config: RenderConfig, device: str, folder: Path) -> None:
     """Render the person and, if the background is a set, its stills into ``folder``."""
     sets = [] if background.set is None else [
@@ -101,7 +101,7 @@ def _render(background: Background, standing: Performance, cameras: list[Camera]
              f"background {background.name} from @{angle}")
         for angle, camera in zip(ANGLES, cameras, strict=True)]
     files = FigureFiles(folder / "character.npz", folder / "performance.npz")
-    publish_figure(standing, files)
+    publish_figure(person, files)
     shot = ShotJob((files,), tuple(cameras), config,
                    tuple(folder / str(angle) for angle in ANGLES), np.ones((1, len(ANGLES)), bool))
     start = partial(LocalExecutor, [device], 0, folder)

@@ -48,7 +48,7 @@ Bytes = NDArray[np.uint8]
 
 def config_of(name: str, size: tuple[int, int]) -> RenderConfig:
     """Return a config of the library at another size."""
-    found = read_config(Catalogue.with_libraries([]).file("config", name))
+    found = read_config(Catalogue.with_libraries(()).file("config", name))
     return found.model_copy(update={"width": size[0], "height": size[1]})
 
 
@@ -74,7 +74,7 @@ def areas(picture: Bytes) -> NDArray[np.float64]:
 
 def sets(out: Path, names: Sequence[str], angles: Sequence[int]) -> None:
     """Print what shares of each set agree, and write the pairs as one picture."""
-    shown = standing(cast_member(Catalogue.with_libraries([]), "man").build())
+    shown = standing(cast_member(Catalogue.with_libraries(()), "man").build())
     rows, pairs = [], []
     workers = {engine: StageWorker(device, 1) for engine, device in ENGINES}
     for worker in workers.values():

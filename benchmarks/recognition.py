@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--config", default="draft")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
-    catalogue = Catalogue.with_libraries([])
+    catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", arguments.config))
     worker = StageWorker(OPENGL if config.engine == "raster" else "auto")
     ready = worker.connection.recv()

@@ -140,7 +140,7 @@ def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
 def test_what_takes_over_ten_minutes_is_known_before_it_begins(
     tmp_path: Path, actions: list[str], long: bool
 ) -> None:
-    catalogue = Catalogue.with_libraries([])
+    catalogue = Catalogue.with_libraries(())
     names = list(catalogue.actions) if actions == ["all"] else actions
     takes = [library_take(catalogue.action(name), None, 0) for name in names]
     config = read_config(catalogue.file("config", "preview"))

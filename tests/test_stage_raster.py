@@ -1,8 +1,13 @@
 """The raster engine: figures, shadows and sets drawn by OpenGL, compared with geometry."""
 
 import io
+import multiprocessing
+import os
+import signal
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import moderngl
@@ -16,14 +21,18 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Material, Mesh, Performance
 from mimegen.compositing.background import read_background
+from mimegen.farm.dispatch import TaskDone, TaskFailed, run_tasks
+from mimegen.farm.local import LocalExecutor
+from mimegen.farm.task import Task
 from mimegen.motion import quaternions
 from mimegen.plan.shots import Rendering
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.devices import OPENGL
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.context import checked, is_sound, open_context
 from mimegen.stage.raster.noise import fractal, noise, slope
 from mimegen.stage.raster.scenery import set_picture
 from mimegen.stage.raster.shot import RasterStage
@@ -227,6 +236,63 @@ def test_a_job_that_cannot_be_drawn_is_told_and_the_worker_goes_on(context, tmp_
             assert isinstance(answer, JobFailed) and "none.npz" in answer.message
     finally:
         worker.kill()
+
+
+def test_a_driver_that_dies_between_frames_costs_no_frame(context, tmp_path) -> None:
+    played, config = performance(), draft()
+    files = FigureFiles(tmp_path / "character.npz", tmp_path / "performance.npz")
+    publish_figure(played, files)
+    cameras = tuple(frame_camera([played], config, angle) for angle in (0.0, 90.0))
+    folders = tuple(tmp_path / name for name in ("front", "side"))
+    count = min(6, played.motion.frames)
+    missing = np.zeros((played.motion.frames, 2), np.bool_)
+    missing[:count] = True
+    task = Task(ShotJob((files,), cameras, config, folders, missing), "shot")
+    killed, ended = False, []
+    with closing(run_tasks([task], partial(LocalExecutor, [OPENGL], 1, tmp_path))) as events:
+        for event in events:
+            if isinstance(event, FrameDone) and not killed:
+                killed = True
+                victim, = (child for child in multiprocessing.active_children()
+                           if child.name == "mimegen-stage")
+                assert victim.pid is not None
+                os.kill(victim.pid, signal.SIGKILL)
+            if isinstance(event, TaskDone | TaskFailed):
+                ended.append(event)
+    assert killed and len(ended) == 1 and isinstance(ended[0], TaskDone)
+    for folder in folders:
+        assert sorted(path.name for path in folder.glob("*.npz")) == [
+            frame_name(number) for number in range(count)]
+        for number in range(count):
+            read_frame(folder / frame_name(number))
+        assert not [path for path in folder.iterdir() if ".part" in path.name]
+
+
+def test_what_opengl_refuses_leaves_nothing_and_others_are_drawn(context, tmp_path) -> None:
+    config = draft()
+    camera = frame_camera([performance()], config, 0.0)
+    endless = replace(camera, width=400_000, height=225_000)
+    scenery = Scenery.model_validate(ROOM)
+    tasks = [Task(SetJob(scenery, seen, config, tmp_path / f"{name}.png"), name)
+             for name, seen in (("endless", endless), ("usual", camera))]
+    ended = {}
+    with closing(run_tasks(tasks, partial(LocalExecutor, [OPENGL], 1, tmp_path))) as events:
+        for event in events:
+            if isinstance(event, TaskDone | TaskFailed):
+                ended[event.task.title] = event
+    assert isinstance(ended["usual"], TaskDone) and Image.open(tmp_path / "usual.png")
+    failed = ended["endless"]
+    assert isinstance(failed, TaskFailed) and "endless" in failed.why and "\n" not in failed.why
+    assert not (tmp_path / "endless.png").exists()
+
+
+def test_an_error_of_opengl_is_told(context) -> None:
+    assert is_sound(context)
+    checked(context)
+    context.enable_direct(0x1234)
+    with pytest.raises(RuntimeError, match="OpenGL says GL_INVALID_ENUM"):
+        checked(context)
+    assert is_sound(context)
 
 
 def test_without_opengl_one_line_names_the_packages(monkeypatch) -> None:

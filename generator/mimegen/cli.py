@@ -4,6 +4,7 @@ import click
 
 from mimegen import __version__
 from mimegen.commands.background import background_command
+from mimegen.commands.character import character_command
 from mimegen.commands.contactsheet import contactsheet_command
 from mimegen.commands.contamination import contamination_command
 from mimegen.commands.evaluate import evaluate_command
@@ -37,6 +38,7 @@ main.add_command(list_command)
 main.add_command(pointlight_command)
 main.add_command(preview_command)
 main.add_command(contactsheet_command)
+main.add_command(character_command)
 main.add_command(retarget_command)
 main.add_command(score_command)
 main.add_command(take_command)

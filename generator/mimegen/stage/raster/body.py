@@ -18,8 +18,9 @@ from mimegen.stage.shadow import surface_matrix
 from mimegen.stage.skinning import SkinMatrix, skin_matrix
 
 NUMBERS = "f4"
-# Materials of meshes whose insides nobody sees; bodies that users bring may be open anywhere.
-CLOSED_KINDS = {"skin", "cloth", "eye", "painted", "light"}
+# Materials of meshes whose insides nobody sees: one sees into sleeves, and bodies that users bring
+# may be open anywhere.
+CLOSED_KINDS = {"skin", "eye", "painted", "light"}
 
 
 class RasterBody:

@@ -30,6 +30,22 @@ def open_context(threads: int = 0) -> moderngl.Context:
     return context
 
 
+def checked(context: moderngl.Context) -> None:
+    """Raise RuntimeError where OpenGL has met an error: what was drawn is not to be trusted."""
+    if (error := context.error) != "GL_NO_ERROR":
+        raise RuntimeError(f"OpenGL says {error}")
+
+
+def is_sound(context: moderngl.Context) -> bool:
+    """Return whether a context still draws: one pixel is drawn and read."""
+    try:
+        target = context.framebuffer(context.renderbuffer((1, 1), 4))
+        target.clear(1.0, 0.0, 1.0, 1.0)
+        return context.error == "GL_NO_ERROR" and target.read(components=4) == b"\xff\x00\xff\xff"
+    except Exception:
+        return False
+
+
 def _backend() -> dict[str, Any]:
     """Return what makes moderngl take EGL, which needs no display, where there is EGL."""
     return {"backend": "egl"} if os.name == "posix" and os.uname().sysname == "Linux" else {}

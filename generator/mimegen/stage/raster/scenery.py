@@ -12,6 +12,7 @@ from PIL import Image
 from mimegen.base.files import publish
 from mimegen.base.vectors import direction_from
 from mimegen.stage.pixels import to_straight_srgb
+from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
@@ -68,6 +69,7 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     light_map.use(1)
     _draw_materials(context, job, built, lit, sun_map)
     fine = np.frombuffer(target.read(components=4, dtype="f2"), np.float16)
+    checked(context)
     height, width = job.camera.height, job.camera.width
     light = np.clip(fine.astype(np.float32), 0.0, 1.0)
     mean = light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3))

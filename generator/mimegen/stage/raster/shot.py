@@ -13,6 +13,7 @@ from mimegen.stage.config import RenderConfig
 from mimegen.stage.crop import Region, is_empty, seen_region
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.body import Part, RasterBody
+from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, light_values, uniform
 from mimegen.stage.raster.shaders import (
     FIGURE_FRAGMENT,
@@ -158,6 +159,7 @@ class _Targets:
         """Return the mean of the samples: premultiplied linear RGBA (h, w, 4)."""
         self._context.copy_framebuffer(self._mean, self._drawn)
         read = self._mean.read((0, 0, *size), components=4, dtype="f2", alignment=1)
+        checked(self._context)
         return np.frombuffer(read, np.float16).reshape(size[1], size[0], 4).astype(np.float32)
 
     def _grow(self, size: tuple[int, int]) -> None:

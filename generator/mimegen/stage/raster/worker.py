@@ -12,7 +12,7 @@ from mimegen.stage.frames import publish_frames
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.server import PassServer
-from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.context import is_sound, open_context
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.scenery.job import SetJob
@@ -21,9 +21,10 @@ Message = Ready | FrameDone | JobDone | JobFailed
 
 
 def serve(connection: Connection, threads: int) -> None:
-    """Do jobs until the main process closes the connection (EOFError).
+    """Do jobs until the main process closes the connection (EOFError), or OpenGL is lost.
 
-    Raises RequestError where there is no OpenGL.
+    Then the process ends after its answer, and the main process starts another. Raises
+    RequestError where there is no OpenGL.
     """
     context = open_context(threads)
     program = f"OpenGL {context.info['GL_RENDERER']}"
@@ -34,6 +35,8 @@ def serve(connection: Connection, threads: int) -> None:
         job = connection.recv()
         stage, answer = _attempt(context, job, stage, passes, connection.send)
         connection.send(answer)
+        if isinstance(answer, JobFailed) and not is_sound(context):
+            return
 
 
 def _attempt(context: moderngl.Context, job: ShotJob | SetJob | PlainJob, stage: RasterStage | None,

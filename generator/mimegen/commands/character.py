@@ -1,0 +1,109 @@
+"""``mimegen character``: bodies for other programs, and a look at bodies from there."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.characters.character import Character, Performance, posed_vertices
+from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.body import triangles_of
+from mimegen.stage.raster.looks import look_of
+from mimegen.writers.statue import Piece, examine, write_statue
+
+REST = "rest"
+POSE_FPS = 60.0
+
+
+@click.group("character")
+def character_command() -> None:
+    """Take bodies elsewhere, and look at those from there."""
+
+
+@character_command.command("export")
+@click.argument("name", metavar="NAME|FILE|random:SEED")
+@click.option("--pose", default=REST, show_default=True, metavar="ACTION@SECONDS",
+              help="A moment of a take, as in boxing@2.3s; rest is the pose it was made in.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
+              help="Of the take.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="A .glb, .stl, .obj or .ply.  [default: NAME.glb, here]")
+@library_option
+@exits_cleanly
+def export_command(name: str, pose: str, seed: int, out: Path | None,
+                   libraries: tuple[Path, ...]) -> int:
+    """Write a body with its clothes in one pose: a mesh in metres, colored at its vertices."""
+    catalogue = Catalogue.with_libraries(libraries)
+    member = cast_member(catalogue, name)
+    if pose == REST:
+        pieces = _resting(member.build())
+    else:
+        action, seconds = _moment(pose)
+        take = library_take(catalogue.action(action), None, seed)
+        casting = Casting(take, (member,) * take.performers)
+        pieces = _posed(casting.perform(POSE_FPS)[0], seconds, pose)
+    out = out or Path(f"{member.name}.glb")
+    write_statue(out, pieces)
+    click.echo(f"{out}: {sum(len(piece.triangles) for piece in pieces)} triangles")
+    return DONE
+
+
+@character_command.command("check")
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@exits_cleanly
+def check_command(file: Path, as_json: bool) -> int:
+    """Say what a mesh file holds (GLB, glTF, PLY, OBJ, STL): size, holes, scale."""
+    found = examine(file)
+    if as_json:
+        click.echo(json.dumps({"file": str(file), **asdict(found)}, indent=1))
+        return DONE
+    click.echo(f"{file}: {found.meshes} meshes, {found.vertices} vertices, {found.triangles}"
+               f" triangles, {found.height_m:.3f} m tall")
+    for problem in found.problems or ("watertight, and as tall as a person",):
+        click.echo(f"  {problem}")
+    return DONE
+
+
+def _moment(pose: str) -> tuple[str, float]:
+    action, at, moment = pose.rpartition("@")
+    try:
+        seconds = float(moment.removesuffix("s"))
+    except ValueError:
+        seconds = -1.0
+    if not at or seconds < 0:
+        raise RequestError(f"--pose {pose}: expected an action and a moment, as in boxing@2.3s,"
+                           f" or {REST}")
+    return action, seconds
+
+
+def _resting(character: Character) -> list[Piece]:
+    return _pieces(character, [mesh.vertices for mesh in character.meshes])
+
+
+def _posed(performance: Performance, seconds: float, pose: str) -> list[Piece]:
+    """Return a performer's meshes at a moment; raises RequestError after the end."""
+    motion, character = performance.motion, performance.character
+    frame = round(seconds * motion.fps)
+    if frame >= motion.frames:
+        raise RequestError(f"--pose {pose}: the take ends at {motion.duration:.2f} s")
+    names = [motion.skeleton.index[name] for name in character.skeleton.names]
+    at = motion.global_pose
+    positions, rotations = at.positions[frame][names], at.rotations[frame][names]
+    return _pieces(character, [
+        posed_vertices(mesh, character.skeleton, positions, rotations)
+        for mesh in character.meshes])
+
+
+def _pieces(character: Character, vertices: list[FloatArray]) -> list[Piece]:
+    return [Piece(mesh.name, np.asarray(places, float), triangles_of(mesh.faces),
+                  np.asarray(look_of(mesh, character.materials[mesh.material]).color, float))
+            for mesh, places in zip(character.meshes, vertices, strict=True)]

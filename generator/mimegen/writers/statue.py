@@ -1,0 +1,115 @@
+"""A body in one pose as a file for modelling programs, printers and viewers, by trimesh."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.motion.quaternions import FloatArray
+
+STATUE_SUFFIXES = (".glb", ".stl", ".obj", ".ply")
+# glTF has Y up: (x, y, z) becomes (x, z, -y).
+Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0], [0, -1.0, 0, 0], [0, 0, 0, 1.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One mesh: vertices (V, 3) in metres, triangles (T, 3), colors (V, 3), linear 0 to 1."""
+
+    name: str
+    vertices: FloatArray
+    triangles: NDArray[np.int32]
+    colors: FloatArray
+
+
+def write_statue(path: Path, pieces: Sequence[Piece]) -> None:
+    """Write pieces as GLB (Y up, one mesh for each), STL (no colors), OBJ or PLY (Z up), metres.
+
+    Raises RequestError for another ending.
+    """
+    kind = path.suffix.lower()
+    if kind not in STATUE_SUFFIXES:
+        raise RequestError(f"{path}: a body is written as {', '.join(STATUE_SUFFIXES)}; name --out"
+                           " accordingly")
+    made = {f"{number:02d}_{piece.name}": _mesh(piece) for number, piece in enumerate(pieces)}
+    if kind == ".glb":
+        scene = trimesh.Scene()
+        for name, mesh in made.items():
+            scene.add_geometry(mesh, geom_name=name, node_name=name, transform=Y_UP)
+        content = scene.export(file_type="glb")
+    else:
+        content = trimesh.util.concatenate(list(made.values())).export(file_type=kind[1:])
+    publish(path, content.encode() if isinstance(content, str) else bytes(content))
+
+
+def _mesh(piece: Piece) -> trimesh.Trimesh:
+    coded = np.where(piece.colors <= 0.0031308, 12.92 * piece.colors,
+                     1.055 * np.clip(piece.colors, 0, 1) ** (1 / 2.4) - 0.055)
+    colors = np.round(255 * np.clip(coded, 0, 1)).astype(np.uint8)
+    return trimesh.Trimesh(piece.vertices, piece.triangles, vertex_colors=colors, process=False)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a file's meshes are like, and what may be wrong with them, in words.
+
+    ``height_m`` is the extent along the axis that the format has upwards.
+    """
+
+    meshes: int
+    vertices: int
+    triangles: int
+    height_m: float
+    open_edges: int
+    problems: tuple[str, ...]
+
+
+# Heights of people, and of people whose file is in centimetres or in inches.
+PERSON_M, METRE_IN = (0.5, 3.0), (("centimetres", 0.01), ("millimetres", 0.001), ("inches", 0.0254))
+
+
+def examine(path: Path) -> Findings:
+    """Return what trimesh finds in a GLB, glTF, PLY, OBJ or STL file.
+
+    Raises RequestError, naming the file, for what it cannot read and for files without a surface.
+    """
+    try:
+        scene = trimesh.load_scene(path)
+        meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]
+    except Exception as problem:
+        raise RequestError(f"{path}: not a readable mesh ({' '.join(str(problem).split())});"
+                           " expected GLB, glTF, PLY, OBJ or STL") from problem
+    if not any(len(mesh.faces) for mesh in meshes):
+        raise RequestError(f"{path}: holds no surface")
+    whole = trimesh.util.concatenate(meshes)
+    whole.merge_vertices(merge_tex=True, merge_norm=True)
+    up = 1 if path.suffix.lower() in (".glb", ".gltf") else 2
+    height = float(np.ptp(whole.vertices[:, up]))
+    _, uses = np.unique(whole.edges_unique_inverse, return_counts=True)
+    open_edges = int((uses == 1).sum())
+    return Findings(len(meshes), len(whole.vertices), len(whole.faces), height, open_edges,
+                    tuple(_problems(whole, height, open_edges)))
+
+
+def _problems(mesh: trimesh.Trimesh, height_m: float, open_edges: int) -> list[str]:
+    problems = []
+    if not np.isfinite(mesh.vertices).all():
+        problems.append("some vertices are no numbers")
+    if not PERSON_M[0] <= height_m <= PERSON_M[1]:
+        meant = next((f"; in {name} it would be {height_m * size:.2f} m" for name, size in METRE_IN
+                      if PERSON_M[0] <= height_m * size <= PERSON_M[1]), "")
+        problems.append(f"{height_m:.4g} m tall is no person's height{meant}")
+    if open_edges:
+        problems.append(f"not watertight: {open_edges} edges have a triangle on one side only"
+                        " (light falls through; clothes may be so)")
+    if not mesh.is_winding_consistent:
+        problems.append("neighbouring triangles face opposite ways")
+    flat = int((mesh.area_faces < 1e-12).sum())
+    if flat:
+        problems.append(f"{flat} triangles have no area")
+    return problems

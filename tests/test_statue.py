@@ -1,0 +1,76 @@
+"""Bodies for other programs, and what is found wrong with bodies from there."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from click.testing import CliRunner, Result
+
+from mimegen.cli import main
+from mimegen.writers.statue import STATUE_SUFFIXES, Piece, examine, write_statue
+
+
+def cube() -> Piece:
+    made = trimesh.creation.box((0.5, 0.4, 1.8))
+    return Piece("cube", made.vertices + np.array([0, 0, 0.9]), made.faces.astype(np.int32),
+                 np.tile([0.5, 0.0, 0.2], (8, 1)))
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["character", *words])
+
+
+@pytest.mark.parametrize("suffix", STATUE_SUFFIXES)
+def test_every_format_keeps_shape_and_size(tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"cube{suffix}"
+    write_statue(target, [cube()])
+    found = examine(target)
+    assert found.triangles == 12 and found.vertices == 8
+    assert found.height_m == pytest.approx(1.8) and found.problems == ()
+
+
+def test_colors_are_srgb(tmp_path: Path) -> None:
+    write_statue(tmp_path / "cube.ply", [cube()])
+    colors = trimesh.load_mesh(tmp_path / "cube.ply").visual.vertex_colors
+    assert (colors[:, :3] == [188, 0, 124]).all()
+
+
+@pytest.mark.parametrize(("scale", "drop", "said"), [
+    (100.0, 0, "in centimetres it would be 1.80 m"), (1.0, 1, "not watertight: 3 edges"),
+    (20.0, 0, "no person's height")])
+def test_scale_and_holes_are_found(tmp_path: Path, scale: float, drop: int, said: str) -> None:
+    whole = cube()
+    write_statue(tmp_path / "cube.stl", [Piece(
+        whole.name, scale * whole.vertices, whole.triangles[drop:], whole.colors)])
+    done = run("check", str(tmp_path / "cube.stl"))
+    assert done.exit_code == 0 and said in done.output
+    told = json.loads(run("check", str(tmp_path / "cube.stl"), "--json").output)
+    assert any(said in problem for problem in told["problems"])
+
+
+def test_a_person_is_written_in_the_pose_of_a_moment(tmp_path: Path) -> None:
+    heights = []
+    for pose in ("rest", "boxing@2.3s"):
+        target = tmp_path / f"{pose}.obj"
+        done = run("export", "man", "--pose", pose, "--out", str(target))
+        assert done.exit_code == 0, done.output
+        heights.append(examine(target).height_m)
+    assert 1.6 < heights[0] < 2.0 and 1.2 < heights[1] < heights[0]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("export", "man", "--pose", "boxing"), "boxing@2.3s"),
+    (("export", "man", "--pose", "boxing@900s"), "the take ends at"),
+    (("export", "man", "--out", "man.docx"), ".glb, .stl, .obj, .ply")])
+def test_what_cannot_be_exported_is_said_in_one_line(words: tuple[str, ...], said: str) -> None:
+    done = run(*words)
+    assert done.exit_code == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_no_mesh_is_said_in_one_line(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.glb"
+    broken.write_bytes(b"glTF" + bytes(40))
+    done = run("check", str(broken))
+    assert done.exit_code == 2 and "broken.glb" in done.stderr and done.stderr.count("\n") == 1

@@ -2,13 +2,14 @@
 
     draft.py sets --out DIR [--sets A,B] [--angles 0,180]   colors of all sets, and a sheet of pairs
     draft.py figures --out DIR [--frames 4]                 silhouettes and colors of figures
-    draft.py speed [--frames 24]                            frames a second of one core, and where
+    draft.py speed [--frames 24]                            what a frame costs
 
 Stills and frames of Cycles are kept in DIR, so a second call draws only what OpenGL draws.
 """
 
 import argparse
-import time
+import multiprocessing
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -170,38 +171,51 @@ def _agreement(one: Bytes, other: Bytes) -> tuple[float, float]:
 
 
 def speed(frames: int) -> None:
-    """Print frames a second of one core, shadow included, from four cameras and from one."""
+    """Print what a frame costs, shadow included, from one camera and from four.
+
+    Processor time, not the clock's, so that other work on the machine does not count.
+    """
     shown = performed("basketball_shot", "man", frames)
-    print("| engine | size | cameras | frames a second of a core | start, s |")
-    for engine, device in ENGINES:
+    print("| engine | size | cameras | ms of a core for a frame | frames a second of a core |")
+    for engine, device in (("draft", OPENGL), ("preview", "cpu")):
         for size in ((640, 360), (1280, 720)):
             for angles in ((0,), (0, 90, 180, 270)):
-                rate, start = _rate(shown, engine, device, size, angles)
-                print(f"| {engine} | {size[0]}x{size[1]} | {len(angles)} | {rate:.1f} |"
-                      f" {start:.1f} |", flush=True)
+                cost = _cost(shown, engine, device, size, angles)
+                print(f"| {engine} | {size[0]}x{size[1]} | {len(angles)} | {1000 * cost:.0f} |"
+                      f" {1 / cost:.1f} |", flush=True)
 
 
-def _rate(shown: Performance, engine: str, device: str, size: tuple[int, int],
-          angles: Sequence[int]) -> tuple[float, float]:
-    """Return frames a second after the first, and the seconds until the worker was ready."""
+def _cost(shown: Performance, engine: str, device: str, size: tuple[int, int],
+          angles: Sequence[int]) -> float:
+    """Return the processor's seconds for a picture; a first frame, which warms up, is left out."""
     config = config_of(engine, size)
-    count = shown.motion.frames if engine == "draft" else 3
     with scratch_folder() as folder:
         files = FigureFiles(folder / "character.npz", folder / "performance.npz")
         publish_figure(shown, files)
+        count = min(shown.motion.frames, 12 if engine == "draft" else 3)
         missing = np.zeros((shown.motion.frames, len(angles)), np.bool_)
         missing[:count] = True
         cameras = tuple(frame_camera([shown], config, float(angle)) for angle in angles)
         folders = tuple(folder / str(angle) for angle in angles)
-        began = time.perf_counter()
-        worker = StageWorker("cpu" if engine == "preview" else device, 1)
-        worker.connection.recv()
-        ready = time.perf_counter()
         job = ShotJob((files,), cameras, config, folders, missing)
-        seconds = done(worker, job)
+        first = np.zeros_like(missing)
+        first[0] = True
+        worker = StageWorker(device, 1)
+        worker.connection.recv()
+        done(worker, job.only(first))
+        before = _spent()
+        done(worker, job.only(missing & ~first))
+        spent = _spent() - before
         worker.close()
-    return 1 / float(np.median(np.add.reduceat(seconds, range(0, len(seconds), len(angles)))[1:])
-                     ) * len(angles), ready - began
+    return spent / ((count - 1) * len(angles))
+
+
+def _spent() -> float:
+    """Return the processor's seconds that the one worker process has taken."""
+    worker, = (child for child in multiprocessing.active_children()
+               if child.name == "mimegen-stage")
+    fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

@@ -33,8 +33,9 @@ def test_every_format_keeps_shape_and_size(tmp_path: Path, suffix: str) -> None:
 
 def test_colors_are_srgb(tmp_path: Path) -> None:
     write_statue(tmp_path / "cube.ply", [cube()])
-    colors = trimesh.load_mesh(tmp_path / "cube.ply").visual.vertex_colors
-    assert (colors[:, :3] == [188, 0, 124]).all()
+    visual = trimesh.load_mesh(tmp_path / "cube.ply").visual
+    assert isinstance(visual, trimesh.visual.ColorVisuals)
+    assert (visual.vertex_colors[:, :3] == [188, 0, 124]).all()
 
 
 @pytest.mark.parametrize(("scale", "drop", "said"), [

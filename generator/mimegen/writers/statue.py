@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import trimesh
@@ -37,14 +38,18 @@ def write_statue(path: Path, pieces: Sequence[Piece]) -> None:
         raise RequestError(f"{path}: a body is written as {', '.join(STATUE_SUFFIXES)}; name --out"
                            " accordingly")
     made = {f"{number:02d}_{piece.name}": _mesh(piece) for number, piece in enumerate(pieces)}
+    # Of trimesh's export not all is typed.
+    whole: Any = _joined(list(made.values()))
     if kind == ".glb":
-        scene = trimesh.Scene()
+        whole = trimesh.Scene()
         for name, mesh in made.items():
-            scene.add_geometry(mesh, geom_name=name, node_name=name, transform=Y_UP)
-        content = scene.export(file_type="glb")
-    else:
-        content = trimesh.util.concatenate(list(made.values())).export(file_type=kind[1:])
+            whole.add_geometry(mesh, geom_name=name, node_name=name, transform=Y_UP)
+    content = whole.export(file_type=kind[1:])
     publish(path, content.encode() if isinstance(content, str) else bytes(content))
+
+
+def _joined(meshes: Sequence[trimesh.Trimesh]) -> trimesh.Trimesh:
+    return cast(trimesh.Trimesh, trimesh.util.concatenate(list(meshes)))
 
 
 def _mesh(piece: Piece) -> trimesh.Trimesh:
@@ -86,11 +91,11 @@ def examine(path: Path) -> Findings:
                            " expected GLB, glTF, PLY, OBJ or STL") from problem
     if not any(len(mesh.faces) for mesh in meshes):
         raise RequestError(f"{path}: holds no surface")
-    whole = trimesh.util.concatenate(meshes)
+    whole = _joined(meshes)
     whole.merge_vertices(merge_tex=True, merge_norm=True)
     up = 1 if path.suffix.lower() in (".glb", ".gltf") else 2
     height = float(np.ptp(whole.vertices[:, up]))
-    _, uses = np.unique(whole.edges_unique_inverse, return_counts=True)
+    _, uses = np.unique(np.asarray(whole.edges_unique_inverse), return_counts=True)
     open_edges = int((uses == 1).sum())
     return Findings(len(meshes), len(whole.vertices), len(whole.faces), height, open_edges,
                     tuple(_problems(whole, height, open_edges)))

@@ -28,7 +28,7 @@ from mimegen.store.frames import Frame
 
 SAMPLES = 4
 # Fewer places of the ground for a pixel than the final pictures have.
-SHADOW_SAMPLES = (2, 3)
+SHADOW_SAMPLES = (1, 2)
 SHADOW_CELLS = 512
 # How far a figure's shadow on itself is lifted off its surface, and how soft it is.
 LIFT_M = 0.012

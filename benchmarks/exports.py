@@ -29,8 +29,9 @@ from pretended_model import Asked, pretended_model, saying
 PROGRAMS = Path(__file__).resolve().parent / "exports_programs"
 PACKAGES = {"huggingface": ["datasets"], "croissant": ["mlcroissant"],
             "inspect": ["inspect-ai", "openai"], "lmms-eval": ["lmms_eval", "torch", "torchvision"],
-            "vlmevalkit": ["ms-vlmeval", "torch", "torchvision"]}
-LIGHT = ("huggingface", "croissant", "inspect")
+            "vlmevalkit": ["ms-vlmeval", "torch", "torchvision"],
+            "coco": ["pycocotools", "numpy"], "webdataset": ["webdataset", "numpy"]}
+LIGHT = ("huggingface", "croissant", "inspect", "coco", "webdataset")
 # Questions of each kind: format, prompting, sampling.
 KINDS = {"mc": ("mc", "zero-shot", "uniform:4"), "few": ("mc", "few-shot", "uniform:2"),
          "free": ("free", "zero-shot", "uniform:4"), "3afc": ("3afc", "cot", "uniform:4"),
@@ -83,6 +84,13 @@ class Work:
                     "--sampling", sampling, "--out", self.questions(kind))
             lines = self.questions(kind).read_text().splitlines(keepends=True)
             self.questions(kind).write_text("".join(lines[:given.limit]))
+
+    def truth(self) -> Path:
+        """Return a folder of two drawn clips with ground truth."""
+        out = self.folder / "truth"
+        mimegen("render", "--action", "high_five", "--variants", "base+blank@0,base+aligned@0",
+                "--config", "draft", "--passes", "keypoints,mask,depth", "--out", out)
+        return out
 
     def questions(self, kind: str) -> Path:
         """Return the file of questions of a kind."""
@@ -209,8 +217,34 @@ def vlmevalkit(work: Work, python: Path) -> Any:
         status = json.loads((out / "logs/pretended/status.json").read_text())
         found = status["datasets"][task]["metrics"]["Overall"] / 100
         check("accuracy", round(found, 9), round(work.accuracy(kind), 9))
-        work.keep(f"vlmevalkit-{kind}.tsv", out / f"logs/pretended/pretended_{task}.tsv")
+        answers = out / f"logs/pretended/pretended_{task}_answers.jsonl"
+        check("answers", [json.loads(line)["model"] for line in answers.open()],
+              ["pretended"] * len(read_questions(work.questions(kind))))
+        work.keep(f"vlmevalkit-{kind}_answers.jsonl", answers)
     return version_of(python, "ms-vlmeval")
+
+
+def coco(work: Work, python: Path) -> Any:
+    """Evaluate a copy of the truth with pycocotools."""
+    out = work.folder / "coco"
+    mimegen("export", work.truth(), "--to", "coco", "--out", out)
+    for name in ("person_keypoints", "person_wholebody"):
+        found = json.loads(run([python, PROGRAMS / "load_coco.py",
+                                out / "annotations" / f"{name}.json"], out))
+        check("precision", found["precision"], {"keypoints": 1.0, "bbox": 1.0, "segm": 1.0})
+        check("pictures", found["pictures"], found["there"])
+        check("masks", (found["areas_agree"], found["names_agree"]), (True, True))
+    return found["version"]
+
+
+def webdataset(work: Work, python: Path) -> Any:
+    """Iterate shards with webdataset."""
+    out = work.folder / "webdataset"
+    mimegen("export", work.truth(), "--to", "webdataset", "--out", out)
+    found = json.loads(run([python, PROGRAMS / "load_webdataset.py", out], out))
+    check("samples", (found["samples"], found["whole"]), (2, True))
+    check("keys", found["keys"], ["depth.zip", "json", "keypoints.zip", "mask.zip", "mp4"])
+    return found["version"]
 
 
 def version_of(python: Path, package: str) -> str:
@@ -221,7 +255,8 @@ def version_of(python: Path, package: str) -> str:
 
 RUNS: Mapping[str, Callable[[Work, Path], Any]] = {
     "huggingface": huggingface, "croissant": croissant, "inspect": inspect,
-    "lmms-eval": lmms_eval, "vlmevalkit": vlmevalkit}
+    "lmms-eval": lmms_eval, "vlmevalkit": vlmevalkit,
+    "coco": coco, "webdataset": webdataset}
 
 
 def main() -> None:

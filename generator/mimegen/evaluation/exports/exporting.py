@@ -8,12 +8,14 @@ import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, publishing
 from mimegen.evaluation.exports import (
+    coco,
     croissant,
     huggingface,
     inspect_ai,
     jsonl,
     lmms_eval,
     vlmevalkit,
+    webdataset,
 )
 from mimegen.evaluation.exports.items import task_name
 from mimegen.evaluation.exports.licences import licence_table
@@ -22,7 +24,8 @@ from mimegen.evaluation.exports.templates import filled
 
 WRITERS: Mapping[str, Callable[[Source, Path], None]] = {
     "huggingface": huggingface.write, "croissant": croissant.write, "lmms-eval": lmms_eval.write,
-    "vlmevalkit": vlmevalkit.write, "inspect": inspect_ai.write, "jsonl": jsonl.write}
+    "vlmevalkit": vlmevalkit.write, "inspect": inspect_ai.write, "jsonl": jsonl.write,
+    "coco": coco.write, "webdataset": webdataset.write}
 OF_QUESTIONS = ("lmms-eval", "vlmevalkit", "inspect", "jsonl")
 
 

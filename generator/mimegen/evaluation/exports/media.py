@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
@@ -55,7 +56,7 @@ def lay_media(source: Source, folder: Path, kinds: tuple[str, ...] = VIDEOS
     shown = {}
     for name, choices in sorted(wanted.items()):
         numbers = sorted({number for frames in choices for number in frames})
-        pictures = _lay_pictures(source, name, numbers, folder) if numbers else {}
+        pictures = lay_pictures(source, name, numbers, folder) if numbers else {}
         for frames in choices:
             shown[name, frames] = [pictures[number] for number in frames] or \
                 [lay_clip(source, name, folder / "clips", kinds)]
@@ -70,7 +71,8 @@ def _link_or_copy(file: Path, target: Path) -> None:
         shutil.copyfile(file, target)
 
 
-def _lay_pictures(source: Source, name: str, numbers: list[int], folder: Path) -> dict[int, str]:
+def lay_pictures(source: Source, name: str, numbers: Sequence[int], folder: Path
+                 ) -> dict[int, str]:
     """Write frames of a clip as JPEG, and return their paths by number."""
     place = folder / "frames" / Path(name).stem
     pictures = write_frames(source.clip(name), numbers, place, "jpeg")

@@ -20,6 +20,11 @@ def table_rows(source: Source) -> list[TableRow]:
     """Return a row for each question, or else for each clip; its ``file_name`` says nothing."""
     if source.questions:
         return [_of_question(question) for question in source.questions]
+    return clip_rows(source)
+
+
+def clip_rows(source: Source) -> list[TableRow]:
+    """Return a row for each clip; its ``file_name`` says nothing."""
     return [_of_clip(name, row) for name, row in source.clips.items()]
 
 

@@ -55,12 +55,24 @@ class MimegenVideo(VideoBaseDataset):
 
     @classmethod
     def evaluate(cls, eval_file, **judge_kwargs):
-        """Return the share that is right, of all and by variant, in percent."""
+        """Return the share that is right, of all and by variant, in percent.
+
+        Beside the predictions, the answers are written as ``mimegen evaluate`` reads them.
+        """
         data = load(eval_file)
+        _write_answers(Path(eval_file), data)
         data["score"] = [_right(row) for _, row in data.iterrows()]
         dump(data, get_intermediate_file_path(eval_file, "_score"))
         shares = {"Overall": data["score"].mean(), **data.groupby("variant")["score"].mean()}
         return pd.DataFrame({name: [100 * share] for name, share in shares.items()})
+
+
+def _write_answers(eval_file, data):
+    model = eval_file.stem.removesuffix(f"_{NAME}")
+    answers = [{"question_id": row["question_id"], "model": model,
+                "output": str(row["prediction"])} for _, row in data.iterrows()]
+    eval_file.with_name(f"{eval_file.stem}_answers.jsonl").write_text(
+        "".join(json.dumps(answer) + "\n" for answer in answers), encoding="utf-8")
 
 
 def _right(row):

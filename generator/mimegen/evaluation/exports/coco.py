@@ -1,0 +1,94 @@
+"""Frames with COCO's keypoints and, where masks were made, segmentations of every person."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.evaluation.exports.media import lay_pictures
+from mimegen.evaluation.exports.source import Source
+from mimegen.manifest.row import Row
+
+Content = dict[str, Any]
+# The files that become one, and what they are called.
+FILES = {"coco17.json": "person_keypoints.json", "wholebody133.json": "person_wholebody.json"}
+
+
+def write(source: Source, folder: Path) -> None:
+    """Write frames/ and annotations/; raises RequestError for clips without keypoints."""
+    pictures = {name: lay_pictures(source, name, range(row.frames), folder)
+                for name, row in source.clips.items()}
+    for file, target in FILES.items():
+        clips = [_of_clip(source, name, row, file, pictures[name])
+                 for name, row in source.clips.items()]
+        publish(folder / "annotations" / target, json.dumps(_merged(clips), ensure_ascii=False))
+
+
+def pass_folder(source: Source, row: Row, kind: str) -> Path | None:
+    """Return where a clip's ground truth of a kind lies, if it has any."""
+    facts = (row.passes or {}).get(kind)
+    return None if facts is None else source.folder / facts.folder
+
+
+def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int, str]) -> Content:
+    """Return a clip's annotations, with its own pictures and masks."""
+    folder = pass_folder(source, row, "keypoints")
+    if folder is None:
+        raise RequestError(f"{row.sample_id}: has no keypoints; render again with --passes"
+                           " keypoints,mask (point-light displays have none), no picture is"
+                           " rendered twice")
+    try:
+        content: Content = json.loads((folder / file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise _unreadable(folder / file, problem) from problem
+    for image in content["images"]:
+        image["file_name"] = pictures[image["frame"]]
+        image["clip"] = name
+    masks = pass_folder(source, row, "mask")
+    for annotation in content["annotations"] if masks else ():
+        assert masks is not None
+        annotation |= _segmentation(masks, annotation["image_id"] - 1, annotation["person"])
+    return content
+
+
+def _unreadable(file: Path, problem: Exception) -> RequestError:
+    return RequestError(f"{file}: cannot be read ({problem}); mimegen verify --repair makes it"
+                        " again")
+
+
+def _segmentation(masks: Path, frame: int, person: int) -> Content:
+    """Return a person's pixels in a frame, run by run, and how many they are."""
+    file = masks / f"{frame:06d}.png"
+    try:
+        with Image.open(file) as picture:
+            mask = np.asarray(picture) == person
+    except OSError as problem:
+        raise _unreadable(file, problem) from problem
+    return {"segmentation": {"counts": run_lengths(mask), "size": [*mask.shape]},
+            "area": int(mask.sum())}
+
+
+def run_lengths(mask: NDArray[np.bool_]) -> list[int]:
+    """Return how many pixels are off, on, off ... down the columns of a mask (H, W)."""
+    flat = mask.ravel(order="F")
+    turns = np.flatnonzero(np.diff(flat)) + 1
+    ends = [0] * bool(flat[0]) + [*turns.tolist(), len(flat)]
+    return [int(length) for length in np.diff([0, *ends])]
+
+
+def _merged(clips: list[Content]) -> Content:
+    """Return the annotations of all clips, with ids that no other picture or person has."""
+    merged: Content = {"info": {"description": "mimegen: controlled video of human action"},
+                       "images": [], "annotations": [], "categories": clips[0]["categories"]}
+    for clip in clips:
+        pictures, persons = len(merged["images"]), len(merged["annotations"])
+        merged["images"] += [one | {"id": pictures + one["id"]} for one in clip["images"]]
+        merged["annotations"] += [
+            one | {"id": persons + one["id"], "image_id": pictures + one["image_id"]}
+            for one in clip["annotations"]]
+    return merged

@@ -1,0 +1,54 @@
+"""Shards for ``webdataset``: tar files of clips, with their rows and ground truth."""
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile, ZipInfo
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.exports.coco import pass_folder
+from mimegen.evaluation.exports.source import Source
+from mimegen.evaluation.exports.tables import clip_rows
+
+CLIPS_A_SHARD = 256
+
+
+def write(source: Source, folder: Path) -> None:
+    """Write shard-000000.tar and so on; raises RequestError where a file is gone."""
+    rows = {row["file_name"]: row for row in clip_rows(source)}
+    for start in range(0, len(rows), CLIPS_A_SHARD):
+        path = folder / f"shard-{start // CLIPS_A_SHARD:06d}.tar"
+        with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as shard:
+            for name in [*rows][start:start + CLIPS_A_SHARD]:
+                stem = Path(name).stem
+                _add(shard, name, source.clip(name).read_bytes())
+                _add(shard, f"{stem}.json", json.dumps(rows[name], ensure_ascii=False).encode())
+                for kind, content in _truth(source, name):
+                    _add(shard, f"{stem}.{kind}.zip", content)
+
+
+def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Add a file, without a time and an owner."""
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    shard.addfile(entry, io.BytesIO(content))
+
+
+def _truth(source: Source, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the kinds of ground truth that a clip has, each as an archive of its files."""
+    row = source.clips[name]
+    for kind in sorted(row.passes or {}):
+        folder = pass_folder(source, row, kind)
+        files = sorted(file for file in folder.rglob("*") if file.is_file()) if folder else []
+        if not files:
+            raise RequestError(f"{folder}: holds no file, but {row.sample_id} has its {kind} there;"
+                               " mimegen verify --repair makes it again")
+        archived = io.BytesIO()
+        with ZipFile(archived, "w") as archive:
+            for file in files:
+                assert folder is not None
+                inner = ZipInfo(file.relative_to(folder).as_posix())
+                archive.writestr(inner, file.read_bytes())
+        yield kind, archived.getvalue()

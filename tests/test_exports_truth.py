@@ -1,0 +1,114 @@
+"""Exports of ground truth; benchmarks/exports.py has them read by pycocotools and webdataset."""
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from exports_clips import FRAMES, small_clips
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.evaluation.exports.coco import run_lengths
+from mimegen.evaluation.exports.exporting import export
+from mimegen.manifest.file import add_rows, typed_row
+
+PERSONS = 2
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clips of two people each, with keypoints and masks as render --passes leaves them."""
+    out = tmp_path_factory.mktemp("truth") / "out"
+    rows = small_clips(out, ("base+blank@0",))[:3]
+    (out / "manifest.jsonl").unlink()
+    add_rows(out, [typed_row(row.model_dump(mode="json", exclude_unset=True) | {
+        "passes": {kind: facts(out, kind, row.sample_id) for kind in ("keypoints", "mask")}})
+        for row in rows])
+    return out
+
+
+def facts(out: Path, kind: str, sample: str) -> dict[str, Any]:
+    folder = out / "passes" / kind / sample
+    folder.mkdir(parents=True)
+    if kind == "mask":
+        for frame in range(FRAMES):
+            Image.fromarray(mask(frame)).save(folder / f"{frame:06d}.png")
+    else:
+        for name in ("coco17.json", "wholebody133.json"):
+            (folder / name).write_text(json.dumps(keypoints()))
+    return {"folder": f"passes/{kind}/{sample}", "key": "0", "engine": "raster",
+            "files": "000000.png", "sha256": "0"}
+
+
+def mask(frame: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    labels = np.zeros((36, 64), np.uint8)
+    labels[: frame + 1, :2], labels[20:, 30 + frame:] = 1, 2
+    return labels
+
+
+def keypoints() -> dict[str, Any]:
+    return {
+        "images": [{"id": frame + 1, "file_name": f"{frame:06d}.png", "frame": frame, "width": 64,
+                    "height": 36} for frame in range(FRAMES)],
+        "annotations": [{"id": frame * PERSONS + person, "image_id": frame + 1, "category_id": 1,
+                         "iscrowd": 0, "person": person, "bbox": [0, 0, 9, 9], "area": 81,
+                         "num_keypoints": 1, "keypoints": [1, 2, 2] + [0] * 48}
+                        for frame in range(FRAMES) for person in (1, 2)],
+        "categories": [{"id": 1, "name": "person", "keypoints": ["nose"], "skeleton": []}]}
+
+
+def test_run_lengths_go_down_the_columns_and_begin_with_what_is_off():
+    assert run_lengths(np.array([[0, 1, 1], [0, 0, 1]], bool)) == [2, 1, 1, 2]
+    assert run_lengths(np.array([[1, 0], [1, 0]], bool)) == [0, 2, 2]
+    assert run_lengths(np.zeros((2, 2), bool)) == [4]
+
+
+def test_clips_become_one_file_with_pictures_and_segmentations(truth, tmp_path):
+    export(truth, "coco", tmp_path / "out")
+    content = json.loads((tmp_path / "out/annotations/person_keypoints.json").read_text())
+    assert [one["id"] for one in content["images"]] == [*range(1, 3 * FRAMES + 1)]
+    assert [one["id"] for one in content["annotations"]] == [*range(1, 3 * FRAMES * PERSONS + 1)]
+    images = {one["id"]: one for one in content["images"]}
+    assert all((tmp_path / "out" / one["file_name"]).is_file() for one in images.values())
+    assert len({one["clip"] for one in images.values()}) == 3
+    for one in content["annotations"]:
+        shown = mask(images[one["image_id"]]["frame"]) == one["person"]
+        assert one["area"] == shown.sum()
+        counts = one["segmentation"]["counts"]
+        flat = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
+        assert (flat.reshape(one["segmentation"]["size"], order="F") == shown).all()
+
+
+def test_shards_hold_clips_rows_and_truth_and_no_time(truth, tmp_path):
+    for place in ("first", "second"):
+        export(truth, "webdataset", tmp_path / place)
+    shard = tmp_path / "first" / "shard-000000.tar"
+    assert file_hash(shard) == file_hash(tmp_path / "second" / "shard-000000.tar")
+    with tarfile.open(shard) as archive:
+        names = archive.getnames()
+        stem = names[0].partition(".")[0]
+        assert names[:4] == [f"{stem}.{kind}" for kind in
+                             ("mp4", "json", "keypoints.zip", "mask.zip")]
+        assert {one.mtime for one in archive.getmembers()} == {0}
+        packed = archive.extractfile(f"{stem}.mask.zip")
+        assert packed is not None
+        assert len(ZipFile(io.BytesIO(packed.read())).namelist()) == FRAMES
+
+
+def test_clips_without_keypoints_and_truth_that_is_gone_are_refused(truth, tmp_path):
+    small_clips(tmp_path / "plain", ("base+blank@0",))
+    with pytest.raises(RequestError, match="has no keypoints; render again with --passes"):
+        export(tmp_path / "plain", "coco", tmp_path / "out")
+    gone = next((truth / "passes" / "mask").iterdir())
+    gone.rename(truth / "gone")
+    with pytest.raises(RequestError, match="mimegen verify --repair makes it again"):
+        export(truth, "webdataset", tmp_path / "out")
+    with pytest.raises(RequestError, match="mimegen verify --repair makes it again"):
+        export(truth, "coco", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,31 @@
+"""Answers are read from logs that harnesses wrote of exports (tests/data/harness_logs)."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.answers import read_answers
+from mimegen.evaluation.question import read_questions
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+from pretended_model import saying
+
+LOGS = Path(__file__).parent / "data" / "harness_logs"
+ASKED = LOGS / "questions-mc.jsonl"
+
+
+@pytest.mark.parametrize("name", ["inspect-mc.json", "lmms-eval-mc_samples_mimegen_mc.jsonl"])
+def test_logs_give_back_every_word_that_the_model_said(name):
+    questions = read_questions(ASKED)
+    answers = {one.question.question_id: one for one in read_answers([LOGS / name], questions)}
+    assert {name: one.output for name, one in answers.items()} == \
+        {one.question_id: saying(one.prompt) for one in questions}
+    assert {one.model.rpartition("/")[2] for one in answers.values()} == {"pretended"}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python reads Zstandard")
+def test_an_archive_that_python_does_not_unpack_says_what_to_do():
+    with pytest.raises(RequestError, match="inspect log convert --to json"):
+        read_answers([LOGS / "inspect-mockllm-mc.eval"], read_questions(ASKED))

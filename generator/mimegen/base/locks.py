@@ -1,16 +1,19 @@
 """Files that one process at a time may change, among all that share them."""
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from mimegen.base.errors import RequestError
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, on_wait: Callable[[], object] | None = None) -> Iterator[None]:
     """Be the only one to change ``path``, among threads, processes and machines; wait if need be.
+
+    ``on_wait`` is called before waiting for another.
 
     The lock is the system's own, on an empty file ``.NAME.lock`` beside it, so that it ends with
     its holder, however that ends. On NFS it holds among machines where the server's locks are on,
@@ -27,10 +30,20 @@ def locked(path: Path) -> Iterator[None]:
         raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem
     with opened:
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX)
+            _lock(opened, on_wait)
         except OSError as problem:
             raise RequestError(
                 f"{lock}: this place does not lock files ({problem.strerror}), so that several"
                 " writers would undo each other's work; name another, or mount it with locks"
             ) from problem
         yield
+
+
+def _lock(opened: BinaryIO, on_wait: Callable[[], object] | None) -> None:
+    if on_wait is not None:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            on_wait()
+    fcntl.flock(opened, fcntl.LOCK_EX)

@@ -17,6 +17,21 @@ from mimegen.readers import ReadOptions
 from mimegen.readers.options import parse_trim
 
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
+_ARGUMENTS = "arguments"
+
+
+class Remembering(click.Command):
+    """A command that remembers what was said, word for word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words, then read them."""
+        ctx.meta[_ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+
+def words_said() -> list[str]:
+    """Return what was said to the running command, which must be a ``Remembering`` one."""
+    return list(click.get_current_context().meta[_ARGUMENTS])
 
 
 def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:

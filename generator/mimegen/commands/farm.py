@@ -9,17 +9,14 @@ from typing import Any, get_args
 import click
 
 from mimegen.farm.executor import Farm
-from mimegen.farm.local import LocalExecutor
+from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.ray import RayExecutor
 from mimegen.farm.settings import FarmSettings, Kind, read_settings
+from mimegen.farm.slurm import SlurmExecutor
 from mimegen.stage.devices import Device
 from mimegen.stage.plain import NONE
 from mimegen.store.store import Store
 
-# Each takes about half a gigabyte.
-MOST_CPU_WORKERS = 8
-# They compose clips while GPUs render; each keeps about two cores busy.
-MOST_BESIDE = 4
 # How long a task shall last: here it costs nothing to begin one.
 TASK_S, CLUSTER_TASK_S = 30.0, 120.0
 
@@ -32,7 +29,7 @@ def farm_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def wrapped(*args: Any, farm_config: Path | None, **given: Any) -> int:
-        said = {name: value for name in _NAMES if (value := given.pop(name)) is not None}
+        said = {name: value for name in _NAMES if (value := given.pop(name)) not in (None, ())}
         kept = read_settings(farm_config) if farm_config else FarmSettings()
         settings = FarmSettings.model_validate(kept.model_dump() | said)
         return command(*args, **given, settings=settings)
@@ -45,12 +42,13 @@ def farm_options(command: Callable[..., int]) -> Callable[..., int]:
 
 _OPTIONS = (
     click.option("--farm", type=click.Choice(get_args(Kind)),
-                 help="Where to render: this machine (local), or a Ray cluster.  [default: local]"),
+                 help="Where to render: this machine (local), a Ray cluster, or jobs of Slurm."
+                      "  [default: local]"),
     click.option("--farm-config", type=click.Path(path_type=Path), metavar="FILE",
                  help="A cluster's settings (YAML); options on the command line go before it."),
     click.option("--workers", type=click.IntRange(min=1), metavar="N",
-                 help="Blender processes.  [default: one per core, at most 8; on GPUs one each; on"
-                      " a cluster as many as there is place for]"),
+                 help="Blender processes; with Slurm, jobs.  [default: one per core, at most 8; on"
+                      " GPUs one each; on a cluster as many as there is place for]"),
     click.option("--workers-per-gpu", type=click.IntRange(min=1),
                  help="On this machine.  [default: 1]"),
     click.option("--address", metavar="auto|ray://...|none",
@@ -62,13 +60,22 @@ _OPTIONS = (
                  help="GPUs of a worker on a cluster.  [default: 1, with --device cpu 0]"),
     click.option("--shared-store/--no-shared-store", default=None,
                  help="Whether all machines see the store's folder.  [default: they look]"),
+    click.option("--slurm-partition", metavar="NAME", help="Where Slurm's jobs run."),
+    click.option("--slurm-account", metavar="NAME", help="Who pays for them."),
+    click.option("--slurm-time", metavar="TIME",
+                 help="The time limit of a job, as in 4:00:00; the next one goes on from there."),
+    click.option("--slurm-setup", multiple=True, metavar="COMMAND",
+                 help='What a job does first, as in "module load cuda"; may be repeated.'),
 )
 _NAMES = ("farm", "workers", "workers_per_gpu", "address", "cpus_per_task", "gpus_per_task",
-          "shared_store")
+          "shared_store", "slurm_partition", "slurm_account", "slurm_time", "slurm_setup")
 
 
-def farm_of(settings: FarmSettings, device: Device, store: Store) -> Farm:
+def farm_of(settings: FarmSettings, device: Device, store: Store, out: Path) -> Farm:
     """Return the farm that settings stand for, with workers on a kind of device."""
+    if settings.farm == "slurm":
+        return Farm(f"Slurm, {device.kind}", partial(slurm_jobs, settings, device, store, out),
+                    settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)
     if settings.farm == "ray":
         return Farm(f"Ray ({settings.address}), {device.kind}",
                     partial(RayExecutor, store.root, settings, device.kind), settings.silence_s,
@@ -76,16 +83,17 @@ def farm_of(settings: FarmSettings, device: Device, store: Store) -> Farm:
     return _this_machine(settings, device, store)
 
 
+def slurm_jobs(settings: FarmSettings, device: Device, store: Store, out: Path) -> SlurmExecutor:
+    """Return the jobs of Slurm that settings stand for; see ``SlurmExecutor``."""
+    return SlurmExecutor(out, store.root, settings, device.kind, partial(click.echo, err=True))
+
+
 def _this_machine(settings: FarmSettings, device: Device, store: Store) -> Farm:
     """Return one worker on each GPU, and on a CPU one per core, which keeps every core busy."""
-    cores, count = os.cpu_count() or 1, settings.workers
+    count = settings.workers
     if not device.by_core:
-        devices, threads = device.seats(count or device.count * settings.workers_per_gpu), 0
-        beside = min(MOST_BESIDE, max(1, cores - len(devices)))
-        devices += (NONE,) * beside
-    else:
-        count = count or min(cores, MOST_CPU_WORKERS)
-        devices, threads = device.seats(count), max(1, cores // count)
+        count = count or device.count * settings.workers_per_gpu
+    devices, threads = seats_on(device, os.cpu_count() or 1, count)
     return Farm(", ".join(sorted({*devices} - {NONE})),
                 partial(LocalExecutor, devices, threads, store.scratch), settings.silence_s,
                 settings.task_s or TASK_S, sum(each != NONE for each in devices))

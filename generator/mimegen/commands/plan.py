@@ -9,7 +9,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.common import DONE, Remembering, exits_cleanly, words_said
 from mimegen.commands.render import render_command
 from mimegen.commands.selection import Selection, selection_options
 from mimegen.production.estimate import estimate
@@ -18,18 +18,8 @@ from mimegen.production.passtasks import planned_passes
 from mimegen.production.planfile import PlanFile, job_template
 from mimegen.store.store import Store
 
-_ARGUMENTS = "arguments"
 
-
-class _Remembering(click.Command):
-    """A command that remembers what was said, word for word."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_ARGUMENTS] = list(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command("plan", cls=_Remembering)
+@click.command("plan", cls=Remembering)
 @exits_cleanly
 @selection_options
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
@@ -80,7 +70,7 @@ def _request(device: str) -> list[str]:
     """Return what was said here as arguments of render, with paths that hold anywhere."""
     context = click.get_current_context()
     parser = context.command.make_parser(context)
-    said, *_ = parser.parse_args(list(context.meta[_ARGUMENTS]))
+    said, *_ = parser.parse_args(words_said())
     said |= {name: context.params[name] for name in ("out", "libraries")} | {"device": device}
     words: list[str] = []
     for option in render_command.params:

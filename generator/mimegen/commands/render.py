@@ -1,11 +1,14 @@
 """``mimegen render``: the main job."""
 
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import click
 
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly
-from mimegen.commands.farm import farm_of, farm_options
+from mimegen.base.errors import RequestError
+from mimegen.commands.common import DONE, SOME_FAILED, Remembering, exits_cleanly, words_said
+from mimegen.commands.farm import farm_of, farm_options, slurm_jobs
 from mimegen.commands.selection import Selection, selection_options
 from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
@@ -14,6 +17,7 @@ from mimegen.pages.gallery import write_gallery
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.production.estimate import at_least_s
+from mimegen.production.handover import hand_over
 from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter
 from mimegen.production.render import render
@@ -22,7 +26,7 @@ from mimegen.store.store import Store
 LONG_S = 600.0
 
 
-@click.command("render")
+@click.command("render", cls=Remembering)
 @exits_cleanly
 @farm_options
 @selection_options
@@ -31,12 +35,17 @@ LONG_S = 600.0
               help="opaque: no name of a clip says what it shows; the manifest alone knows.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Where finished frames are kept.  [default: OUT/store]")
+@click.option("--detach", is_flag=True,
+              help="With --farm slurm: leave all to the cluster; the same command without --detach"
+                   " attaches again.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 def render_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
-                   settings: FarmSettings, quiet: bool) -> int:
+                   settings: FarmSettings, detach: bool, quiet: bool) -> int:
     """Render the variants of actions, or of your own motion capture, as labelled clips."""
-    store = Store(store_folder or out / "store")
-    farm = farm_of(settings, selection.device, store)
+    store = Store((store_folder or out / "store").resolve())
+    if detach:
+        return _detach(selection, out, store, settings, names == "opaque", quiet)
+    farm = farm_of(settings, selection.device, store, out)
     if not quiet and selection.automatic:
         _say_if_long(selection, store, farm)
     return _carry_out(selection.plan, selection.passes, out, store, farm, quiet,
@@ -50,6 +59,24 @@ def _say_if_long(selection: Selection, store: Store, farm: Farm) -> None:
     if seconds is not None and seconds >= LONG_S:
         click.echo(f"this takes over {LONG_S / 60:.0f} minutes; --config draft shows the same,"
                    " drawn roughly, many times sooner")
+
+
+def _detach(selection: Selection, out: Path, store: Store, settings: FarmSettings, opaque: bool,
+            quiet: bool) -> int:
+    """Leave a plan to jobs of Slurm, and the clips to one that says the same after them."""
+    if settings.farm != "slurm":
+        raise RequestError("--detach goes with --farm slurm")
+    words = [word for word in words_said() if word != "--detach"]
+    with (Reporter(len(selection.plan), quiet) as reporter,
+          closing(slurm_jobs(settings, selection.device, store, out)) as jobs):
+        tasks = hand_over(selection.plan, store, out, jobs, opaque, reporter.say)
+        number = jobs.leave([sys.executable, "-m", "mimegen", "render", *words])
+    if not quiet:
+        click.echo(f"{tasks} tasks are left to jobs of Slurm, the clips to job {number} after"
+                   f" them\nwatch     squeue --name={jobs.name}, or mimegen status {out}\n"
+                   f"end       scancel --name={jobs.name}\n"
+                   "attach    the same command without --detach")
+    return DONE
 
 
 def _carry_out(plan: Plan, passes: WantedPasses | None, out: Path, store: Store, farm: Farm,

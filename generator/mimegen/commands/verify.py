@@ -54,7 +54,7 @@ def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, 
             motions: tuple[Path, ...]) -> dict[str, str]:
     def carry_out(plan: Plan, kind: str, opaque: bool) -> dict[str, str]:
         with Reporter(len(plan), quiet=True) as reporter:
-            farm = farm_of(FarmSettings(), choose_device(kind), store)
+            farm = farm_of(FarmSettings(), choose_device(kind), store, out)
             return render(plan, store, out, farm, reporter, opaque)
 
     def carry_out_passes(plan: Plan, wanted: WantedPasses, kind: str) -> dict[str, str]:

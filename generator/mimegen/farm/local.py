@@ -8,9 +8,28 @@ from pathlib import Path
 from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
+from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobDone, JobFailed, Ready
 from mimegen.stage.plain import NONE
 from mimegen.stage.worker import StageWorker
+
+# Each takes about half a gigabyte.
+MOST_CPU_WORKERS = 8
+# They compose clips while GPUs render; each keeps about two cores busy.
+MOST_BESIDE = 4
+
+
+def seats_on(device: Device, cores: int, workers: int | None = None
+             ) -> tuple[tuple[str, ...], int]:
+    """Return what each worker of a machine renders on, and its threads; 0 for all there are.
+
+    GPUs have a worker each, or as many as are wanted, and some beside them that compose.
+    """
+    if device.by_core:
+        count = workers or min(cores, MOST_CPU_WORKERS)
+        return device.seats(count), max(1, cores // count)
+    seats = device.seats(workers or device.count)
+    return seats + (NONE,) * min(MOST_BESIDE, max(1, cores - len(seats))), 0
 
 
 @dataclass(eq=False)

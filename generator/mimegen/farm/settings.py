@@ -1,14 +1,28 @@
 """Where and how a farm does tasks: a settings file for each cluster, such as farm.yaml."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.farm.patience import FIRST_S
 
-Kind = Literal["local", "ray"]
+Kind = Literal["local", "ray", "slurm"]
+
+
+def _lines(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _not_counted(value: Any) -> Any:
+    if isinstance(value, int):
+        raise ValueError("put it in quotes, as in '4:00:00': without, YAML makes a number of it")
+    return value
+
+
+Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
+Time = Annotated[str, BeforeValidator(_not_counted)]
 
 
 class FarmSettings(Strict):
@@ -18,7 +32,8 @@ class FarmSettings(Strict):
     for. ``cpus_per_task`` and ``gpus_per_task`` are what each takes. ``shared_store`` says whether
     all machines see the store's folder; without it a probe tells. ``store_there`` is where they
     see it, if elsewhere than here. ``silence_s`` is how long a worker may say nothing of a kind of
-    work that was not timed yet. ``task_s`` is how long a task shall last.
+    work that was not timed yet. ``task_s`` is how long a task shall last. ``slurm_setup`` is what a
+    job's shell does first; ``slurm_options`` are further ones of sbatch.
     """
 
     farm: Kind = "local"
@@ -31,6 +46,11 @@ class FarmSettings(Strict):
     store_there: Path | None = None
     silence_s: float = Field(default=FIRST_S, gt=0)
     task_s: float | None = Field(default=None, gt=0)
+    slurm_partition: str | None = None
+    slurm_account: str | None = None
+    slurm_time: Time | None = None
+    slurm_setup: Lines = ()
+    slurm_options: Lines = ()
 
 
 def read_settings(path: Path) -> FarmSettings:

@@ -1,0 +1,335 @@
+"""A Slurm cluster's jobs: arrays of them take tasks from a folder that all machines see."""
+
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.base.locks import locked
+from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.pilot import Orders
+from mimegen.farm.remote import version
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.spool import Line, Spool
+from mimegen.farm.task import Task, task_from_json, task_to_json
+from mimegen.stage.devices import Device
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed
+
+# Every look asks Slurm's controller, which others need too.
+LOOK_EVERY_S, HEAR_EVERY_S, ANSWER_S = 5.0, 1.0, 60.0
+# Without --workers; each stays as long as there are tasks.
+MOST_JOBS, LARGEST_ARRAY = 100, 1000
+# So that what jobs say is heard between the castings that are drawn.
+AT_ONCE = 16
+# So many jobs that end before they made anything, and none that works, are no accident.
+FRUITLESS = 3
+QUEUED = {"PENDING", "CONFIGURING", "REQUEUED"}
+WORKING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
+# What else ends a job is not its task's doing.
+BLAMED = {"FAILED", "OUT_OF_MEMORY"}
+# For what jobs would wait for ever.
+HOPELESS = {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount",
+            "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed", "JobHeldAdmin", "PartitionConfig"}
+PASSING = ("Unable to contact slurm controller", "timed out", "try again", "temporarily")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What Slurm says of a job of an array: where it runs, for what it waits."""
+
+    state: str
+    node: str
+    reason: str
+
+
+GONE = Job("gone", "a machine", "")
+
+
+class SlurmExecutor:
+    """Jobs of Slurm that take tasks; see ``Executor``.
+
+    A killed driver leaves its jobs running; the next one with the same folders finds them. One
+    driver at a time leads them, others wait.
+    """
+
+    def __init__(self, out: Path, root: Path, settings: FarmSettings, device: str,
+                 say: Callable[[str], None]) -> None:
+        """Lead the jobs of ``out``, whose tasks belong to the store at ``root``.
+
+        Raises RequestError where Slurm does not answer.
+        """
+        self._root, self._settings = root.resolve(), settings
+        self._logs = out.resolve() / "logs"
+        folder = out.resolve() / "slurm" / content_key(str(self._root), device, version())[:12]
+        self._orders = Orders(str(folder), str(self._root), device, _gpus(settings, device),
+                              settings.cpus_per_task or 1)
+        self.name = f"mimegen-{content_key(str(folder))[:12]}"
+        self._queue = _Queue(self.name, settings)
+        self._spool = Spool(folder)
+        self._logs.mkdir(parents=True, exist_ok=True)
+        self._lock = ExitStack()
+        self._lock.enter_context(locked(folder, on_wait=lambda: say(
+            f"another mimegen render leads the jobs of {out}; this one goes on when it ends")))
+        self._out: dict[str, Task] = {}
+        self._said: list[Heard] = []
+        self._spool.folder.mkdir(parents=True, exist_ok=True)
+        self._adopt()
+        self._looked_at = self._heard_at = float("-inf")
+        self._room = AT_ONCE
+        self._own: set[str] = set()
+        self._unfit: dict[str, str] = {}
+        self._fruitless: dict[str, str] = {}
+        self._missed: set[str] = set()
+        self._excluded: set[str] = set()
+        self._left = False
+
+    @property
+    def adopted(self) -> Sequence[Task]:
+        """Tasks that wait or are at work since before."""
+        return self._adopted
+
+    @property
+    def slots(self) -> int:
+        """How many more tasks it takes, so that jobs have the next ones at hand."""
+        most = 2 * self._most_jobs * self._seats
+        return max(0, min(self._room, most - len(self._out)))
+
+    def submit(self, task: Task) -> None:
+        """Lay out a task for the jobs."""
+        self._room -= 1
+        self._out[self._spool.put(task_to_json(task, self._root))] = task
+
+    def events(self, timeout: float) -> Iterator[Heard]:
+        """Yield what was said since, and what became of jobs that say nothing any more.
+
+        Raises RequestError where Slurm refuses jobs, or none of them comes to work.
+        """
+        self._room = AT_ONCE
+        now, said = time.monotonic(), self._said
+        self._said = []
+        yield from said
+        if now - self._heard_at >= HEAR_EVERY_S:
+            self._heard_at = now
+            yield from self._hear()
+        if now - self._looked_at >= LOOK_EVERY_S:
+            self._looked_at = now
+            yield from self._look()
+        elif not said:
+            time.sleep(timeout)
+
+    def abandon(self, task: Task, why: str) -> None:
+        """Take a task back, and cancel the job that is at it."""
+        name = next(name for name, known in self._out.items() if known is task)
+        holder = self._spool.taken().get(name)
+        if not self._spool.withdraw(name) and holder is not None:
+            self._spool.done(name, holder)
+            self._queue.cancel([holder])
+        del self._out[name]
+        self._said.append(Heard(f"job {holder}", Lost(why), task))
+
+    def leave(self, command: Sequence[str]) -> str | None:
+        """Leave all tasks to jobs, and ``command`` to one that begins when they have ended.
+
+        Returns its number. Raises RequestError where Slurm refuses them.
+        """
+        self._spool.complete = True
+        jobs = self._queue.jobs() or {}
+        self._start_jobs(jobs)
+        arrays = {job.partition("_")[0] for job, known in (self._queue.jobs() or {}).items()
+                  if known.state in QUEUED | WORKING}
+        number = self._queue.submit(command, [
+            f"--output={self._logs}/slurm-%j.txt", f"--cpus-per-task={self._orders.cpus}",
+            *([f"--dependency=afterany:{':'.join(sorted(arrays))}"] if arrays else [])])
+        self._left = number is not None
+        return number
+
+    def close(self) -> None:
+        """Cancel all jobs, if they were not left to themselves."""
+        if not self._left:
+            live = [job for job, known in (self._queue.jobs() or {}).items()
+                    if known.state in QUEUED | WORKING]
+            self._queue.cancel(live)
+            rmtree(self._spool.folder, ignore_errors=True)
+        self._lock.close()
+
+    @property
+    def _seats(self) -> int:
+        return len(self._orders.seats()[0])
+
+    @property
+    def _most_jobs(self) -> int:
+        return self._settings.workers or MOST_JOBS
+
+    def _adopt(self) -> None:
+        """Take over the tasks that an earlier driver left waiting or at jobs."""
+        self._spool.complete = False
+        for _ in self._spool.hear():
+            pass
+        taken = self._spool.taken()
+        for name in sorted({*self._spool.waiting(), *taken}):
+            content = self._spool.content(name)
+            if content is not None:
+                self._out[name] = task_from_json(content, self._root)
+        self._adopted = tuple(self._out.values())
+        self._said = [Heard(f"job {job}", Begun(), self._out[name])
+                      for name, job in taken.items() if name in self._out]
+
+    def _hear(self) -> Iterator[Heard]:
+        for line in self._spool.hear():
+            if line.task is None or line.task in self._out:
+                yield self._heard(line)
+
+    def _heard(self, line: Line) -> Heard:
+        if isinstance(line.message, FrameDone | JobDone):
+            self._fruitless.clear()
+        if isinstance(line.message, Unfit):
+            self._unfit[line.job] = line.message.why
+        if line.task is None:
+            return Heard(line.worker, line.message)
+        task = self._out[line.task]
+        if isinstance(line.message, JobDone | JobFailed | Lost):
+            del self._out[line.task]
+        return Heard(line.worker, line.message, task)
+
+    def _look(self) -> Iterator[Heard]:
+        """Find tasks whose jobs are gone, and start jobs for those that have none."""
+        waiting, taken = self._spool.waiting(), self._spool.taken()
+        jobs = self._queue.jobs()
+        if jobs is None or not self._spool.folder.is_dir():
+            return
+        yield from self._hear()
+        for name, holder in taken.items():
+            job = jobs.get(holder, GONE)
+            if name in self._out and job.state not in WORKING and self._spool.done(name, holder):
+                yield self._lost(name, holder, job)
+        missed = set(self._out) - {*waiting, *taken}
+        for name in missed & self._missed:
+            yield self._lost(name, "?", GONE)
+        self._missed = missed
+        self._judge(jobs)
+        self._start_jobs(jobs)
+
+    def _lost(self, name: str, holder: str, job: Job) -> Heard:
+        state = "requeued" if job.state in QUEUED else job.state
+        why = f"job {holder} on {job.node}: {state}; its log is {self._log(holder)}"
+        return Heard(f"job {holder}", Lost(why, blameless=job.state not in BLAMED),
+                     self._out.pop(name))
+
+    def _log(self, job: str) -> Path:
+        return self._logs / f"slurm-{job}.txt"
+
+    def _judge(self, jobs: dict[str, Job]) -> None:
+        """Leave out machines whose jobs come to nothing; raise RequestError where all do."""
+        for number, job in jobs.items():
+            bad = job.state in BLAMED and number.partition("_")[0] in self._own
+            if bad and (number in self._unfit or not self._spool.has_said(number)):
+                self._own_failure(number, job)
+        live = [job for job in jobs.values() if job.state in QUEUED | WORKING]
+        hopeless = [job.reason for job in live if job.reason in HOPELESS]
+        if hopeless and len(hopeless) == len(live):
+            raise RequestError(f"Slurm lets the jobs wait for ever: {hopeless[0]}; look at"
+                               " --slurm-partition, --slurm-account and --slurm-time")
+        if self._out and not live and len(self._fruitless) >= FRUITLESS:
+            raise RequestError("none of Slurm's jobs comes to work:"
+                               f" {list(self._fruitless.values())[-1]}")
+
+    def _own_failure(self, number: str, job: Job) -> None:
+        self._excluded.add(job.node)
+        if number not in self._fruitless:
+            self._fruitless[number] = self._unfit.get(number) or (
+                f"job {number} on {job.node} ended before it took a task ({job.state});"
+                f" does that machine see {self._logs.parent}? Its log is {self._log(number)}")
+
+    def _start_jobs(self, jobs: dict[str, Job]) -> None:
+        live = sum(job.state in QUEUED | WORKING for job in jobs.values())
+        needed = min(-(-len(self._out) // self._seats), self._most_jobs) - live
+        while needed > 0:
+            size = min(needed, LARGEST_ARRAY)
+            number = self._queue.submit(
+                [sys.executable, "-m", "mimegen.farm.pilot", self._orders.text()],
+                self._array_options(size))
+            if number is None:
+                return
+            self._own.add(number)
+            needed -= size
+
+    def _array_options(self, size: int) -> list[str]:
+        options = [f"--array=0-{size - 1}", f"--cpus-per-task={self._orders.cpus}",
+                   f"--output={self._logs}/slurm-%A_%a.txt", "--open-mode=append", "--requeue"]
+        if self._orders.gpus:
+            options.append(f"--gres=gpu:{self._orders.gpus}")
+        if self._excluded:
+            options.append(f"--exclude={','.join(sorted(self._excluded))}")
+        return options
+
+
+@dataclass(frozen=True)
+class _Queue:
+    """Slurm's own commands, for the jobs of one name."""
+
+    name: str
+    settings: FarmSettings
+
+    def jobs(self) -> dict[str, Job] | None:
+        """Return the jobs of arrays, lately ended ones too; None where Slurm does not answer."""
+        told = _asked("squeue", "--noheader", "--array", "--states=all", f"--name={self.name}",
+                      "--format=%i|%T|%N|%r")
+        if told.returncode:
+            return None
+        rows = [line.split("|") for line in told.stdout.splitlines() if "_" in line.split("|")[0]]
+        return {number: Job(state, node or "no machine yet", reason)
+                for number, state, node, reason in rows}
+
+    def submit(self, command: Sequence[str], options: Sequence[str]) -> str | None:
+        """Return the number of a new job, or array; None where Slurm does not answer just now.
+
+        Raises RequestError with Slurm's words where it refuses.
+        """
+        script = "\n".join(["#!/bin/bash", *self.settings.slurm_setup,
+                            f"exec {shlex.join(command)}", ""])
+        told = _asked("sbatch", "--parsable", f"--job-name={self.name}", "--nodes=1", "--ntasks=1",
+                      *self._place(), *options, *self.settings.slurm_options, script=script)
+        if told.returncode == 0:
+            return told.stdout.strip().partition(";")[0]
+        if any(words in told.stderr for words in PASSING):
+            return None
+        raise RequestError(f"Slurm refuses the jobs: {' '.join(told.stderr.split())[:300]}")
+
+    def cancel(self, numbers: Sequence[str]) -> None:
+        """End jobs at once."""
+        if numbers:
+            _asked("scancel", *numbers)
+
+    def _place(self) -> list[str]:
+        settings = self.settings
+        asked = {"partition": settings.slurm_partition, "account": settings.slurm_account,
+                 "time": settings.slurm_time}
+        return [f"--{name}={value}" for name, value in asked.items() if value is not None]
+
+
+def _gpus(settings: FarmSettings, device: str) -> int:
+    """Return how many GPUs a job takes. Raises RequestError for half ones."""
+    asked = settings.gpus_per_task
+    if asked is None:
+        return int(not Device(device, 1).by_core)
+    if asked != int(asked):
+        raise RequestError(f"--gpus-per-task {asked}: Slurm gives whole GPUs")
+    return int(asked)
+
+
+def _asked(*command: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, input=script, capture_output=True, text=True,
+                              timeout=ANSWER_S)
+    except FileNotFoundError:
+        raise RequestError(f"--farm slurm: there is no {command[0]} here; run mimegen on a machine"
+                           " from which jobs are submitted") from None
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "timed out")

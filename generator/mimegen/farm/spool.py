@@ -1,0 +1,157 @@
+"""Tasks for jobs of a cluster and what they say of them, in a folder that all machines see.
+
+    waiting/TASK.json      a task that nobody has
+    taken/TASK.JOB.json    a task that a job is at
+    said/JOB.jsonl         what a job says, a line each
+    complete               nothing more will come
+
+Taking a task and taking it back are renamings, of which one wins, on any machine.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.files import publish
+from mimegen.farm.executor import Begun, Lost, Message, Unfit
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+
+_MESSAGES: dict[str, type[Message]] = {
+    kind.__name__: kind for kind in (Begun, Ready, FrameDone, JobDone, JobFailed, Lost, Unfit)}
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a job said: which of its workers, of which task."""
+
+    job: str
+    worker: str
+    task: str | None
+    message: Message
+
+
+@dataclass
+class Spool:
+    """The folder; names of tasks tell their order."""
+
+    folder: Path
+    _put: int = 0
+    _read: dict[Path, int] = field(default_factory=dict)
+
+    def put(self, content: dict[str, Any]) -> str:
+        """Add a task, as JSON holds it; return its name."""
+        self._put += 1
+        name = f"{time.time_ns():020d}-{self._put:06d}"
+        publish(self._waiting(name), json.dumps(content))
+        return name
+
+    def waiting(self) -> list[str]:
+        """Return the tasks that nobody has, first come first."""
+        return sorted(path.stem for path in (self.folder / "waiting").glob("[0-9]*.json"))
+
+    def taken(self) -> dict[str, str]:
+        """Return the job of each task that is taken."""
+        return dict(_task_and_job(path) for path in (self.folder / "taken").glob("[0-9]*.json"))
+
+    def content(self, name: str) -> dict[str, Any] | None:
+        """Return a task, or None where it is done."""
+        for path in chain([self._waiting(name)], (self.folder / "taken").glob(f"{name}.*.json")):
+            with suppress(FileNotFoundError):
+                return dict(json.loads(path.read_text(encoding="utf-8")))
+        return None
+
+    def take(self, job: str) -> str | None:
+        """Give a job the first task that nobody has."""
+        (self.folder / "taken").mkdir(parents=True, exist_ok=True)
+        for name in self.waiting():
+            if _moved(self._waiting(name), self._taken(name, job)):
+                return name
+        return None
+
+    def give_back(self, job: str, only: str | None = None) -> None:
+        """Let others have what a job has, or ``only`` one of its tasks."""
+        for name, holder in self.taken().items():
+            if holder == job and only in (None, name):
+                _moved(self._taken(name, job), self._waiting(name))
+
+    def done(self, name: str, job: str) -> bool:
+        """Remove a task of a job; False where the job does not have it any more."""
+        return _removed(self._taken(name, job))
+
+    def withdraw(self, name: str) -> bool:
+        """Remove a task that nobody has; False where that is not so."""
+        return _removed(self._waiting(name))
+
+    def tell(self, line: Line) -> None:
+        """Say something of a job."""
+        content = {"worker": line.worker, "task": line.task,
+                   "kind": type(line.message).__name__, **asdict(line.message)}
+        path = self.folder / "said" / f"{line.job}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Opened for each line: a file server shows what was written once the file is closed.
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(content) + "\n")
+
+    def hear(self) -> Iterator[Line]:
+        """Yield what was said since this was asked last."""
+        for path in sorted((self.folder / "said").glob("*.jsonl")):
+            with path.open("rb") as file:
+                file.seek(self._read.get(path, 0))
+                whole = file.read().rpartition(b"\n")[0]
+            if whole:
+                self._read[path] = self._read.get(path, 0) + len(whole) + 1
+            for text in whole.splitlines():
+                yield _line(path.stem, json.loads(text))
+
+    def has_said(self, job: str) -> bool:
+        """Whether a job ever said anything."""
+        return (self.folder / "said" / f"{job}.jsonl").exists()
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing more will come."""
+        return (self.folder / "complete").exists()
+
+    @complete.setter
+    def complete(self, is_so: bool) -> None:
+        if is_so:
+            publish(self.folder / "complete", "")
+        else:
+            (self.folder / "complete").unlink(missing_ok=True)
+
+    def _waiting(self, name: str) -> Path:
+        return self.folder / "waiting" / f"{name}.json"
+
+    def _taken(self, name: str, job: str) -> Path:
+        return self.folder / "taken" / f"{name}.{job}.json"
+
+
+def _task_and_job(path: Path) -> tuple[str, str]:
+    task, _, job = path.stem.partition(".")
+    return task, job
+
+
+def _line(job: str, content: dict[str, Any]) -> Line:
+    kind = _MESSAGES[content.pop("kind")]
+    return Line(job, content.pop("worker"), content.pop("task"), kind(**content))
+
+
+def _moved(path: Path, target: Path) -> bool:
+    try:
+        path.rename(target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _removed(path: Path) -> bool:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True

@@ -25,9 +25,20 @@ def test_a_settings_file_is_typed(tmp_path: Path) -> None:
                                     workers=40, shared_store=False, store_there=Path("/mnt/store"))
 
 
+def test_slurm_settings_are_typed(tmp_path: Path) -> None:
+    settings = read_settings(file_with(
+        tmp_path, "farm: slurm\nslurm_partition: gpu\nslurm_time: '4:00:00'\n"
+                  "slurm_setup: module load cuda\nslurm_options: [--mem=8G, --qos=low]\n"))
+    assert settings == FarmSettings(farm="slurm", slurm_partition="gpu", slurm_time="4:00:00",
+                                    slurm_setup=("module load cuda",),
+                                    slurm_options=("--mem=8G", "--qos=low"))
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("farm: ray\nadress: auto\n", r"line 2: adress: unknown key \(did you mean address\?\)"),
-    ("farm: kubernetes\n", "line 1: farm: Input should be 'local' or 'ray'"),
+    ("farm: kubernetes\n", "line 1: farm: Input should be 'local', 'ray' or 'slurm'"),
+    ("farm: slurm\nslurm_time: 4:00:00\n", "line 2: slurm_time: put it in quotes"),
+    ("slurm_partion: gpu\n", r"slurm_partion: unknown key \(did you mean slurm_partition"),
     ("workers: 0\n", "line 1: workers: "),
 ])
 def test_a_wrong_settings_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:

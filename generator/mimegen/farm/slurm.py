@@ -1,12 +1,9 @@
 """A Slurm cluster's jobs: arrays of them take tasks from a folder that all machines see."""
 
-import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
@@ -17,39 +14,20 @@ from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.pilot import Orders
 from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
+from mimegen.farm.slurmqueue import GONE, Job, SlurmQueue
 from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.stage.devices import Device
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed
+from mimegen.stage.jobs import JobDone, JobFailed
 
 # Every look asks Slurm's controller, which others need too.
-LOOK_EVERY_S, HEAR_EVERY_S, ANSWER_S = 5.0, 1.0, 60.0
+LOOK_EVERY_S, HEAR_EVERY_S = 5.0, 1.0
 # Without --workers; each stays as long as there are tasks.
 MOST_JOBS, LARGEST_ARRAY = 100, 1000
 # So that what jobs say is heard between the castings that are drawn.
 AT_ONCE = 16
-# So many jobs that end before they made anything, and none that works, are no accident.
+# So many machines whose jobs end before they took a task, and none that works, are no accident.
 FRUITLESS = 3
-QUEUED = {"PENDING", "CONFIGURING", "REQUEUED"}
-WORKING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
-# What else ends a job is not its task's doing.
-BLAMED = {"FAILED", "OUT_OF_MEMORY"}
-# For what jobs would wait for ever.
-HOPELESS = {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount",
-            "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed", "JobHeldAdmin", "PartitionConfig"}
-PASSING = ("Unable to contact slurm controller", "timed out", "try again", "temporarily")
-
-
-@dataclass(frozen=True)
-class Job:
-    """What Slurm says of a job of an array: where it runs, for what it waits."""
-
-    state: str
-    node: str
-    reason: str
-
-
-GONE = Job("gone", "a machine", "")
 
 
 class SlurmExecutor:
@@ -71,8 +49,9 @@ class SlurmExecutor:
         self._orders = Orders(str(folder), str(self._root), device, _gpus(settings, device),
                               settings.cpus_per_task or 1)
         self.name = f"mimegen-{content_key(str(folder))[:12]}"
-        self._queue = _Queue(self.name, settings)
+        self._queue = SlurmQueue(self.name, settings)
         self._spool = Spool(folder)
+        self._queue.see_that_it_answers()
         self._logs.mkdir(parents=True, exist_ok=True)
         self._lock = ExitStack()
         self._lock.enter_context(locked(folder, on_wait=lambda: say(
@@ -87,7 +66,7 @@ class SlurmExecutor:
         self._unfit: dict[str, str] = {}
         self._fruitless: dict[str, str] = {}
         self._missed: set[str] = set()
-        self._excluded: set[str] = set()
+        self._judged: set[str] = set()
         self._left = False
 
     @property
@@ -134,30 +113,31 @@ class SlurmExecutor:
         del self._out[name]
         self._said.append(Heard(f"job {holder}", Lost(why), task))
 
-    def leave(self, command: Sequence[str]) -> str | None:
+    def leave(self, command: Sequence[str]) -> str:
         """Leave all tasks to jobs, and ``command`` to one that begins when they have ended.
 
         Returns its number. Raises RequestError where Slurm refuses them.
         """
         self._spool.complete = True
-        jobs = self._queue.jobs() or {}
-        self._start_jobs(jobs)
-        arrays = {job.partition("_")[0] for job, known in (self._queue.jobs() or {}).items()
-                  if known.state in QUEUED | WORKING}
+        self._start_jobs(self._queue.jobs() or {})
+        arrays = sorted({number.partition("_")[0] for number in self._live()})
         number = self._queue.submit(command, [
             f"--output={self._logs}/slurm-%j.txt", f"--cpus-per-task={self._orders.cpus}",
-            *([f"--dependency=afterany:{':'.join(sorted(arrays))}"] if arrays else [])])
-        self._left = number is not None
+            *([f"--dependency=afterany:{':'.join(arrays)}"] if arrays else [])])
+        if number is None:
+            raise RequestError("Slurm does not answer just now; run the same command again")
+        self._left = True
         return number
 
     def close(self) -> None:
         """Cancel all jobs, if they were not left to themselves."""
         if not self._left:
-            live = [job for job, known in (self._queue.jobs() or {}).items()
-                    if known.state in QUEUED | WORKING]
-            self._queue.cancel(live)
+            self._queue.cancel(self._live())
             rmtree(self._spool.folder, ignore_errors=True)
         self._lock.close()
+
+    def _live(self) -> list[str]:
+        return [number for number, job in (self._queue.jobs() or {}).items() if job.lives]
 
     @property
     def _seats(self) -> int:
@@ -187,8 +167,6 @@ class SlurmExecutor:
                 yield self._heard(line)
 
     def _heard(self, line: Line) -> Heard:
-        if isinstance(line.message, FrameDone | JobDone):
-            self._fruitless.clear()
         if isinstance(line.message, Unfit):
             self._unfit[line.job] = line.message.why
         if line.task is None:
@@ -207,7 +185,7 @@ class SlurmExecutor:
         yield from self._hear()
         for name, holder in taken.items():
             job = jobs.get(holder, GONE)
-            if name in self._out and job.state not in WORKING and self._spool.done(name, holder):
+            if name in self._out and not job.works and self._spool.done(name, holder):
                 yield self._lost(name, holder, job)
         missed = set(self._out) - {*waiting, *taken}
         for name in missed & self._missed:
@@ -217,9 +195,8 @@ class SlurmExecutor:
         self._start_jobs(jobs)
 
     def _lost(self, name: str, holder: str, job: Job) -> Heard:
-        state = "requeued" if job.state in QUEUED else job.state
-        why = f"job {holder} on {job.node}: {state}; its log is {self._log(holder)}"
-        return Heard(f"job {holder}", Lost(why, blameless=job.state not in BLAMED),
+        why = f"job {holder} on {job.node}: {job.fate}; its log is {self._log(holder)}"
+        return Heard(f"job {holder}", Lost(why, blameless=not job.failed),
                      self._out.pop(name))
 
     def _log(self, job: str) -> Path:
@@ -228,90 +205,52 @@ class SlurmExecutor:
     def _judge(self, jobs: dict[str, Job]) -> None:
         """Leave out machines whose jobs come to nothing; raise RequestError where all do."""
         for number, job in jobs.items():
-            bad = job.state in BLAMED and number.partition("_")[0] in self._own
-            if bad and (number in self._unfit or not self._spool.has_said(number)):
-                self._own_failure(number, job)
-        live = [job for job in jobs.values() if job.state in QUEUED | WORKING]
-        hopeless = [job.reason for job in live if job.reason in HOPELESS]
+            if job.failed and number not in self._judged and number.partition("_")[0] in self._own:
+                self._judged.add(number)
+                if number in self._unfit or not self._spool.has_said(number):
+                    self._fruitless[job.node] = self._unfit.get(number) or self._mute(number, job)
+        live = [job for job in jobs.values() if job.lives]
+        hopeless = [job.reason for job in live if job.hopeless]
         if hopeless and len(hopeless) == len(live):
             raise RequestError(f"Slurm lets the jobs wait for ever: {hopeless[0]}; look at"
                                " --slurm-partition, --slurm-account and --slurm-time")
         if self._out and not live and len(self._fruitless) >= FRUITLESS:
-            raise RequestError("none of Slurm's jobs comes to work:"
-                               f" {list(self._fruitless.values())[-1]}")
+            self._give_up()
 
-    def _own_failure(self, number: str, job: Job) -> None:
-        self._excluded.add(job.node)
-        if number not in self._fruitless:
-            self._fruitless[number] = self._unfit.get(number) or (
-                f"job {number} on {job.node} ended before it took a task ({job.state});"
-                f" does that machine see {self._logs.parent}? Its log is {self._log(number)}")
+    def _mute(self, number: str, job: Job) -> str:
+        return (f"job {number} on {job.node} ended before it took a task; does that machine see"
+                f" {self._logs.parent}? Its log is {self._log(number)}")
+
+    def _give_up(self) -> None:
+        raise RequestError(f"none of Slurm's jobs comes to work: {self._fruitless.popitem()[1]}")
 
     def _start_jobs(self, jobs: dict[str, Job]) -> None:
-        live = sum(job.state in QUEUED | WORKING for job in jobs.values())
+        """Start as many as there are tasks for, at most as many as are wanted."""
+        live = sum(job.lives for job in jobs.values())
         needed = min(-(-len(self._out) // self._seats), self._most_jobs) - live
-        while needed > 0:
-            size = min(needed, LARGEST_ARRAY)
-            number = self._queue.submit(
-                [sys.executable, "-m", "mimegen.farm.pilot", self._orders.text()],
-                self._array_options(size))
+        for first in range(0, needed, LARGEST_ARRAY):
+            number = self._start_array(min(needed - first, LARGEST_ARRAY))
             if number is None:
                 return
             self._own.add(number)
-            needed -= size
+
+    def _start_array(self, size: int) -> str | None:
+        command = [sys.executable, "-m", "mimegen.farm.pilot", self._orders.text()]
+        try:
+            return self._queue.submit(command, self._array_options(size))
+        except RequestError:
+            if self._fruitless:
+                self._give_up()
+            raise
 
     def _array_options(self, size: int) -> list[str]:
         options = [f"--array=0-{size - 1}", f"--cpus-per-task={self._orders.cpus}",
                    f"--output={self._logs}/slurm-%A_%a.txt", "--open-mode=append", "--requeue"]
         if self._orders.gpus:
             options.append(f"--gres=gpu:{self._orders.gpus}")
-        if self._excluded:
-            options.append(f"--exclude={','.join(sorted(self._excluded))}")
+        if self._fruitless:
+            options.append(f"--exclude={','.join(sorted(self._fruitless))}")
         return options
-
-
-@dataclass(frozen=True)
-class _Queue:
-    """Slurm's own commands, for the jobs of one name."""
-
-    name: str
-    settings: FarmSettings
-
-    def jobs(self) -> dict[str, Job] | None:
-        """Return the jobs of arrays, lately ended ones too; None where Slurm does not answer."""
-        told = _asked("squeue", "--noheader", "--array", "--states=all", f"--name={self.name}",
-                      "--format=%i|%T|%N|%r")
-        if told.returncode:
-            return None
-        rows = [line.split("|") for line in told.stdout.splitlines() if "_" in line.split("|")[0]]
-        return {number: Job(state, node or "no machine yet", reason)
-                for number, state, node, reason in rows}
-
-    def submit(self, command: Sequence[str], options: Sequence[str]) -> str | None:
-        """Return the number of a new job, or array; None where Slurm does not answer just now.
-
-        Raises RequestError with Slurm's words where it refuses.
-        """
-        script = "\n".join(["#!/bin/bash", *self.settings.slurm_setup,
-                            f"exec {shlex.join(command)}", ""])
-        told = _asked("sbatch", "--parsable", f"--job-name={self.name}", "--nodes=1", "--ntasks=1",
-                      *self._place(), *options, *self.settings.slurm_options, script=script)
-        if told.returncode == 0:
-            return told.stdout.strip().partition(";")[0]
-        if any(words in told.stderr for words in PASSING):
-            return None
-        raise RequestError(f"Slurm refuses the jobs: {' '.join(told.stderr.split())[:300]}")
-
-    def cancel(self, numbers: Sequence[str]) -> None:
-        """End jobs at once."""
-        if numbers:
-            _asked("scancel", *numbers)
-
-    def _place(self) -> list[str]:
-        settings = self.settings
-        asked = {"partition": settings.slurm_partition, "account": settings.slurm_account,
-                 "time": settings.slurm_time}
-        return [f"--{name}={value}" for name, value in asked.items() if value is not None]
 
 
 def _gpus(settings: FarmSettings, device: str) -> int:
@@ -322,14 +261,3 @@ def _gpus(settings: FarmSettings, device: str) -> int:
     if asked != int(asked):
         raise RequestError(f"--gpus-per-task {asked}: Slurm gives whole GPUs")
     return int(asked)
-
-
-def _asked(*command: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(command, input=script, capture_output=True, text=True,
-                              timeout=ANSWER_S)
-    except FileNotFoundError:
-        raise RequestError(f"--farm slurm: there is no {command[0]} here; run mimegen on a machine"
-                           " from which jobs are submitted") from None
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", "timed out")

@@ -1,0 +1,117 @@
+"""Slurm's commands: jobs submitted, looked at, cancelled."""
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mimegen.base.errors import RequestError
+from mimegen.farm.settings import FarmSettings
+
+ANSWER_S = 60.0
+_QUEUED = {"PENDING", "CONFIGURING", "REQUEUED"}
+_WORKING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"}
+# What else ends a job is not its task's doing.
+_FAILED = {"FAILED", "OUT_OF_MEMORY"}
+# For what jobs would wait for ever.
+_HOPELESS = {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount",
+             "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed", "JobHeldAdmin"}
+_PASSING = ("Unable to contact slurm controller", "timed out", "try again", "temporarily")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What Slurm says of a job of an array: its state, where it runs, for what it waits."""
+
+    state: str
+    node: str
+    reason: str
+
+    @property
+    def works(self) -> bool:
+        """Whether it may be at a task."""
+        return self.state in _WORKING
+
+    @property
+    def lives(self) -> bool:
+        """Whether it works or will."""
+        return self.works or self.state in _QUEUED
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended by what it did, and not by what was done to it."""
+        return self.state in _FAILED
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it waits for what will not come."""
+        return self.reason in _HOPELESS
+
+    @property
+    def fate(self) -> str:
+        """Return what happened to it, for somebody who thought that it works."""
+        return "requeued" if self.state in _QUEUED else self.state
+
+
+GONE = Job("gone", "a machine", "")
+
+
+@dataclass(frozen=True)
+class SlurmQueue:
+    """The jobs of one name; Slurm's own queue is asked, for not every cluster keeps accounts."""
+
+    name: str
+    settings: FarmSettings
+
+    def jobs(self) -> dict[str, Job] | None:
+        """Return the jobs of arrays, lately ended ones too; None where Slurm does not answer."""
+        told = asked("squeue", "--noheader", "--array", "--states=all", f"--name={self.name}",
+                     "--format=%i|%T|%N|%r")
+        if told.returncode:
+            return None
+        rows = [line.split("|") for line in told.stdout.splitlines() if "_" in line.split("|")[0]]
+        return {number: Job(state, node or "no machine yet", reason)
+                for number, state, node, reason in rows}
+
+    def see_that_it_answers(self) -> None:
+        """Raise RequestError where Slurm is not here or does not answer."""
+        told = asked("sinfo", "--noheader", "--format=%P")
+        if told.returncode:
+            raise RequestError(f"Slurm does not answer: {' '.join(told.stderr.split())[:300]}")
+
+    def submit(self, command: Sequence[str], options: Sequence[str]) -> str | None:
+        """Return the number of a new job, or array; None where Slurm does not answer just now.
+
+        Raises RequestError with Slurm's words where it refuses.
+        """
+        script = "\n".join(["#!/bin/bash", *self.settings.slurm_setup,
+                            f"exec {shlex.join(command)}", ""])
+        told = asked("sbatch", "--parsable", f"--job-name={self.name}", "--nodes=1", "--ntasks=1",
+                     *self._place(), *options, *self.settings.slurm_options, script=script)
+        if told.returncode == 0:
+            return told.stdout.strip().partition(";")[0]
+        if any(words in told.stderr for words in _PASSING):
+            return None
+        raise RequestError(f"Slurm refuses the jobs: {' '.join(told.stderr.split())[:300]}")
+
+    def cancel(self, numbers: Sequence[str]) -> None:
+        """End jobs at once."""
+        if numbers:
+            asked("scancel", *numbers)
+
+    def _place(self) -> list[str]:
+        said = {name: getattr(self.settings, f"slurm_{name}")
+                for name in ("partition", "account", "time")}
+        return [f"--{name}={value}" for name, value in said.items() if value is not None]
+
+
+def asked(*command: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run one of Slurm's commands. Raises RequestError where there is none."""
+    try:
+        return subprocess.run(command, input=script, capture_output=True, text=True,
+                              timeout=ANSWER_S)
+    except FileNotFoundError:
+        raise RequestError(f"--farm slurm: there is no {command[0]} here; run mimegen on a machine"
+                           " from which jobs are submitted") from None
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "timed out")

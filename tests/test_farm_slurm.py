@@ -1,0 +1,524 @@
+"""Jobs of Slurm without a Slurm: its commands and Blender are replaced, nothing else is."""
+
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.farm import local, pilot, slurm, slurmqueue
+from mimegen.farm.dispatch import Event, TaskDone, TaskFailed, run_tasks
+from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.pilot import Orders
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.slurm import SlurmExecutor
+from mimegen.farm.spool import Line, Spool
+from mimegen.farm.task import Task
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
+from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from test_farm import ScriptedWorker
+
+CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
+CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
+ENDS_SOON = 200
+
+
+class PretendedSlurm:
+    """Answers Slurm's commands; its jobs run on request, by ``work``."""
+
+    def __init__(self) -> None:
+        self.commands: list[tuple[str, ...]] = []
+        self.scripts: list[str] = []
+        self.jobs: dict[str, list[str]] = {}
+        self.refusal: tuple[str, str] | None = None
+
+    def __call__(self, *command: str, script: str | None = None
+                 ) -> subprocess.CompletedProcess[str]:
+        self.commands.append(command)
+        if self.refusal is not None and self.refusal[0] == command[0]:
+            return subprocess.CompletedProcess(command, 1, "", self.refusal[1])
+        answer = getattr(self, command[0])(command, script)
+        return subprocess.CompletedProcess(command, 0, answer, "")
+
+    def sinfo(self, command: tuple[str, ...], script: str | None) -> str:
+        return "cpu*\n"
+
+    def sbatch(self, command: tuple[str, ...], script: str | None) -> str:
+        number = str(len(self.scripts) + 1)
+        self.scripts.append(script or "")
+        sizes = [int(word.rpartition("-")[2]) + 1 for word in command if "--array" in word]
+        for element in range(sizes[0] if sizes else 0):
+            self.jobs[f"{number}_{element}"] = ["PENDING", "", "Priority"]
+        return f"{number};cluster\n"
+
+    def squeue(self, command: tuple[str, ...], script: str | None) -> str:
+        return "".join(f"{number}|{'|'.join(job)}\n" for number, job in self.jobs.items()) \
+            + "99|PENDING||Dependency\n"
+
+    def scancel(self, command: tuple[str, ...], script: str | None) -> str:
+        for number in command[1:]:
+            self.jobs[number][0] = "CANCELLED"
+        return ""
+
+    def start(self, number: str, node: str = "node1") -> str:
+        self.jobs[number] = ["RUNNING", node, "None"]
+        return number
+
+    def asked(self, name: str) -> list[tuple[str, ...]]:
+        return [command for command in self.commands if command[0] == name]
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> PretendedSlurm:
+    found = PretendedSlurm()
+    monkeypatch.setattr(slurmqueue, "asked", found)
+    monkeypatch.setattr(slurm, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(slurm, "HEAR_EVERY_S", 0.0)
+    return found
+
+
+def executor(folder: Path, device: str = "cpu", **settings: Any) -> SlurmExecutor:
+    return SlurmExecutor(folder / "out", folder / "store",
+                         FarmSettings(farm="slurm", **settings), device, print)
+
+
+def tasks(folder: Path, count: int, frames: int = 2) -> list[Task]:
+    root = (folder / "store").resolve()
+    return [Task(ShotJob((), (CAMERA,), CONFIG, (root / "shots" / f"s{number}",),
+                         np.ones((frames, 1), bool)), f"task {number}")
+            for number in range(count)]
+
+
+def spool_of(folder: Path) -> Spool:
+    found, = [path for path in (folder / "out" / "slurm").iterdir() if path.is_dir()]
+    return Spool(found)
+
+
+def heard(jobs: SlurmExecutor, rounds: int = 3) -> list[Heard]:
+    return [heard for _ in range(rounds) for heard in jobs.events(0)]
+
+
+def publish_frames(task: Task) -> None:
+    assert isinstance(task.job, ShotJob)
+    for frame in range(len(task.job.missing)):
+        path = task.job.frame_file(frame, 0)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"frame")
+
+
+def do_one(spool: Spool, job: str, by_name: dict[str, Task]) -> None:
+    """Be a job that does a task."""
+    name = spool.take(job)
+    assert name is not None
+    content = spool.content(name)
+    assert content is not None
+    spool.tell(Line(job, f"node1 job {job}", name, Begun()))
+    publish_frames(by_name[content["title"]])
+    spool.tell(Line(job, f"node1 job {job}", name, FrameDone(0, 1, 0.5)))
+    assert spool.done(name, job)
+    spool.tell(Line(job, f"node1 job {job}", name, JobDone()))
+
+
+def test_an_array_is_as_large_as_there_are_tasks_and_all_are_done(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    todo = tasks(tmp_path, 5)
+    by_name = {task.title: task for task in todo}
+    events: list[Event] = []
+    settings = FarmSettings(farm="slurm", slurm_partition="gpu", slurm_account="lab",
+                            slurm_time="4:00:00", slurm_setup=("module load cuda",),
+                            slurm_options=("--mem=4G",))
+    for event in run_tasks(todo, lambda: SlurmExecutor(tmp_path / "out", tmp_path / "store",
+                                                       settings, "cpu", print)):
+        if event is not None:
+            events.append(event)
+        assert len(events) < ENDS_SOON
+        for number, job in list(pretended.jobs.items()):
+            if job[0] in ("PENDING", "RUNNING") and spool_of(tmp_path).waiting():
+                do_one(spool_of(tmp_path), pretended.start(number), by_name)
+    assert sorted(event.task.title for event in events if isinstance(event, TaskDone)) \
+        == [f"task {number}" for number in range(5)]
+    submitted, = pretended.asked("sbatch")
+    assert {"--array=0-4", "--partition=gpu", "--account=lab", "--time=4:00:00", "--mem=4G",
+            "--cpus-per-task=1", "--requeue"} <= set(submitted)
+    assert not any("--gres" in word for word in submitted)
+    assert pretended.scripts[0].splitlines()[:2] == ["#!/bin/bash", "module load cuda"]
+    assert pretended.scripts[0].splitlines()[2].startswith("exec ")
+    assert {job[0] for job in pretended.jobs.values()} == {"CANCELLED"}
+    assert not [path for path in (tmp_path / "out" / "slurm").iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize(("state", "blameless", "fate"), [
+    ("CANCELLED", True, "CANCELLED"), ("TIMEOUT", True, "TIMEOUT"), ("NODE_FAIL", True,
+    "NODE_FAIL"), ("PENDING", True, "requeued"), ("OUT_OF_MEMORY", False, "OUT_OF_MEMORY"),
+    ("FAILED", False, "FAILED"),
+])
+def test_the_task_of_a_job_that_ended_is_lost_and_the_job_named(
+    pretended: PretendedSlurm, tmp_path: Path, state: str, blameless: bool, fate: str
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        for task in tasks(tmp_path, 2):
+            jobs.submit(task)
+        heard(jobs)
+        spool = spool_of(tmp_path)
+        name = spool.take(pretended.start("1_0"))
+        spool.tell(Line("1_0", "node1 job 1_0", name, Begun()))
+        assert [type(said.message) for said in heard(jobs)] == [Begun]
+        pretended.jobs["1_0"] = [state, "node1", "None"]
+        lost, = heard(jobs)
+        assert isinstance(lost.message, Lost) and lost.task is not None
+        assert lost.task.title == "task 0" and lost.message.blameless is blameless
+        log = (tmp_path / "out" / "logs" / "slurm-1_0.txt").resolve()
+        assert lost.message.why == f"job 1_0 on node1: {fate}; its log is {log}"
+        assert spool.taken() == {} and len(spool.waiting()) == 1
+
+
+def test_a_task_that_a_requeued_job_gave_back_is_not_lost(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        spool = spool_of(tmp_path)
+        spool.take(pretended.start("1_0"))
+        heard(jobs)
+        spool.give_back("1_0")
+        assert heard(jobs) == []
+        assert len(spool.waiting()) == 1
+
+
+def test_a_job_that_is_gone_is_replaced(pretended: PretendedSlurm, tmp_path: Path) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        for task in tasks(tmp_path, 3):
+            jobs.submit(task)
+        heard(jobs)
+        assert len(pretended.jobs) == 3
+        pretended.jobs["1_1"][0] = "CANCELLED"
+        heard(jobs)
+        assert set(pretended.jobs) == {"1_0", "1_1", "1_2", "2_0"}
+
+
+def test_while_slurm_does_not_answer_nothing_is_lost(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        spool_of(tmp_path).take("7_0")
+        pretended.refusal = ("squeue", "Unable to contact slurm controller")
+        assert heard(jobs, 5) == []
+        pretended.refusal = None
+        assert isinstance(heard(jobs)[0].message, Lost)
+
+
+def test_submissions_wait_for_a_slurm_that_does_not_answer(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        pretended.refusal = ("sbatch", "Unable to contact slurm controller (connect failure)")
+        assert heard(jobs) == [] and pretended.jobs == {}
+        pretended.refusal = None
+        heard(jobs)
+        assert list(pretended.jobs) == ["1_0"]
+
+
+@pytest.mark.parametrize(("refusal", "words"), [
+    (("sinfo", "no controller"), "Slurm does not answer: no controller"),
+    (("sbatch", "invalid partition specified: gpus"), "refuses the jobs: invalid partition"),
+])
+def test_what_slurm_refuses_is_said_in_its_words(
+    pretended: PretendedSlurm, tmp_path: Path, refusal: tuple[str, str], words: str
+) -> None:
+    pretended.refusal = refusal
+    with pytest.raises(RequestError, match=words):
+        list(run_tasks(tasks(tmp_path, 1), lambda: executor(tmp_path)))
+
+
+def test_jobs_that_would_wait_for_ever_are_said(pretended: PretendedSlurm, tmp_path: Path) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        pretended.jobs["1_0"][2] = "PartitionTimeLimit"
+        with pytest.raises(RequestError, match=r"wait for ever: PartitionTimeLimit"):
+            heard(jobs)
+    assert pretended.jobs["1_0"][0] == "CANCELLED"
+
+
+def test_machines_that_do_not_see_the_folder_are_left_out_one_after_the_other(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs, 1)
+        for number in (1, 2):
+            pretended.jobs[f"{number}_0"] = ["FAILED", f"node{number}", "NonZeroExitCode"]
+            heard(jobs, 1)
+        assert "--exclude=node1,node2" in pretended.asked("sbatch")[2]
+        pretended.jobs["3_0"] = ["FAILED", "node3", "NonZeroExitCode"]
+        with pytest.raises(RequestError, match=r"job 3_0 on node3 ended before it took a task"):
+            heard(jobs, 1)
+
+
+def test_a_machine_whose_gpu_does_not_start_is_left_out_with_its_drivers_words(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path, "cuda")) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        assert "--gres=gpu:1" in pretended.asked("sbatch")[0]
+        unfit = Unfit("node1 is left out: CUDA driver version is insufficient")
+        spool_of(tmp_path).tell(Line("1_0", "node1 job 1_0", None, unfit))
+        pretended.jobs["1_0"] = ["FAILED", "node1", "NonZeroExitCode"]
+        assert [said.message for said in heard(jobs)] == [unfit]
+        assert "--exclude=node1" in pretended.asked("sbatch")[1]
+        pretended.jobs["2_0"][0] = "CANCELLED"
+        pretended.refusal = ("sbatch", "Requested node configuration is not available")
+        with pytest.raises(RequestError, match=r"none of Slurm's jobs.*version is insufficient"):
+            heard(jobs)
+
+
+def test_a_task_that_hangs_is_taken_from_its_job(pretended: PretendedSlurm, tmp_path: Path) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        hanging, other = tasks(tmp_path, 2)
+        jobs.submit(hanging)
+        jobs.submit(other)
+        heard(jobs)
+        spool_of(tmp_path).take(pretended.start("1_0"))
+        jobs.abandon(hanging, "nothing was heard")
+        assert pretended.jobs["1_0"][0] == "CANCELLED"
+        lost, = heard(jobs)
+        assert lost.task is hanging and lost.message == Lost("nothing was heard")
+
+
+def test_what_a_killed_driver_left_is_found_again_and_not_submitted_twice(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    """The first driver vanishes without close; a third of its tasks is done meanwhile."""
+    todo = tasks(tmp_path, 3)
+    by_name = {task.title: task for task in todo}
+    first = executor(tmp_path)
+    for task in todo:
+        first.submit(task)
+    heard(first)
+    do_one(spool_of(tmp_path), pretended.start("1_0"), by_name)
+    at_work = spool_of(tmp_path).take(pretended.start("1_1"))
+    first._lock.close()
+    again = executor(tmp_path)
+    assert [task.title for task in again.adopted] == ["task 1", "task 2"]
+    events = []
+    left = [rest for task in tasks(tmp_path, 3) if (rest := task.remaining()) is not None]
+    for event in run_tasks(left, lambda: again):
+        events.append(event)
+        assert len(events) < ENDS_SOON
+        if len(events) == 1:
+            publish_frames(by_name["task 1"])
+            spool = spool_of(tmp_path)
+            assert at_work is not None and spool.done(at_work, "1_1")
+            spool.tell(Line("1_1", "node1 job 1_1", at_work, JobDone()))
+            do_one(spool, "1_0", by_name)
+    done = [event.task.title for event in events if isinstance(event, TaskDone)]
+    assert sorted(done) == ["task 1", "task 2"]
+    assert len(pretended.asked("sbatch")) == 1
+
+
+def test_leaving_lets_the_jobs_go_on_and_one_more_begin_after_them(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        for task in tasks(tmp_path, 2):
+            jobs.submit(task)
+        assert jobs.leave(["mimegen", "render", "--action", "a b"]) == "2"
+    array, last = pretended.asked("sbatch")
+    assert "--array=0-1" in array and "--dependency=afterany:1" in last
+    assert pretended.scripts[1].splitlines()[-1] == "exec mimegen render --action 'a b'"
+    assert not pretended.asked("scancel")
+    assert spool_of(tmp_path).complete and len(spool_of(tmp_path).waiting()) == 2
+
+
+def test_half_a_gpu_is_refused(pretended: PretendedSlurm, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="whole GPUs"):
+        executor(tmp_path, "cuda", gpus_per_task=0.5)
+
+
+@pytest.mark.parametrize(("device", "gpus", "cpus", "expected"), [
+    ("cuda", 2, 8, (("cuda:0", "cuda:1"), 0)),
+    ("cpu", 0, 3, (("cpu",) * 3, 1)),
+    ("cpu", 0, 32, (("cpu",) * 8, 4)),
+    ("opengl", 1, 2, (("opengl",) * 2, 1)),
+])
+def test_a_job_has_a_worker_for_each_gpu_or_processor(
+    device: str, gpus: int, cpus: int, expected: tuple[tuple[str, ...], int]
+) -> None:
+    orders = Orders("/spool", "/store", device, gpus, cpus)
+    assert orders.seats() == expected and Orders.read(orders.text()) == orders
+
+
+# What a job does.
+
+
+class Engine(ScriptedWorker):
+    """Does each shot by the next behaviour of a script."""
+
+    def submit(self, job: Any) -> None:
+        next(type(self).script)(job, self._theirs)
+
+
+def succeed(job: ShotJob, connection: Any) -> None:
+    for frame in np.flatnonzero(job.missing[:, 0]):
+        job.folders[0].mkdir(parents=True, exist_ok=True)
+        job.frame_file(int(frame), 0).write_bytes(b"frame")
+        connection.send(FrameDone(0, int(frame), 0.1))
+    connection.send(JobDone())
+
+
+def fail(job: ShotJob, connection: Any) -> None:
+    connection.send(JobFailed("the frame burnt"))
+
+
+@pytest.fixture
+def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                ) -> Iterator[Callable[..., tuple[int, list[Line]]]]:
+    monkeypatch.setattr(local, "StageWorker", Engine)
+    monkeypatch.setattr(pilot, "IDLE_S", 0.0)
+    jobs = executor(tmp_path)
+
+    def carry_out(todo: list[Task], behaviours: list[Any], **orders: Any
+                  ) -> tuple[int, list[Line]]:
+        Engine.script = iter(behaviours)
+        for task in todo:
+            jobs.submit(task)
+        spool = spool_of(tmp_path)
+        told = {"device": "cpu", "gpus": 0, "cpus": 1} | orders
+        ended = pilot.pilot(Orders(str(spool.folder), str((tmp_path / "store").resolve()), **told),
+                            "1_0")
+        return ended, list(spool.hear())
+
+    yield carry_out
+    jobs.close()
+
+
+def test_a_job_does_tasks_until_there_is_none_left(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    ended, lines = carried_out(tasks(tmp_path, 3), [succeed, fail, succeed])
+    kinds = Counter(type(line.message) for line in lines)
+    assert ended == 0 and kinds == {Ready: 1, Begun: 3, FrameDone: 4, JobDone: 2, JobFailed: 1}
+    failed, = [line.message for line in lines if isinstance(line.message, JobFailed)]
+    assert failed.message.endswith(": the frame burnt") and len(failed.message) > 17
+    assert spool_of(tmp_path).taken() == {} and spool_of(tmp_path).waiting() == []
+
+
+def test_a_job_goes_on_from_the_frames_that_are_there(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    half, whole = tasks(tmp_path, 2)
+    publish_frames(whole)
+    publish_frames(half)
+    assert isinstance(half.job, ShotJob)
+    half.job.frame_file(1, 0).unlink()
+    _, lines = carried_out([half, whole], [succeed])
+    frames = [line.message.frame for line in lines if isinstance(line.message, FrameDone)]
+    assert frames == [1]
+    assert sum(isinstance(line.message, JobDone) for line in lines) == 2
+
+
+def test_a_job_that_begins_again_gives_back_what_it_was_at(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    carried_out(tasks(tmp_path, 0), [])
+    spool = spool_of(tmp_path)
+    Engine.script = iter([succeed])
+    name = spool.put({"kind": "nothing that anybody knows"})
+    assert spool.take("1_0") == name
+    ended, lines = carried_out([], [])
+    assert ended == 1 and spool.waiting() == [name] and spool.taken() == {}
+    assert "no task" in str(lines[-1].message) or "not a task" in str(lines[-1].message)
+
+
+def test_a_job_of_another_version_leaves_its_machine_out(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    ended, lines = carried_out(tasks(tmp_path, 1), [], version="0.0.9 abc")
+    line, = lines
+    assert ended == 1 and isinstance(line.message, Unfit) and "0.0.9 abc" in line.message.why
+    assert len(spool_of(tmp_path).waiting()) == 1
+
+
+def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OneBroken(Engine):
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+            super().__init__(device, threads, scratch)
+            self.broken = device == "cuda:0"
+            if self.broken:
+                self.connection.recv()
+                self._theirs.send(JobFailed("out of memory, says the driver"))
+
+        def submit(self, job: Any) -> None:
+            if not self.broken:
+                super().submit(job)
+
+    monkeypatch.setattr(local, "StageWorker", OneBroken)
+    OneBroken.script = iter([succeed] * 3)
+    ended, lines = carried_out(tasks(tmp_path, 3), [succeed] * 3, device="cuda", gpus=2)
+    unfit, = [line for line in lines if isinstance(line.message, Unfit)]
+    assert ended == 0 and unfit.task is None
+    assert unfit.message == Unfit("cuda:0 worker 1 is left out: out of memory, says the driver")
+    assert sum(isinstance(line.message, JobDone) for line in lines) == 3
+
+
+# The folder between them.
+
+
+def test_of_many_who_want_a_task_one_gets_it(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    names = [spool.put({"number": number}) for number in range(60)]
+    with ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(lambda number: Spool(tmp_path).take(f"1_{number}"), range(80)))
+    assert sorted(filter(None, got)) == names and got.count(None) == 20
+    assert spool.content(names[7]) == {"number": 7}
+
+
+def test_a_line_that_is_half_written_is_heard_when_it_is_whole(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    line = Line("1_0", "worker", "t", FrameDone(1, 2, 0.5))
+    spool.tell(line)
+    file = tmp_path / "said" / "1_0.jsonl"
+    text = file.read_bytes()
+    file.write_bytes(text + text[:20])
+    assert list(spool.hear()) == [line] and list(spool.hear()) == []
+    file.write_bytes(text * 2)
+    assert list(spool.hear()) == [line]
+
+
+def test_a_task_that_was_taken_away_is_not_told_of(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    name = spool.put({})
+    assert spool.take("1_0") == name and spool.done(name, "1_0")
+    assert not spool.done(name, "1_0") and spool.content(name) is None
+
+
+def test_a_task_that_is_always_lost_fails_in_the_end(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    """A time limit that is too short for a single frame is no endless loop."""
+    failed: list[TaskFailed] = []
+    for rounds, event in enumerate(run_tasks(tasks(tmp_path, 1), lambda: executor(tmp_path))):
+        if isinstance(event, TaskFailed):
+            failed.append(event)
+        for number, job in list(pretended.jobs.items()):
+            if job[0] == "PENDING" and spool_of(tmp_path).take(pretended.start(number)):
+                pretended.jobs[number][0] = "TIMEOUT"
+        assert rounds < ENDS_SOON
+    assert len(failed) == 1 and "TIMEOUT; its log is" in failed[0].why

@@ -372,7 +372,7 @@ class Engine(ScriptedWorker):
         next(type(self).script)(job, self._theirs)
 
 
-def succeed(job: ShotJob, connection: Any) -> None:
+def succeed(job: Any, connection: Any) -> None:
     for frame in np.flatnonzero(job.missing[:, 0]):
         job.folders[0].mkdir(parents=True, exist_ok=True)
         job.frame_file(int(frame), 0).write_bytes(b"frame")
@@ -380,7 +380,7 @@ def succeed(job: ShotJob, connection: Any) -> None:
     connection.send(JobDone())
 
 
-def fail(job: ShotJob, connection: Any) -> None:
+def fail(job: Any, connection: Any) -> None:
     connection.send(JobFailed("the frame burnt"))
 
 
@@ -397,7 +397,7 @@ def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.M
         for task in todo:
             jobs.submit(task)
         spool = spool_of(tmp_path)
-        told = {"device": "cpu", "gpus": 0, "cpus": 1} | orders
+        told: dict[str, Any] = {"device": "cpu", "gpus": 0, "cpus": 1} | orders
         ended = pilot.pilot(Orders(str(spool.folder), str((tmp_path / "store").resolve()), **told),
                             "1_0")
         return ended, list(spool.hear())

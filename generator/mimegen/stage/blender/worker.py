@@ -6,9 +6,10 @@ from multiprocessing.connection import Connection
 import bpy
 
 from mimegen.stage.blender.frames import render_shot, stage_for
-from mimegen.stage.blender.render import PictureReader, use_device
+from mimegen.stage.blender.render import PictureReader
 from mimegen.stage.blender.scenery import render_set
 from mimegen.stage.blender.shot import FigureStage
+from mimegen.stage.blender.warmup import warm_device
 from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.failures import failure
 from mimegen.stage.figures import read_figure
@@ -23,9 +24,9 @@ Message = Ready | FrameDone | JobDone | JobFailed
 def serve(connection: Connection, device: str, threads: int) -> None:
     """Do jobs until the main process closes the connection (EOFError).
 
-    Raises RequestError where the device is not on this machine.
+    Raises RequestError where the device is not on this machine or does not render.
     """
-    chosen = use_device(device, threads)
+    chosen = warm_device(device, threads)
     program = f"Blender {bpy.app.version_string}"
     connection.send(Ready(chosen.kind, chosen.count, program, kind_of_cpu()))
     reader, passes = PictureReader(), PassServer(threads)

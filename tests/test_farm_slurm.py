@@ -350,7 +350,7 @@ def test_half_a_gpu_is_refused(pretended: PretendedSlurm, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("device", "gpus", "cpus", "expected"), [
-    ("cuda", 2, 8, (("cuda:0", "cuda:1"), 0)),
+    ("cuda", 2, 8, (("cuda:0", "cuda:1", *("none",) * 4), 0)),
     ("cpu", 0, 3, (("cpu",) * 3, 1)),
     ("cpu", 0, 32, (("cpu",) * 8, 4)),
     ("opengl", 1, 2, (("opengl",) * 2, 1)),

@@ -8,7 +8,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, Remembering, exits_cleanly, words_said
-from mimegen.commands.farm import farm_of, farm_options, slurm_jobs
+from mimegen.commands.farm import CLUSTER_TASK_S, farm_of, farm_options, slurm_jobs
 from mimegen.commands.selection import Selection, selection_options
 from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
@@ -69,7 +69,8 @@ def _detach(selection: Selection, out: Path, store: Store, settings: FarmSetting
     words = [word for word in words_said() if word != "--detach"]
     with (Reporter(len(selection.plan), quiet) as reporter,
           closing(slurm_jobs(settings, selection.device, store, out)) as jobs):
-        tasks = hand_over(selection.plan, store, out, jobs, opaque, reporter.say)
+        tasks = hand_over(selection.plan, store, out, jobs, settings.task_s or CLUSTER_TASK_S,
+                          opaque, reporter.say)
         number = jobs.leave([sys.executable, "-m", "mimegen", "render", *words])
     if not quiet:
         click.echo(f"{tasks} tasks are left to jobs of Slurm, the clips to job {number} after"

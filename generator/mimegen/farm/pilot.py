@@ -82,7 +82,7 @@ class _Pilot:
 
     def work(self) -> None:
         """Do tasks; raises RequestError where nothing here can render."""
-        first = self._next()
+        first = self._next(plain=True) or self._next(plain=False)
         if first is None:
             return
         devices, threads = self.orders.seats()
@@ -94,8 +94,7 @@ class _Pilot:
     def _carry_on(self, executor: LocalExecutor) -> None:
         heard_at = time.monotonic()
         while True:
-            while executor.slots and (task := self._next()) is not None:
-                executor.submit(task)
+            self._fill(executor)
             idle = time.monotonic() - heard_at
             if not self.taken and (self.spool.complete or idle > IDLE_S):
                 return
@@ -103,9 +102,16 @@ class _Pilot:
                 self._tell(heard)
                 heard_at = time.monotonic()
 
-    def _next(self) -> Task | None:
+    def _fill(self, executor: LocalExecutor) -> None:
+        """Give each worker something to do; clips come first, for somebody waits for them."""
+        while executor.plain_slots and (task := self._next(plain=True)) is not None:
+            executor.submit(task)
+        while executor.slots and (task := self._next(plain=False)) is not None:
+            executor.submit(task)
+
+    def _next(self, plain: bool) -> Task | None:
         """Take the next task of which something is left."""
-        while (name := self.spool.take(self.job)) is not None:
+        while (name := self.spool.take(self.job, plain)) is not None:
             content = self.spool.content(name)
             if content is None:
                 continue

@@ -19,6 +19,7 @@ from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobDone, JobFailed
+from mimegen.stage.plain import NONE
 
 # Every look asks Slurm's controller, which others need too.
 LOOK_EVERY_S, HEAR_EVERY_S = 5.0, 1.0
@@ -80,10 +81,15 @@ class SlurmExecutor:
         most = 2 * self._most_jobs * self._seats
         return max(0, min(self._room, most - len(self._out)))
 
+    @property
+    def plain_slots(self) -> int:
+        """As many: jobs do both."""
+        return self.slots
+
     def submit(self, task: Task) -> None:
         """Lay out a task for the jobs."""
         self._room -= 1
-        self._out[self._spool.put(task_to_json(task, self._root))] = task
+        self._out[self._spool.put(task_to_json(task, self._root), task.plain)] = task
 
     def events(self, timeout: float) -> Iterator[Heard]:
         """Yield what was said since, and what became of jobs that say nothing any more.
@@ -141,7 +147,7 @@ class SlurmExecutor:
 
     @property
     def _seats(self) -> int:
-        return len(self._orders.seats()[0])
+        return sum(seat != NONE for seat in self._orders.seats()[0])
 
     @property
     def _most_jobs(self) -> int:

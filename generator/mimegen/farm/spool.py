@@ -21,6 +21,7 @@ from mimegen.base.files import publish
 from mimegen.farm.executor import Begun, Lost, Message, Unfit
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 
+PLAIN = "-plain"
 _MESSAGES: dict[str, type[Message]] = {
     kind.__name__: kind for kind in (Begun, Ready, FrameDone, JobDone, JobFailed, Lost, Unfit)}
 
@@ -43,10 +44,10 @@ class Spool:
     _put: int = 0
     _read: dict[Path, int] = field(default_factory=dict)
 
-    def put(self, content: dict[str, Any]) -> str:
-        """Add a task, as JSON holds it; return its name."""
+    def put(self, content: dict[str, Any], plain: bool = False) -> str:
+        """Add a task, as JSON holds it, a ``plain`` one that needs no engine; return its name."""
         self._put += 1
-        name = f"{time.time_ns():020d}-{self._put:06d}"
+        name = f"{time.time_ns():020d}-{self._put:06d}{PLAIN if plain else ''}"
         publish(self._waiting(name), json.dumps(content))
         return name
 
@@ -65,11 +66,12 @@ class Spool:
                 return dict(json.loads(path.read_text(encoding="utf-8")))
         return None
 
-    def take(self, job: str) -> str | None:
-        """Give a job the first task that nobody has."""
+    def take(self, job: str, plain: bool = False) -> str | None:
+        """Give a job the first task that nobody has, of those that are ``plain`` or of others."""
         (self.folder / "taken").mkdir(parents=True, exist_ok=True)
         for name in self.waiting():
-            if _moved(self._waiting(name), self._taken(name, job)):
+            suits = name.endswith(PLAIN) == plain
+            if suits and _moved(self._waiting(name), self._taken(name, job)):
                 return name
         return None
 

@@ -3,8 +3,7 @@
     python tests/slurm_cluster.py start FOLDER     prints what to put into SLURM_CONF
     python tests/slurm_cluster.py stop FOLDER
 
-Debian's packages are slurmctld, slurmd, slurm-client and munge. ``munged`` wants a folder that no
-other person may write, all the way up.
+Debian's packages are slurm-wlm and munge.
 """
 
 import os
@@ -67,9 +66,10 @@ def start(folder: Path) -> Path:
         raise CannotStartError("this slurmd was built to run once on a machine")
     conf = _written(folder)
     try:
-        _start("munged", f"--socket={folder}/munge.socket", f"--key-file={folder}/munge.key",
-               f"--pid-file={folder}/munged.pid", f"--seed-file={folder}/munge.seed",
-               f"--log-file={folder}/munged.log")
+        # By force: it dislikes folders that others may not enter, as those of tests are.
+        _start("munged", "--force", f"--socket={folder}/munge.socket",
+               f"--key-file={folder}/munge.key", f"--pid-file={folder}/munged.pid",
+               f"--seed-file={folder}/munge.seed", f"--log-file={folder}/munged.log")
         _start("slurmctld", "-f", str(conf))
         for node in NODES:
             start_node(conf, node)

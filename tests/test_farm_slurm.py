@@ -1,6 +1,7 @@
 """Jobs of Slurm without a Slurm: its commands and Blender are replaced, nothing else is."""
 
 import subprocess
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -453,6 +454,22 @@ def test_a_job_of_another_version_leaves_its_machine_out(
     assert len(spool_of(tmp_path).waiting()) == 1
 
 
+def test_a_job_waits_for_a_folder_that_is_away(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    """It is away when the first of two tasks is done, and back a second later."""
+    folder = spool_of(tmp_path).folder
+    away = tmp_path / "away"
+
+    def succeed_while_it_goes(job: Any, connection: Any) -> None:
+        folder.rename(away)
+        threading.Timer(1.0, away.rename, [folder]).start()
+        succeed(job, connection)
+
+    ended, lines = carried_out(tasks(tmp_path, 2), [succeed_while_it_goes, succeed])
+    assert ended == 0 and sum(isinstance(line.message, JobDone) for line in lines) == 2
+
+
 def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
     carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch
@@ -481,8 +498,14 @@ def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
 # The folder between them.
 
 
+def made(folder: Path) -> Spool:
+    spool = Spool(folder)
+    spool.make()
+    return spool
+
+
 def test_of_many_who_want_a_task_one_gets_it(tmp_path: Path) -> None:
-    spool = Spool(tmp_path)
+    spool = made(tmp_path)
     names = [spool.put({"number": number}) for number in range(60)]
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(lambda number: Spool(tmp_path).take(f"1_{number}"), range(80)))
@@ -491,7 +514,7 @@ def test_of_many_who_want_a_task_one_gets_it(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_half_written_is_heard_when_it_is_whole(tmp_path: Path) -> None:
-    spool = Spool(tmp_path)
+    spool = made(tmp_path)
     line = Line("1_0", "worker", "t", FrameDone(1, 2, 0.5))
     spool.tell(line)
     file = tmp_path / "said" / "1_0.jsonl"
@@ -503,7 +526,7 @@ def test_a_line_that_is_half_written_is_heard_when_it_is_whole(tmp_path: Path) -
 
 
 def test_a_task_that_was_taken_away_is_not_told_of(tmp_path: Path) -> None:
-    spool = Spool(tmp_path)
+    spool = made(tmp_path)
     name = spool.put({})
     assert spool.take("1_0") == name and spool.done(name, "1_0")
     assert not spool.done(name, "1_0") and spool.content(name) is None

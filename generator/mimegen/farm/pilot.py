@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.errors import RequestError
+from mimegen.farm.disk import Disk
 from mimegen.farm.executor import Heard, Lost, Unfit
 from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.remote import version
@@ -63,7 +64,7 @@ def pilot(orders: Orders, job: str) -> int:
         pilot.work()
     except RequestError as problem:
         print(f"mimegen: {problem}", file=sys.stderr)
-        spool.tell(Line(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
+        pilot.tell(Line(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
         return 1
     finally:
         spool.give_back(job)
@@ -80,6 +81,10 @@ class _Pilot:
     name: str
     taken: dict[Task, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Watch the folder's disk, which may be away for a while."""
+        self.disk = Disk(lambda: self.spool.is_there)
+
     def work(self) -> None:
         """Do tasks; raises RequestError where nothing here can render."""
         first = self._next(plain=True) or self._next(plain=False)
@@ -94,12 +99,15 @@ class _Pilot:
     def _carry_on(self, executor: LocalExecutor) -> None:
         heard_at = time.monotonic()
         while True:
+            self.disk.wait()
             self._fill(executor)
             idle = time.monotonic() - heard_at
             if not self.taken and (self.spool.complete or idle > IDLE_S):
                 return
             for heard in executor.events(POLL_S):
-                self._tell(heard)
+                self.disk.wait()
+                for line in self._lines(heard):
+                    self.tell(line)
                 heard_at = time.monotonic()
 
     def _fill(self, executor: LocalExecutor) -> None:
@@ -120,12 +128,13 @@ class _Pilot:
                 self.taken[task] = name
                 return task
             if self.spool.done(name, self.job):
-                self.spool.tell(Line(self.job, self.name, name, JobDone()))
+                self.tell(Line(self.job, self.name, name, JobDone()))
         return None
 
-    def _tell(self, heard: Heard) -> None:
-        for message_of in self._lines(heard):
-            self.spool.tell(message_of)
+    def tell(self, line: Line) -> None:
+        """Say something, once the folder is there."""
+        self.disk.wait()
+        self.spool.tell(line)
 
     def _lines(self, heard: Heard) -> Iterator[Line]:
         """Yield what is to be said; nothing of a task that was taken from this job."""

@@ -59,7 +59,7 @@ class SlurmExecutor:
             f"another mimegen render leads the jobs of {out}; this one goes on when it ends")))
         self._out: dict[str, Task] = {}
         self._said: list[Heard] = []
-        self._spool.folder.mkdir(parents=True, exist_ok=True)
+        self._spool.make()
         self._adopt()
         self._looked_at = self._heard_at = float("-inf")
         self._room = AT_ONCE
@@ -186,7 +186,7 @@ class SlurmExecutor:
         """Find tasks whose jobs are gone, and start jobs for those that have none."""
         waiting, taken = self._spool.waiting(), self._spool.taken()
         jobs = self._queue.jobs()
-        if jobs is None or not self._spool.folder.is_dir():
+        if jobs is None or not self._spool.is_there:
             return
         yield from self._hear()
         for name, holder in taken.items():

@@ -44,6 +44,16 @@ class Spool:
     _put: int = 0
     _read: dict[Path, int] = field(default_factory=dict)
 
+    def make(self) -> None:
+        """Make the folder; jobs never do: where it is gone, its disk is, and comes back."""
+        for part in ("waiting", "taken", "said"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its disk is there."""
+        return (self.folder / "said").is_dir()
+
     def put(self, content: dict[str, Any], plain: bool = False) -> str:
         """Add a task, as JSON holds it, a ``plain`` one that needs no engine; return its name."""
         self._put += 1
@@ -68,7 +78,6 @@ class Spool:
 
     def take(self, job: str, plain: bool = False) -> str | None:
         """Give a job the first task that nobody has, of those that are ``plain`` or of others."""
-        (self.folder / "taken").mkdir(parents=True, exist_ok=True)
         for name in self.waiting():
             suits = name.endswith(PLAIN) == plain
             if suits and _moved(self._waiting(name), self._taken(name, job)):
@@ -94,7 +103,6 @@ class Spool:
         content = {"worker": line.worker, "task": line.task,
                    "kind": type(line.message).__name__, **asdict(line.message)}
         path = self.folder / "said" / f"{line.job}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
         # Opened for each line: a file server shows what was written once the file is closed.
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(content) + "\n")

@@ -43,7 +43,7 @@ SelectTypeParameters=CR_CPU
 SchedulerParameters=batch_sched_delay=0,sched_interval=2
 KillWait=2
 UnkillableStepTimeout=60
-ReturnToService=2
+ReturnToService=1
 SlurmdTimeout=20
 GresTypes=gpu
 NodeName=node1 NodeHostname=localhost Port={ports[1]} CPUs=2 Gres=gpu:2

@@ -196,6 +196,18 @@ def test_a_task_that_a_requeued_job_gave_back_is_not_lost(
         assert len(spool.waiting()) == 1
 
 
+def test_for_a_requeued_job_that_slurm_holds_back_another_begins(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        pretended.jobs["1_0"] = ["PENDING", "", "BeginTime"]
+        heard(jobs)
+        assert set(pretended.jobs) == {"1_0", "2_0"}
+    assert {job[0] for job in pretended.jobs.values()} == {"CANCELLED"}
+
+
 def test_a_job_that_is_gone_is_replaced(pretended: PretendedSlurm, tmp_path: Path) -> None:
     with closing(executor(tmp_path)) as jobs:
         for task in tasks(tmp_path, 3):

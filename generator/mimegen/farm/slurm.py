@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
 
@@ -28,7 +29,36 @@ MOST_JOBS, LARGEST_ARRAY = 100, 1000
 # So that what jobs say is heard between the castings that are drawn.
 AT_ONCE = 16
 # So many machines whose jobs end before they took a task, and none that works, are no accident.
-FRUITLESS = 3
+MOST_BARREN = 3
+
+
+@dataclass
+class _Barren:
+    """Our jobs that failed before they took a task, and their machines with the reason."""
+
+    arrays: set[str] = field(default_factory=set)
+    judged: set[str] = field(default_factory=set)
+    unfit: dict[str, str] = field(default_factory=dict)
+    machines: dict[str, str] = field(default_factory=dict)
+
+    def new(self, jobs: dict[str, Job]) -> list[str]:
+        """Return the jobs of our arrays that failed since this was asked last."""
+        failed = {number for number, job in jobs.items()
+                  if job.failed and number.partition("_")[0] in self.arrays}
+        new = failed - self.judged
+        self.judged |= failed
+        return sorted(new)
+
+    def add(self, number: str, job: Job, why: str | None) -> None:
+        """Leave out the machine of a job that said that it cannot, or for another reason."""
+        why = self.unfit.get(number, why)
+        if why is not None:
+            self.machines[job.node] = why
+
+    def error(self) -> RequestError:
+        """Return what to say where there is no other machine."""
+        last = list(self.machines.values())[-1]
+        return RequestError(f"none of Slurm's jobs comes to work: {last}")
 
 
 class SlurmExecutor:
@@ -50,25 +80,16 @@ class SlurmExecutor:
         self._orders = Orders(str(folder), str(self._root), device, _gpus(settings, device),
                               settings.cpus_per_task or 1)
         self.name = f"mimegen-{content_key(str(folder))[:12]}"
-        self._queue = SlurmQueue(self.name, settings)
-        self._spool = Spool(folder)
+        self._queue, self._spool = SlurmQueue(self.name, settings), Spool(folder)
         self._queue.see_that_it_answers()
-        self._logs.mkdir(parents=True, exist_ok=True)
         self._lock = ExitStack()
         self._lock.enter_context(locked(folder, on_wait=lambda: say(
             f"another mimegen render leads the jobs of {out}; this one goes on when it ends")))
-        self._out: dict[str, Task] = {}
-        self._said: list[Heard] = []
-        self._spool.make()
-        self._adopt()
+        self._room, self._left = AT_ONCE, False
         self._looked_at = self._heard_at = float("-inf")
-        self._room = AT_ONCE
-        self._own: set[str] = set()
-        self._unfit: dict[str, str] = {}
-        self._fruitless: dict[str, str] = {}
-        self._missed: set[str] = set()
-        self._judged: set[str] = set()
-        self._left = False
+        self._barren, self._missed = _Barren(), set[str]()
+        self._out: dict[str, Task] = {}
+        self._adopt()
 
     @property
     def adopted(self) -> Sequence[Task]:
@@ -155,6 +176,8 @@ class SlurmExecutor:
 
     def _adopt(self) -> None:
         """Take over the tasks that an earlier driver left waiting or at jobs."""
+        self._logs.mkdir(parents=True, exist_ok=True)
+        self._spool.make()
         self._spool.complete = False
         for _ in self._spool.hear():
             pass
@@ -174,7 +197,7 @@ class SlurmExecutor:
 
     def _heard(self, line: Line) -> Heard:
         if isinstance(line.message, Unfit):
-            self._unfit[line.job] = line.message.why
+            self._barren.unfit[line.job] = line.message.why
         if line.task is None:
             return Heard(line.worker, line.message)
         task = self._out[line.task]
@@ -209,44 +232,39 @@ class SlurmExecutor:
         return self._logs / f"slurm-{job}.txt"
 
     def _judge(self, jobs: dict[str, Job]) -> None:
-        """Leave out machines whose jobs come to nothing; raise RequestError where all do."""
-        for number, job in jobs.items():
-            if job.failed and number not in self._judged and number.partition("_")[0] in self._own:
-                self._judged.add(number)
-                if number in self._unfit or not self._spool.has_said(number):
-                    self._fruitless[job.node] = self._unfit.get(number) or self._mute(number, job)
+        """Raise RequestError where no job will ever come to work."""
+        for number in self._barren.new(jobs):
+            said = self._spool.has_said(number)
+            self._barren.add(number, jobs[number], None if said else self._mute(number, jobs))
         live = [job for job in jobs.values() if job.lives]
         hopeless = [job.reason for job in live if job.hopeless]
         if hopeless and len(hopeless) == len(live):
             raise RequestError(f"Slurm lets the jobs wait for ever: {hopeless[0]}; look at"
                                " --slurm-partition, --slurm-account and --slurm-time")
-        if self._out and not live and len(self._fruitless) >= FRUITLESS:
-            self._give_up()
+        if self._out and not live and len(self._barren.machines) >= MOST_BARREN:
+            raise self._barren.error()
 
-    def _mute(self, number: str, job: Job) -> str:
-        return (f"job {number} on {job.node} ended before it took a task; does that machine see"
-                f" {self._logs.parent}? Its log is {self._log(number)}")
-
-    def _give_up(self) -> None:
-        raise RequestError(f"none of Slurm's jobs comes to work: {self._fruitless.popitem()[1]}")
+    def _mute(self, number: str, jobs: dict[str, Job]) -> str:
+        return (f"job {number} on {jobs[number].node} ended before it took a task; does that"
+                f" machine see {self._logs.parent}? Its log is {self._log(number)}")
 
     def _start_jobs(self, jobs: dict[str, Job]) -> None:
         """Start as many as there are tasks for, at most as many as are wanted."""
-        live = sum(job.lives for job in jobs.values())
+        live = sum(job.lives and not job.held_back for job in jobs.values())
         needed = min(-(-len(self._out) // self._seats), self._most_jobs) - live
         for first in range(0, needed, LARGEST_ARRAY):
             number = self._start_array(min(needed - first, LARGEST_ARRAY))
             if number is None:
                 return
-            self._own.add(number)
+            self._barren.arrays.add(number)
 
     def _start_array(self, size: int) -> str | None:
         command = [sys.executable, "-m", "mimegen.farm.pilot", self._orders.text()]
         try:
             return self._queue.submit(command, self._array_options(size))
         except RequestError:
-            if self._fruitless:
-                self._give_up()
+            if self._barren.machines:
+                raise self._barren.error() from None
             raise
 
     def _array_options(self, size: int) -> list[str]:
@@ -254,8 +272,8 @@ class SlurmExecutor:
                    f"--output={self._logs}/slurm-%A_%a.txt", "--open-mode=append", "--requeue"]
         if self._orders.gpus:
             options.append(f"--gres=gpu:{self._orders.gpus}")
-        if self._fruitless:
-            options.append(f"--exclude={','.join(sorted(self._fruitless))}")
+        if self._barren.machines:
+            options.append(f"--exclude={','.join(sorted(self._barren.machines))}")
         return options
 
 

@@ -38,6 +38,11 @@ class Job:
         return self.works or self.state in _QUEUED
 
     @property
+    def held_back(self) -> bool:
+        """Whether it waits for minutes, as Slurm makes those wait that it requeues."""
+        return self.state in _QUEUED and self.reason == "BeginTime"
+
+    @property
     def failed(self) -> bool:
         """Whether it ended by what it did, and not by what was done to it."""
         return self.state in _FAILED

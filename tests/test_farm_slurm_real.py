@@ -142,7 +142,7 @@ def test_a_time_limit_that_is_too_short(tmp_path: Path) -> None:
     """The job is ended by Slurm after a minute; another goes on from its frames."""
     out = tmp_path / "out"
     driver = subprocess.Popen(command(
-        *on_slurm(config(tmp_path, 1500), out, "--workers", 1, "--slurm-partition", "short",
+        *on_slurm(config(tmp_path, 900), out, "--workers", 1, "--slurm-partition", "short",
                   "--slurm-time", "0:30", "--variants", "base+blank@0")),
         stderr=subprocess.PIPE, text=True)
     wait_for(lambda: jobs("TIMEOUT"))

@@ -89,6 +89,7 @@ class SlurmExecutor:
         self._looked_at = self._heard_at = float("-inf")
         self._barren, self._missed = _Barren(), set[str]()
         self._out: dict[str, Task] = {}
+        self._said: list[Heard] = []
         self._adopt()
 
     @property

@@ -59,7 +59,7 @@ def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, 
 
     def carry_out_passes(plan: Plan, wanted: WantedPasses, kind: str) -> dict[str, str]:
         with Reporter(0, quiet=True) as reporter:
-            farm = farm_of(FarmSettings(), choose_device(kind), store)
+            farm = farm_of(FarmSettings(), choose_device(kind), store, out)
             return make_passes(plan, wanted, store, out, farm, reporter)
 
     sources = Sources.of(Catalogue.with_libraries(libraries), motions)

@@ -22,6 +22,7 @@ from mimegen.commands.retarget import retarget_command
 from mimegen.commands.score import score_command
 from mimegen.commands.status import status_command
 from mimegen.commands.store import store_command
+from mimegen.commands.study import study_command
 from mimegen.commands.take import take_command
 from mimegen.commands.verify import verify_command
 from mimegen.commands.work import work_command
@@ -54,4 +55,5 @@ main.add_command(verify_command)
 main.add_command(status_command)
 main.add_command(store_command)
 main.add_command(plan_command)
+main.add_command(study_command)
 main.add_command(work_command)

@@ -1,0 +1,122 @@
+"""``mimegen study``: questions to an experiment with people, and their answers back."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import publish
+from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.study.export import Person, answer_lines, saved_person, stored_people
+from mimegen.study.folder import PRIVATE, PUBLIC, QUESTIONS, Study, read_study
+from mimegen.study.making import Request, make_study
+from mimegen.study.settings import read_settings
+from mimegen.study.trials import COMBINATIONS
+
+MAKE = "make"
+
+
+class _MakesUnlessNamed(click.Group):
+    """A group whose ``make`` need not be said."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put ``make`` before what is no other command."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = [MAKE, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("study", cls=_MakesUnlessNamed,
+             subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR")
+def study_command() -> None:
+    """Ask people: a page that shows clips, its server, and the answers."""
+
+
+@study_command.command(MAKE)
+@click.argument("questions", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--tasks", metavar="|".join(COMBINATIONS),
+              help="What people do; by default free,choice for mc, and what fits other formats.")
+@click.option("--settings", type=click.Path(path_type=Path), metavar="YAML",
+              help="Your own wording, attention checks and limits, laid over mimegen's.")
+@click.option("--clips", type=click.Path(path_type=Path), metavar="OUT",
+              help="Where the manifest and its clips lie.  [default: beside QUESTIONS]")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@exits_cleanly
+def make_command(questions: Path, out: Path, tasks: str | None, settings: Path | None,
+                 clips: Path | None, seed: int) -> int:
+    """Write a study about QUESTIONS, as mimegen questions writes them, to DIR."""
+    study = make_study(Request(questions, clips or questions.parent, out, tasks,
+                               read_settings(settings), seed))
+    lengths = sorted({len(names) for names in study.lists})
+    size = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
+    click.echo(f"{out}: {len(study.lists)} lists of {size} trials, {len(study.golden)} attention"
+               f" checks and {len(study.practice)} for practice in each;"
+               f" mimegen study serve {out}, or upload {out / PUBLIC}")
+    _tell_repeats(study)
+    return DONE
+
+
+def _tell_repeats(study: Study) -> None:
+    """Say where people meet the same options again, for there they may answer by elimination."""
+    if not any(study.trials[name].options for name in study.lists[0] if "choice"
+               in study.trials[name].tasks):
+        return
+    most = max(max(Counter(tuple(sorted(study.trials[name].options)) for name in names).values())
+               for names in study.lists)
+    if most > 1:
+        click.echo(f"one person meets the same options up to {most} times; without"
+                   " repeat_options: true, never")
+
+
+@study_command.command("serve")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535),
+              help="0 takes any that is free.")
+@click.option("--host", default="127.0.0.1", show_default=True,
+              help="Which of this machine's addresses; 0.0.0.0 for all.")
+@exits_cleanly
+def serve_command(folder: Path, port: int, host: str) -> int:
+    """Serve the study in DIR and keep its answers there, until stopped."""
+    from mimegen.study.serving import serve  # the web's packages load when they are needed
+
+    serve(folder, host, port, lambda address: click.echo(f"{folder}: {address}"))
+    return DONE
+
+
+@study_command.command("export")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("saved", nargs=-1, type=click.Path(path_type=Path), metavar="[SAVED]...")
+@click.option("--out", "target", required=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="JSON lines that mimegen evaluate reads.")
+@click.option("--ids", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write which rater came with which of Prolific's or SONA's ids; keep it apart.")
+@exits_cleanly
+def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Path | None) -> int:
+    """Write the answers to the study in DIR, those of SAVED files from its page included."""
+    study = read_study(folder)
+    people = [*stored_people(study, folder), *(saved_person(study, file) for file in saved)]
+    _refuse_doubles(people)
+    lines = [json.dumps(line, ensure_ascii=False) for person in people
+             for line in answer_lines(study, person)]
+    if not lines:
+        raise RequestError(f"{folder}: nobody has answered anything that counts yet")
+    publish(target, "".join(f"{line}\n" for line in lines))
+    if ids is not None:
+        publish(ids, "".join(json.dumps({
+            "rater": one.rater, **one.ids.given(), "complete": one.complete}) + "\n"
+            for one in people))
+    complete = sum(person.complete for person in people)
+    click.echo(f"{target}: {len(lines)} answers of {len(people)} people, {complete} of whom came to"
+               f" the end; mimegen evaluate {folder / PRIVATE / QUESTIONS} {target}")
+    return DONE
+
+
+def _refuse_doubles(people: Sequence[Person]) -> None:
+    for rater, times in Counter(person.rater for person in people).items():
+        if times > 1:
+            raise RequestError(f"{rater} is there {times} times; leave out one of the files that"
+                               " this person saved")

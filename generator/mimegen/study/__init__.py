@@ -1,0 +1,1 @@
+"""Experiments with people: a page that shows clips and asks, and a server that keeps answers."""

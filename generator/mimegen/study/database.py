@@ -1,0 +1,162 @@
+"""Sessions and answers, in an SQLite file that outlives whatever happens to the server."""
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from mimegen.base.errors import RequestError
+from mimegen.study.responses import Ids, Screen
+
+# A session that stands still for so long is no longer counted on.
+FORSAKEN_S = 2 * 3600.0
+_SCHEMA = """
+CREATE TABLE about (study TEXT NOT NULL);
+CREATE TABLE sessions (
+    number INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, rater TEXT NOT NULL UNIQUE,
+    list INTEGER NOT NULL, ids TEXT NOT NULL, person TEXT UNIQUE, screen TEXT NOT NULL,
+    begun REAL NOT NULL, seen REAL NOT NULL, finished REAL);
+CREATE TABLE answers (
+    session INTEGER NOT NULL REFERENCES sessions, trial TEXT NOT NULL, response TEXT NOT NULL,
+    received REAL NOT NULL, PRIMARY KEY (session, trial)) WITHOUT ROWID;
+"""
+_COLUMNS = "number, token, rater, list, ids, finished"
+_COUNTED = "(finished IS NOT NULL OR seen > ?)"
+
+
+@dataclass(frozen=True)
+class Session:
+    """One person's way through the study; ``token`` is known to them and to nobody else."""
+
+    number: int
+    token: str
+    rater: str
+    list: int
+    ids: Ids
+    finished: float | None
+
+
+class Database:
+    """The file of answers. Any number of threads and processes may use it at a time.
+
+    What a method has stored is on the disk when it returns: the log is written ahead and synced.
+    Raises RequestError at the start where the file is damaged or another study's.
+    """
+
+    def __init__(self, path: Path, study: str, create: bool = True) -> None:
+        if not create and not path.exists():
+            raise RequestError(f"{path}: there are no answers yet; mimegen study serve writes them")
+        self.path = path
+        self._lock = Lock()
+        try:
+            self._open(study)
+        except sqlite3.Error as problem:
+            raise RequestError(
+                f"{path}: the database of answers is damaged or cannot be used ({problem}); keep"
+                " the file, get what it holds with: sqlite3 FILE .recover, and move it away to"
+                " begin anew") from problem
+
+    def _open(self, study: str) -> None:
+        self._connection = sqlite3.connect(self.path, timeout=20, isolation_level=None,
+                                           check_same_thread=False)
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            self._connection.execute(f"PRAGMA {pragma}")
+        with self._changing():
+            if not self._connection.execute("SELECT name FROM sqlite_master").fetchone():
+                for statement in _SCHEMA.split(";"):
+                    self._connection.execute(statement)
+                self._connection.execute("INSERT INTO about VALUES (?)", (study,))
+        found = self._connection.execute("PRAGMA quick_check").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        if self._connection.execute("SELECT study FROM about").fetchone() != (study,):
+            raise sqlite3.DatabaseError("it belongs to another study")
+
+    def __enter__(self) -> "Database":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Do all or nothing, one writer at a time."""
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def begin(self, ids: Ids, screen: Screen, lists: int, most: int | None, now: float
+              ) -> Session | None:
+        """Begin a session with the list that fewest people have; None where the study is full."""
+        token, rater = secrets.token_urlsafe(24), f"rater-{secrets.token_hex(4)}"
+        with self._changing():
+            counts = dict.fromkeys(range(lists), 0)
+            counts |= self._connection.execute(
+                f"SELECT list, COUNT(*) FROM sessions WHERE {_COUNTED} GROUP BY list",
+                (now - FORSAKEN_S,)).fetchall()
+            if most is not None and sum(counts.values()) >= most:
+                return None
+            chosen = min(counts, key=lambda list_: (counts[list_], list_))
+            self._connection.execute(
+                "INSERT INTO sessions (token, rater, list, ids, person, screen, begun, seen)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (token, rater, chosen, ids.model_dump_json(exclude_none=True), ids.person,
+                 screen.model_dump_json(), now, now))
+        return self.session(token)
+
+    def session(self, token: str) -> Session | None:
+        """Return the session that a token opens."""
+        return self._session("token", token)
+
+    def session_of(self, person: str) -> Session | None:
+        """Return the session of somebody who came with an id."""
+        return self._session("person", person)
+
+    def _session(self, column: str, value: str) -> Session | None:
+        with self._lock:
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM sessions WHERE {column} = ?", (value,)).fetchone()
+        return _session(row) if row else None
+
+    def store(self, session: Session, trial: str, response: str, now: float) -> None:
+        """Store the answers of a trial; what was stored first stays."""
+        with self._changing():
+            self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)",
+                                     (session.number, trial, response, now))
+            self._connection.execute("UPDATE sessions SET seen = ? WHERE number = ?",
+                                     (now, session.number))
+
+    def finish(self, session: Session, now: float) -> None:
+        """Note that somebody came to the end."""
+        with self._changing():
+            self._connection.execute(
+                "UPDATE sessions SET finished = COALESCE(finished, ?), seen = ? WHERE number = ?",
+                (now, now, session.number))
+
+    def answers(self, session: Session) -> dict[str, str]:
+        """Return what is stored of a session: responses as JSON, by trial."""
+        with self._lock:
+            return dict(self._connection.execute(
+                "SELECT trial, response FROM answers WHERE session = ?", (session.number,)))
+
+    def sessions(self) -> list[Session]:
+        """Return all sessions, in the order in which they began."""
+        with self._lock:
+            rows = self._connection.execute(f"SELECT {_COLUMNS} FROM sessions ORDER BY number")
+            return [_session(row) for row in rows]
+
+
+def _session(row: tuple[int, str, str, int, str, float | None]) -> Session:
+    number, token, rater, list_, ids, finished = row
+    return Session(number, token, rater, list_, Ids.model_validate(json.loads(ids)), finished)

@@ -1,0 +1,109 @@
+"""Who sees what: lists of trials, so that nobody meets an action twice and all is shown as often.
+
+Each list is one person's. Actions and variants form a Latin square: from list to list every action
+moves on by one variant. Where people see a part of the actions only, those that share options go to
+different people, for whoever meets the same options again answers by elimination.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import ceil
+
+from mimegen.base.errors import RequestError
+from mimegen.base.seeds import generator
+from mimegen.evaluation.question import Question
+from mimegen.study.settings import Settings
+
+Pair = tuple[Question, Question]
+Takes = list[list[Question]]
+
+
+def by_action(questions: Sequence[Question]) -> dict[str, Takes]:
+    """Return each action's questions: a list for each performance, in the order of variants."""
+    found: dict[str, dict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
+    for one in sorted(questions, key=lambda one: (str(one.variant), one.sample_id)):
+        found[one.action][one.performance or one.take].append(one)
+    return {action: [takes[name] for name in sorted(takes)]
+            for action, takes in sorted(found.items())}
+
+
+def single_lists(actions: Mapping[str, Takes], settings: Settings, seed: int
+                 ) -> list[list[Question]]:
+    """Return lists of questions about one clip each; the first ones hold every action once."""
+    most_takes = max(len(takes) for takes in actions.values())
+    variants = max(len(take) for takes in actions.values() for take in takes)
+    rows = [_in_line({action: takes[turn % len(takes)] for action, takes in actions.items()}, seed)
+            for turn in range(most_takes)]
+    parts = max(_parts(row, settings) for row in rows)
+    return [[take[(place // parts + turn) % len(take)]
+             for place, take in enumerate(row) if place % parts == part]
+            for turn in range(variants) for row in rows for part in range(parts)]
+
+
+def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Question]]:
+    """Return the takes in a random order in which those that share options stand together."""
+    shared: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for action in _shuffled(sorted(takes), seed, "actions"):
+        first = takes[action][0]
+        shared[tuple(sorted(first.options)) or (action,)].append(action)
+    return [takes[action] for group in shared.values() for action in group]
+
+
+def _parts(row: Sequence[list[Question]], settings: Settings) -> int:
+    """Return how many people share the actions."""
+    options = Counter(tuple(sorted(take[0].options)) for take in row if take[0].options)
+    apart = 1 if settings.repeat_options else max(options.values(), default=1)
+    return max(apart, ceil(len(row) / (settings.trials or len(row))))
+
+
+def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> list[list[Pair]]:
+    """Return lists of pairs, half of them of the same action, whose two variants differ.
+
+    Three actions make a pair of one of them and a pair of the others; from list to list they change
+    roles, and move on by one variant. Raises RequestError where that needs more clips or actions.
+    """
+    clips = {action: [one for take in takes for one in take] for action, takes in actions.items()}
+    triples = _triples(clips, seed)
+    variants = min(len(clips[action]) for triple in triples for action in triple)
+    if variants < 2:
+        raise RequestError("same needs two clips of every action; render another variant")
+    parts = ceil(2 * len(triples) / (settings.trials or 2 * len(triples)))
+    return [[pair for place, triple in enumerate(triples) if place % parts == part
+             for pair in _pairs([clips[action] for action in triple], turn, role, place)]
+            for turn in range(variants) for role in range(3) for part in range(parts)]
+
+
+def _pairs(triple: Sequence[list[Question]], turn: int, role: int, place: int) -> list[Pair]:
+    """Return a pair of the action whose role it is, and one of the other two."""
+    same = triple[role]
+    others = [triple[other] for other in range(3) if other != role]
+    step = 1 + place % max(len(same) - 1, 1)
+
+    def clip(of: list[Question], ahead: int) -> Question:
+        return of[(place + turn + ahead) % len(of)]
+
+    return [(clip(same, 0), clip(same, step)), (clip(others[0], 0), clip(others[1], step))]
+
+
+def _triples(clips: Mapping[str, list[Question]], seed: int) -> list[tuple[str, ...]]:
+    """Return actions by threes of different groups; what does not come out even is left out."""
+    left = _shuffled(sorted(clips), seed, "triples")
+    triples = []
+    while found := next((three for three in combinations(left, 3) if _differ(three, clips)), None):
+        triples.append(found)
+        left = [action for action in left if action not in found]
+    if not triples:
+        raise RequestError("same needs three actions of different semantic groups beyond those of"
+                           " practice and attention checks; render more, or set golden and"
+                           " practice to 0 in --settings")
+    return triples
+
+
+def _differ(three: tuple[str, ...], clips: Mapping[str, list[Question]]) -> bool:
+    groups = [clips[action][0].semantic_group for action in three]
+    return all(one is None or one != other for one, other in combinations(groups, 2))
+
+
+def _shuffled(names: Sequence[str], seed: int, why: str) -> list[str]:
+    return [names[place] for place in generator(seed, "study", why).permutation(len(names))]

@@ -1,0 +1,138 @@
+"""Stored answers to the lines that ``mimegen evaluate`` reads."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.templates import LETTERS
+from mimegen.study.database import Database
+from mimegen.study.folder import ANSWERS, PRIVATE, Study
+from mimegen.study.public import session_order
+from mimegen.study.responses import Id, Ids, Response, Sent, TaskAnswer, read_response
+from mimegen.study.settings import Task
+
+# A saved file has some 100 KB.
+LARGEST_SAVED = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one person answered: responses by trial, in ``order``."""
+
+    rater: str
+    ids: Ids
+    order: Sequence[str]
+    responses: Mapping[str, Response]
+    complete: bool
+
+
+class Saved(Sent):
+    """The file that a page without a server offers at the end."""
+
+    study: str
+    rater: Id
+    list: int
+    ids: Ids
+    order: list[str]
+    answers: dict[str, Any]
+
+
+def stored_people(study: Study, folder: Path) -> Iterator[Person]:
+    """Yield everybody in a study's database; nobody where there is none.
+
+    Raises RequestError where it is damaged, or holds what the study did not ask.
+    """
+    path = folder / PRIVATE / ANSWERS
+    if not path.exists():
+        return
+    with Database(path, study.name) as database:
+        for session in database.sessions():
+            stored = {name: _response(study, name, text, f"{path}: {session.rater}")
+                      for name, text in database.answers(session).items()}
+            yield Person(session.rater, session.ids,
+                         session_order(study, session.number, session.list), stored,
+                         session.finished is not None)
+
+
+def saved_person(study: Study, path: Path) -> Person:
+    """Read what somebody saved and sent. Raises RequestError for a file that is none."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_SAVED + 1)
+        saved = Saved.model_validate_json(text)
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        raise RequestError(f"{path}: is no file that a study's page saved"
+                           f" ({' '.join(map(str, first['loc']))}: {first['msg']})") from problem
+    if saved.study != study.name:
+        raise RequestError(f"{path}: holds answers to another study")
+    unknown = {*saved.order, *saved.answers} - {*study.trials}
+    if unknown:
+        raise RequestError(f"{path}: the study has no trial {min(unknown)}")
+    responses = {}
+    for name, content in saved.answers.items():
+        try:
+            responses[name] = read_response(study, name, content)
+        except ValueError as problem:
+            raise RequestError(f"{path}: trial {name}: {problem}") from problem
+    return Person(saved.rater, saved.ids, saved.order, responses,
+                  {*saved.order} == {*saved.answers})
+
+
+def _response(study: Study, name: str, text: str, where: str) -> Response:
+    try:
+        return Response.model_validate_json(text)
+    except ValidationError as problem:
+        raise RequestError(f"{where}: trial {name} is damaged ({problem.errors()[0]['msg']})"
+                           ) from problem
+
+
+def answer_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
+    """Yield a person's answers, practice left out, in the order in which they were asked."""
+    counted = [name for name in person.order if name not in study.practice]
+    for place, name in enumerate(counted, 1):
+        response = person.responses.get(name)
+        for task in study.trials[name].tasks if response else ():
+            yield _line(study, person, name, place, task, response.answers.get(task))
+
+
+def _line(study: Study, person: Person, name: str, place: int, task: Task,
+          answer: TaskAnswer | None) -> dict[str, Any]:
+    trial, golden = study.trials[name], name in study.golden
+    line = {
+        "question_id": trial.questions[task], "model": person.rater,
+        "output": _output(trial.options, answer), "rater": person.rater, "task": task,
+        "place": place, "rt_ms": answer.rt_ms if answer else None,
+        "replays": answer.replays if answer else None,
+        "timed_out": bool(answer and answer.timed_out), "broken": answer is None,
+        "golden": golden, "passed": _passed(study, name, answer) if golden else None,
+        "complete": person.complete}
+    return line | ({"ratings": answer.ratings if answer else None} if task == "ratings" else {})
+
+
+def _output(options: Sequence[str], answer: TaskAnswer | None) -> str | None:
+    if answer is None:
+        return None
+    if answer.option is not None:
+        return f"{LETTERS[answer.option]}. {options[answer.option]}"
+    return answer.text
+
+
+def _passed(study: Study, name: str, answer: TaskAnswer | None) -> bool | None:
+    """Return whether an attention check was met; None where that is not known."""
+    trial = study.trials[name]
+    if answer is None or answer.text is not None:
+        return None
+    if trial.right is not None:
+        return answer.option == trial.right
+    if not trial.expected:
+        return None
+    given = answer.ratings or {}
+    return all(slider in given and low <= given[slider] <= high
+               for slider, (low, high) in trial.expected.items())

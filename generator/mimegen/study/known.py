@@ -1,0 +1,147 @@
+"""Clips of actions that are kept apart: for practice, and as golden clips, whose answer is known.
+
+Golden clips are of one's own choice or drawn: an action against its own background with wrong
+answers far from it; a clip told as another action, which must not look complete; a clip beside
+itself, which shows the same action.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
+from mimegen.evaluation.question import Question
+from mimegen.study.design import Takes
+from mimegen.study.settings import Golden, Settings, Task
+from mimegen.study.trials import Trial, pair_trial, trial_of
+
+# The easiest first.
+EASIEST = ("base+aligned@0", "base+blank@0")
+# A clip that is told as another action cannot be more complete than this.
+MOST_COMPLETE = 50.0
+Asked = tuple[Trial, list[Question]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Questions of actions that nobody is asked about otherwise."""
+
+    practice: tuple[Question, ...]
+    golden: tuple[tuple[Question, Golden | None], ...]
+
+    @property
+    def actions(self) -> set[str]:
+        """The actions that are kept apart."""
+        return {one.action for one in [*self.practice, *(one for one, _ in self.golden)]}
+
+
+def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> Kept:
+    """Return what practice and golden clips show; those that settings name, or drawn ones.
+
+    Raises RequestError where a named clip is not asked about, or no action is left.
+    """
+    drawn = generator(seed, "study", "kept").permutation(len(actions))
+    names = [sorted(actions)[place] for place in drawn]
+    named = settings.golden if isinstance(settings.golden, tuple) else ()
+    golden = [(_named(one, actions), one) for one in named]
+    taken = {question.action for question, _ in golden}
+    left = iter(_easiest(actions[name]) for name in names if name not in taken)
+    count = settings.golden if isinstance(settings.golden, int) else 0
+    needed = len(taken) + count + settings.practice
+    if needed >= len(actions):
+        raise RequestError(f"{len(actions)} actions are too few: {settings.practice} for practice,"
+                           f" {len(taken) + count} for attention checks, and one to ask about;"
+                           " render more, or set practice and golden to 0 in --settings")
+    practice = tuple(next(left) for _ in range(settings.practice))
+    return Kept(practice, (*golden, *((next(left), None) for _ in range(count))))
+
+
+def _named(golden: Golden, actions: Mapping[str, Takes]) -> Question:
+    known = {one.sample_id: one for takes in actions.values() for take in takes for one in take}
+    if golden.sample_id not in known:
+        raise RequestError(f"golden {golden.sample_id}: no question is about it"
+                           f"{near_misses(golden.sample_id, known)}")
+    return known[golden.sample_id]
+
+
+def _easiest(takes: Takes) -> Question:
+    ranks = {variant: rank for rank, variant in enumerate(EASIEST)}
+    return min(takes[0], key=lambda one: ranks.get(str(one.variant), len(EASIEST)))
+
+
+def practice_trial(question: Question, tasks: tuple[Task, ...], settings: Settings) -> Asked:
+    """Return a trial for practice."""
+    return pair_trial(question, question, settings) if "same" in tasks else \
+        trial_of(question, tasks, settings)
+
+
+def golden_trial(question: Question, golden: Golden | None, tasks: tuple[Task, ...],
+                 questions: Sequence[Question], settings: Settings, seed: int) -> Asked:
+    """Return a trial whose answer is known, with a question of its own."""
+    if "same" in tasks:
+        return _own(pair_trial(question, question, settings))
+    if "choice" in tasks:
+        asked = _easy(question, questions, seed)
+        trial, found = trial_of(asked, tasks, settings)
+        return _own((trial.model_copy(update={"right": asked.options.index(asked.answer)}), found))
+    if "ratings" in tasks:
+        return _own(_golden_ratings(question, golden, questions, settings, seed))
+    return _own(trial_of(question, tasks, settings))
+
+
+def _easy(question: Question, questions: Sequence[Question], seed: int) -> Question:
+    """Return a question with wrong answers of other groups and other questions' options."""
+    others = _other_answers(question, questions, seed)
+    fresh = [text for text in others if text not in question.options]
+    count = len(question.options)
+    wrong = [*fresh, *(text for text in others if text not in fresh)][:count - 1]
+    if len(wrong) < count - 1:
+        raise RequestError(f"{question.sample_id}: as an attention check it needs {count - 1}"
+                           " actions of other groups; render more, or set golden to 0 in"
+                           " --settings")
+    options = [question.answer, *wrong]
+    order = [int(place) for place in
+             generator(seed, "study", "options", question.sample_id).permutation(count)]
+    return question.model_copy(update={
+        "options": [options[place] for place in order], "order": order,
+        "distractors": [{"text": text, "origin": "golden"} for text in wrong]})
+
+
+def _golden_ratings(question: Question, golden: Golden | None, questions: Sequence[Question],
+                    settings: Settings, seed: int) -> Asked:
+    if golden is not None:
+        reach = settings.tolerance
+        expected = {name: (max(value - reach, 0.0), min(value + reach, 100.0))
+                    for name, value in golden.expected.items()}
+        trial, found = trial_of(question, ("ratings",), settings)
+        return trial.model_copy(update={"expected": expected}), found
+    others = _other_answers(question, questions, seed)
+    names = {slider.name for slider in settings.ratings.sliders}
+    if not others or "completeness" not in names:
+        raise RequestError("golden: a number of rated clips needs a slider named completeness and"
+                           " actions of two groups; name golden clips and what is expected of"
+                           " them, or set golden to 0 in --settings")
+    trial, found = trial_of(question.model_copy(update={"answer": others[0]}), ("ratings",),
+                            settings)
+    return trial.model_copy(update={"expected": {"completeness": (0.0, MOST_COMPLETE)}}), found
+
+
+def _other_answers(question: Question, questions: Sequence[Question], seed: int) -> list[str]:
+    """Return answers to questions about other groups of actions, in a random order."""
+    texts = sorted({one.answer for one in questions if one.action != question.action
+                    and (one.semantic_group is None
+                         or one.semantic_group != question.semantic_group)}
+                   - {*question.labels, question.answer})
+    draw = generator(seed, "study", "others", question.sample_id).permutation(len(texts))
+    return [texts[place] for place in draw]
+
+
+def _own(asked: Asked) -> Asked:
+    """Return a golden trial's questions under ids of their own."""
+    trial, questions = asked
+    renamed = {one.question_id: content_key("golden", one.question_id)[:16] for one in questions}
+    return (trial.model_copy(update={
+        "questions": {task: renamed[name] for task, name in trial.questions.items()}}),
+        [one.model_copy(update={"question_id": renamed[one.question_id], "golden": True})
+         for one in questions])

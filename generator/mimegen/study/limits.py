@@ -1,0 +1,29 @@
+"""How much and how often browsers may send."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+LARGEST_REQUEST = 16 * 1024
+
+
+@dataclass
+class Limit:
+    """A bucket of tokens for each key: ``most`` at once, ``a_second`` in the long run.
+
+    ``keys`` buckets are remembered; who was away for longest starts with a full one.
+    """
+
+    most: float
+    a_second: float
+    keys: int = 10_000
+    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def wait(self, key: str, now: float) -> float:
+        """Take a token and return 0; or return the seconds until there is one."""
+        left, before = self._left.pop(key, (self.most, now))
+        left = min(self.most, left + (now - before) * self.a_second)
+        allowed = left >= 1
+        self._left[key] = (left - allowed, now)
+        while len(self._left) > self.keys:
+            self._left.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self.a_second

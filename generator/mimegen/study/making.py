@@ -1,0 +1,164 @@
+"""Questions and clips to a study's folder."""
+
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash, publish, publishing, sweep
+from mimegen.evaluation.question import Question, read_questions, write_questions
+from mimegen.study.design import by_action, pair_lists, single_lists
+from mimegen.study.folder import (
+    ANSWERS,
+    KEY,
+    PRIVATE,
+    PUBLIC,
+    QUESTIONS,
+    Study,
+    hidden_name,
+    read_study,
+)
+from mimegen.study.known import Asked, golden_trial, keep_apart, practice_trial
+from mimegen.study.public import study_script
+from mimegen.study.settings import Settings, Task
+from mimegen.study.trials import Trial, pair_trial, parse_tasks, trial_of
+
+PAGE = Path(__file__).with_name("page")
+# How files begin that browsers play: MP4's first box, WebM's EBML mark.
+_BEGINNINGS = {".mp4": (4, b"ftyp"), ".webm": (0, b"\x1a\x45\xdf\xa3")}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What ``mimegen study`` is asked for; ``clips`` is the folder beside whose manifest they lie.
+    """
+
+    questions: Path
+    clips: Path
+    out: Path
+    tasks: str | None
+    settings: Settings
+    seed: int = 0
+
+
+def make_study(request: Request) -> Study:
+    """Write a study's folder and return the study. Made again, it keeps its hidden names.
+
+    Raises RequestError for questions that cannot be asked, clips that are missing or no clips, too
+    few actions, and where answers to another design are there already.
+    """
+    questions = read_questions(request.questions)
+    tasks = parse_tasks(request.tasks, questions, request.questions)
+    secret = _secret(request.out)
+    study, asked = _study(questions, tasks, request, secret)
+    _refuse_other_design(request.out, study)
+    sources = {clip: request.clips / source for trial in study.trials.values()
+               for clip, source in zip(trial.clips, trial.sources, strict=True)}
+    for source in sources.values():
+        _check_clip(source)
+    _write(request.out, study, asked, sources)
+    return study
+
+
+def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Request, secret: str
+           ) -> tuple[Study, list[Question]]:
+    settings, seed = request.settings, request.seed
+    book = _Book(secret)
+    actions = by_action(questions)
+    kept = keep_apart(actions, settings, seed)
+    practice = [book.name(practice_trial(one, tasks, settings)) for one in kept.practice]
+    golden = [book.name(golden_trial(one, named, tasks, questions, settings, seed))
+              for one, named in kept.golden]
+    rest = {action: takes for action, takes in actions.items() if action not in kept.actions}
+    if "same" in tasks:
+        lists = [[book.name(pair_trial(*pair, settings)) for pair in pairs]
+                 for pairs in pair_lists(rest, settings, seed)]
+    else:
+        lists = [[book.name(trial_of(one, tasks, settings)) for one in ones]
+                 for ones in single_lists(rest, settings, seed)]
+    study = Study(secret=secret, seed=seed, settings=settings, trials=book.trials,
+                  practice=tuple(practice), golden=tuple(golden),
+                  lists=tuple(tuple(names) for names in lists))
+    return study, list(book.questions.values())
+
+
+class _Book:
+    """Trials under hidden names, and the questions that they ask."""
+
+    def __init__(self, secret: str) -> None:
+        self.secret = secret
+        self.trials: dict[str, Trial] = {}
+        self.questions: dict[str, Question] = {}
+
+    def name(self, asked: Asked) -> str:
+        """Return the hidden name of a trial, which is remembered."""
+        trial, questions = asked
+        name = hidden_name(self.secret, "trial", *trial.questions.values())
+        # A clip beside itself has two names, lest they tell that it is one.
+        clips = tuple(hidden_name(self.secret, "clip", source, str(place)) + Path(source).suffix
+                      for place, source in enumerate(trial.sources))
+        self.trials[name] = trial.model_copy(update={"clips": clips})
+        self.questions |= {question.question_id: question for question in questions}
+        return name
+
+
+def _secret(out: Path) -> str:
+    """Return the secret of the study that is there; a new one where there is none."""
+    if (out / PRIVATE / KEY).exists():
+        return read_study(out).secret
+    return secrets.token_hex(32)
+
+
+def _refuse_other_design(out: Path, study: Study) -> None:
+    """Raise RequestError where answers would be left to trials that are no more."""
+    if not (out / PRIVATE / ANSWERS).exists():
+        return
+    before = read_study(out)
+    if (before.trials, before.lists, before.golden, before.practice, before.seed) != (
+            study.trials, study.lists, study.golden, study.practice, study.seed):
+        raise RequestError(f"{out}: people have begun this study, and it would ask something else"
+                           " now; name another folder (wording alone may change)")
+
+
+def _check_clip(path: Path) -> None:
+    start, mark = _BEGINNINGS[path.suffix.lower()]
+    try:
+        with path.open("rb") as file:
+            begins = file.read(start + len(mark))
+    except OSError as problem:
+        raise RequestError(f"{path}: the clip cannot be read ({problem.strerror}); name the folder"
+                           " that mimegen render wrote with --clips") from problem
+    if begins[start:] != mark:
+        raise RequestError(f"{path}: is no {path.suffix[1:].upper()} file that a browser would"
+                           " play; render it again")
+
+
+def _write(out: Path, study: Study, asked: list[Question], sources: dict[str, Path]) -> None:
+    """Write the folder; the key comes last, and without it a folder is no study."""
+    clips = out / PUBLIC / "clips"
+    for name, source in sources.items():
+        _copy(source, clips / name)
+    for old in clips.iterdir():
+        if old.name not in sources:
+            old.unlink()
+    sweep(clips)
+    for page in sorted(PAGE.rglob("*.*")):
+        publish(out / PUBLIC / page.relative_to(PAGE), _page(page, study.settings))
+    publish(out / PUBLIC / "study-data.js", study_script(study, served=False))
+    (out / PRIVATE).mkdir(mode=0o700, exist_ok=True)
+    write_questions(out / PRIVATE / QUESTIONS, asked)
+    publish(out / PRIVATE / KEY, study.model_dump_json(indent=1, by_alias=True) + "\n")
+
+
+def _page(page: Path, settings: Settings) -> bytes:
+    content = page.read_bytes()
+    return content.replace(b'lang="en"', f'lang="{settings.language}"'.encode()) \
+        if page.name == "index.html" else content
+
+
+def _copy(source: Path, target: Path) -> None:
+    if not target.exists() or file_hash(target) != file_hash(source):
+        with publishing(target) as part:
+            shutil.copyfile(source, part)

@@ -1,0 +1,243 @@
+"use strict";
+// A jsPsych plugin: shows one or two clips once in full, then asks one task after another.
+
+const clipTrialInfo = {
+  name: "clip-trial",
+  version: "1.0.0",
+  parameters: {
+    // A trial as the study gives it: id, tasks, ask, clips, options.
+    asked: { type: jsPsychModule.ParameterType.OBJECT },
+    clips: { type: jsPsychModule.ParameterType.OBJECT },
+    note: { type: jsPsychModule.ParameterType.HTML_STRING, default: "" },
+  },
+  data: { response: { type: jsPsychModule.ParameterType.OBJECT } },
+};
+
+class ClipTrial {
+  static info = clipTrialInfo;
+
+  constructor(jsPsych) {
+    this.jsPsych = jsPsych;
+  }
+
+  async trial(display, parameters) {
+    this.asked = parameters.asked;
+    this.clips = parameters.clips;
+    this.replays = 0;
+    this.left = 0;
+    this.listening = new AbortController();
+    this.on(document, "visibilitychange", () => { this.left += document.hidden; });
+    display.innerHTML = trialHtml(parameters.note);
+    this.video = display.querySelector("video");
+    this.form = display.querySelector("form");
+    this.note = display.querySelector(".note");
+    this.loading = display.querySelector(".loading");
+    this.playButton = display.querySelector(".play");
+    this.replayButton = display.querySelector(".replay");
+    this.on(this.replayButton, "click", () => this.replay());
+    this.on(document, "keydown", event => this.key(event));
+    const response = await this.shown() ? await this.answers() : { answers: {}, broken: true };
+    this.listening.abort();
+    this.video.pause();
+    return { response: { ...response, left: this.left } };
+  }
+
+  on(target, kind, handle) {
+    target.addEventListener(kind, handle, { signal: this.listening.signal });
+  }
+
+  // Shows all clips; false where one cannot be shown and the person goes on without it.
+  async shown() {
+    for (;;) {
+      try {
+        await this.showing();
+        return true;
+      } catch {
+        if (!await this.triesAgain()) return false;
+      }
+    }
+  }
+
+  async showing() {
+    const note = this.note.innerHTML;
+    this.replayButton.disabled = true;
+    for (const [place, clip] of this.asked.clips.entries()) {
+      if (this.asked.clips.length > 1) {
+        this.note.innerHTML = place ? STUDY.words.second : STUDY.words.first;
+      }
+      await this.playOnce(await this.clips.load(clip));
+    }
+    this.note.innerHTML = note;
+    this.replayButton.disabled = STUDY.replays !== null && this.replays >= STUDY.replays;
+  }
+
+  playOnce(address) {
+    this.loading.hidden = false;
+    return new Promise((resolve, reject) => {
+      this.video.onended = resolve;
+      this.video.onerror = reject;
+      this.video.onplaying = () => { this.loading.hidden = true; };
+      // Loading it again is what rewinds it everywhere.
+      this.video.src = address;
+      this.video.play().catch(problem => {
+        if (problem.name === "NotAllowedError") this.playsWhenAsked();
+      });
+    });
+  }
+
+  // Browsers that save power start nothing by themselves.
+  playsWhenAsked() {
+    this.loading.hidden = true;
+    this.playButton.hidden = false;
+    this.playButton.focus({ preventScroll: true });
+    this.playButton.onclick = () => {
+      this.playButton.hidden = true;
+      this.video.play();
+    };
+  }
+
+  triesAgain() {
+    this.loading.hidden = true;
+    this.form.innerHTML = `<p>${STUDY.words.broken}</p><p class="buttons">
+      <button type="button" class="again">${STUDY.words.play}</button>
+      <button type="button" class="skip">${STUDY.words.skip}</button></p>`;
+    return new Promise(resolve => {
+      const said = again => () => {
+        this.form.innerHTML = "";
+        resolve(again);
+      };
+      this.form.querySelector(".again").onclick = said(true);
+      this.form.querySelector(".skip").onclick = said(false);
+    });
+  }
+
+  replay() {
+    if (this.replayButton.disabled) return;
+    this.replays += 1;
+    this.showing().catch(() => { this.replayButton.disabled = false; });
+  }
+
+  async answers() {
+    const answers = {};
+    for (const task of this.asked.tasks) answers[task] = await this.ask(task);
+    return { answers };
+  }
+
+  // Asks one task; the form's Continue, or the end of its time, answers it.
+  ask(task) {
+    const kind = TASKS[task];
+    this.form.className = "task " + task;
+    this.form.innerHTML = `<h1 id="asked">${this.asked.ask[task]}</h1>` + kind.html(this.asked)
+      + `<p class="buttons"><span class="time-left" role="timer" hidden></span>
+         <button class="go">${STUDY.words.continue} <kbd>Enter</kbd></button></p>`;
+    const go = this.form.querySelector(".go");
+    const enable = () => { go.disabled = !kind.done(this.form); };
+    const began = performance.now();
+    enable();
+    this.form.oninput = enable;
+    kind.start?.(this.form, enable);
+    return new Promise(resolve => {
+      const end = timedOut => {
+        clearInterval(clock);
+        this.form.onsubmit = event => event.preventDefault();
+        resolve({ ...kind.read(this.form), rt_ms: Math.round(performance.now() - began),
+                  replays: this.replays, timed_out: timedOut });
+      };
+      const clock = this.clock(STUDY.time_limit_s[task], began, () => end(true));
+      this.form.onsubmit = event => {
+        event.preventDefault();
+        if (kind.done(this.form)) end(false);
+      };
+    });
+  }
+
+  // Shows the last seconds and calls ``over`` when they are gone.
+  clock(limit, began, over) {
+    if (limit == null) return 0;
+    const shown = this.form.querySelector(".time-left");
+    return setInterval(() => {
+      const left = limit - (performance.now() - began) / 1000;
+      shown.hidden = left > 15;
+      shown.textContent = `${STUDY.words.time_left}: ${Math.max(Math.ceil(left), 0)} s`;
+      if (left <= 0) over();
+    }, 250);
+  }
+
+  // What letters and digits do where no text is being written.
+  key(event) {
+    const target = event.target;
+    const typing = target.matches?.("input[type=text]");
+    if (typing || event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    const option = this.form.querySelector(`input[type=radio][data-key="${event.key}"]`);
+    if (option) {
+      option.checked = true;
+      option.focus({ preventScroll: true });
+      this.form.dispatchEvent(new Event("input"));
+    } else if (event.key.toLowerCase() === "r") {
+      this.replay();
+    } else if (event.key === "Enter" && !target.matches?.("button, input[type=radio]")) {
+      this.form.querySelector(".go:enabled")?.click();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}
+
+function trialHtml(note) {
+  return `<div class="trial"><div class="watch"><p class="note">${note}</p>
+    <div class="screen"><video muted playsinline disablepictureinpicture tabindex="-1"></video>
+    <p class="loading" role="status">${STUDY.words.loading}</p>
+    <button type="button" class="play" hidden>${STUDY.words.play}</button></div>
+    <p class="under"><button type="button" class="replay" disabled>${STUDY.words.replay}
+    <kbd>R</kbd></button></p></div><form class="task" novalidate></form></div>`;
+}
+
+// Each task: its fields, whether they are filled in, and what they say.
+const CHOICE = {
+  html: asked => `<div role="radiogroup" aria-labelledby="asked" class="options">` + asked.options
+    .map((option, place) => `<label><input type="radio" name="option" value="${place}"
+      data-key="${place + 1}"><kbd>${place + 1}</kbd><span>${escaped(option)}</span></label>`)
+    .join("") + "</div>",
+  done: form => Boolean(form.querySelector("input:checked")),
+  read: form => {
+    const chosen = form.querySelector("input:checked");
+    return chosen ? { option: Number(chosen.value) } : {};
+  },
+};
+const TASKS = {
+  free: {
+    html: () => `<input type="text" maxlength="500" autocomplete="off" spellcheck="true"
+      enterkeyhint="next" aria-labelledby="asked">`,
+    start: form => form.querySelector("input").focus({ preventScroll: true }),
+    done: form => form.querySelector("input").value.trim() !== "",
+    read: form => ({ text: form.querySelector("input").value.trim() }),
+  },
+  choice: CHOICE,
+  same: CHOICE,
+  ratings: {
+    html: () => STUDY.sliders.map(slider => `<label class="slider"><span>${slider.ask}</span>
+      <input type="range" min="0" max="100" step="1" value="50" name="${slider.name}"
+      class="untouched"><small><i>${slider.low}</i><i>${slider.high}</i></small></label>`).join(""),
+    // A slider counts once it was moved, or set where it stands.
+    start: (form, enable) => {
+      const touch = event => {
+        if (event.type === "keyup" && ["Tab", "Shift"].includes(event.key)) return;
+        event.target.classList.remove("untouched");
+        enable();
+      };
+      for (const slider of form.querySelectorAll("input")) {
+        for (const kind of ["input", "pointerup", "keyup"]) slider.addEventListener(kind, touch);
+      }
+    },
+    done: form => !form.querySelector(".untouched"),
+    read: form => ({ ratings: Object.fromEntries(
+      [...form.querySelectorAll("input:not(.untouched)")].map(one => [one.name, Number(one.value)])) }),
+  },
+};
+
+function escaped(text) {
+  const place = document.createElement("span");
+  place.textContent = text;
+  return place.innerHTML;
+}

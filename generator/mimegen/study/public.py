@@ -1,0 +1,67 @@
+"""What a browser is told: trials under hidden names, wording as HTML, and nothing of answers."""
+
+import json
+from typing import Any
+
+from mimegen.base.seeds import generator
+from mimegen.study.folder import Study
+from mimegen.study.markup import as_html, inline
+from mimegen.study.settings import Settings
+
+
+def study_script(study: Study, served: bool) -> str:
+    """Return the script that tells a page its study; without a server all lists stand in it."""
+    content: dict[str, Any] = {"study": study.name, "served": served, **_wording(study.settings)}
+    if not served:
+        content |= {"trials": {name: public_trial(study, name) for name in sorted(study.trials)},
+                    "practice": study.practice,
+                    "lists": [sorted([*names, *study.golden]) for names in study.lists],
+                    "completion": completion(study.settings, {})}
+    text = json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
+    return f"window.STUDY = {text};\n"
+
+
+def public_trial(study: Study, name: str) -> dict[str, Any]:
+    """Return what a browser may know of a trial."""
+    trial, settings = study.trials[name], study.settings
+    ask = {task: _ask(settings, task, trial.asks, trial.told) for task in trial.tasks}
+    return {"id": name, "practice": name in study.practice, "tasks": trial.tasks, "ask": ask,
+            "clips": [f"clips/{file}" for file in trial.clips], "options": trial.options}
+
+
+def session_order(study: Study, number: int, list_: int) -> list[str]:
+    """Return a person's trials: practice, then the rest in an order of their own."""
+    names = [*study.lists[list_], *study.golden]
+    drawn = generator(study.seed, "study", "order", number).permutation(len(names))
+    return [*study.practice, *(names[place] for place in drawn)]
+
+
+def completion(settings: Settings, ids: dict[str, str]) -> dict[str, str | None]:
+    """Return where a person goes at the end, with the ids that they came with."""
+    address = settings.completion_address
+    for key, value in ids.items():
+        address = address and address.replace("{" + key + "}", value)
+    return {"address": address, "code": settings.completion_code}
+
+
+def _ask(settings: Settings, task: str, asks: str, told: str | None) -> str:
+    if task == "same":
+        return inline(settings.same.ask)
+    if task == "ratings":
+        return inline(settings.ratings.ask.replace("{action}", told or ""))
+    return inline(getattr(getattr(settings, task), asks))
+
+
+def _wording(settings: Settings) -> dict[str, Any]:
+    """Return texts as HTML, and what a page must know of limits."""
+    texts = ("title", "agree", "practice_note", "practice_over", "welcome_back", "end",
+             "end_saved", "full")
+    return {
+        **{name: inline(getattr(settings, name)) for name in texts},
+        "consent": as_html(settings.consent),
+        "instructions": [as_html(page) for page in settings.instructions],
+        "sliders": [{key: inline(text) for key, text in slider.model_dump().items()}
+                    for slider in settings.ratings.sliders],
+        "words": {key: inline(text)
+                  for key, text in settings.words.model_dump(by_alias=True).items()},
+        "replays": settings.replays, "time_limit_s": settings.time_limit_s}

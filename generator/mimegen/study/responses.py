@@ -1,0 +1,96 @@
+"""What a page sends of a trial, checked against what was asked."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from mimegen.study.folder import Study
+from mimegen.study.settings import Task
+
+LONGEST_TEXT = 500
+Milliseconds = Annotated[int, Field(ge=0, le=24 * 3600 * 1000)]
+Count = Annotated[int, Field(ge=0, le=100_000)]
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,128}$")]
+
+
+class Sent(BaseModel):
+    """A part of what a browser sends; what is not expected is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TaskAnswer(Sent):
+    """The answer to one task: ``text`` of free, ``option`` of choice and same, or ``ratings``."""
+
+    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None = None
+    option: Annotated[int, Field(ge=0)] | None = None
+    ratings: dict[str, Annotated[float, Field(ge=0, le=100)]] | None = None
+    rt_ms: Milliseconds
+    replays: Count
+    timed_out: bool
+
+
+class Response(Sent):
+    """All answers of a trial; ``left`` is how often the page was left, ``broken`` without clip."""
+
+    answers: dict[Task, TaskAnswer]
+    left: Count = 0
+    broken: bool = False
+
+
+class Ids(Sent):
+    """What the address that a person came by says: Prolific's ids, SONA's, or one's own."""
+
+    PROLIFIC_PID: Id | None = None
+    STUDY_ID: Id | None = None
+    SESSION_ID: Id | None = None
+    survey_code: Id | None = None
+    participant: Id | None = None
+
+    @property
+    def person(self) -> str | None:
+        """What tells one person from another; None where the address says nothing."""
+        return self.PROLIFIC_PID or self.survey_code or self.participant
+
+    def given(self) -> dict[str, str]:
+        """Return the ids that are there."""
+        return self.model_dump(exclude_none=True)
+
+
+class Screen(Sent):
+    """The window and how it is pointed at."""
+
+    width: Count
+    height: Count
+    touch: bool
+
+
+def read_response(study: Study, name: str, content: Any) -> Response:
+    """Return what was sent of a trial. Raises ValueError for what that trial did not ask."""
+    try:
+        response = Response.model_validate(content)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        raise ValueError(f"{' '.join(map(str, first['loc']))}: {first['msg']}") from problem
+    trial = study.trials[name]
+    if {*response.answers} != ({*()} if response.broken else {*trial.tasks}):
+        raise ValueError(f"answers: expected {', '.join(trial.tasks)}")
+    for task, answer in response.answers.items():
+        _check(study, name, task, answer)
+    return response
+
+
+def _check(study: Study, name: str, task: Task, answer: TaskAnswer) -> None:
+    """Raise ValueError unless the answer has what its task asks, or the time was over."""
+    key = {"free": "text", "ratings": "ratings"}.get(task, "option")
+    given = {one for one in ("text", "option", "ratings") if getattr(answer, one) is not None}
+    if not given <= {key} or (not given and not answer.timed_out):
+        raise ValueError(f"{task}: expected {key}")
+    if answer.option is not None and answer.option >= len(study.trials[name].options):
+        raise ValueError(f"{task}: there is no option {answer.option}")
+    sliders = {slider.name for slider in study.settings.ratings.sliders}
+    if answer.ratings is not None and (not {*answer.ratings} <= sliders or not (
+            answer.timed_out or {*answer.ratings} == sliders)):
+        raise ValueError(f"{task}: expected {', '.join(sorted(sliders))}")
+    if answer.text is not None and not (answer.text.strip() or answer.timed_out):
+        raise ValueError(f"{task}: expected a text")

@@ -1,0 +1,188 @@
+"""The server of a study: the page, its clips, and three requests that keep what people answer."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mimegen.study.database import Database, Session
+from mimegen.study.folder import PUBLIC, Study
+from mimegen.study.limits import LARGEST_REQUEST, Limit
+from mimegen.study.public import completion, public_trial, session_order, study_script
+from mimegen.study.responses import Ids, Screen, read_response
+
+HEADERS = {
+    "content-security-policy": "default-src 'self'; media-src 'self' blob:; connect-src 'self';"
+                               " img-src 'self' data:; style-src 'self' 'unsafe-inline';"
+                               " frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    # Addresses hold people's ids, which concern nobody where they go next.
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+Content = dict[str, Any]
+
+
+class Headers:
+    """Middleware that adds ``HEADERS``; what changes is not kept by browsers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and its answer with more headers."""
+        path = str(scope.get("path", ""))
+        kept = "private, max-age=86400" if path.startswith("/clips/") else "no-cache"
+        added = [(name.encode(), value.encode())
+                 for name, value in {**HEADERS, "cache-control": kept}.items()]
+
+        async def send_more(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        await self.app(scope, receive, send_more)
+
+
+def make_app(study: Study, folder: Path, database: Database,
+             clock: Callable[[], float] = time.time) -> Starlette:
+    """Return a study's application; whatever it acknowledges is in the database."""
+    desk = Desk(study, database, clock)
+    script = study_script(study, served=True)
+
+    async def study_data(_request: Request) -> Response:
+        return Response(script, media_type="text/javascript")
+
+    return Starlette(
+        routes=[
+            Route("/api/session", desk.asked(desk.session), methods=["POST"]),
+            Route("/api/answer", desk.asked(desk.answer), methods=["POST"]),
+            Route("/api/finish", desk.asked(desk.finish), methods=["POST"]),
+            Route("/study-data.js", study_data),
+            Mount("/", StaticFiles(directory=folder / PUBLIC, html=True)),
+        ],
+        middleware=[Middleware(Headers)])
+
+
+class Desk:
+    """Takes requests: counts, checks and answers them."""
+
+    def __init__(self, study: Study, database: Database, clock: Callable[[], float]) -> None:
+        self.study, self.database, self.clock = study, database, clock
+        # Many people may share an address, as in a laboratory; nobody answers twice a second.
+        self.by_address = Limit(most=600, a_second=60)
+        self.beginners = Limit(most=120, a_second=1)
+        self.by_session = Limit(most=30, a_second=2)
+
+    def asked(self, handle: Callable[[Content, str], Content]
+              ) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers a request by a handler of JSON content and the sender's address."""
+
+        async def endpoint(request: Request) -> Response:
+            address = request.client.host if request.client else ""
+            self._count(self.by_address, address)
+            content = await _content(request)
+            try:
+                return JSONResponse(await run_in_threadpool(handle, content, address))
+            except sqlite3.Error as problem:
+                print(f"mimegen: {self.database.path}: {problem}; answers are not acknowledged"
+                      " until it can be written", flush=True)
+                raise HTTPException(503, "cannot be stored now") from problem
+
+        return endpoint
+
+    def session(self, content: Content, address: str) -> Content:
+        """Begin a session, or go on with one; return its trials, and which are answered."""
+        token = content.get("session")
+        session = self._known(token) if token is not None else self._begun(content, address)
+        order = session_order(self.study, session.number, session.list)
+        answered = self.database.answers(session)
+        return {"session": session.token, "finished": session.finished is not None,
+                "trials": [public_trial(self.study, name) for name in order],
+                "answered": [name for name in order if name in answered]}
+
+    def _begun(self, content: Content, address: str) -> Session:
+        try:
+            ids = Ids.model_validate(content.get("ids", {}))
+            screen = Screen.model_validate(content.get("screen"))
+        except ValidationError as problem:
+            _refuse(400, problem.errors()[0]["msg"])
+        before = self.database.session_of(ids.person) if ids.person else None
+        if before is not None:
+            # Only who also knows the recruiting site's own session goes on in another browser.
+            if ids.SESSION_ID is None or before.ids != ids:
+                _refuse(409, "begun")
+            return before
+        self._count(self.beginners, address)
+        settings = self.study.settings
+        session = self.database.begin(ids, screen, len(self.study.lists), settings.participants,
+                                      self.clock())
+        return session or _refuse(409, "full")
+
+    def answer(self, content: Content, _address: str) -> Content:
+        """Store the answers of a trial; sent again, the first ones stay."""
+        session = self._known(content.get("session"))
+        self._count(self.by_session, session.token)
+        name = content.get("trial")
+        order = session_order(self.study, session.number, session.list)
+        if not isinstance(name, str) or name not in order:
+            _refuse(404, "no such trial")
+        try:
+            response = read_response(self.study, name, content.get("response"))
+        except ValueError as problem:
+            _refuse(400, str(problem))
+        self.database.store(session, name, response.model_dump_json(), self.clock())
+        return {"stored": name}
+
+    def finish(self, content: Content, _address: str) -> Content:
+        """Return where somebody goes who has answered everything."""
+        session = self._known(content.get("session"))
+        self._count(self.by_session, session.token)
+        order = session_order(self.study, session.number, session.list)
+        missing = {*order} - {*self.database.answers(session)}
+        if missing:
+            _refuse(409, f"{len(missing)} trials are not answered")
+        self.database.finish(session, self.clock())
+        return completion(self.study.settings, session.ids.given())
+
+    def _known(self, token: object) -> Session:
+        session = self.database.session(token) if isinstance(token, str) else None
+        return session or _refuse(404, "no such session")
+
+    def _count(self, limit: Limit, key: str) -> None:
+        wait = limit.wait(key, self.clock())
+        if wait:
+            raise HTTPException(429, "too many requests",
+                                headers={"retry-after": str(int(wait) + 1)})
+
+
+async def _content(request: Request) -> Content:
+    """Return a request's JSON object, of which no more is read than it may have."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_REQUEST:
+            raise HTTPException(413, "too large")
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise HTTPException(400, "expected a JSON object")
+    return content
+
+
+def _refuse(status: int, why: str) -> NoReturn:
+    raise HTTPException(status, why)

@@ -1,0 +1,122 @@
+"""What people are asked in a trial, and what only the researcher knows of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key
+from mimegen.base.yaml_file import Strict
+from mimegen.evaluation.question import Question
+from mimegen.study.settings import Settings, Task
+
+TASKS_OF_FORMAT: dict[str, tuple[Task, ...]] = {
+    "mc": ("free", "choice"), "3afc": ("choice",), "free": ("free",), "description": ("free",)}
+COMBINATIONS: dict[str, tuple[Task, ...]] = {
+    "free": ("free",), "choice": ("choice",), "free,choice": ("free", "choice"),
+    "same": ("same",), "ratings": ("ratings",)}
+PLAYABLE = (".mp4", ".webm")
+
+
+class Trial(Strict):
+    """Clips and what is asked about them.
+
+    ``sources`` are the clips beside the manifest, ``clips`` the same in ``public/clips``.
+    ``right`` is the right option's number and ``expected`` the span of each rating where the trial
+    is golden; ``told`` is the action that raters are told. ``questions`` are ids by task.
+    """
+
+    tasks: tuple[Task, ...]
+    sources: tuple[str, ...]
+    clips: tuple[str, ...] = ()
+    questions: dict[Task, str]
+    asks: str = "label"
+    options: tuple[str, ...] = ()
+    told: str | None = None
+    right: int | None = None
+    expected: dict[str, tuple[float, float]] = {}
+
+
+def parse_tasks(text: str | None, questions: Sequence[Question], source: Path) -> tuple[Task, ...]:
+    """Return what is asked, by default what fits the questions' format.
+
+    Raises RequestError for what cannot be asked of people, or not about these questions.
+    """
+    format_ = _format_of(questions, source)
+    tasks = TASKS_OF_FORMAT[format_]
+    if text is not None:
+        if text not in COMBINATIONS:
+            why = "; ratings name the action, which would give an answer away" \
+                if "ratings" in text.split(",") else ""
+            raise RequestError(f"--tasks {text}: expected {', '.join(COMBINATIONS)}{why}")
+        tasks = COMBINATIONS[text]
+    if "choice" in tasks and not questions[0].options:
+        raise RequestError(f"{source}: questions of format {format_} have no options to choose"
+                           " from; make them with mimegen questions --format mc or 3afc")
+    return tasks
+
+
+def _format_of(questions: Sequence[Question], source: Path) -> str:
+    """Return the one format of questions that people can be asked."""
+    kinds = sorted({(one.format, one.asks) for one in questions})
+    if len(kinds) > 1:
+        raise RequestError(f"{source}: holds questions of {len(kinds)} kinds"
+                           f" ({', '.join(' '.join(kind) for kind in kinds)}); a study asks one"
+                           " kind, so make a file of each")
+    format_ = kinds[0][0]
+    if format_ not in TASKS_OF_FORMAT:
+        raise RequestError(f"{source}: a study cannot show questions of format {format_!r}"
+                           f"{near_misses(format_, TASKS_OF_FORMAT)}")
+    for one in questions:
+        if one.examples or one.frames is not None:
+            what = "examples before its clip" if one.examples else "single frames of its clip"
+            raise RequestError(f"{source}: {one.question_id} shows {what}, and a study whole clips"
+                               " alone; make the questions with --sampling video and without"
+                               " few-shot")
+        if Path(one.file_name).suffix.lower() not in PLAYABLE:
+            raise RequestError(f"{source}: {one.question_id}: {one.file_name} is no clip that"
+                               f" browsers play (expected {' or '.join(PLAYABLE)})")
+    return format_
+
+
+def trial_of(question: Question, tasks: tuple[Task, ...], settings: Settings
+             ) -> tuple[Trial, list[Question]]:
+    """Return the trial that asks a question, and the questions that its answers answer."""
+    asked = {task: _question_of(task, question, settings) for task in tasks}
+    trial = Trial(
+        tasks=tasks, sources=(question.file_name,), asks=question.asks,
+        questions={task: one.question_id for task, one in asked.items()},
+        options=tuple(question.options) if "choice" in tasks else (),
+        told=asked["ratings"].answer if "ratings" in tasks else None)
+    return trial, list(asked.values())
+
+
+def _question_of(task: Task, question: Question, settings: Settings) -> Question:
+    """Return the question that a task's answer is to: itself, or one about the same clip."""
+    if task == "choice" or (task == "free" and not question.options):
+        return question
+    if task == "ratings":
+        return _beside(question, "rating", settings.ratings.ask)
+    return _beside(question, "free", getattr(settings.free, question.asks))
+
+
+def _beside(question: Question, format_: str, prompt: str) -> Question:
+    """Return a question without options about the same clip."""
+    return question.model_copy(update={
+        "question_id": content_key(format_, question.question_id)[:16], "format": format_,
+        "prompt": prompt, "options": [], "distractors": [], "order": []})
+
+
+def pair_trial(first: Question, second: Question, settings: Settings
+               ) -> tuple[Trial, list[Question]]:
+    """Return the trial that asks whether two clips show the same action."""
+    right = 0 if first.action == second.action else 1
+    options = settings.same.options
+    question = first.model_copy(update={
+        "question_id": content_key("same", first.question_id, second.question_id)[:16],
+        "format": "same", "prompt": settings.same.ask, "options": list(options),
+        "answer": options[right], "labels": [options[right]], "distractors": [], "order": [],
+        "second": {key: getattr(second, key) for key in (
+            "sample_id", "action", "variant", "take", "clip", "file_name")}})
+    trial = Trial(tasks=("same",), sources=(first.file_name, second.file_name),
+                  options=options, questions={"same": question.question_id}, right=right)
+    return trial, [question]

@@ -1,0 +1,48 @@
+"""Questions about small clips that a browser plays, each of another colour."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import imageio_ffmpeg
+
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.question import Question, write_questions
+from mimegen.evaluation.templates import read_templates
+from questions_rows import library_rows, written
+
+ACTIONS = ("archery", "basketball_shot", "bowling", "driving", "fishing", "golf_swing",
+           "playing_violin", "soccer_shot", "tai_chi", "typing_on_keyboard", "writing", "boxing")
+VARIANTS = ("base+blank@0", "base+aligned@0", "adversarial+blank@0")
+SECONDS = 0.4
+
+
+@dataclass(frozen=True)
+class Made:
+    """A file of questions beside its clips, and what it holds."""
+
+    file: Path
+    questions: list[Question]
+
+
+def asked_questions(out: Path, format_: str = "mc", actions: tuple[str, ...] = ACTIONS,
+                    variants: tuple[str, ...] = VARIANTS, seconds: float = SECONDS) -> Made:
+    """Questions about these actions with clips of a coloured square that moves."""
+    rows = library_rows(variants, actions)
+    written(out, rows)
+    (out / "clips").mkdir(exist_ok=True)
+    for number, row in enumerate(rows):
+        make_clip(out / row.file_name, number, seconds)
+    questions = questions_of(rows, Request(format_, "label", "zero-shot",
+                                           read_templates(format_, None)))
+    file = out / f"questions-{format_}.jsonl"
+    write_questions(file, questions)
+    return Made(file, questions)
+
+
+def make_clip(path: Path, number: int, seconds: float = SECONDS) -> None:
+    color = f"0x{(number * 2654435761) % 0xffffff:06x}"
+    subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-y", "-f", "lavfi", "-i",
+         f"color={color}:s=160x90:r=25:d={seconds}", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+         "-preset", "ultrafast", "-movflags", "+faststart", path], check=True)

@@ -62,12 +62,10 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
 
 def _tell_repeats(study: Study) -> None:
     """Say where people meet the same options again, for there they may answer by elimination."""
-    if not any(study.trials[name].options for name in study.lists[0] if "choice"
-               in study.trials[name].tasks):
-        return
-    most = max(max(Counter(tuple(sorted(study.trials[name].options)) for name in names).values())
-               for names in study.lists)
-    if most > 1:
+    lists = [[study.trials[name] for name in names] for names in study.lists]
+    most = max(max(Counter(tuple(sorted(trial.options)) for trial in trials).values())
+               for trials in lists)
+    if "choice" in lists[0][0].tasks and most > 1:
         click.echo(f"one person meets the same options up to {most} times; without"
                    " repeat_options: true, never")
 

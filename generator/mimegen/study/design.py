@@ -6,7 +6,7 @@ different people, for whoever meets the same options again answers by eliminatio
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import ceil
 
@@ -28,14 +28,18 @@ def by_action(questions: Sequence[Question]) -> dict[str, Takes]:
             for action, takes in sorted(found.items())}
 
 
-def single_lists(actions: Mapping[str, Takes], settings: Settings, seed: int
+def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings, seed: int
                  ) -> list[list[Question]]:
-    """Return lists of questions about one clip each; the first ones hold every action once."""
+    """Return lists of questions about one clip each; the first ones hold every action once.
+
+    ``chooses`` says that people see the questions' options.
+    """
     most_takes = max(len(takes) for takes in actions.values())
     variants = max(len(take) for takes in actions.values() for take in takes)
     rows = [_in_line({action: takes[turn % len(takes)] for action, takes in actions.items()}, seed)
             for turn in range(most_takes)]
-    parts = max(_parts(row, settings) for row in rows)
+    apart = chooses and not settings.repeat_options
+    parts = max(_parts(row, apart, settings.trials) for row in rows)
     return [[take[(place // parts + turn) % len(take)]
              for place, take in enumerate(row) if place % parts == part]
             for turn in range(variants) for row in rows for part in range(parts)]
@@ -50,11 +54,10 @@ def _in_line(takes: Mapping[str, list[Question]], seed: int) -> list[list[Questi
     return [takes[action] for group in shared.values() for action in group]
 
 
-def _parts(row: Sequence[list[Question]], settings: Settings) -> int:
-    """Return how many people share the actions."""
-    options = Counter(tuple(sorted(take[0].options)) for take in row if take[0].options)
-    apart = 1 if settings.repeat_options else max(options.values(), default=1)
-    return max(apart, ceil(len(row) / (settings.trials or len(row))))
+def _parts(row: Sequence[list[Question]], apart: bool, trials: int | None) -> int:
+    """Return how many people share the actions; as many as share options, where ``apart``."""
+    options = Counter(tuple(sorted(take[0].options)) for take in row)
+    return max(max(options.values()) if apart else 1, ceil(len(row) / (trials or len(row))))
 
 
 def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> list[list[Pair]]:
@@ -89,7 +92,7 @@ def _pairs(triple: Sequence[list[Question]], turn: int, role: int, place: int) -
 def _triples(clips: Mapping[str, list[Question]], seed: int) -> list[tuple[str, ...]]:
     """Return actions by threes of different groups; what does not come out even is left out."""
     left = _shuffled(sorted(clips), seed, "triples")
-    triples = []
+    triples: list[tuple[str, ...]] = []
     while found := next((three for three in combinations(left, 3) if _differ(three, clips)), None):
         triples.append(found)
         left = [action for action in left if action not in found]

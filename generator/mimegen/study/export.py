@@ -35,7 +35,6 @@ class Saved(Sent):
 
     study: str
     rater: Id
-    list: int
     ids: Ids
     order: list[str]
     answers: dict[str, Any]
@@ -98,8 +97,9 @@ def answer_lines(study: Study, person: Person) -> Iterator[dict[str, Any]]:
     counted = [name for name in person.order if name not in study.practice]
     for place, name in enumerate(counted, 1):
         response = person.responses.get(name)
-        for task in study.trials[name].tasks if response else ():
-            yield _line(study, person, name, place, task, response.answers.get(task))
+        if response is not None:
+            for task in study.trials[name].tasks:
+                yield _line(study, person, name, place, task, response.answers.get(task))
 
 
 def _line(study: Study, person: Person, name: str, place: int, task: Task,

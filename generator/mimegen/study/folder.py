@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 
@@ -22,7 +23,7 @@ class Study(Strict):
     Trials have names that cannot be guessed: they depend on ``secret``.
     """
 
-    study_version: int = Field(STUDY_VERSION, ge=1, le=STUDY_VERSION)
+    study_version: Annotated[int, Field(ge=1, le=STUDY_VERSION)] = STUDY_VERSION
     secret: str = Field(min_length=32)
     seed: int
     settings: Settings

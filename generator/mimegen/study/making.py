@@ -77,7 +77,7 @@ def _study(questions: Sequence[Question], tasks: tuple[Task, ...], request: Requ
                  for pairs in pair_lists(rest, settings, seed)]
     else:
         lists = [[book.name(trial_of(one, tasks, settings)) for one in ones]
-                 for ones in single_lists(rest, settings, seed)]
+                 for ones in single_lists(rest, "choice" in tasks, settings, seed)]
     study = Study(secret=secret, seed=seed, settings=settings, trials=book.trials,
                   practice=tuple(practice), golden=tuple(golden),
                   lists=tuple(tuple(names) for names in lists))

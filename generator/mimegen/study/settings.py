@@ -10,6 +10,7 @@ from mimegen.base.yaml_file import Finite, Strict, YamlFile
 Task = Literal["free", "choice", "same", "ratings"]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Rating = Annotated[Finite, Field(ge=0, le=100)]
 DEFAULTS = Path(__file__).with_name("study.yaml")
 
 
@@ -55,7 +56,7 @@ class Golden(Strict):
     """A clip whose answer is known; ``expected`` are experts' ratings by slider."""
 
     sample_id: str
-    expected: dict[str, Annotated[Finite, Field(ge=0, le=100)]] = {}
+    expected: dict[str, Rating] = Field(default_factory=dict)
 
 
 class Words(Strict):

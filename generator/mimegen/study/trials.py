@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import Field
+
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Strict
@@ -33,7 +35,7 @@ class Trial(Strict):
     options: tuple[str, ...] = ()
     told: str | None = None
     right: int | None = None
-    expected: dict[str, tuple[float, float]] = {}
+    expected: dict[str, tuple[float, float]] = Field(default_factory=dict)
 
 
 def parse_tasks(text: str | None, questions: Sequence[Question], source: Path) -> tuple[Task, ...]:

@@ -109,7 +109,7 @@ class BrowserKeeping {
     const wanted = Number(new URLSearchParams(location.search).get("list"));
     const list = Number.isInteger(wanted) && wanted > 0 && wanted <= STUDY.lists.length
       ? wanted - 1 : below(STUDY.lists.length);
-    this.kept = { study: STUDY.study, rater: "rater-" + hex(4), list, ids: idsFromAddress(),
+    this.kept = { study: STUDY.study, rater: "rater-" + hex(4), ids: idsFromAddress(),
                   order: [...STUDY.practice, ...shuffled(STUDY.lists[list])], answers: {} };
     memory.write(this.kept);
     return this.state();

@@ -5,8 +5,9 @@ import shutil
 import signal
 import socket
 import sqlite3
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -59,13 +60,20 @@ def exported(folder: Path, target: Path, *more: object) -> list[dict[str, Any]]:
     return [json.loads(line) for line in target.read_text().splitlines()]
 
 
+def patiently(ask: Callable[..., tuple[int, Any]], *what: Any) -> Any:
+    """Ask as the page does: again, where the server says that it is too much at a time."""
+    while (reply := ask(*what))[0] == 429:
+        time.sleep(1)
+    assert reply[0] == 200, reply
+    return reply[1]
+
+
 def test_fifty_people_at_once_lose_nothing_and_are_spread_evenly(own_folder, tmp_path):
     def take_part(number: int) -> tuple[str, int]:
         state = server.begin(PROLIFIC_PID=f"person{number}")
         for trial in state["trials"]:
-            status, said = server.answer(state, trial, number % 2)
-            assert (status, said) == (200, {"stored": trial["id"]})
-        assert server.post("finish", {"session": state["session"]})[0] == 200
+            assert patiently(server.answer, state, trial, number % 2) == {"stored": trial["id"]}
+        assert patiently(server.post, "finish", {"session": state["session"]})["code"] == "ABC"
         return state["session"], len(state["trials"])
 
     with serving(own_folder) as server, ThreadPoolExecutor(50) as pool:
@@ -116,7 +124,7 @@ def test_a_killed_server_has_every_answer_that_it_acknowledged(own_folder, tmp_p
 
 def test_the_first_answer_stays_and_a_session_goes_on_where_it_was(server, folder):
     state = server.begin()
-    first, second = state["trials"][:2]
+    first = state["trials"][0]
     assert server.answer(state, first, 0)[0] == 200
     assert server.answer(state, first, 1)[0] == 200
     status, again = server.post("session", {"session": state["session"]})
@@ -182,7 +190,8 @@ def test_what_is_private_cannot_be_fetched(server, path):
 def test_clips_come_in_parts_as_safari_asks_for_them(server):
     clip = server.begin()["trials"][0]["clips"][0]
     status, headers, whole = server.get(clip)
-    assert (status, headers["content-type"], headers["accept-ranges"]) == (200, "video/mp4", "bytes")
+    assert (status, headers["content-type"]) == (200, "video/mp4")
+    assert headers["accept-ranges"] == "bytes"
     status, headers, part = server.get(clip, range="bytes=0-1")
     assert (status, part) == (206, whole[:2])
     assert headers["content-range"] == f"bytes 0-1/{len(whole)}"

@@ -7,12 +7,15 @@ class Clips {
   constructor(jsPsych) {
     this.api = jsPsych.pluginAPI;
     this.loading = new Map();
+    // Pages that were opened as a file may not read other files; their clips play as they are.
+    this.asFile = location.protocol === "file:";
   }
 
   // Resolves to an address of the loaded clip; of the clip itself where it cannot be loaded ahead.
   load(clip) {
     if (!this.loading.has(clip)) {
       this.loading.set(clip, new Promise(resolve => {
+        if (this.asFile) return resolve(clip);
         const loaded = () => resolve(this.api.getVideoBuffer(clip));
         this.api.preloadVideo([clip], loaded, () => {}, () => resolve(clip));
       }));

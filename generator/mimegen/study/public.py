@@ -58,7 +58,7 @@ def _wording(settings: Settings) -> dict[str, Any]:
              "end_saved", "full")
     return {
         **{name: inline(getattr(settings, name)) for name in texts},
-        "consent": as_html(settings.consent),
+        "hint": inline(settings.ratings.hint), "consent": as_html(settings.consent),
         "instructions": [as_html(page) for page in settings.instructions],
         "sliders": [{key: inline(text) for key, text in slider.model_dump().items()}
                     for slider in settings.ratings.sliders],

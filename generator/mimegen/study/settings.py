@@ -41,6 +41,7 @@ class RatingWords(Strict):
     """What raters are told, ``{action}`` being the action, and what they rate."""
 
     ask: Text
+    hint: Text
     sliders: Annotated[tuple[Slider, ...], Field(min_length=1, max_length=8)]
 
     @field_validator("sliders")

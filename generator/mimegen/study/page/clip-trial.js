@@ -216,9 +216,11 @@ const TASKS = {
   choice: CHOICE,
   same: CHOICE,
   ratings: {
-    html: () => STUDY.sliders.map(slider => `<label class="slider"><span>${slider.ask}</span>
+    html: () => `<p class="hint">${STUDY.hint}</p><div class="sliders">` + STUDY.sliders.map(slider => `<label class="slider">
+      <span>${slider.ask}</span>
       <input type="range" min="0" max="100" step="1" value="50" name="${slider.name}"
-      class="untouched"><small><i>${slider.low}</i><i>${slider.high}</i></small></label>`).join(""),
+      class="untouched"><small><i>${slider.low}</i><i>${slider.high}</i></small></label>`).join("")
+      + "</div>",
     // A slider counts once it was moved, or set where it stands.
     start: (form, enable) => {
       const touch = event => {

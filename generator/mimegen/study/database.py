@@ -48,9 +48,7 @@ class Database:
     Raises RequestError at the start where the file is damaged or another study's.
     """
 
-    def __init__(self, path: Path, study: str, create: bool = True) -> None:
-        if not create and not path.exists():
-            raise RequestError(f"{path}: there are no answers yet; mimegen study serve writes them")
+    def __init__(self, path: Path, study: str) -> None:
         self.path = path
         self._lock = Lock()
         try:

@@ -2,8 +2,9 @@
 
 import hashlib
 import hmac
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
@@ -44,19 +45,32 @@ def hidden_name(secret: str, *parts: str) -> str:
     return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()[:20]
 
 
-def read_study(folder: Path) -> Study:
-    """Read a study's key. Raises RequestError where a folder holds none, or one that is damaged."""
+def key_content(folder: Path) -> dict[str, Any]:
+    """Return what a study's key says, of whatever version.
+
+    Raises RequestError where a folder holds none, or one that is damaged.
+    """
     path = folder / PRIVATE / KEY
     try:
-        text = path.read_bytes()
+        content = json.loads(path.read_bytes())
     except OSError as problem:
         raise RequestError(f"{folder}: is no study ({path.relative_to(folder)}:"
                            f" {problem.strerror}); name the folder that mimegen study QUESTIONS"
                            " --out wrote") from problem
+    except (ValueError, RecursionError) as problem:
+        raise RequestError(f"{path}: is no key of a study; bring it back from a copy: without it"
+                           " answers say nothing") from problem
+    if not isinstance(content, dict) or not isinstance(content.get("secret"), str):
+        raise RequestError(f"{path}: is no key of a study; it has no secret")
+    return content
+
+
+def read_study(folder: Path) -> Study:
+    """Read a study's key. Raises RequestError as ``key_content``, and for another version's."""
     try:
-        return Study.model_validate_json(text)
+        return Study.model_validate_json(json.dumps(key_content(folder)))
     except ValidationError as problem:
         first = problem.errors()[0]
-        place = " ".join(map(str, first["loc"]))
-        raise RequestError(f"{path}: is no key of a study ({place + ': ' if place else ''}"
-                           f"{first['msg']}); make the study again, answers stay") from problem
+        raise RequestError(f"{folder / PRIVATE / KEY}: {' '.join(map(str, first['loc']))}:"
+                           f" {first['msg']}; make the study again in the same folder, answers stay"
+                           ) from problem

@@ -18,7 +18,7 @@ from mimegen.study.folder import (
     QUESTIONS,
     Study,
     hidden_name,
-    read_study,
+    key_content,
 )
 from mimegen.study.known import Asked, golden_trial, keep_apart, practice_trial
 from mimegen.study.public import study_script
@@ -106,18 +106,14 @@ class _Book:
 
 def _secret(out: Path) -> str:
     """Return the secret of the study that is there; a new one where there is none."""
-    if (out / PRIVATE / KEY).exists():
-        return read_study(out).secret
-    return secrets.token_hex(32)
+    return str(key_content(out)["secret"]) if (out / PRIVATE / KEY).exists() \
+        else secrets.token_hex(32)
 
 
 def _refuse_other_design(out: Path, study: Study) -> None:
     """Raise RequestError where answers would be left to trials that are no more."""
-    if not (out / PRIVATE / ANSWERS).exists():
-        return
-    before = read_study(out)
-    if (before.trials, before.lists, before.golden, before.practice, before.seed) != (
-            study.trials, study.lists, study.golden, study.practice, study.seed):
+    design = study.model_dump(mode="json", exclude={"settings"})
+    if (out / PRIVATE / ANSWERS).exists() and key_content(out) | design != key_content(out):
         raise RequestError(f"{out}: people have begun this study, and it would ask something else"
                            " now; name another folder (wording alone may change)")
 

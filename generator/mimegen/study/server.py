@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -98,7 +99,7 @@ class Desk:
                 return JSONResponse(await run_in_threadpool(handle, content, address))
             except sqlite3.Error as problem:
                 print(f"mimegen: {self.database.path}: {problem}; answers are not acknowledged"
-                      " until it can be written", flush=True)
+                      " until it can be written", file=sys.stderr)
                 raise HTTPException(503, "cannot be stored now") from problem
 
         return endpoint

@@ -71,7 +71,8 @@ def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> l
     variants = min(len(clips[action]) for triple in triples for action in triple)
     if variants < 2:
         raise RequestError("same needs two clips of every action; render another variant")
-    parts = ceil(2 * len(triples) / (settings.trials or 2 * len(triples)))
+    at_once = max((settings.trials or 2 * len(triples)) // 2, 1)
+    parts = ceil(len(triples) / at_once)
     return [[pair for place, triple in enumerate(triples) if place % parts == part
              for pair in _pairs([clips[action] for action in triple], turn, role, place)]
             for turn in range(variants) for role in range(3) for part in range(parts)]

@@ -59,8 +59,9 @@ class Server:
 
 def response_to(trial: dict[str, Any], option: int = 0) -> dict[str, Any]:
     """What a page sends of a trial."""
-    values = {"free": {"text": "rowing a boat"}, "choice": {"option": option},
-              "same": {"option": option}, "ratings": {"ratings": RATINGS}}
+    values: dict[str, dict[str, Any]] = {
+        "free": {"text": "rowing a boat"}, "choice": {"option": option},
+        "same": {"option": option}, "ratings": {"ratings": RATINGS}}
     rest = {"rt_ms": 900, "replays": 0, "timed_out": False}
     return {"answers": {task: values[task] | rest for task in trial["tasks"]}, "left": 0}
 

@@ -232,8 +232,9 @@ def test_what_is_no_clip_is_refused(made, tmp_path):
 
 def response(study: Study, name: str, **answer: Any) -> dict[str, Any]:
     """An answer to every task of a trial."""
-    values = {"free": {"text": "rowing a boat"}, "choice": {"option": 1}, "same": {"option": 1},
-              "ratings": {"ratings": dict.fromkeys(SLIDERS, 40)}}
+    values: dict[str, dict[str, Any]] = {
+        "free": {"text": "rowing a boat"}, "choice": {"option": 1}, "same": {"option": 1},
+        "ratings": {"ratings": dict.fromkeys(SLIDERS, 40)}}
     rest = {"rt_ms": 900, "replays": 1, "timed_out": False}
     return {"answers": {task: {**values[task], **rest, **answer}
                         for task in study.trials[name].tasks}}

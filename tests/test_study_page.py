@@ -17,13 +17,20 @@ from study_server import Server, serving
 from test_study import settings_file
 
 try:
-    from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+    from playwright.sync_api import (
+        Browser,
+        Error,
+        Page,
+        ViewportSize,
+        expect,
+        sync_playwright,
+    )
 except ImportError:
     pytest.skip("needs a browser: pip install 'mimegen[browser]'", allow_module_level=True)
 
-DESKTOP = {"width": 1280, "height": 800}
-PHONE = {"width": 375, "height": 667}
-SMALL_PHONE = {"width": 320, "height": 568}
+DESKTOP: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 375, "height": 667}
+SMALL_PHONE: ViewportSize = {"width": 320, "height": 568}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +68,7 @@ def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Open an address in a window of its own; whatever goes wrong in it fails the test."""
     contexts, problems = [], []
 
-    def opens(address: str, size: dict[str, int] = DESKTOP, **more: Any) -> Page:
+    def opens(address: str, size: ViewportSize = DESKTOP, **more: Any) -> Page:
         touch = size["width"] < 600
         context = browser.new_context(viewport=size, has_touch=touch, is_mobile=touch, **more)
         contexts.append(context)

@@ -70,13 +70,13 @@ def patiently(ask: Callable[..., tuple[int, Any]], *what: Any) -> Any:
 
 def test_fifty_people_at_once_lose_nothing_and_are_spread_evenly(own_folder, tmp_path):
     def take_part(number: int) -> tuple[str, int]:
-        state = server.begin(PROLIFIC_PID=f"person{number}")
+        state = host.begin(PROLIFIC_PID=f"person{number}")
         for trial in state["trials"]:
-            assert patiently(server.answer, state, trial, number % 2) == {"stored": trial["id"]}
-        assert patiently(server.post, "finish", {"session": state["session"]})["code"] == "ABC"
+            assert patiently(host.answer, state, trial, number % 2) == {"stored": trial["id"]}
+        assert patiently(host.post, "finish", {"session": state["session"]})["code"] == "ABC"
         return state["session"], len(state["trials"])
 
-    with serving(own_folder) as server, ThreadPoolExecutor(50) as pool:
+    with serving(own_folder) as host, ThreadPoolExecutor(50) as pool:
         taken = list(pool.map(take_part, range(50)))
     assert len({token for token, _ in taken}) == 50
     database = sqlite3.connect(own_folder / "private" / "answers.sqlite")
@@ -96,22 +96,22 @@ def test_a_killed_server_has_every_answer_that_it_acknowledged(own_folder, tmp_p
     acknowledged: list[tuple[str, str]] = []
 
     def take_part(number: int) -> None:
-        state = server.begin()
+        state = host.begin()
         for trial in state["trials"]:
             try:
-                status, _ = server.answer(state, trial)
+                status, _ = host.answer(state, trial)
             except OSError:
                 return
             if status == 200:
                 acknowledged.append((state["session"], trial["id"]))
             if len(acknowledged) == 40:
-                server.kill()
+                host.kill()
 
-    server = Server(own_folder)
+    host = Server(own_folder)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(take_part, range(8)))
     assert len(acknowledged) >= 40
-    assert server.process.returncode == -signal.SIGKILL
+    assert host.process.returncode == -signal.SIGKILL
     with serving(own_folder) as again:
         for token in {token for token, _ in acknowledged}:
             status, state = again.post("session", {"session": token})
@@ -257,7 +257,7 @@ def test_lists_of_those_who_left_are_given_again_and_a_full_study_says_so(tmp_pa
 
     def begin(now: float, most: int | None = None) -> int | None:
         session = database.begin(Ids(), screen, 3, most, now)
-        return session and session.list
+        return session.list if session else None
 
     with Database(tmp_path / "a.sqlite", "s") as database:
         assert [begin(0), begin(1), begin(2), begin(3)] == [0, 1, 2, 0]

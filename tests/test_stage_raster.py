@@ -306,6 +306,14 @@ def test_without_opengl_one_line_names_the_packages(monkeypatch) -> None:
     assert "libegl1" in text and "libgl1-mesa-dri" in text and "\n" not in text
 
 
+@pytest.mark.parametrize(("number", "said"), [("97", "OpenGL does not start"), ("x", "number")])
+def test_a_gpu_that_is_not_there_is_said_in_one_line(monkeypatch, number: str, said: str) -> None:
+    monkeypatch.setenv("MIMEGEN_OPENGL_DEVICE", number)
+    with pytest.raises(RequestError) as told:
+        open_context()
+    assert said in str(told.value) and "\n" not in str(told.value)
+
+
 ROOM = {
     "sky": {"zenith": "#3f7fca", "horizon": "#b9d8ee", "ground": "#808080", "strength": 0.6},
     "sun": {"strength": 2.0, "size_deg": 2.0},

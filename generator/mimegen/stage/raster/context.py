@@ -7,6 +7,9 @@ import moderngl
 
 from mimegen.base.errors import RequestError
 
+# The environment's name for the number of the GPU to draw on, as EGL counts them.
+DEVICE = "MIMEGEN_OPENGL_DEVICE"
+
 
 def open_context(threads: int = 0) -> moderngl.Context:
     """Return an OpenGL 3.3 context without a window, on a GPU or in software (Mesa's llvmpipe).
@@ -17,8 +20,9 @@ def open_context(threads: int = 0) -> moderngl.Context:
     """
     if threads:
         os.environ.setdefault("LP_NUM_THREADS", str(threads))
+    backend = _backend()
     try:
-        context = moderngl.create_context(require=330, standalone=True, **_backend())
+        context = moderngl.create_context(require=330, standalone=True, **backend)
     except Exception as problem:
         reason = " ".join(str(problem).split())
         raise RequestError(
@@ -47,5 +51,13 @@ def is_sound(context: moderngl.Context) -> bool:
 
 
 def _backend() -> dict[str, Any]:
-    """Return what makes moderngl take EGL, which needs no display, where there is EGL."""
-    return {"backend": "egl"} if os.name == "posix" and os.uname().sysname == "Linux" else {}
+    """Return what makes moderngl take EGL, which needs no display, where there is EGL.
+
+    Of several GPUs it takes the one whose number the environment names.
+    """
+    if os.name != "posix" or os.uname().sysname != "Linux":
+        return {}
+    number = os.environ.get(DEVICE, "0")
+    if not number.isdecimal():
+        raise RequestError(f"{DEVICE}={number}: expected the number of an EGL device, from 0")
+    return {"backend": "egl", "device_index": int(number)}

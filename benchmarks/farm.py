@@ -4,9 +4,10 @@
                               [--config tiny]
 
 Each take is rendered in MIME's ten variants. Ray's workers are on pretended machines of one core
-each, on this one. Overhead is what the workers' time is longer than their tasks' in all, from the
-first task that began to the last that ended, and in parentheses from the command to its end, with
-planning, bodies and Blender's start.
+each, on this one; slurm:2 asks the Slurm that SLURM_CONF names (tests/slurm_cluster.py starts one).
+Overhead is what the workers' time is longer than their tasks' in all, from the first task that
+began to the last that ended, and in parentheses from the command to its end, with planning, bodies
+and Blender's start.
 """
 
 import argparse
@@ -87,8 +88,8 @@ def nodes(count: int) -> Iterator[str]:
 def measured(farm: str, out: Path, request: list[str]) -> Measured:
     """Render once on a farm such as ``ray:4``."""
     kind, _, workers = farm.partition(":")
-    if kind == "local":
-        return run(farm, out, [*request, "--workers", workers])
+    if kind in ("local", "slurm"):
+        return run(farm, out, [*request, "--farm", kind, "--workers", workers])
     with nodes(int(workers)) as address:
         return run(farm, out, [*request, "--farm", "ray", "--address", address])
 

@@ -1,17 +1,18 @@
 """Logs as the packages write them: real ones of tests/data/harness_logs, and others made alike."""
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from backports.zstd import zipfile
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.answers import Answer, read_answers
-from mimegen.evaluation.question import Question, write_questions
+from mimegen.evaluation.question import Question, read_questions, write_questions
 
+REAL = Path(__file__).parent / "data" / "harness_logs"
 QUESTIONS = [Question.model_validate({
     "question_id": f"q{number}", "sample_id": f"s{number}", "action": "boxing",
     "variant": "base+blank@0", "format": "mc", "prompt": "What?",
@@ -36,8 +37,8 @@ def inspect_json(path: Path) -> Path:
     return path
 
 
-def inspect_eval(path: Path, whole: bool = True) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+def inspect_eval(path: Path, whole: bool = True, method: int = zipfile.ZIP_ZSTANDARD) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("_journal/start.json", json.dumps(HEADER))
         for one in (sample(0, "A"), sample(1, PARTS), FAILED):
             archive.writestr(f"samples/{one['id']}_epoch_1.json", json.dumps(one))
@@ -64,6 +65,23 @@ def said(answers: list[Answer]) -> set[tuple[str, str, str]]:
 def test_an_eval_file_of_inspect_is_read_also_where_its_run_was_interrupted(tmp_path, whole):
     found = read_answers([inspect_eval(tmp_path / "log.eval", whole)], QUESTIONS)
     assert said(found) == {("q0", "openai/m", "A"), ("q1", "openai/m", "A")}
+
+
+def test_an_older_eval_file_is_read_too(tmp_path):
+    path = inspect_eval(tmp_path / "log.eval", method=zipfile.ZIP_DEFLATED)
+    assert len(read_answers([path], QUESTIONS)) == 2
+
+
+@pytest.mark.parametrize("name", ["inspect-mc.json", "inspect-mockllm-mc.eval",
+                                  "lmms-eval-mc_samples_mimegen_mc.jsonl"])
+def test_logs_that_the_packages_wrote_themselves_answer_every_question(name):
+    if not (REAL / name).is_file():
+        pytest.skip(f"{name} does not lie in tests/data/harness_logs")
+    asked = read_questions(REAL / "questions-mc.jsonl")
+    found = read_answers([REAL / name], asked)
+    assert {one.question.question_id for one in found} == {one.question_id for one in asked}
+    assert len({one.model for one in found}) == 1
+    assert all(one.output for one in found)
 
 
 def test_a_json_log_of_inspect_is_read_and_failed_samples_are_no_answers(tmp_path):

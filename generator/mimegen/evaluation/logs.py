@@ -1,17 +1,19 @@
 """Logs of harnesses as answers: Inspect's .eval and .json, samples of lmms-eval.
 
 Written from what the packages write: Inspect keeps a log as one JSON document, or as a zip archive
-of ``header.json`` and ``samples/*.json``; lmms-eval has a line for each sample, without its
-document, so that the question is told by what a task's ``process_results`` keeps.
+of ``header.json`` and ``samples/*.json``, compressed by Zstandard, which Python's own zipfile reads
+from 3.14; lmms-eval has a line for each sample, without its document, so that the question is told
+by what a task's ``process_results`` keeps.
 """
 
 import json
-import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from backports.zstd import ZstdError, zipfile
 
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.question import json_lines
@@ -75,11 +77,9 @@ def _inspect_archive(path: Path) -> Iterator[Said]:
                                             [_member(archive, name, path)])
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as problem:
+    except (zipfile.BadZipFile, zlib.error, ZstdError, EOFError, KeyError, NotImplementedError,
+            RuntimeError) as problem:
         raise RequestError(f"{path}: is no whole log of Inspect ({problem})") from problem
-    except NotImplementedError as problem:
-        raise RequestError(f"{path}: is compressed in a way that this Python does not read; run"
-                           " inspect log convert --to json") from problem
 
 
 def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Json:

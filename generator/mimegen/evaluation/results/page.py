@@ -11,6 +11,7 @@ from mimegen.base.files import publish
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
+from mimegen.evaluation.scoring import THRESHOLDS
 
 Table = dict[str, Any]
 METHOD = (
@@ -58,7 +59,8 @@ def _free_method(content: Table) -> str:
     said = content["similarity"]
     if said.startswith("judge"):
         return f"Free answers were judged by the {said}."
-    return f"Free answers are right from a similarity to any label that {said} has its mark at."
+    return (f"Free answers are right from a similarity to any label of {THRESHOLDS[said]:g}"
+            f" ({said}).")
 
 
 def _summary(content: Table) -> str:
@@ -143,8 +145,8 @@ def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:
 def _share(share: Table | None) -> str:
     if share is None:
         return ""
-    return (f"{_percent(share['accuracy'])} {_span(share['by_action'])}"
-            f" {_span(share['bootstrap'])}, n = {share['answered']}")
+    said = (_percent(share["accuracy"]), _span(share["by_action"]), _span(share["bootstrap"]))
+    return f"{' '.join(filter(None, said))}, n = {share['answered']}"
 
 
 def _percent(value: float | None) -> str:

@@ -2,11 +2,13 @@
 
 import io
 import json
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import imageio_ffmpeg
 import numpy as np
 import pytest
 from PIL import Image
@@ -16,6 +18,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.evaluation.exports.coco import run_lengths
 from mimegen.evaluation.exports.exporting import export
+from mimegen.evaluation.sampling import write_frames
 from mimegen.manifest.file import add_rows, typed_row
 
 PERSONS = 2
@@ -99,6 +102,15 @@ def test_shards_hold_clips_rows_and_truth_and_no_time(truth, tmp_path):
         packed = archive.extractfile(f"{stem}.mask.zip")
         assert packed is not None
         assert len(ZipFile(io.BytesIO(packed.read())).namelist()) == FRAMES
+
+
+def test_every_frame_of_a_long_clip_is_written(tmp_path):
+    clip = tmp_path / "long.mp4"
+    subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
+                    "testsrc2=size=64x36:rate=30", "-frames:v", "150", clip], check=True)
+    wanted = [*range(120), 130, 149]
+    files = write_frames(clip, wanted, tmp_path / "frames", "jpeg")
+    assert [int(file.stem) for file in files] == wanted
 
 
 def test_clips_without_keypoints_and_truth_that_is_gone_are_refused(truth, tmp_path):

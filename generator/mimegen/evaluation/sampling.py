@@ -132,10 +132,17 @@ def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
     return sorted(folder.iterdir())
 
 
+def _rows(frames: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and last of each row of numbers that follow one another."""
+    firsts = [one for one in frames if one - 1 not in frames]
+    return list(zip(firsts, [one for one in frames if one + 1 not in frames], strict=True))
+
+
 def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[int, int] | None
                  ) -> list[Path]:
     """Return files of frames; the whole picture is in ``size``, with black bars where need be."""
-    wanted = "+".join(f"eq(n\\,{number})" for number in frames)
+    # ffmpeg takes at most a hundred terms, so frames in a row are one.
+    wanted = "+".join(f"between(n\\,{first}\\,{last})" for first, last in _rows(frames))
     filters = [f"select={wanted}"]
     if size is not None:
         w, h = size

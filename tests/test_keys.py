@@ -75,7 +75,7 @@ assert keys() == before
 print(json.dumps([before, after]))
 """
 KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault", "shot", "still",
-         "clip", "showing", "drawn_shot", "drawn_still", "display"}
+         "clip", "showing", "drawn_shot", "drawn_still", "display", "altering"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
@@ -108,6 +108,7 @@ EXACTLY = {
     "choreography/perform.py": {"score"},
     "retarget/feet.py": {"performance"},
     "retarget/performing.py": {"performance"},
+    "library/altering.py": {"altering"},
     "pointlight/filming.py": {"display"},
     "stage/blender/materials.py": {"shot"},
     "stage/framing.py": {"shot", "drawn_shot", "display"},

@@ -113,8 +113,14 @@ def _joints(motion: Motion) -> Iterator[Finding]:
         yield from _worst("twist", f"{side} forearm", twist, TWIST_LIMIT_DEG, "degrees", fps)
         bend = wrist_angle(lower, hand, sign)
         yield from _worst("wrist", f"{side} wrist", bend, WRIST_LIMIT_DEG, "degrees", fps)
+    yield from too_fast(motion)
+
+
+def too_fast(motion: Motion) -> Iterator[Finding]:
+    """Yield the joint that turns fastest, where it turns faster than people can."""
     if motion.frames < 2:
         return
+    fps = motion.fps
     turns = quaternions.multiply(
         quaternions.conjugate(motion.rotations[:-1]), motion.rotations[1:]
     )

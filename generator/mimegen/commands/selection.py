@@ -1,21 +1,24 @@
 """What is to be made: the options that render, plan and others share, and what they stand for."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import library_option, reading_options, seed_range, style_option
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
-from mimegen.library.catalogue import Catalogue
+from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.take import Take
 from mimegen.library.takes import SeededTakes, library_take, user_take
 from mimegen.plan.passes import WantedPasses
+from mimegen.plan.permute.declaration import read_spec
+from mimegen.plan.permute.planned import permuted_plan
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import GROUPS, MIME, parse_variants
 from mimegen.readers import ReadOptions
@@ -49,6 +52,8 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def wrapped(*args: Any, **given: Any) -> int:
+        if given["permutations"] is not None:
+            _refuse_what_is_declared(click.get_current_context())
         selected = {name: given.pop(name) for name in _NAMES}
         farm = given.get("settings", FarmSettings())
         return command(*args, **given, selection=_selected(**selected, farm=farm))
@@ -62,6 +67,9 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
 _OPTIONS = (
     click.option("--action", "actions", metavar="A[,B]|all",
                  help="Actions by id, label or alias."),
+    click.option("--permutations", type=_FILE, metavar="SPEC.jsonl",
+                 help="Clips that mimegen permute declared; nothing else is said of them, but"
+                      " --config for a look in another one."),
     click.option("--motion", type=_FILE, metavar="FILE",
                  help="Your own motion capture (BVH, FBX, C3D, AMC) instead of an action."),
     click.option("--partner", type=_FILE, metavar="FILE",
@@ -99,13 +107,16 @@ _OPTIONS = (
     click.option("--passes-from", type=click.Choice(ENGINES), default=ENGINES[0],
                  show_default=True, help="What looks for passes."),
 )
-_NAMES = ("actions", "motion", "partner", "labels", "aligned", "misaligned", "licence", "variants",
-          "character", "partner_character", "config", "take", "seeds", "set_seed", "faults",
-          "style", "device", "passes", "passes_from", "libraries", "reading")
+_NAMES = ("actions", "permutations", "motion", "partner", "labels", "aligned", "misaligned",
+          "licence", "variants", "character", "partner_character", "config", "take", "seeds",
+          "set_seed", "faults", "style", "device", "passes", "passes_from", "libraries", "reading")
+_BESIDE_PERMUTATIONS = ("permutations", "config", "device", "passes", "passes_from", "libraries",
+                        "reading")
 
 
 def _selected(
-    *, actions: str | None, motion: Path | None, partner: Path | None, labels: tuple[str, ...],
+    *, actions: str | None, permutations: Path | None, motion: Path | None,
+    partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
     seeds: range, set_seed: int | None, faults: tuple[str, ...], style: str | None, device: str,
@@ -114,8 +125,10 @@ def _selected(
 ) -> Selection:
     wanted = None if passes is None else WantedPasses.of(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
+    if permutations is not None:
+        return replace(_declared(catalogue, permutations, config, device, farm), passes=wanted)
     if (actions is None) == (motion is None):
-        raise RequestError("say either --action NAME or --motion FILE"
+        raise RequestError("say either --action NAME, --motion FILE or --permutations SPEC.jsonl"
                            f" (actions: {', '.join(catalogue.actions)})")
     if partner is not None and motion is None:
         raise RequestError("--partner needs --motion: both files are of one scene")
@@ -132,6 +145,32 @@ def _selected(
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")
     return Selection(plan, render_config, chosen, wanted, config == "auto")
+
+
+def _refuse_what_is_declared(context: click.Context) -> None:
+    """Raise RequestError where an option says again what a specification declares."""
+    said = [name for name in _NAMES if name not in _BESIDE_PERMUTATIONS
+            and context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if said:
+        option = {"actions": "action", "seeds": "seed", "labels": "label"}.get(said[0], said[0])
+        raise RequestError(f"--{option.replace('_', '-')}: --permutations declares its clips"
+                           " completely; leave one of the two out")
+
+
+def _declared(catalogue: Catalogue, path: Path, config: str, device: str, farm: FarmSettings
+              ) -> Selection:
+    """Return the plan of a specification, whose clips share an engine."""
+    declared = read_spec(path)
+    names = [config] if config != "auto" else list(dict.fromkeys(
+        one.declaration.config for one in declared))
+    found = [_config_and_device(catalogue, name, device, farm) for name in names]
+    if len({render_config.engine for render_config, _ in found}) > 1:
+        raise RequestError(f"{path}: declares clips of two engines, configs {', '.join(names)};"
+                           " part the lines in two files, or say --config")
+    render_config, chosen = found[0]
+    plan = permuted_plan(catalogue, declared, chosen.kind,
+                         render_config if config != "auto" else None)
+    return Selection(plan, render_config, chosen)
 
 
 def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: FarmSettings
@@ -160,10 +199,13 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,
                    style: str | None) -> Sequence[Take]:
-    if actions.strip() == "all":
-        entries = list(catalogue.actions.values())
-    else:
-        entries = [catalogue.action(name.strip()) for name in actions.split(",")]
-    takes = [library_take(entry, name, seeds[0], style) for entry in entries
+    takes = [library_take(entry, name, seeds[0], style) for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if take == "all" else [take])]
     return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
+
+
+def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
+    """Return the actions that ``A,B`` or ``all`` says. Raises RequestError for unknown ones."""
+    if actions.strip() == "all":
+        return list(catalogue.actions.values())
+    return [catalogue.action(name.strip()) for name in actions.split(",")]

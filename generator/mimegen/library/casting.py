@@ -9,6 +9,7 @@ from mimegen.base.files import content_key, file_hash
 from mimegen.characters.character import Performance
 from mimegen.faults.fault import Fault, FaultRecord
 from mimegen.faults.scene import FaultyScene, with_faults
+from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, seen, seen_key
 from mimegen.library.keys import fault_code, performance_code
@@ -67,7 +68,8 @@ class Casting:
         """
         characters = [body_of(member, store) for member in self.members]
         try:
-            return performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
+            scene = performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
+            return mirrored_scene(scene) if self.take.mirror else scene
         except RequestError as problem:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
 

@@ -40,6 +40,11 @@ def recording_code(suffixes: Collection[str]) -> str:
     return code_key("mimegen.readers", "mimegen.readers.partners", without=unused)
 
 
+def altering_code() -> str:
+    """Return the key of what mirrors performances and changes their tempo."""
+    return code_key("mimegen.library.altering")
+
+
 def performance_code() -> str:
     """Return the key of what brings motions onto characters, at a frame rate."""
     return code_key("mimegen.retarget.performing")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
+from mimegen.library.altering import at_rate
 from mimegen.library.keys import recording_code
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
@@ -37,7 +38,8 @@ class RecordedTake(Described):
     @cached_property
     def key(self) -> str:
         """What the motions depend on."""
-        return content_key(self._content, recording_code({file.suffix for file in self.files}))
+        return content_key(self._content, recording_code({file.suffix for file in self.files}),
+                           *self.altered_key)
 
     @cached_property
     def _content(self) -> str:
@@ -57,8 +59,8 @@ class RecordedTake(Described):
 
     @property
     def version(self) -> tuple[str, ...]:
-        """What files and how much of them is used, in short."""
-        return (self._content[:6],)
+        """What files and how much of them is used, in short, and what was altered."""
+        return (self._content[:6], *self.altered_words)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -78,10 +80,8 @@ class RecordedTake(Described):
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion at its own frame rate, with its joints by role."""
         recordings = self.recordings
-        if len(recordings) == 1:
-            return ((recordings[0].motion, recordings[0].roles),)
-        motions = placed_together(*recordings)
-        return tuple((motion, recording.roles)
+        motions = [recordings[0].motion] if len(recordings) == 1 else placed_together(*recordings)
+        return tuple((at_rate(motion, motion.fps * self.tempo), recording.roles)
                      for motion, recording in zip(motions, recordings, strict=True))
 
     @property

@@ -15,9 +15,10 @@ from mimegen.choreography.happenings import (
 )
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
+from mimegen.library.altering import at_rate
 from mimegen.library.keys import score_code
 from mimegen.library.take import RELAXED, Described, Source
-from mimegen.manifest.timeline import CueFacts, Interval
+from mimegen.manifest.timeline import CueFacts, Interval, retold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,8 @@ class ScoreTake(Described):
     @cached_property
     def key(self) -> str:
         """What the motions depend on."""
-        return content_key(file_hash(self.file), self.seed, self.style, score_code())
+        return content_key(file_hash(self.file), self.seed, self.style, score_code(),
+                           *self.altered_key)
 
     @property
     def hand_shape(self) -> str:
@@ -40,8 +42,8 @@ class ScoreTake(Described):
 
     @property
     def version(self) -> tuple[str, ...]:
-        """The seed and, where it was asked for, the style."""
-        return (f"seed{self.seed}",) if self.style is None else (f"seed{self.seed}", self.style)
+        """The seed and, where they were asked for, the style and what was altered."""
+        return (f"seed{self.seed}", *filter(None, [self.style]), *self.altered_words)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -65,8 +67,8 @@ class ScoreTake(Described):
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion at ``fps``, in one world."""
-        scene = perform_scene(self.score, self.seed, fps, self.style)
-        return tuple((motion, None) for motion in scene)
+        scene = perform_scene(self.score, self.seed, fps / self.tempo, self.style)
+        return tuple((at_rate(motion, fps), None) for motion in scene)
 
     @property
     def said(self) -> Happenings:
@@ -79,7 +81,8 @@ class ScoreTake(Described):
     def timeline(self) -> list[Interval]:
         """What happens, from when to when. Raises RequestError as ``said``."""
         cue = (self.labels[0], self.cue) if self.cue else None
-        return happenings(self.score, self.said, self.seed, self.style, cue)
+        return retold(happenings(self.score, self.said, self.seed, self.style, cue),
+                      self.mirror, self.tempo)
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mimegen.base.files import file_hash
+from mimegen.library.keys import altering_code
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
 
@@ -19,8 +20,8 @@ class Described:
     """What is said of a performance of an action.
 
     ``aligned`` and ``misaligned`` name backgrounds; None where nobody said, as of the semantic
-    group. ``file`` holds the
-    motion, or how to make it.
+    group. ``file`` holds the motion, or how to make it. ``tempo`` is how many times as fast it is
+    performed, ``mirror`` whether left and right are swapped.
     """
 
     action: str
@@ -33,6 +34,19 @@ class Described:
     licence: str
     semantic_group: str | None = None
     intentions: tuple[str, ...] = ()
+    tempo: float = 1.0
+    mirror: bool = False
+
+    @property
+    def altered_words(self) -> tuple[str, ...]:
+        """What was altered, in a clip's name; nothing, and no part of a key, where nothing was."""
+        tempo = () if self.tempo == 1 else (f"tempo{self.tempo:g}",)
+        return (*tempo, "mirrored") if self.mirror else tempo
+
+    @property
+    def altered_key(self) -> tuple[str, ...]:
+        """What keys say of it."""
+        return (*self.altered_words, altering_code()) if self.altered_words else ()
 
     def described(self) -> dict[str, Any]:
         """Return it for a manifest."""
@@ -41,6 +55,7 @@ class Described:
             "labels": list(self.labels), "semantic_group": self.semantic_group,
             "intentions": list(self.intentions), "licence": self.licence,
             "motion_file": self.file.name, "motion_sha256": file_hash(self.file),
+            **({"tempo": self.tempo, "mirrored": self.mirror} if self.altered_words else {}),
         }
 
 
@@ -78,6 +93,14 @@ class Take(Protocol):
     @property
     def seed(self) -> int:
         """Another seed is another take of a score; motion capture has 0."""
+
+    @property
+    def tempo(self) -> float:
+        """How many times as fast as it was performed or written."""
+
+    @property
+    def mirror(self) -> bool:
+        """Whether left and right are swapped once it is on its performers."""
 
     @property
     def hand_shape(self) -> str:

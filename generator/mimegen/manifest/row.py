@@ -52,6 +52,8 @@ class StimulusFacts(RowPart):
     render_config_name: str | None = None
     seed: int
     style: str | None = Field(None, description="how a score is performed; null for its own way")
+    tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
+    mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     fps: Number = Field(gt=0)
     frames: int = Field(ge=1)
     width: int = Field(ge=1, description="pixels")

@@ -11,6 +11,7 @@ from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
 from mimegen.plan.keys import clip_code, display_code, showing_code
+from mimegen.plan.permute.declaration import Permutation
 from mimegen.plan.shots import Shot
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.scenes import chosen_set
@@ -52,11 +53,12 @@ class ChosenBackground:
 
 @dataclass(frozen=True)
 class Clip:
-    """One finished video: a shot before a background."""
+    """One finished video: a shot before a background; perhaps declared as a permutation."""
 
     variant: Variant
     shot: Shot
     chosen: ChosenBackground
+    permutation: Permutation | None = None
 
     @property
     def background(self) -> Background:
@@ -67,6 +69,8 @@ class Clip:
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
         shot = self.shot
+        if self.permutation is not None:
+            return _permutation_name(self.permutation, shot.config)
         return path_name(*shot.casting.words, self.chosen.word, f"{shot.angle:g}",
                          shot.config.name)
 
@@ -105,10 +109,13 @@ class DisplayClip:
     config: RenderConfig
     display: Display
     of_its_own: bool
+    permutation: Permutation | None = None
 
     @cached_property
     def sample_id(self) -> str:
         """A name that no other clip of any plan has."""
+        if self.permutation is not None:
+            return _permutation_name(self.permutation, self.config)
         words = "_".join(("pointlight", *(self.variant.words or ())))
         return path_name(*self.casting.words, words, f"{self.variant.angle:g}", self.config.name)
 
@@ -121,3 +128,7 @@ class DisplayClip:
             self.display.model_dump(mode="json"), view,
             chosen_set(self.display).model_dump(mode="json"), display_code(),
         )
+
+
+def _permutation_name(permutation: Permutation, config: RenderConfig) -> str:
+    return path_name("permutation", permutation.declaration.action, config.name, permutation.name)

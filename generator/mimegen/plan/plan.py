@@ -135,7 +135,7 @@ class _Matrix:
             members = self._members(variant, kind.performers)
             if variant.words is not None:
                 cells.displayed.setdefault(members, []).append(
-                    (variant, *_display(variant, self.config)))
+                    (variant, *display_of(variant, self.config)))
                 continue
             chosen = self._background(variant, kind)
             if (members, variant.angle, chosen.word) not in seen:
@@ -231,7 +231,7 @@ def _without_background(catalogue: Catalogue, take: Take, kind: _Kind,
     return problems
 
 
-def _display(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
+def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
     """Return a variant's display, and whether its picture is its own instead of the config's."""
     base = Display(name="pointlight", description="dots where the body's joints are",
                    dot_diameter=f"{DOT_SHARE * config.height:.4g}px")

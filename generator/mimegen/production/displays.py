@@ -137,6 +137,7 @@ def write_display_clip(clip: DisplayClip, target: Path) -> Row:
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
         "render_config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
+        **({"permutation": clip.permutation.content()} if clip.permutation else {}),
     })
 
 

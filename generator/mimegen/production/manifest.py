@@ -30,6 +30,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "height": clip_facts.height,
         "sha256": clip_facts.sha256,
         "shot_key": clip.shot.key,
+        **({"permutation": clip.permutation.content()} if clip.permutation else {}),
         "clip_key": clip.key,
         "still_key": clip.still_key(camera_of(shot_facts)),
         "background_licence": clip.background.licence,

@@ -29,6 +29,8 @@ from mimegen.manifest.file import (
 )
 from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
+from mimegen.plan.permute.declaration import Declaration, Permutation
+from mimegen.plan.permute.planned import permuted_plan
 from mimegen.plan.plan import CastingPlan, Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
@@ -79,6 +81,7 @@ class _Declared:
     partner: str | None
     device: str
     opaque: bool
+    permutation: str | None
 
 
 def repair(out: Path, store: Store, faults: Sequence[Fault], sources: Sources, carry_out: Carry
@@ -171,7 +174,8 @@ def _declared(row: Row) -> _Declared:
     return _Declared(
         row.action, row.take, row.seed, row.style, row.render_config_name or "",
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
-        row.device or "cpu", row.plain_id is not None)
+        row.device or "cpu", row.plain_id is not None,
+        json.dumps(row.permutation, sort_keys=True) if row.permutation else None)
 
 
 def _cast_word(name: str | None) -> str | None:
@@ -199,20 +203,38 @@ def _configs(rows: Iterable[Row]) -> dict[str, RenderConfig]:
 def _plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
           configs: dict[str, RenderConfig]) -> Plan:
     """Return the plan of these rows' clips. Raises RequestError where it would be another's."""
-    catalogue = sources.catalogue
-    take = _take(sources, declared, rows)
-    names = ",".join(row.config_name or "" for row in rows)
-    variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
-    config = configs.get(declared.config) or read_config(
-        catalogue.file("config", declared.config))
-    plan = make_plan(catalogue, [take], variants, config, declared.device, declared.performer,
-                     declared.partner)
+    plan = _declared_plan(sources.catalogue, declared, configs) if declared.permutation else (
+        _named_plan(sources, declared, rows, configs))
     wanted = {row.plain_id or row.sample_id for row in rows}
     others = {clip.sample_id for clip in plan} ^ wanted
     if others:
         raise RequestError(f"what the row says now makes {', '.join(sorted(others - wanted))};"
                            " run its request again")
     return plan
+
+
+def _declared_plan(catalogue: Catalogue, declared: _Declared, configs: dict[str, RenderConfig]
+                   ) -> Plan:
+    """Return the plan of a permutation, in the config that it was rendered in."""
+    content = json.loads(declared.permutation or "")
+    number = content.pop("number")
+    config = configs.get(declared.config) or read_config(
+        catalogue.file("config", declared.config))
+    return permuted_plan(catalogue, [Permutation(number, Declaration.model_validate(content))],
+                         declared.device, config)
+
+
+def _named_plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
+                configs: dict[str, RenderConfig]) -> Plan:
+    """Return the plan of the cells that rows name."""
+    catalogue = sources.catalogue
+    take = _take(sources, declared, rows)
+    names = ",".join(row.config_name or "" for row in rows)
+    variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
+    config = configs.get(declared.config) or read_config(
+        catalogue.file("config", declared.config))
+    return make_plan(catalogue, [take], variants, config, declared.device, declared.performer,
+                     declared.partner)
 
 
 def _take(sources: Sources, declared: _Declared, rows: Sequence[Row]) -> Take:

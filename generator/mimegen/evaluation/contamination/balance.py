@@ -15,6 +15,8 @@ from mimegen.manifest.row import Row
 LARGEST_SHIFT = 0.25
 LARGEST_SHARE = 0.20
 _SIDES = ("front", "left", "back", "right")
+# What permutations say of themselves and nobody sees.
+_NO_FACTORS = ("seed", "number", "redraws", "sha256")
 Value = str | float
 
 
@@ -49,7 +51,8 @@ def _factors(clip: Row) -> Mapping[str, Value]:
         "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
         "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
         "frames a second": clip.fps, "seconds": clip.frames / clip.fps, "style": clip.style,
-        **{name: value for name, value in (clip.permutation or {}).items() if "seed" not in name}}
+        **{name: value for name, value in (clip.permutation or {}).items()
+           if not any(word in name for word in _NO_FACTORS)}}
     return {name: _value(value) for name, value in told.items()
             if value is None or isinstance(value, str | int | float)}
 

@@ -1,0 +1,85 @@
+"""Keyframes of clips, and their perceptual hashes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import imagehash
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.manifest.file import clip_path, read_manifest
+
+# Where in a clip its keyframes lie.
+SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
+# Of each side: docs/unseen.md measures it beside other hashes.
+HASH_SIZE = 16
+SMALL = (160, 90)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a clip looks like: ``bits`` (5, 256) of its keyframes' hashes, and these, small."""
+
+    name: str
+    action: str
+    bits: NDArray[np.bool_]
+    pictures: tuple[Image.Image, ...]
+
+
+def looks_of(folder: Path) -> list[Look]:
+    """Return the looks of all clips that a folder's manifest names, in its order.
+
+    Raises RequestError where it names none, or a clip is absent or cannot be read.
+    """
+    rows = read_manifest(folder)
+    if not rows:
+        raise RequestError(f"{folder}: has no manifest.jsonl that names clips")
+    return [look_of(clip_path(folder, row), row.sample_id, row.action) for row in rows]
+
+
+def look_of(clip: Path, name: str, action: str) -> Look:
+    """Return what a clip looks like. Raises RequestError where it is absent or cannot be read."""
+    pictures = keyframes(clip)
+    return Look(name, action, np.stack([_bits(picture) for picture in pictures]),
+                tuple(picture.resize(SMALL, Image.Resampling.LANCZOS) for picture in pictures))
+
+
+def keyframes(clip: Path) -> list[Image.Image]:
+    """Return the frames at ``SHARES`` of a clip. Raises RequestError where it has none."""
+    if not clip.is_file():
+        raise RequestError(f"{clip}: no such clip; its manifest names it")
+    try:
+        reader = imageio_ffmpeg.read_frames(str(clip))
+        size = next(reader)["size"]
+        frames = list(reader)
+    except (OSError, StopIteration, RuntimeError) as problem:
+        raise RequestError(f"{clip}: cannot be read as a video") from problem
+    if not frames:
+        raise RequestError(f"{clip}: holds no frame")
+    return [Image.frombytes("RGB", size, frames[round(share * (len(frames) - 1))])
+            for share in SHARES]
+
+
+def _bits(picture: Image.Image) -> NDArray[np.bool_]:
+    """Return the bits (256,) of a picture's perceptual hash (DCT; Zauner 2010)."""
+    return np.asarray(imagehash.phash(picture, HASH_SIZE).hash, np.bool_).ravel()
+
+
+def distances(ones: Sequence[Look], others: Sequence[Look]) -> NDArray[np.float64]:
+    """Return how unlike looks are (N, M): 0 alike, about 0.5 for pictures that share nothing.
+
+    Each keyframe counts by the share of bits that differ from the other clip's nearest keyframe,
+    from either side, so that clips that are shifted in time are as near as they look.
+    """
+    gaps = np.stack([_gaps(one, others) for one in ones])
+    return np.asarray((gaps.min(axis=3).mean(axis=2) + gaps.min(axis=2).mean(axis=2)) / 2)
+
+
+def _gaps(one: Look, others: Sequence[Look]) -> NDArray[np.float64]:
+    """Return the shares of bits (M, 5, 5) in which keyframes differ."""
+    bits = np.stack([other.bits for other in others])
+    return np.asarray((one.bits[None, :, None] ^ bits[:, None]).mean(axis=-1))

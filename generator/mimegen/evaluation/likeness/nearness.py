@@ -1,0 +1,64 @@
+"""What is too near: nearer than clips of different actions come to one another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.likeness.keyframes import Look, distances
+
+# Of the given clips, so many come nearer to one of another action.
+QUANTILE = 0.05
+
+
+class Pair(NamedTuple):
+    """A new clip and the given clip that it is nearest to."""
+
+    new: Look
+    given: Look
+    distance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Nearness:
+    """How near given clips come to one another: each to its nearest, of its action and of others.
+
+    ``within`` and ``between`` (N,) are NaN where there is no other clip of that kind.
+    """
+
+    given: Sequence[Look]
+    within: NDArray[np.float64]
+    between: NDArray[np.float64]
+    threshold: float
+
+    def nearest(self, new: Sequence[Look]) -> list[Pair]:
+        """Return the nearest given clip of each new one."""
+        found = distances(new, self.given)
+        return [Pair(look, self.given[int(row.argmin())], float(row.min()))
+                for look, row in zip(new, found, strict=True)]
+
+
+def nearness_of(given: Sequence[Look], threshold: float | None = None) -> Nearness:
+    """Return how near given clips are, and below which distance a new clip is too near.
+
+    Without a ``threshold`` it is the 5 % quantile of the distances to the nearest clip of another
+    action: pictures that are nearer tell that something is repeated, and not only that people
+    stand before a camera. Raises RequestError where there are no two actions to tell it from.
+    """
+    found = distances(given, given)
+    np.fill_diagonal(found, np.inf)
+    actions = np.array([look.action for look in given])
+    same = actions[:, None] == actions[None, :]
+    within, between = (_finite(np.where(kind, found, np.inf).min(axis=1)) for kind in (same, ~same))
+    if threshold is None and np.isnan(between).all():
+        raise RequestError("--check-frames: the given clips are of one action, so that nothing"
+                           " tells what is near; say --frame-distance D, as in 0.15")
+    return Nearness(given, within, between, float(np.nanquantile(between, QUANTILE))
+                    if threshold is None else threshold)
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isinf(values), np.nan, values)

@@ -1,0 +1,177 @@
+"""The axes of permutations: axes.yaml as typed values, and what --axes and --fix say of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.yaml_file import Finite, Strict, read_yaml
+
+Value = str | float
+SEED, SET_SEED, CHARACTER = "seed", "set_seed", "character"
+
+
+# Of a seed that one writes; larger ones are no whole numbers in everybody's JSON.
+MOST_DIGITS = 9
+
+
+class NumberAxis(Strict):
+    """Numbers within a range: on a grid where they are drawn, few levels in a design."""
+
+    about: str
+    range: tuple[Finite, Finite]
+    step: float = Field(gt=0)
+    levels: tuple[Finite, ...] = Field(min_length=2)
+    usual: Finite | None
+    drawn: bool = True
+
+    @model_validator(mode="after")
+    def _is_within_itself(self) -> Self:
+        if not all(self.range[0] <= level <= self.range[1] for level in self.levels):
+            raise ValueError(f"levels: lie within the range, {self.range[0]:g} to"
+                             f" {self.range[1]:g}")
+        return self
+
+    @property
+    def grid(self) -> tuple[float, ...]:
+        """All numbers that may be drawn."""
+        low, high = self.range
+        steps = np.arange(round((high - low) / self.step) + 1)
+        return tuple(float(number) for number in np.round(low + self.step * steps, 9))
+
+    def value(self, text: str) -> float:
+        """Return what a text says; ValueError says what was expected."""
+        low, high = self.range
+        try:
+            number = float(text)
+        except ValueError:
+            raise ValueError(f"expected a number from {low:g} to {high:g}") from None
+        if not low <= number <= high:
+            raise ValueError(f"expected {low:g} to {high:g} ({self.about})")
+        return number
+
+
+class ChoiceAxis(Strict):
+    """One of several words."""
+
+    about: str
+    levels: tuple[str, ...] = Field(min_length=1)
+    usual: str
+    drawn: bool = True
+
+    @property
+    def grid(self) -> tuple[str, ...]:
+        """All words that may be drawn."""
+        return self.levels
+
+
+class SeedAxis(Strict):
+    """A whole number ``below`` a limit, drawn anew for every clip."""
+
+    about: str
+    below: int = Field(gt=1)
+    usual: str
+    drawn: bool = True
+
+
+class Unseen(Strict):
+    """How far clips are to be from those of given manifests."""
+
+    azimuth: float = Field(ge=0, le=90)
+    person: dict[str, float]
+
+
+class Axes(Strict):
+    """All axes by kind, and what counts as far."""
+
+    numbers: dict[str, NumberAxis]
+    choices: dict[str, ChoiceAxis]
+    seeds: dict[str, SeedAxis]
+    unseen: Unseen
+
+    @property
+    def levelled(self) -> dict[str, NumberAxis | ChoiceAxis]:
+        """The axes that designs balance, by name."""
+        return {**self.choices, **self.numbers}
+
+    @property
+    def all(self) -> dict[str, NumberAxis | ChoiceAxis | SeedAxis]:
+        """Every axis by name."""
+        return {**self.seeds, **self.levelled}
+
+
+@cache
+def axes() -> Axes:
+    """Return the axes of axes.yaml."""
+    return read_yaml(Path(__file__).with_name("axes.yaml"), Axes)
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """Which axes are drawn, and what is fixed; the others are as usual."""
+
+    drawn: frozenset[str]
+    fixed: Mapping[str, Value]
+
+    @classmethod
+    def of(cls, names: str | None, fixes: Iterable[str]) -> Self:
+        """Return what ``A,B`` and texts ``axis=value`` say.
+
+        Raises RequestError for an unknown axis, a value out of its range, and an axis that is
+        fixed twice or both drawn and fixed.
+        """
+        fixed = _fixed(fixes)
+        known = axes().all
+        if names is None:
+            free = {name for name, axis in known.items() if axis.drawn}
+        else:
+            free = {_known(name.strip()) for name in names.split(",")}
+            if both := sorted(free & fixed.keys()):
+                raise RequestError(f"--axes {both[0]}: is fixed to {fixed[both[0]]} as well; say"
+                                   " one of them")
+        return cls(frozenset(free - fixed.keys()), fixed)
+
+    def usual(self, name: str) -> Value | None:
+        """Return what an axis is that is not drawn; None for the render config's own."""
+        return self.fixed.get(name, axes().all[name].usual)
+
+
+def _known(name: str) -> str:
+    if name not in axes().all:
+        raise RequestError(f"no axis '{name}'{near_misses(name, axes().all)}")
+    return name
+
+
+def _fixed(texts: Iterable[str]) -> dict[str, Value]:
+    fixed: dict[str, Value] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value:
+            raise RequestError(f"--fix {text}: expected AXIS=VALUE, as in lens=50")
+        found = _value(_known(name.strip()), value.strip())
+        if fixed.setdefault(name.strip(), found) != found:
+            raise RequestError(f"--fix {name}: is fixed to two values, {fixed[name.strip()]} and"
+                               f" {found}")
+    return fixed
+
+
+def _value(name: str, text: str) -> Value:
+    """Return an axis's value; names of things in the library are looked up where they are used."""
+    axis = axes().all[name]
+    if isinstance(axis, NumberAxis):
+        try:
+            return axis.value(text)
+        except ValueError as problem:
+            raise RequestError(f"--fix {name}={text}: {problem}") from problem
+    if isinstance(axis, ChoiceAxis) and name in ("style", "mirror") and text not in axis.levels:
+        raise RequestError(f"--fix {name}={text}: no such {name}{near_misses(text, axis.levels)}")
+    if name in (SEED, SET_SEED) and not (text.isdecimal() and len(text) <= MOST_DIGITS):
+        raise RequestError(f"--fix {name}={text}: expected a whole number")
+    return text
+
+

@@ -1,0 +1,95 @@
+"""Declarations: clips as lines of SPEC.jsonl."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.base.yaml_file import Finite, Strict
+
+VIDEO, OWN_STYLE = "video", "own"
+
+
+class Declaration(Strict):
+    """A clip, completely. Degrees; ``azimuth`` turns the camera from the config's own place.
+
+    ``sub_seed`` counts the take's seeds that were passed over, ``frame_redraws`` how often the
+    clip was drawn again because its pictures were near others. ``elevation`` and ``lens`` are
+    None for a config whose camera is the same for every action.
+    """
+
+    action: str = Field(min_length=1)
+    take: str = Field(min_length=1)
+    motion_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    seed: int = Field(ge=0)
+    sub_seed: int = Field(default=0, ge=0)
+    style: str
+    mirror: bool
+    tempo: float = Field(gt=0.25, lt=4)
+    character: str = Field(min_length=1)
+    partner: str | None = None
+    background_kind: Literal["blank", "aligned", "misaligned", "named"]
+    background: str = Field(min_length=1)
+    set_seed: int | None = Field(default=None, ge=0)
+    azimuth: Finite
+    elevation: Finite | None = Field(default=None, ge=-10, le=80)
+    lens: Finite | None = Field(default=None, gt=0)
+    light_azimuth: Finite
+    light_elevation: Finite = Field(gt=0, le=90)
+    light_strength: Finite = Field(ge=0)
+    display: str = Field(min_length=1)
+    config: str = Field(min_length=1)
+    frame_redraws: int = Field(default=0, ge=0)
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON content; what does not apply is left out."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A declaration and its number in the specification, from 0."""
+
+    number: int
+    declaration: Declaration
+
+    @cached_property
+    def name(self) -> str:
+        """What tells its clip from all others: the same line elsewhere is another clip."""
+        return f"{self.number}_{content_key(self.declaration.content())[:10]}"
+
+    def content(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        return {"number": self.number, **self.declaration.content()}
+
+
+def read_spec(path: Path) -> Sequence[Permutation]:
+    """Read a specification. Raises RequestError naming file and line of what is no declaration."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read ({problem.strerror}); mimegen permute writes"
+                           " such a file") from problem
+    except UnicodeDecodeError as problem:
+        raise RequestError(f"{path}: is no UTF-8 text") from problem
+    if not lines:
+        raise RequestError(f"{path}: declares nothing")
+    return [Permutation(number, _declaration(line, f"{path}: line {number + 1}"))
+            for number, line in enumerate(lines)]
+
+
+def _declaration(line: str, place: str) -> Declaration:
+    try:
+        return Declaration.model_validate(json.loads(line))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "it"
+        raise RequestError(f"{place}: {field}: {first['msg']}") from problem
+    except (ValueError, RecursionError) as problem:
+        raise RequestError(f"{place}: is no JSON") from problem

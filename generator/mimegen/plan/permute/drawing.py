@@ -1,0 +1,174 @@
+"""Drawing: numbers to declarations, the same for the same seed however many are drawn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.base.seeds import generator
+from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.take import Take
+from mimegen.plan.clips import NAMED
+from mimegen.plan.permute.axes import CHARACTER, SEED, SET_SEED, Value, axes
+from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration
+from mimegen.plan.permute.designs import Cell, Design
+from mimegen.plan.permute.good_takes import GoodTakes
+from mimegen.plan.permute.space import OWN_ROLES, RANDOM_PERSON, VIEW, Part, Space
+from mimegen.stage.config import FramedCamera
+
+# After so many draws in a row that will not do, nothing is left.
+MOST_TRIED = 500
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A space, a design over it and the seed; ``good`` says which takes will do."""
+
+    space: Space
+    design: Design
+    seed: int
+    good: GoodTakes
+    _taken: set[str] = field(default_factory=set)
+
+    def declarations(self, count: int) -> Iterator[Declaration]:
+        """Yield the first ``count`` declarations, no two alike. Raises RequestError as ``draw``."""
+        for number in range(count):
+            yield self.draw(number)
+
+    def draw(self, number: int, redraws: int = 0, frame_redraws: int = 0) -> Declaration:
+        """Return the declaration of a number, drawn again where it is another's.
+
+        ``frame_redraws`` counts those for the sake of pictures. Raises RequestError where nothing
+        is left to draw.
+        """
+        for redraw in range(redraws, redraws + MOST_TRIED):
+            found = _Item(self, number, redraw + frame_redraws, frame_redraws).declaration()
+            told = str(found.model_copy(update={"sub_seed": 0, "frame_redraws": 0}))
+            if told not in self._taken:
+                self._taken.add(told)
+                return found
+        raise RequestError(f"item {number}: every clip that can be drawn is declared already;"
+                           " draw more axes, fix fewer, or ask for fewer clips")
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One clip that is being drawn, for the ``redraw``-th time."""
+
+    drawing: Drawing
+    number: int
+    redraw: int
+    frame_redraws: int
+
+    def declaration(self) -> Declaration:
+        space = self.drawing.space
+        cell = self.drawing.design.cell(self.number, self.redraw)
+        part = space.parts[cell.part]
+        values = {name: self._value(cell, name) for name in axes().levelled}
+        take, passed = self._take(part, values)
+        people = self._people(part)
+        self._check_not_seen(take, people[0])
+        return Declaration.model_validate({
+            "action": take.action, "take": take.name, "motion_sha256": file_hash(take.file),
+            "seed": take.seed, "sub_seed": passed, "frame_redraws": self.frame_redraws,
+            "style": getattr(take, "style", None) or OWN_STYLE, "mirror": take.mirror,
+            "tempo": take.tempo, "character": people[0],
+            "partner": people[1] if len(people) > 1 else None,
+            **self._background(part, values),
+            **{name: values[name] for name in _AS_THEY_ARE},
+            **(_view(values, space) if isinstance(space.config.camera, FramedCamera) else {}),
+            **_light(values, space),
+        })
+
+    def _value(self, cell: Cell, name: str) -> Value | None:
+        return cell.levels[name] if name in cell.levels else (
+            self.drawing.space.freedom.usual(name))
+
+    def _integer(self, name: str, attempt: int, below: int, least: int = 0) -> int:
+        draw = generator(self.drawing.seed, "permute", name, self.number, self.redraw, attempt)
+        return int(draw.integers(least, below))
+
+    def _take(self, part: Part, values: dict[str, Any]) -> tuple[Take, int]:
+        """Return the take, and how many seeds were passed over for what was seen or lint found."""
+        freedom = self.drawing.space.freedom
+        take = replace(part.take, tempo=float(values["tempo"]),  # type: ignore[type-var]
+                       mirror=values["mirror"] == "yes")
+        if isinstance(take, RecordedTake):
+            return take, 0
+        assert isinstance(take, ScoreTake)
+        take = replace(take, style=None if values["style"] == OWN_STYLE else values["style"])
+        if SEED not in freedom.drawn:
+            return replace(take, seed=int(str(freedom.usual(SEED)))), 0
+        for attempt in range(MOST_TRIED):
+            seed = self._integer(SEED, attempt, axes().seeds[SEED].below, 1)
+            if self.drawing.space.seen.takes_seed(take.action, take.name, seed):
+                drawn = replace(take, seed=seed)
+                if not self.drawing.good.findings(drawn):
+                    return drawn, attempt
+        raise RequestError(f"item {self.number}: lint found fault with {MOST_TRIED} takes of"
+                           f" {take.action}, take {take.name}, style {values['style']}; leave it"
+                           " out of --actions")
+
+    def _people(self, part: Part) -> list[str]:
+        freedom = self.drawing.space.freedom
+        name = str(freedom.usual(CHARACTER))
+        if CHARACTER not in freedom.drawn and name != RANDOM_PERSON:
+            return [name] * part.take.performers
+        return [self._person(performer) for performer in range(part.take.performers)]
+
+    def _person(self, performer: int) -> str:
+        below, seen = axes().seeds[CHARACTER].below, self.drawing.space.seen
+        for attempt in range(MOST_TRIED):
+            seed = self._integer(f"{CHARACTER}{performer}", attempt, below)
+            if seen.takes_person(f"random:{seed}"):
+                return f"random:{seed}"
+        raise RequestError(f"item {self.number}: none of {MOST_TRIED} people is far from everybody"
+                           f" in the {seen.rows} rows; --fix character=NAME takes one as they are")
+
+    def _check_not_seen(self, take: Take, person: str) -> None:
+        """Raise RequestError for a performance by somebody that the rows show."""
+        seen = self.drawing.space.seen
+        if seen.rows and not seen.takes_seed(take.action, take.name, take.seed) \
+                and not seen.takes_person(person):
+            raise RequestError(f"item {self.number}: {take.action}, seed {take.seed}, by {person}"
+                               " is what rows of the given manifests show; draw the axis seed or"
+                               " character")
+
+    def _background(self, part: Part, values: dict[str, Any]) -> dict[str, Any]:
+        role = values["background"] if values["display"] == VIDEO else "blank"
+        kind = role if role in OWN_ROLES else NAMED
+        name = role if role not in ("aligned", "misaligned") else getattr(part.take, role)
+        if role == "other":
+            name = part.others[self._integer("set", 0, len(part.others))]
+        return {"background_kind": kind, "background": name,
+                "set_seed": self._set_seed(part.take.action, name)}
+
+    def _set_seed(self, action: str, background: str) -> int | None:
+        """Return the seed of a place that no row shows; None where nothing varies."""
+        space = self.drawing.space
+        if background not in space.varying:
+            return None
+        if SET_SEED not in space.freedom.drawn:
+            fixed = str(space.freedom.usual(SET_SEED))
+            return int(fixed) if fixed.isdecimal() else None
+        seeds = (self._integer(SET_SEED, attempt, axes().seeds[SET_SEED].below)
+                 for attempt in range(MOST_TRIED))
+        return next(seed for seed in seeds if space.seen.takes_place(action, background, seed))
+
+
+_AS_THEY_ARE = ("azimuth", "light_strength", "display", "config")
+
+
+def _view(values: dict[str, Any], space: Space) -> dict[str, Any]:
+    camera = space.config.camera
+    assert isinstance(camera, FramedCamera)
+    own = {"elevation": camera.elevation_deg, "lens": camera.lens_mm}
+    return {name: own[name] if values[name] is None else values[name] for name in sorted(VIEW)}
+
+
+def _light(values: dict[str, Any], space: Space) -> dict[str, Any]:
+    azimuth, elevation = space.config.light.sun_from_deg
+    own = {"light_azimuth": azimuth, "light_elevation": elevation}
+    return {name: own[name] if values[name] is None else values[name] for name in own}

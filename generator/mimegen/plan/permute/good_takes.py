@@ -1,0 +1,82 @@
+"""Takes that lint finds no fault with; what it found of others is kept in the user's cache.
+
+``$XDG_CACHE_HOME/mimegen/lint.jsonl`` has a line for each score, seed, style and tempo. The body
+is no part of it: lint looks at the motion before it is brought onto one.
+"""
+
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mimegen.base.code import code_key
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key
+from mimegen.choreography.lint import lint, too_fast
+from mimegen.choreography.perform import perform_scene
+from mimegen.library.altering import at_rate
+from mimegen.library.score_take import ScoreTake
+
+LINT_FPS = 30.0
+
+
+@dataclass(frozen=True)
+class GoodTakes:
+    """What lint finds in takes, looked up once."""
+
+    file: Path
+    known: dict[str, list[str]] = field(default_factory=dict)
+
+    @staticmethod
+    def of_user() -> "GoodTakes":
+        """Return what was found before by this user."""
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        file = cache / "mimegen" / "lint.jsonl"
+        return GoodTakes(file, _read(file))
+
+    def findings(self, take: ScoreTake) -> list[str]:
+        """Return what lint finds in a take, also where it cannot be performed; empty if good."""
+        looked_at = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
+        key = content_key(looked_at.key, code_key("mimegen.choreography.lint"))
+        if key not in self.known:
+            self.known[key] = _found(take)
+            self._keep(key)
+        return self.known[key]
+
+    def _keep(self, key: str) -> None:
+        """Add a line; many processes may, for short lines are written as one."""
+        line = json.dumps({"key": key, "findings": self.known[key]}) + "\n"
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with self.file.open("a", encoding="utf-8") as file:
+                file.write(line)
+        except OSError:
+            return
+
+
+def _found(take: ScoreTake) -> list[str]:
+    try:
+        motions = perform_scene(take.score, take.seed, LINT_FPS, take.style)
+    except RequestError as problem:
+        return [str(problem)]
+    found = lint(motions, take.score, take.seed, take.style)
+    if take.tempo > 1:
+        found += [finding for motion in motions
+                  for finding in too_fast(at_rate(motion, LINT_FPS * take.tempo))]
+    return [str(finding) for finding in found]
+
+
+def _read(file: Path) -> dict[str, list[str]]:
+    """Return what a file says; a line that a killed process left half is passed over."""
+    known = {}
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            known[entry["key"]] = list(entry["findings"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return known

@@ -1,0 +1,113 @@
+"""Declared permutations as a plan: each line a casting of its own, in a config of its own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.library.cast import CastMember, cast_member
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.places import place
+from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take
+from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
+from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration, Permutation
+from mimegen.plan.plan import CastingPlan, Plan, display_of
+from mimegen.plan.shots import Rendering, Shot
+from mimegen.plan.variants import Variant, parse_variants
+from mimegen.stage.config import FramedCamera, RenderConfig, read_config
+
+
+def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], device: str,
+                  config: RenderConfig | None = None) -> Plan:
+    """Return the plan of declared clips, rendered in ``config`` in place of those declared.
+
+    Raises RequestError, before anything is made, for what the library does not have, and for a
+    take that is not the file that was declared.
+    """
+    for permutation in permutations:
+        _check(catalogue, permutation, config)
+    videos = sum(one.declaration.display == VIDEO for one in permutations)
+
+    def castings() -> Iterator[CastingPlan]:
+        return (_casting_plan(catalogue, one, device, config) for one in permutations)
+
+    return Plan(castings, clips=videos, shots=videos, displays=len(permutations) - videos)
+
+
+def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig | None) -> None:
+    declared, item = permutation.declaration, f"item {permutation.number}"
+    try:
+        take = take_of(catalogue, declared)
+        members_of(catalogue, declared, take)
+        variant_of(catalogue, declared)
+        place(_background(catalogue, declared).file, declared.set_seed)
+        config_of(config or read_config(catalogue.file("config", declared.config)), declared)
+    except RequestError as problem:
+        raise RequestError(f"{item}: {problem}") from problem
+    if file_hash(take.file) != declared.motion_sha256:
+        raise RequestError(f"{item}: {take.file}: is not the file that was declared (its SHA-256"
+                           " is another); bring that back, or draw new permutations")
+
+
+def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,
+                  config: RenderConfig | None) -> CastingPlan:
+    declared = permutation.declaration
+    take = take_of(catalogue, declared)
+    casting = Casting(take, members_of(catalogue, declared, take))
+    config = config_of(config or read_config(catalogue.file("config", declared.config)), declared)
+    variant = variant_of(catalogue, declared)
+    if variant.words is not None:
+        return CastingPlan(casting, (), (DisplayClip(
+            variant, casting, config, *display_of(variant, config), permutation),))
+    shot = Shot(casting, variant.angle, Rendering(config, device))
+    return CastingPlan(casting, (Clip(
+        variant, shot, _background(catalogue, declared), permutation),))
+
+
+def take_of(catalogue: Catalogue, declared: Declaration) -> Take:
+    """Return the take as it is declared. Raises RequestError where the library has none such."""
+    style = None if declared.style == OWN_STYLE else declared.style
+    take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style)
+    assert isinstance(take, ScoreTake | RecordedTake)
+    return replace(take, tempo=declared.tempo, mirror=declared.mirror)
+
+
+def members_of(catalogue: Catalogue, declared: Declaration, take: Take) -> tuple[CastMember, ...]:
+    """Return who performs. Raises RequestError for a character that there is not."""
+    names = [declared.character, declared.partner or declared.character][:take.performers]
+    return tuple(cast_member(catalogue, name) for name in names)
+
+
+def config_of(config: RenderConfig, declared: Declaration) -> RenderConfig:
+    """Return a render config with the declared camera and light.
+
+    Raises RequestError for a config whose camera stands at one place for every action.
+    """
+    light = config.light.model_copy(update={
+        "sun_from_deg": (declared.light_azimuth, declared.light_elevation),
+        "sun_strength": config.light.sun_strength * declared.light_strength})
+    view = {name: value for name, value in (("elevation_deg", declared.elevation),
+                                            ("lens_mm", declared.lens)) if value is not None}
+    if view and not isinstance(config.camera, FramedCamera):
+        raise RequestError(f"config {config.name}: its camera stands at one place for every action;"
+                           " elevation and lens are declared for a framed one")
+    camera = config.camera.model_copy(update=view)
+    return config.model_copy(update={"camera": camera, "light": light})
+
+
+def variant_of(catalogue: Catalogue, declared: Declaration) -> Variant:
+    """Return the cell that a declaration is. Raises RequestError for words that there are not."""
+    angle = f"@{declared.azimuth % 360:g}"
+    if declared.display != VIDEO:
+        return parse_variants(declared.display + angle, set(), set())[0]
+    word = declared.background if declared.background_kind == NAMED else declared.background_kind
+    return Variant(declared.character, word, declared.azimuth % 360, set_seed=declared.set_seed)
+
+
+def _background(catalogue: Catalogue, declared: Declaration) -> ChosenBackground:
+    file = catalogue.file("background", declared.background)
+    return ChosenBackground(declared.background_kind, declared.background, file, declared.set_seed)

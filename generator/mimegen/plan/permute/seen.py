@@ -1,0 +1,86 @@
+"""Clips that others have seen: what their manifests say, and what is far enough from all of it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.library.catalogue import Catalogue
+from mimegen.manifest.file import MANIFEST, rows_of
+from mimegen.manifest.row import Row
+from mimegen.motion.quaternions import FloatArray
+from mimegen.plan.permute.axes import axes
+from mimegen.plan.permute.people import apart, person_of
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the rows of given manifests show: of each action, each take, and by whom."""
+
+    catalogue: Catalogue
+    rows: int = 0
+    angles: dict[str, set[float]] = field(default_factory=lambda: defaultdict(set))
+    places: dict[str, set[tuple[str, int | None]]] = field(default_factory=lambda: defaultdict(set))
+    seeds: dict[tuple[str, str], set[int]] = field(default_factory=lambda: defaultdict(set))
+    avatars: frozenset[str] = frozenset()
+
+    @cached_property
+    def people(self) -> FloatArray:
+        """The numbers (N, 18) of everybody who can be described."""
+        found = [person for name in sorted(self.avatars)
+                 if (person := person_of(self.catalogue, name)) is not None]
+        return np.array(found) if found else np.empty((0, 0))
+
+    def takes_azimuth(self, action: str, azimuth: float) -> bool:
+        """Whether a camera at an azimuth is far from all rows of an action."""
+        return all(abs((azimuth - angle + 180) % 360 - 180) >= axes().unseen.azimuth
+                   for angle in self.angles.get(action, ()))
+
+    def takes_background(self, action: str, name: str) -> bool:
+        """Whether no row shows an action before a background, at any seed of it."""
+        return all(name != shown for shown, _ in self.places.get(action, ()))
+
+    def takes_place(self, action: str, name: str, seed: int) -> bool:
+        """Whether no row shows an action at a place that a seed draws."""
+        return (name, seed) not in self.places.get(action, ())
+
+    def takes_seed(self, action: str, take: str, seed: int) -> bool:
+        """Whether no row shows a take with a seed."""
+        return seed not in self.seeds.get((action, take), ())
+
+    def takes_person(self, name: str) -> bool:
+        """Whether a person is far from everybody in the rows."""
+        if name.replace("random:", "random_") in self.avatars:
+            return False
+        person = person_of(self.catalogue, name)
+        if person is None or not len(self.people):
+            return True
+        return bool((apart(person, self.people, axes().unseen.person) > 1).all())
+
+
+def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> Seen:
+    """Return what manifests show; a place is a manifest or its folder.
+
+    Raises RequestError where there is none, or a line is no row.
+    """
+    rows = [row for place in places for row in _rows(place)]
+    seen = Seen(catalogue, len(rows), avatars=frozenset(
+        name for row in rows for name in (row.avatar, row.partner_avatar) if name is not None))
+    for row in rows:
+        if row.angle is not None:
+            seen.angles[row.action].add(float(row.angle))
+        if row.background_config != "blank" and row.background_name is not None:
+            seen.places[row.action].add((row.background_name, row.set_seed))
+        seen.seeds[row.action, row.take].add(row.seed)
+    return seen
+
+
+def _rows(place: Path) -> list[Row]:
+    folder = place if place.is_dir() else place.parent
+    if not (folder / MANIFEST).is_file() or (not place.is_dir() and place.name != MANIFEST):
+        raise RequestError(f"{place}: neither a {MANIFEST} nor a folder with one")
+    return list(rows_of(folder))

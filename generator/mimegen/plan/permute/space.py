@@ -1,0 +1,208 @@
+"""The space that permutations are drawn from: of each take, the levels that each axis may have."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Self
+
+from mimegen.base.errors import RequestError
+from mimegen.compositing.background import read_background
+from mimegen.library.cast import cast_member
+from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.take import Take
+from mimegen.library.takes import library_take
+from mimegen.plan.permute.axes import CHARACTER, SEED, SET_SEED, Freedom, Value, axes
+from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO
+from mimegen.plan.permute.seen import Seen
+from mimegen.plan.variants import parse_variants
+from mimegen.stage.config import FramedCamera, RenderConfig, read_config
+
+RANDOM_PERSON = "random"
+OWN_ROLES = ("blank", "aligned", "misaligned")
+VIEW = {"elevation", "lens"}
+# Of so many people drawn, those far from everybody in the rows tell the share of all.
+PEOPLE_TRIED = 400
+
+
+@dataclass(frozen=True)
+class Part:
+    """A take, the names of sets that are neither of its own, and the levels of each drawn axis.
+
+    ``grid`` is what random draws choose from, ``levels`` what designs balance.
+    """
+
+    take: Take
+    others: tuple[str, ...]
+    grid: dict[str, tuple[Value, ...]]
+    levels: dict[str, tuple[Value, ...]]
+
+
+@dataclass(frozen=True)
+class Space:
+    """All that can be drawn, far from what was ``seen``."""
+
+    catalogue: Catalogue
+    freedom: Freedom
+    seen: Seen
+    config: RenderConfig
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, entries: Sequence[Entry], freedom: Freedom, seen: Seen
+           ) -> Self:
+        """Return the space of all takes of actions.
+
+        Raises RequestError for what is fixed to what there is not, or to what a take cannot be, and
+        where a drawn axis has no level left.
+        """
+        _check_names(catalogue, freedom)
+        config = read_config(catalogue.file("config", str(freedom.usual("config"))))
+        if not isinstance(config.camera, FramedCamera):
+            freedom = Freedom(freedom.drawn - VIEW, freedom.fixed)
+        takes = [library_take(entry, name, 0) for entry in entries for name in entry.takes]
+        rules = _Rules(catalogue, freedom, seen)
+        return cls(catalogue, freedom, seen, config, tuple(rules.part(take) for take in takes))
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The actions, each once."""
+        return tuple(dict.fromkeys(part.take.action for part in self.parts))
+
+    @cached_property
+    def of_action(self) -> dict[str, tuple[int, ...]]:
+        """The numbers of each action's parts."""
+        return {action: tuple(number for number, part in enumerate(self.parts)
+                              if part.take.action == action) for action in self.actions}
+
+    @cached_property
+    def size(self) -> int:
+        """How many clips can be drawn at random, far ones alone."""
+        return sum(prod(self._width(part, axis, grid) for axis, grid in part.grid.items())
+                   * self._seeds(part) * self._people(part) for part in self.parts)
+
+    def _width(self, part: Part, axis: str, grid: Sequence[Value]) -> int:
+        """Return how many values a drawn axis has: of backgrounds every set, and place, counts."""
+        if axis != "background":
+            return len(grid)
+        places = axes().seeds[SET_SEED].below if SET_SEED in self.freedom.drawn else 1
+        return sum(places if name in self.varying else 1
+                   for role in grid for name in _names(part, str(role)))
+
+    @cached_property
+    def varying(self) -> frozenset[str]:
+        """The backgrounds of which seeds draw other places."""
+        return varying_sets(self.catalogue)
+
+    def _seeds(self, part: Part) -> int:
+        if SEED not in self.freedom.drawn or not isinstance(part.take, ScoreTake):
+            return 1
+        seen = self.seen.seeds.get((part.take.action, part.take.name), set())
+        return axes().seeds[SEED].below - len(seen)
+
+    def _people(self, part: Part) -> int:
+        return self.people**part.take.performers if CHARACTER in self.freedom.drawn else 1
+
+    @cached_property
+    def people(self) -> int:
+        """How many people can be drawn; where there are rows, told from a sample."""
+        below = axes().seeds[CHARACTER].below
+        if not len(self.seen.people):
+            return below
+        far = sum(self.seen.takes_person(f"random:{seed}") for seed in range(PEOPLE_TRIED))
+        return below * far // PEOPLE_TRIED
+
+
+def varying_sets(catalogue: Catalogue) -> frozenset[str]:
+    """Return the backgrounds of which seeds draw other places."""
+    found = {name: read_background(file).set for name, file in catalogue.backgrounds.items()}
+    return frozenset(name for name, scenery in found.items() if scenery and scenery.vary)
+
+
+def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
+    """Raise RequestError where something is fixed to a name that there is not."""
+    background, display = str(freedom.usual("background")), str(freedom.usual("display"))
+    if background not in (*OWN_ROLES, "other"):
+        catalogue.file("background", background)
+    if display != VIDEO:
+        parse_variants(f"{display}@0", set(catalogue.characters), set(catalogue.backgrounds))
+    if (character := str(freedom.usual(CHARACTER))) != RANDOM_PERSON:
+        cast_member(catalogue, character)
+
+
+def _names(part: Part, role: str) -> tuple[str, ...]:
+    """Return the backgrounds that a role, or a name, stands for."""
+    if role == "other":
+        return part.others
+    return (getattr(part.take, role) if role in ("aligned", "misaligned") else role,)
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """Which levels a take may have, and which are far from what was seen."""
+
+    catalogue: Catalogue
+    freedom: Freedom
+    seen: Seen
+
+    def part(self, take: Take) -> Part:
+        others = tuple(name for name in self._sets if name not in (take.aligned, take.misaligned)
+                       and self._is_new(take, name))
+        self._check_fixed(take)
+        drawn = {name: axis for name, axis in axes().levelled.items()
+                 if name in self.freedom.drawn}
+        grid, levels = ({name: self._allowed(take, others, name, values) for name, values in (
+            (name, getattr(axis, kind)) for name, axis in drawn.items())}
+            for kind in ("grid", "levels"))
+        for name, values in grid.items():
+            if not values:
+                raise RequestError(
+                    f"{take.action}: nothing is left to draw on the axis {name} that is far from"
+                    f" all {self.seen.rows} rows; fix it, as in --fix {name}=..., and it is held to"
+                    " no distance")
+        return Part(take, others, grid, {name: values or grid[name][:1]
+                                         for name, values in levels.items()})
+
+    @cached_property
+    def _sets(self) -> tuple[str, ...]:
+        return tuple(name for name, file in self.catalogue.backgrounds.items()
+                     if read_background(file).color is None)
+
+    def _allowed(self, take: Take, others: Sequence[str], name: str, values: Iterable[Value]
+                 ) -> tuple[Value, ...]:
+        return tuple(value for value in values if self._can(take, name, value)
+                     and self._is_far(take, others, name, value))
+
+    def _can(self, take: Take, name: str, value: Value) -> bool:
+        """Whether a take can be so."""
+        if name == "mirror" and value == "yes":
+            return not isinstance(take, ScoreTake) or take.score.vary.mirror
+        if name == "style":
+            return value == OWN_STYLE or isinstance(take, ScoreTake)
+        if name == "background" and value in ("aligned", "misaligned"):
+            return getattr(take, str(value)) is not None
+        return True
+
+    def _is_far(self, take: Take, others: Sequence[str], name: str, value: Value) -> bool:
+        if name == "azimuth":
+            return self.seen.takes_azimuth(take.action, float(value))
+        if name == "background":
+            return bool(others) if value == "other" else value == "blank" or (
+                self._is_new(take, str(getattr(take, str(value)))))
+        return True
+
+    def _is_new(self, take: Take, background: str) -> bool:
+        """Whether no row shows the action there, or another such place can be drawn."""
+        return self.seen.takes_background(take.action, background) or (
+            SET_SEED in self.freedom.drawn and background in self._varying)
+
+    @cached_property
+    def _varying(self) -> frozenset[str]:
+        return varying_sets(self.catalogue)
+
+    def _check_fixed(self, take: Take) -> None:
+        for name, value in self.freedom.fixed.items():
+            if not self._can(take, name, value):
+                raise RequestError(f"--fix {name}={value}: {take.action}, take {take.name}, cannot"
+                                   f" be so; leave it out of --actions or {name} free")

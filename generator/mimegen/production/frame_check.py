@@ -1,0 +1,71 @@
+"""Declared clips drawn as drafts, compared with given ones, and declared anew where too near."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.evaluation.likeness.keyframes import Look, look_of
+from mimegen.evaluation.likeness.nearness import Nearness, Pair
+from mimegen.plan.permute.declaration import Declaration, Permutation
+from mimegen.plan.permute.drawing import Drawing
+from mimegen.plan.permute.planned import permuted_plan
+from mimegen.plan.plan import Plan
+from mimegen.stage.config import RenderConfig
+from mimegen.stage.devices import OPENGL
+
+# Keyframes are looked at, not motion.
+DRAFT_FPS = 6.0
+MOST_REDRAWS = 10
+# Carries out a plan in a folder; says what failed and why.
+Carry = Callable[[Plan, Path], dict[str, str]]
+
+
+@dataclass
+class FrameCheck:
+    """Makes drafts in ``out``, in the config ``draft``, and compares them."""
+
+    drawing: Drawing
+    nearness: Nearness
+    draft: RenderConfig
+    out: Path
+    carry_out: Carry
+    pairs: dict[int, Pair] = field(default_factory=dict)
+    redrawn: list[Pair] = field(default_factory=list)
+
+    def apart(self, drawn: Sequence[Declaration]) -> list[Declaration]:
+        """Return the declarations, those whose pictures are too near to a given clip drawn anew.
+
+        Raises RequestError where drafts cannot be made, or one stays too near however often it is
+        drawn.
+        """
+        kept, due = list(drawn), list(range(len(drawn)))
+        for redraw in range(1, MOST_REDRAWS + 2):
+            self._compare(kept, due)
+            due = [number for number in due
+                   if self.pairs[number].distance < self.nearness.threshold]
+            if not due:
+                return kept
+            self.redrawn += [self.pairs[number] for number in due]
+            if redraw <= MOST_REDRAWS:
+                for number in due:
+                    kept[number] = self.drawing.draw(number, frame_redraws=redraw)
+        raise RequestError(f"item {due[0]}: is nearer than {self.nearness.threshold:.3f} to"
+                           f" {self.pairs[due[0]].given.name} however it is drawn; draw more axes,"
+                           " or say a smaller --frame-distance")
+
+    def _compare(self, declared: Sequence[Declaration], numbers: Sequence[int]) -> None:
+        looks = self._looks(Permutation(number, declared[number]) for number in numbers)
+        self.pairs |= dict(zip(numbers, self.nearness.nearest(looks), strict=True))
+
+    def _looks(self, permutations: Iterable[Permutation]) -> list[Look]:
+        config = self.draft.model_copy(update={"fps": DRAFT_FPS})
+        plan = permuted_plan(self.drawing.space.catalogue, list(permutations), OPENGL, config)
+        failures = self.carry_out(plan, self.out)
+        if failures:
+            name, why = next(iter(sorted(failures.items())))
+            raise RequestError(f"--check-frames: the draft of {name} failed: {why}")
+        clips = list(plan)
+        actions = [clip.permutation.declaration.action for clip in clips if clip.permutation]
+        return [look_of(self.out / "clips" / f"{clip.sample_id}.mp4", clip.sample_id, action)
+                for clip, action in zip(clips, actions, strict=True)]

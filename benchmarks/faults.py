@@ -24,7 +24,7 @@ from mimegen.manifest.file import rows_of
 
 AMOUNTS = (0.2, 0.4, 0.6, 0.8, 1.0)
 ANGLES = (0, 90, 180, 270)
-CELL = (150, 240)
+CELL = (200, 240)
 IN_TIME = {"speed_warped": 24, "frame_drops": 24, "cut_off": 24, "wrong_order": 24,
            "frozen_limb": 24, "twitches": 24, "foot_slide": 16}
 

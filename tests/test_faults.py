@@ -270,7 +270,7 @@ def test_clips_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Pat
     assert cut["frames"] < plain["frames"] and plain["camera"] == both["camera"]
     assert [fault["name"] for fault in both["faults"]] == ["float", "cut_off"]
     assert both["faults"][0] | {"intervals": None} == {
-        "name": "float", "amount": 1.0, "value": 0.4, "unit": "m", "lowers": "interaction",
+        "name": "float", "amount": 1.0, "value": 0.35, "unit": "m", "lowers": "interaction",
         "joints": ["Hips"], "intervals": None}
     refused = mimegen("render", "--action", "boxing", "--fault", "flot=1")
     assert refused.returncode == 2 and "did you mean float" in refused.stderr

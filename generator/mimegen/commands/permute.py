@@ -130,7 +130,8 @@ def _apart(drawing: Drawing, drawn: list[Declaration], given: tuple[Path, ...],
 def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
     store = Store(out / "store")
     with Reporter(len(plan), quiet=True) as reporter:
-        return render(plan, store, out, farm_of(FarmSettings(), Device(OPENGL, 1), store), reporter)
+        farm = farm_of(FarmSettings(), Device(OPENGL, 1), store, out)
+        return render(plan, store, out, farm, reporter)
 
 
 def _tell_size(space: Space, seen: Seen) -> None:

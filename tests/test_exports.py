@@ -19,6 +19,7 @@ from conftest import mimegen
 from exports_clips import ACTIONS, small_clips
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.evaluation.exports import huggingface
 from mimegen.evaluation.exports.exporting import WRITERS, export
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import read_questions, write_questions
@@ -265,3 +266,9 @@ def refused(source: Path, target: str, folder: Path, said: str, clips: Path | No
         export(source, target, folder / "refused", clips)
     assert not (folder / "refused").exists()
     assert not [file for file in folder.iterdir() if file.name.startswith(".")]
+
+
+def test_parquet_without_its_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(RequestError, match=r"pip install 'mimegen\[huggingface\]'"):
+        huggingface._parquet([{"file_name": "a.mp4"}])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.evaluation.exports.licences import licences
 from mimegen.evaluation.exports.media import lay_clip
@@ -60,10 +61,14 @@ def _licence(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def _parquet(rows: list[TableRow]) -> bytes:
-    """Return rows as a Parquet file, which holds no time."""
+    """Return rows as a Parquet file, which holds no time. Raises RequestError without pyarrow."""
     # Takes a quarter of a second to import, and no other command needs it.
-    import pyarrow
-    import pyarrow.parquet
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as problem:
+        raise RequestError("--to huggingface writes Parquet, for which pyarrow is needed: pip"
+                           " install 'mimegen[huggingface]'") from problem
 
     columns = list(dict.fromkeys(name for row in rows for name in row))
     table = pyarrow.Table.from_pydict(

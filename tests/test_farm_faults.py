@@ -117,7 +117,8 @@ def test_a_store_that_is_away_for_ten_seconds_is_waited_for(
     (tmp_path / "away").rename(out / "store")
     said = ended(run)
     same(out, undisturbed)
-    assert "waiting for it to come back" in said and "the store is back" in said
+    # Who was at work for long when it went waits without a word.
+    assert ("waiting for it to come back" in said) == ("the store is back" in said)
     assert made(out) == len(frames_of(out))
 
 

@@ -89,6 +89,9 @@ class RemoteWorker:
             for place, data in files.items():
                 publish_once(self._root / place, data)
             self._task = task_from_json(content, self._root)
+            if not self._sees_store and isinstance(self._task.job, ShotJob):
+                for folder in self._task.job.folders:
+                    folder.parent.mkdir(parents=True, exist_ok=True)
         except RequestError as problem:
             self._refused = [Said(JobFailed(f"{socket.gethostname()}: {problem}"))]
             return

@@ -20,17 +20,20 @@ def body_of(member: CastMember, store: Store | None = None) -> Character:
     """
     if store is None:
         return built(member)
-    return _published(store.character(member.key), lambda: built(member))
+    return _published(store, store.character(member.key), lambda: built(member))
 
 
-def _published(path: Path, build: Callable[[], Character]) -> Character:
+def _published(store: Store, path: Path, build: Callable[[], Character]) -> Character:
     """Return the character of a file, building and publishing it where it is absent or damaged."""
     for _ in range(2):
+        wait = store.waiter()
         try:
             return unpack_character(path.read_bytes())
         except FileNotFoundError:
-            publish_once(path, pack_character(build()))
+            pass
         except (ValueError, KeyError, BadZipFile):
             path.unlink(missing_ok=True)
-            publish_once(path, pack_character(build()))
+        packed = pack_character(build())
+        wait()
+        publish_once(path, packed)
     return unpack_character(path.read_bytes())

@@ -15,7 +15,9 @@ def published_figures(casting: Casting, fps: float, store: Store) -> tuple[Figur
     files = tuple(_files(casting, number, looks, fps, store)
                   for number, looks in enumerate(casting.looks))
     if not all(file.character.exists() and file.performance.exists() for file in files):
+        wait = store.waiter()
         scene = casting.seen(casting.perform(fps, store))
+        wait()
         for performance, file in zip(scene, files, strict=True):
             publish_figure(performance, file)
     return files

@@ -94,8 +94,10 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],
             store: Store) -> list[dict[str, Any]]:
     """Record those of the shots that are not, and return the facts of all."""
+    wait = store.waiter()
     scene = casting.perform(shots[0].config.fps, store)
     recorded = [fact or shot.facts(scene) for shot, fact in zip(shots, facts, strict=True)]
+    wait()
     for shot, fact, known in zip(shots, recorded, facts, strict=True):
         if known is None:
             store.record_shot(shot.key, fact)

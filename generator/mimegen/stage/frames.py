@@ -33,11 +33,12 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
                    picture: Callable[[Camera], Frame], send: Callable[[FrameDone], None]) -> None:
     """Publish every missing frame, frames outer and cameras inner.
 
-    Raises ShotError, naming frame, camera and folder.
+    The folders' parents are there: a store that is away is never made again. Raises
+    FileNotFoundError where they are not, and ShotError, naming frame, camera and folder.
     """
     cpu = kind_of_cpu()
     for folder in job.folders:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     for frame in np.flatnonzero(job.missing.any(axis=1)):
         columns = [
             joint_columns(figure.character.skeleton, figure.positions[frame, None],

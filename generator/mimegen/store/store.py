@@ -18,7 +18,8 @@ had no such folders; what lies in them is still found.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +28,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, stamp, sweep
 from mimegen.store.frames import frame_name, read_frame
+
+LONGEST_AWAY_S = 1800.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,24 @@ class Store:
     """The folder of finished pieces."""
 
     root: Path
+
+    def waiter(self) -> Callable[[], None]:
+        """Return what waits, after long work, until the store is there again, if it is there now.
+
+        A file server may be away; what is written in its place would be lost. Raises RequestError
+        after half an hour.
+        """
+        there = self.root.is_dir()
+
+        def wait() -> None:
+            gone_at = time.monotonic()
+            while there and not self.root.is_dir():
+                if time.monotonic() - gone_at > LONGEST_AWAY_S:
+                    raise RequestError(f"{self.root}: gone for half an hour; bring it back and run"
+                                       " again, what was made is kept")
+                time.sleep(0.2)
+
+        return wait
 
     def shot_folder(self, key: str) -> Path:
         """Return where a shot's frames lie."""

@@ -6,7 +6,7 @@ from string import Template
 from mimegen.base.files import publish
 from mimegen.evaluation import reading
 
-FOLDER = Path(__file__).parent / "templates"
+FOLDER = Path(__file__).parent / "files"
 
 
 def copy_files(folder: Path, *names: str) -> None:

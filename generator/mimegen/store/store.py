@@ -184,6 +184,6 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     """Return a JSON object, or None where the file is absent or damaged (it is made anew)."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     return value if isinstance(value, dict) else None

@@ -95,8 +95,10 @@ def test_what_a_killed_driver_was_at_is_taken_over_by_one_that_waits(
     out = tmp_path / "out"
     first = started(tiny_config, out, "--workers", 2)
     until(lambda: len(frames_of(out)) > 3, first)
+    # Stopped, it is still alive: it must not be done before the other has begun.
+    first.send_signal(signal.SIGSTOP)
     second = started(tiny_config, out, "--workers", 1)
-    until(lambda: len(list((out / "status").iterdir())) > 1, first)
+    until(lambda: len(list((out / "status").iterdir())) > 1, second)
     first.kill()
     first.communicate()
     ended(second)

@@ -1,59 +1,54 @@
 """The command line: what each command does lies in ``commands/``."""
 
+from importlib import import_module
+
 import click
 
 from mimegen import __version__
-from mimegen.commands.background import background_command
-from mimegen.commands.character import character_command
-from mimegen.commands.contactsheet import contactsheet_command
-from mimegen.commands.contamination import contamination_command
-from mimegen.commands.evaluate import evaluate_command
-from mimegen.commands.export import export_command
-from mimegen.commands.import_ import import_command
-from mimegen.commands.inspect import inspect_command
-from mimegen.commands.list import list_command
-from mimegen.commands.permute import permute_command
-from mimegen.commands.plan import plan_command
-from mimegen.commands.pointlight import pointlight_command
-from mimegen.commands.preview import preview_command
-from mimegen.commands.questions import questions_command
-from mimegen.commands.render import render_command
-from mimegen.commands.retarget import retarget_command
-from mimegen.commands.score import score_command
-from mimegen.commands.status import status_command
-from mimegen.commands.store import store_command
-from mimegen.commands.study import study_command
-from mimegen.commands.take import take_command
-from mimegen.commands.verify import verify_command
-from mimegen.commands.work import work_command
+
+COMMANDS = {
+    "background": "mimegen.commands.background",
+    "character": "mimegen.commands.character",
+    "contactsheet": "mimegen.commands.contactsheet",
+    "contamination": "mimegen.commands.contamination",
+    "evaluate": "mimegen.commands.evaluate",
+    "export": "mimegen.commands.export",
+    "import": "mimegen.commands.import_",
+    "inspect": "mimegen.commands.inspect",
+    "list": "mimegen.commands.list",
+    "permute": "mimegen.commands.permute",
+    "plan": "mimegen.commands.plan",
+    "pointlight": "mimegen.commands.pointlight",
+    "preview": "mimegen.commands.preview",
+    "questions": "mimegen.commands.questions",
+    "render": "mimegen.commands.render",
+    "retarget": "mimegen.commands.retarget",
+    "score": "mimegen.commands.score",
+    "status": "mimegen.commands.status",
+    "store": "mimegen.commands.store",
+    "study": "mimegen.commands.study",
+    "take": "mimegen.commands.take",
+    "verify": "mimegen.commands.verify",
+    "work": "mimegen.commands.work",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class LazyGroup(click.Group):
+    """Commands whose modules are loaded when they are asked for: no start pays for all of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; None where there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name]), f"{cmd_name}_command")
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def main() -> None:
     """Make controlled video stimuli of human action."""
-
-
-main.add_command(render_command)
-main.add_command(list_command)
-main.add_command(pointlight_command)
-main.add_command(preview_command)
-main.add_command(contactsheet_command)
-main.add_command(character_command)
-main.add_command(retarget_command)
-main.add_command(score_command)
-main.add_command(take_command)
-main.add_command(inspect_command)
-main.add_command(import_command)
-main.add_command(background_command)
-main.add_command(contamination_command)
-main.add_command(permute_command)
-main.add_command(questions_command)
-main.add_command(evaluate_command)
-main.add_command(export_command)
-main.add_command(verify_command)
-main.add_command(status_command)
-main.add_command(store_command)
-main.add_command(plan_command)
-main.add_command(study_command)
-main.add_command(work_command)

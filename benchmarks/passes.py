@@ -8,6 +8,7 @@ flow is tried by warping the next picture back. Everything runs in this process.
 
 import argparse
 import json
+import tempfile
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -97,11 +98,11 @@ def _sets(catalogue: Catalogue, name: str, camera: Camera, config: RenderConfig,
     scenery = read_background(catalogue.file("background", name)).set
     assert scenery is not None
     found = {}
-    for engine in ("raster", "cycles"):
-        target = Path(f"/tmp/mimegen-passes-{engine}.npz")
-        server.do(GeometryJob(scenery, camera, config, target, engine), lambda _: None)
-        found[engine] = read_arrays(target)
-        target.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        for engine in ("raster", "cycles"):
+            target = Path(folder) / f"{engine}.npz"
+            server.do(GeometryJob(scenery, camera, config, target, engine), lambda _: None)
+            found[engine] = read_arrays(target)
     return found
 
 

@@ -46,6 +46,19 @@ def rows_of(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
 
 
+def blender_processes(parent: int) -> list[int]:
+    """The worker processes that a run has spawned."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if owner == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
 def leave_as_killed(path: Path) -> None:
     """Leave beside a file what a process leaves that is killed while it makes the file."""
     code = """

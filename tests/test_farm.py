@@ -18,7 +18,6 @@ from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm import local
-from mimegen.farm.disk import Disk
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
 from mimegen.farm.patience import Patience
@@ -28,6 +27,7 @@ from mimegen.stage.config import read_config
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
+from mimegen.store.disk import Disk
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 Behaviour = Callable[[SetJob, Connection], None]

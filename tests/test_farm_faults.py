@@ -13,7 +13,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from conftest import command, frames_of, mimegen, rows_of
+from conftest import blender_processes, command, frames_of, mimegen, rows_of
 
 CELLS = "base+blank@0,base+blank@90,woman+blank@0"
 
@@ -48,18 +48,6 @@ def made(out: Path) -> int:
         lines = [json.loads(line) for line in journal.read_text().splitlines()]
         count += max([line["frames"] for line in lines if "frames" in line], default=0)
     return count
-
-
-def children(parent: int) -> list[int]:
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if owner == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-        except (OSError, ValueError):
-            continue
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +119,7 @@ def test_a_worker_that_hangs_is_replaced(
     farm.write_text("silence_s: 20\ntask_s: 1\n")
     run = started(tiny_config, out, "--workers", 1, "--farm-config", farm)
     until(lambda: len(frames_of(out)) > 3, run)
-    os.kill(children(run.pid)[0], signal.SIGSTOP)
+    os.kill(blender_processes(run.pid)[0], signal.SIGSTOP)
     ended(run)
     same(out, undisturbed)
     assert "nothing was heard of it for" in "".join(

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from conftest import command, frames_of, mimegen, rows_of
+from conftest import blender_processes, command, frames_of, mimegen, rows_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import MIME
@@ -150,19 +150,6 @@ def test_a_damaged_frame_and_a_damaged_clip_are_made_again(
     assert clip_hashes(out) == clip_hashes(basketball)
     theirs = basketball / frame.relative_to(out)
     assert frame.read_bytes() == theirs.read_bytes()
-
-
-def blender_processes(parent: int) -> list[int]:
-    """The worker processes that a run has spawned."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if owner == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-        except (OSError, ValueError):
-            continue
-    return found
 
 
 def test_a_crash_of_blender_is_survived(tiny_config: Path, tmp_path: Path) -> None:

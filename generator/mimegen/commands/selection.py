@@ -149,12 +149,12 @@ def _selected(
 
 def _refuse_what_is_declared(context: click.Context) -> None:
     """Raise RequestError where an option says again what a specification declares."""
-    said = [name for name in _NAMES if name not in _BESIDE_PERMUTATIONS
+    options = {option.name: option.opts[0] for option in context.command.params}
+    said = [options[name] for name in _NAMES if name not in _BESIDE_PERMUTATIONS
             and context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if said:
-        option = {"actions": "action", "seeds": "seed", "labels": "label"}.get(said[0], said[0])
-        raise RequestError(f"--{option.replace('_', '-')}: --permutations declares its clips"
-                           " completely; leave one of the two out")
+        raise RequestError(f"{said[0]}: --permutations declares its clips completely; leave one of"
+                           " the two out")
 
 
 def _declared(catalogue: Catalogue, path: Path, config: str, device: str, farm: FarmSettings

@@ -11,7 +11,6 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly
 from mimegen.commands.render import render_command
-from mimegen.farm.disk import Disk
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
 from mimegen.farm.local import LocalExecutor
@@ -20,6 +19,7 @@ from mimegen.production.journal import Journal
 from mimegen.production.planfile import PlanFile, numbers_of
 from mimegen.stage.auto import choose_device
 from mimegen.stage.jobs import FrameDone
+from mimegen.store.disk import Disk
 from mimegen.store.store import Store
 
 

@@ -11,11 +11,11 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from mimegen.base.errors import DiskFullError
-from mimegen.farm.disk import Disk
 from mimegen.farm.executor import Begun, Executor, Heard, Lost, Unfit
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.store.disk import Disk
 
 ATTEMPTS = 2
 # Machines that go are no fault of a task, unless they always go while they are at it.

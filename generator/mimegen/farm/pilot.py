@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Self
 
 from mimegen.base.errors import RequestError
-from mimegen.farm.disk import Disk
 from mimegen.farm.executor import Heard, Lost, Unfit
 from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.remote import version
@@ -21,6 +20,7 @@ from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task, task_from_json
 from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobDone, JobFailed
+from mimegen.store.disk import Disk
 
 POLL_S = 0.5
 # How long to wait for more before the place is left to others.

@@ -15,13 +15,17 @@ from mimegen.base.yaml_file import Strict, read_yaml
 
 
 class FaultKind(Strict):
-    """A kind of fault: ``most`` is what amount 1 means, in ``unit``."""
+    """A kind of fault: ``most`` is what amount 1 means, in ``unit``.
+
+    One that ``retimes`` lets things happen at other times than the take says.
+    """
 
     says: str
     most: float = Field(gt=0)
     unit: str
     acts_on: Literal["motion", "frames"]
     lowers: Literal["subject", "completeness", "interaction"]
+    retimes: bool = False
 
 
 @dataclass(frozen=True, order=True)

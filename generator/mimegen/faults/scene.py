@@ -13,10 +13,7 @@ from mimegen.faults.fault import Fault, FaultRecord
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.rounding import rounded
 
-# Faults of time come first, so that intervals of all others are the clip's.
-ORDER = ("speed_warped", "foot_slide", "float", "joint_backwards", "head_turned", "twitches",
-         "frozen_limb", "hand_through_body", "limb_stretched", "swelling", "fingers_missing",
-         "fingers_extra", "scale_wrong")
+# Faults of the first performer alone, in the order in which they are made.
 FIRST_ALONE: Mapping[str, Callable[[Acting], movement.Faulty]] = {
     "foot_slide": movement.foot_slide, "float": movement.float_,
     "joint_backwards": movement.joint_backwards, "head_turned": movement.head_turned,
@@ -25,6 +22,8 @@ FIRST_ALONE: Mapping[str, Callable[[Acting], movement.Faulty]] = {
     "swelling": bodies.swelling, "fingers_missing": bodies.fingers_missing,
     "fingers_extra": bodies.fingers_extra, "scale_wrong": bodies.scale_wrong,
 }
+# Faults of time come first, so that intervals of all others are the clip's.
+ORDER = ("speed_warped", *FIRST_ALONE)
 # Of the speed's swings from fast to slow and back.
 WARPS_HZ = 0.5
 

@@ -9,9 +9,6 @@ from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.shots import camera_of
 
-# Faults after which things happen at other times than the take says.
-OF_TIME = {"speed_warped", "cut_off", "wrong_order"}
-
 
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
@@ -53,7 +50,7 @@ def _told(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
 def told_timeline(clip: Clip) -> dict[str, Any]:
     """Return what happens when, as a row has it; nothing where nobody knows."""
     casting = clip.shot.casting
-    if OF_TIME & {fault.name for fault in casting.faults}:
+    if any(fault.kind.retimes for fault in casting.faults):
         return {}
     timeline = casting.take.timeline
     return {} if timeline is None else {"timeline": timeline}

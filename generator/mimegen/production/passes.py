@@ -22,6 +22,7 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.plan.shots import camera_of
+from mimegen.production.finishing import finished
 from mimegen.production.journal import Journal
 from mimegen.production.passtasks import Column, geometry_file, geometry_tasks, pass_tasks
 from mimegen.production.progress import Reporter
@@ -219,11 +220,7 @@ def _write_ready(run: _Run, pieces: Iterable[_Piece], pool: ThreadPoolExecutor) 
 
 def _collect(run: _Run, wait: bool = False) -> None:
     """Take in the folders that are written; with ``wait``, at least one."""
-    for future, piece in list(run.writing.items()):
-        if not (wait or future.done()):
-            continue
-        wait = False
-        del run.writing[future]
+    for piece, future in finished(run.writing, wait):
         try:
             _take_in(run, piece, future.result())
         except (RequestError, OSError, ValueError) as problem:

@@ -10,8 +10,8 @@ from mimegen.base.locks import locked
 from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
 from mimegen.store.contents import Piece, pieces
-from mimegen.store.store import Store
-from mimegen.store.users import RUNNING, running_jobs
+from mimegen.store.store import RUNNING, Store
+from mimegen.store.users import running_jobs
 
 # Whose clips' rows name them.
 _PER_ROW = ("shots", "clips", "characters", "passes")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import scratch_folder
-from mimegen.farm.disk import Disk
 from mimegen.farm.dispatch import Event, run_tasks
 from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
@@ -34,6 +33,7 @@ from mimegen.production.run import (
 from mimegen.production.sizes import Sizes, Sum
 from mimegen.production.tasks import Notice, Work, casting_tasks
 from mimegen.stage.scenery.job import SetJob
+from mimegen.store.disk import Disk
 from mimegen.store.store import Store
 
 BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured

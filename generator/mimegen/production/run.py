@@ -21,6 +21,7 @@ from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import clip_task, settled, still_of
+from mimegen.production.finishing import finished
 from mimegen.production.journal import Journal
 from mimegen.production.paces import Lesson, known_pace
 from mimegen.production.progress import Reporter
@@ -290,11 +291,7 @@ def _frames_whole(run: Run, key: str) -> bool:
 
 def collect(run: Run, wait: bool = False) -> None:
     """Take in the clips of dots that are made; with ``wait``, at least one."""
-    for future, clip in list(run.composing.items()):
-        if not (wait or future.done()):
-            continue
-        wait = False
-        del run.composing[future]
+    for clip, future in finished(run.composing, wait):
         try:
             _note_success(run, clip, future.result())
         except (RequestError, OSError, ValueError) as problem:

@@ -18,7 +18,6 @@ had no such folders; what lies in them is still found.
 """
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,11 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, stamp, sweep
+from mimegen.store.disk import Disk
 from mimegen.store.frames import frame_name, read_frame
 
-LONGEST_AWAY_S = 1800.0
+# The folder of those who use the store at the moment.
+RUNNING = "running"
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,19 @@ class Store:
 
     root: Path
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the store is there, and nothing empty in its place: a job has entered itself."""
+        return (self.root / RUNNING).is_dir()
+
     def waiter(self) -> Callable[[], None]:
-        """Return what waits, after long work, until the store is there again, if it is there now.
+        """Return what waits, after long work, until the store is there again, if a job uses it now.
 
-        A file server may be away; what is written in its place would be lost. Raises RequestError
-        after half an hour.
+        A file server may be away; what is written in its place would be lost. It raises as
+        ``Disk.wait``.
         """
-        there = self.root.is_dir()
-
-        def wait() -> None:
-            gone_at = time.monotonic()
-            while there and not self.root.is_dir():
-                if time.monotonic() - gone_at > LONGEST_AWAY_S:
-                    raise RequestError(f"{self.root}: gone for half an hour; bring it back and run"
-                                       " again, what was made is kept")
-                time.sleep(0.2)
-
-        return wait
+        was = self.is_in_use
+        return Disk(lambda: self.is_in_use or not was).wait
 
     def shot_folder(self, key: str) -> Path:
         """Return where a shot's frames lie."""

@@ -16,9 +16,9 @@ from typing import Any
 from mimegen.base.files import clock_of, publish, sweep
 from mimegen.base.locks import locked
 from mimegen.base.owners import owner_lives, this_host, unfinished_name
-from mimegen.store.store import Store
+from mimegen.store.store import RUNNING, Store
 
-RUNNING, CLAIMS = "running", "claims"
+CLAIMS = "claims"
 SIGN_OF_LIFE_S = 5.0
 # Signs of life that fail to come before a job is no longer taken to run.
 MISSED = 12
@@ -32,6 +32,7 @@ class Registration:
 
         Raises RequestError where the store cannot be written.
         """
+        self._store = store
         self._running, self._claims = store.root / RUNNING, store.root / CLAIMS
         self._held: set[str] = set()
         sweep(self._running)
@@ -47,7 +48,7 @@ class Registration:
 
     def store_is_there(self) -> bool:
         """Whether the store is, and nothing empty in its place."""
-        return self._running.is_dir()
+        return self._store.is_in_use
 
     def claim(self, keys: Iterable[str]) -> set[str]:
         """Claim pieces; return those that are this job's now, and not another's that lives."""

@@ -36,7 +36,7 @@ from mimegen.stage.passes.kinds import KINDS
 from mimegen.stage.passes.seen import Seen, on_canvas
 from mimegen.stage.passes.server import PassServer
 from mimegen.stage.passes.surface import Scene
-from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.context import context_of_process
 from mimegen.stage.raster.passes import RasterEye
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.store.frames import Frame
@@ -68,7 +68,7 @@ def main() -> None:
     catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", options.config))
     use_device("cpu", 1)
-    context = open_context(1)
+    context = context_of_process(1)
     found = []
     for action, members, background, angle in SHOTS:
         casting = Casting(library_take(catalogue.action(action), None, 0, None),

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import moderngl
 import pytest
 import yaml
 
+from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
+from mimegen.stage.raster.context import context_of_process
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
 
@@ -19,6 +22,15 @@ def samples() -> Path:
     if not SAMPLES.is_dir():
         pytest.skip("the mocap samples are not beside this checkout")
     return SAMPLES
+
+
+@pytest.fixture(scope="session")
+def context() -> moderngl.Context:
+    """The OpenGL of the tests' process."""
+    try:
+        return context_of_process(1)
+    except RequestError as problem:
+        pytest.skip(str(problem))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Ground truth of shots: known answers for rays, keypoints, parts, depth and flow."""
 
 import io
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,21 +34,10 @@ from mimegen.stage.passes.kinds import ENGINES, KINDS, parse_kinds
 from mimegen.stage.passes.parts import PARTS
 from mimegen.stage.passes.rays import first_hits
 from mimegen.stage.passes.surface import Scene
-from mimegen.stage.raster.context import open_context
 from mimegen.stage.raster.passes import RasterEye
 
 BODY = capsule_character(16, 12)
 FRAMES = 6
-
-
-@pytest.fixture(scope="module")
-def context() -> Iterator[moderngl.Context]:
-    try:
-        made = open_context(1)
-    except RequestError as problem:
-        pytest.skip(str(problem))
-    yield made
-    made.release()
 
 
 def draft() -> RenderConfig:

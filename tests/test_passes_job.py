@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import moderngl
 import numpy as np
 import OpenEXR
 import pytest
@@ -16,18 +17,13 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.passfiles import PassSource, folder_hash, write_exr, write_pass
 from mimegen.stage.camera import Camera
-from mimegen.stage.raster.context import open_context
 
 VARIANTS = "base+blank@0,base+aligned@0"
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def config(tmp_path_factory: pytest.TempPathFactory, context: moderngl.Context) -> Path:
     """The draft config at a size and frame rate that a test can afford."""
-    try:
-        open_context(1).release()
-    except RequestError as problem:
-        pytest.skip(str(problem))
     content = yaml.safe_load((data_folder() / "render_configs" / "draft.yaml").read_text())
     path = tmp_path_factory.mktemp("config") / "tiny_draft.yaml"
     path.write_text(yaml.safe_dump(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import moderngl
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -11,16 +12,13 @@ from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.commands import preview
 from mimegen.compositing.decode import read_clip
-from mimegen.pages.drawn import opengl_is_here
-
-needs_opengl = pytest.mark.skipif(not opengl_is_here(), reason="there is no OpenGL here")
 
 
 def run(*words: str) -> Result:
     return CliRunner().invoke(main, ["preview", *words])
 
 
-@needs_opengl
+@pytest.mark.usefixtures("context")
 def test_a_sheet_shows_the_take_from_the_side_that_is_asked(tmp_path: Path) -> None:
     sheets = []
     for angle in ("0", "180"):
@@ -34,7 +32,7 @@ def test_a_sheet_shows_the_take_from_the_side_that_is_asked(tmp_path: Path) -> N
     assert np.abs(sheets[0] - sheets[1]).max() > 60
 
 
-@needs_opengl
+@pytest.mark.usefixtures("context")
 def test_a_clip_is_as_long_as_the_take(tmp_path: Path) -> None:
     target = tmp_path / "clip.mp4"
     done = run("checking_watch", "--background", "black", "--out", str(target))
@@ -45,10 +43,18 @@ def test_a_clip_is_as_long_as_the_take(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["clip.mp4"]
 
 
-@needs_opengl
+@pytest.mark.usefixtures("context")
 def test_what_is_neither_action_nor_file_is_said() -> None:
     done = run("checking_wach")
     assert done.exit_code == 2 and "checking_watch" in done.stderr
+
+
+def test_what_opengl_refuses_is_one_line_and_no_file(
+        context: moderngl.Context, tmp_path: Path) -> None:
+    context.enable_direct(0x1234)
+    done = run("checking_watch", "--frames", "1", "--out", str(tmp_path / "sheet.png"))
+    assert done.exit_code == 2 and "GL_INVALID_ENUM" in done.stderr
+    assert done.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
 def test_without_opengl_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import io
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,14 @@ from mimegen.stage.devices import OPENGL
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.raster.context import checked, is_sound, open_context
+from mimegen.stage.passes.server import PassServer
+from mimegen.stage.raster.context import (
+    OpenGLError,
+    checked,
+    context_of_process,
+    is_sound,
+    open_context,
+)
 from mimegen.stage.raster.noise import fractal, noise, slope
 from mimegen.stage.raster.scenery import set_picture
 from mimegen.stage.raster.shot import RasterStage
@@ -45,16 +52,6 @@ from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import Frame, frame_name, read_frame
 
 BODY = capsule_character(16, 12)
-
-
-@pytest.fixture(scope="module")
-def context() -> Iterator[moderngl.Context]:
-    try:
-        made = open_context(1)
-    except RequestError as problem:
-        pytest.skip(str(problem))
-    yield made
-    made.release()
 
 
 def draft(**changes: object) -> RenderConfig:
@@ -286,11 +283,17 @@ def test_what_opengl_refuses_leaves_nothing_and_others_are_drawn(context, tmp_pa
     assert not (tmp_path / "endless.png").exists()
 
 
+def test_a_process_has_one_context(context) -> None:
+    # What another one leaves behind would be deleted in this one, which is GL_INVALID_VALUE.
+    assert context_of_process(2) is context_of_process() is context
+    assert PassServer(1)._opengl() is context
+
+
 def test_an_error_of_opengl_is_told(context) -> None:
     assert is_sound(context)
     checked(context)
     context.enable_direct(0x1234)
-    with pytest.raises(RuntimeError, match="OpenGL says GL_INVALID_ENUM"):
+    with pytest.raises(OpenGLError, match="says GL_INVALID_ENUM"):
         checked(context)
     assert is_sound(context)
 

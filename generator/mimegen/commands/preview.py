@@ -14,8 +14,9 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
-from mimegen.pages.drawn import Scene, context_of_process, drawn, drawn_sheet
+from mimegen.pages.drawn import Scene, drawn, drawn_sheet
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.raster.context import context_of_process
 
 SHEET_SIZE = (320, 180)
 CLIP_SUFFIX = ".mp4"

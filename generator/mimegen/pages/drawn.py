@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import moderngl
@@ -22,7 +21,7 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.figures import Figure
 from mimegen.stage.framing import frame_camera
-from mimegen.stage.raster.context import open_context
+from mimegen.stage.raster.context import context_of_process, telling
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.scenery.job import SetJob
@@ -30,12 +29,6 @@ from mimegen.stage.skinning import joint_columns
 
 LABEL = 13
 COLUMNS = 4
-
-
-@cache
-def context_of_process() -> moderngl.Context:
-    """Return this process's OpenGL; raises RequestError where there is none."""
-    return open_context()
 
 
 def opengl_is_here() -> bool:
@@ -64,15 +57,16 @@ def drawn(scene: Scene, cameras: Sequence[Camera], frames: Iterable[int]
           ) -> Iterator[list[ByteArray]]:
     """Yield the finished pictures (H, W, 3), sRGB, of every frame, one from each camera.
 
-    Raises RequestError where there is no OpenGL.
+    Raises RequestError where there is no OpenGL, or it refuses.
     """
     context = context_of_process()
-    stage = RasterStage(context, [each.character for each in scene.performances], scene.config)
-    behind = [Compositor(_backdrop(context, scene, camera)) for camera in cameras]
-    for frame in frames:
-        stage.pose(_columns(scene.performances, frame))
-        yield [compositor.compose(stage.picture(camera))
-               for compositor, camera in zip(behind, cameras, strict=True)]
+    with telling(context):
+        stage = RasterStage(context, [each.character for each in scene.performances], scene.config)
+        behind = [Compositor(_backdrop(context, scene, camera)) for camera in cameras]
+        for frame in frames:
+            stage.pose(_columns(scene.performances, frame))
+            yield [compositor.compose(stage.picture(camera))
+                   for compositor, camera in zip(behind, cameras, strict=True)]
 
 
 def _backdrop(context: moderngl.Context, scene: Scene, camera: Camera) -> NDArray[np.float32]:
@@ -88,16 +82,18 @@ def drawing(figures: Sequence[tuple[Character, Motion]], config: RenderConfig,
             behind: tuple[int, int, int]) -> Callable[[int, Camera], Image.Image]:
     """Return what draws a frame of figures as a camera sees them, before an sRGB color.
 
-    Raises RequestError where there is no OpenGL.
+    Raises RequestError where there is no OpenGL, or it refuses.
     """
     performances = [Performance(character, motion) for character, motion in figures]
-    stage = RasterStage(context_of_process(), [character for character, _ in figures], config)
+    context = context_of_process()
+    stage = RasterStage(context, [character for character, _ in figures], config)
     color = srgb_to_linear(np.array(behind) / 255)
 
     def draw(frame: int, camera: Camera) -> Image.Image:
-        stage.pose(_columns(performances, frame))
         plain = np.tile(color, (camera.height, camera.width, 1)).astype(np.float32)
-        return Image.fromarray(Compositor(plain).compose(stage.picture(camera)))
+        with telling(context):
+            stage.pose(_columns(performances, frame))
+            return Image.fromarray(Compositor(plain).compose(stage.picture(camera)))
 
     return draw
 

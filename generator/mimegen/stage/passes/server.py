@@ -76,10 +76,10 @@ class PassServer:
 
     def _opengl(self) -> "moderngl.Context":
         if self._context is None:
-            from mimegen.stage.raster.context import open_context
+            from mimegen.stage.raster.context import context_of_process
 
             try:
-                self._context = open_context(self._threads)
+                self._context = context_of_process(self._threads)
             except RequestError as problem:
                 raise RequestError(f"{problem}; --passes-from cycles looks without it") from problem
         return self._context

@@ -1,6 +1,9 @@
 """OpenGL without a window."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import moderngl
@@ -11,15 +14,26 @@ from mimegen.base.errors import RequestError
 DEVICE = "MIMEGEN_OPENGL_DEVICE"
 
 
-def open_context(threads: int = 0) -> moderngl.Context:
-    """Return an OpenGL 3.3 context without a window, on a GPU or in software (Mesa's llvmpipe).
+class OpenGLError(RequestError):
+    """OpenGL refused to draw; the message is one line that says which and what to do."""
 
-    ``threads`` is how many threads draw in software, 0 for all cores.
+
+def context_of_process(threads: int = 0) -> moderngl.Context:
+    """Return this process's OpenGL 3.3 without a window, on a GPU or in software (Mesa's llvmpipe).
+
+    A process has one: OpenGL works on whichever context was opened last, so what belongs to
+    another would be drawn, and deleted, in the wrong one. ``threads`` is how many threads draw in
+    software, 0 for all cores, as the first to ask says.
 
     Raises RequestError where there is no OpenGL.
     """
     if threads:
         os.environ.setdefault("LP_NUM_THREADS", str(threads))
+    return _only()
+
+
+def open_context() -> moderngl.Context:
+    """Open OpenGL once more; raises RequestError where there is none."""
     backend = _backend()
     try:
         context = moderngl.create_context(require=330, standalone=True, **backend)
@@ -34,10 +48,27 @@ def open_context(threads: int = 0) -> moderngl.Context:
     return context
 
 
+_only = cache(open_context)
+
+
 def checked(context: moderngl.Context) -> None:
-    """Raise RuntimeError where OpenGL has met an error: what was drawn is not to be trusted."""
+    """Raise OpenGLError where it has met an error: what was drawn is not to be trusted."""
     if (error := context.error) != "GL_NO_ERROR":
-        raise RuntimeError(f"OpenGL says {error}")
+        raise _refusal(context, error)
+
+
+@contextmanager
+def telling(context: moderngl.Context) -> Iterator[None]:
+    """Turn what OpenGL refuses inside into an OpenGLError."""
+    try:
+        yield
+    except moderngl.Error as problem:
+        raise _refusal(context, " ".join(str(problem).split())) from problem
+
+
+def _refusal(context: moderngl.Context, why: str) -> OpenGLError:
+    return OpenGLError(f"OpenGL ({context.info['GL_RENDERER']}) says {why}, so nothing is written;"
+                       f" {DEVICE}=1 draws on the machine's next device, a smaller size needs less")
 
 
 def is_sound(context: moderngl.Context) -> bool:

@@ -12,7 +12,7 @@ from mimegen.stage.frames import publish_frames
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.server import PassServer
-from mimegen.stage.raster.context import is_sound, open_context
+from mimegen.stage.raster.context import context_of_process, is_sound
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.scenery.job import SetJob
@@ -26,7 +26,7 @@ def serve(connection: Connection, threads: int) -> None:
     Then the process ends after its answer, and the main process starts another. Raises
     RequestError where there is no OpenGL.
     """
-    context = open_context(threads)
+    context = context_of_process(threads)
     program = f"OpenGL {context.info['GL_RENDERER']}"
     connection.send(Ready(OPENGL, 1, program, kind_of_cpu()))
     passes = PassServer(threads, context)

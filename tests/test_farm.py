@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from multiprocessing import Pipe
+from multiprocessing import Pipe, active_children
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import cast
@@ -27,6 +27,7 @@ from mimegen.stage.config import read_config
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.worker import StageWorker
 from mimegen.store.disk import Disk
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
@@ -45,7 +46,7 @@ class ScriptedWorker:
         ScriptedWorker.newest = self
         self.connection, self._theirs = Pipe()
         self._theirs.send(Ready("cpu", 1, "5.0.1", "x86_64"))
-        self.worn = False
+        self.is_fit = True
 
     def submit(self, job: SetJob) -> None:
         next(type(self).script)(job, self._theirs)
@@ -230,11 +231,21 @@ def test_a_worn_worker_is_replaced_before_its_next_task(
 
     def succeed_and_wear(job: SetJob, connection: Connection) -> None:
         succeed(job, connection)
-        ScriptedWorker.newest.worn = True
+        ScriptedWorker.newest.is_fit = False
 
     events = run([succeed_and_wear, succeed, succeed], tasks=3)
     assert titles(events, TaskDone) == ["task 0", "task 1", "task 2"]
     assert ScriptedWorker.started == 2 and len(closed) == 1
+
+
+def test_a_worker_that_was_killed_while_it_waited_is_given_no_task() -> None:
+    worker = StageWorker("none", 1)
+    assert isinstance(worker.connection.recv(), Ready) and worker.is_fit
+    process, = active_children()
+    process.kill()
+    process.join()
+    assert not worker.is_fit
+    worker.close()
 
 
 def test_workers_that_say_nothing_leave_time_to_others(

@@ -49,6 +49,7 @@ def shot(out: Path, config: RenderConfig, angles: tuple[float, ...] = (0.0,),
     performance = Performance(body, motion)
     cameras = tuple(frame_camera([performance], config, angle) for angle in angles)
     files = FigureFiles(out.parent / "character.npz", out.parent / "performance.npz")
+    out.mkdir(parents=True, exist_ok=True)
     publish_figure(performance, files)
     return ShotJob(
         (files,), cameras, config,
@@ -292,12 +293,12 @@ def test_a_worker_is_worn_by_all_the_frames_it_was_given_to_render(
     monkeypatch.setattr("mimegen.stage.worker.FRAMES_UNTIL_WORN", 5)
     fresh = StageWorker("cpu", 1)
     try:
-        worn = []
+        fit = []
         for missing in ([1, 1, 0], [0, 1, 1], [1, 0, 0]):
             job = shot(tmp_path, tiny())
             job.missing[:, 0] = missing
             fresh.submit(job)
-            worn.append(fresh.worn)
-        assert worn == [False, False, True]
+            fit.append(fresh.is_fit)
+        assert fit == [True, True, False]
     finally:
         fresh.kill()

@@ -75,7 +75,7 @@ class LocalExecutor:
     def submit(self, task: Task) -> None:
         """Hand a task to a worker that has none, preferably a warm one."""
         seat = min(self._free(task.plain), key=lambda seat: seat.worker is None)
-        if seat.worker is not None and seat.worker.worn:
+        if seat.worker is not None and not seat.worker.is_fit:
             seat.worker.close()
             seat.worker = None
         worker = seat.worker or self._start(seat)

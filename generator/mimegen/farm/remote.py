@@ -95,7 +95,7 @@ class RemoteWorker:
         except RequestError as problem:
             self._refused = [Said(JobFailed(f"{socket.gethostname()}: {problem}"))]
             return
-        if self._worker.worn:
+        if not self._worker.is_fit:
             self._worker.close()
             self._worker = self._fresh()
         self._worker.submit(self._task.job)

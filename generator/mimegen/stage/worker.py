@@ -58,9 +58,9 @@ class StageWorker:
             self._process.join()
 
     @property
-    def worn(self) -> bool:
-        """Whether it has rendered so much that a fresh process is better for the memory."""
-        return self._frames >= FRAMES_UNTIL_WORN
+    def is_fit(self) -> bool:
+        """Whether it lives, and has not rendered so much that a fresh process spares memory."""
+        return self._process.is_alive() and self._frames < FRAMES_UNTIL_WORN
 
     def close(self) -> None:
         """End it once its job is done."""

@@ -26,13 +26,15 @@ class TakeFacts(Strict):
 class Cue(Strict):
     """What a nonverbal cue may mean, where it is one that the action shows.
 
-    ``region`` is the part of the body; ``explanations`` are mental states, likeliest first;
+    ``region`` is the part of the body; ``explanations`` are mental states, likeliest first, which
+    the works under ``sources`` (names in ``cues/sources.yaml``) connect with it;
     ``means_in`` are situations in which it means the first of them, ``means_nothing_in`` others in
     which it means nothing. Takes say in their ``.timeline.yaml`` when it is seen.
     """
 
     region: str = Field(min_length=1)
     explanations: tuple[str, ...] = Field(min_length=1)
+    sources: tuple[str, ...] = ()
     means_in: tuple[str, ...] = ()
     means_nothing_in: tuple[str, ...] = ()
 

@@ -12,6 +12,7 @@ from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.body import landmark_names, partner_landmarks, sideless_anchors
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.choreography.places import LEFT, Direction, DirectionField, Place, PlaceField
+from mimegen.choreography.stances import staged
 
 Arrival = Literal["stop", "pass", "impact"]
 Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]
@@ -213,7 +214,7 @@ class Score(Strict):
 
     ``facing`` turns the whole take to the person's left, in degrees, so that it shows its best
     side. ``balanced`` says that the performer could stand like this without anything to sit or
-    lean on.
+    lean on. ``stances`` are those in which a cue may be performed, the usual one first.
     """
 
     action: str
@@ -221,6 +222,7 @@ class Score(Strict):
     duration: float = Field(gt=0.2, le=600)
     facing: Degrees = 0.0
     balanced: bool = True
+    stances: tuple[str, ...] = ()
     props: dict[str, PropField] = Field(default_factory=dict)
     vary: Variety = Variety()
     repeat: tuple[Repeat, ...] = ()
@@ -262,14 +264,16 @@ TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props"
 HAND_TRACKS = ("left_hand", "right_hand", "hands")
 
 
-def read_score(path: Path) -> Score:
-    """Read a ``.score.yaml`` file.
+def read_score(path: Path, stance: str | None = None) -> Score:
+    """Read a ``.score.yaml`` file; that of a cue in a stance of its, by default its first.
 
     Raises RequestError with the file, line and key of the first thing that is wrong: unknown
     tracks, landmarks and hand shapes (with near misses), time running backwards.
     """
     document = YamlFile(path)
-    content = _with_props(document, document.content, ())
+    staging = "stances" in document.content
+    content = staged(document, stance) if staging else document.content
+    content = _with_props(document, content, ())
     names = set(content.get("props") or ())
     if isinstance(partner := content.get("partner"), dict):
         content["partner"] = _with_props(document, partner, ("partner",))

@@ -11,6 +11,7 @@ from mimegen.choreography.action import TakeFacts
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.score_take import read_score_once
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
@@ -20,8 +21,8 @@ from mimegen.pointlight.presets import presets, read_display
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(
-    ["actions", "takes", "characters", "backgrounds", "configs", "variants", "displays", "dots",
-     "manipulations", "faults", "schema"]))
+    ["actions", "takes", "cues", "characters", "backgrounds", "configs", "variants", "displays",
+     "dots", "manipulations", "faults", "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
@@ -52,6 +53,12 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
         return [{"take": take, "action": entry.action.id, "file": file.name,
                  "aliases": list(entry.action.takes.get(take, TakeFacts()).aliases)}
                 for entry in catalogue.actions.values() for take, file in entry.takes.items()]
+    if kind == "cues":
+        return [{"id": entry.action.id, "labels": list(entry.action.labels),
+                 "region": entry.action.cue.region,
+                 "explanations": list(entry.action.cue.explanations),
+                 "stances": list(read_score_once(entry.take(None)).stances)}
+                for entry in catalogue.cues.values() if entry.action.cue]
     if kind == "variants":
         return [{"variant": name, "groups": [group for group, names in GROUPS.items()
                                              if name in names]} for name in (*MIME, *POINTLIGHT)]

@@ -114,7 +114,7 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None) -> int:
 def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
     """Break the long lines of scores, by default of all there are; comments stay."""
     changed = 0
-    for file in files or data_files("mocap/*/*.score.yaml"):
+    for file in files or (*data_files("mocap/*/*.score.yaml"), *data_files("cues/*/*.score.yaml")):
         text = _text(file)
         laid_out = formatted(text, str(file))
         if laid_out != text:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import click
 from click.core import ParameterSource
 
 from mimegen.base.errors import RequestError
+from mimegen.choreography.manner import Manner
 from mimegen.commands.common import library_option, reading_options, seed_range, style_option
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.score_take import read_score_once
 from mimegen.library.take import Take
 from mimegen.library.takes import SeededTakes, library_take, user_take
 from mimegen.plan.passes import WantedPasses
@@ -28,6 +31,8 @@ from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
 from mimegen.stage.passes.kinds import ENGINES, KINDS, Engine
 
 _FILE = click.Path(path_type=Path)
+# A clip of more is longer than anything of the library.
+MOST_TIMES = 20
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,28 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
     return options
 
 
+def _numbers(kind: Callable[[str], Any], low: float, high: float, said: str
+             ) -> Callable[[click.Context, click.Parameter, str | None], list[Any]]:
+    """Return what reads ``N,N``: numbers from ``low`` to ``high``; [None] where nobody said."""
+    def read(_context: click.Context, _option: click.Parameter, text: str | None) -> list[Any]:
+        if text is None:
+            return [None]
+        try:
+            numbers = [kind(word) for word in text.split(",")]
+        except ValueError:
+            numbers = []
+        if not numbers or not all(low <= number <= high for number in numbers):
+            raise click.BadParameter(f"{text}: expected {said}")
+        return numbers
+    return read
+
+
+_intensities = _numbers(float, 0, 1, "numbers from 0 to 1, as 0.5 or 0,0.5,1")
+_frequencies = _numbers(int, 1, MOST_TIMES, f"whole numbers from 1 to {MOST_TIMES}, as 2 or 1,2,4")
+
 _OPTIONS = (
-    click.option("--action", "actions", metavar="A[,B]|all",
-                 help="Actions by id, label or alias."),
+    click.option("--action", "actions", metavar="A[,B]|all|cues",
+                 help="Actions and cues by id, label or alias."),
     click.option("--permutations", type=_FILE, metavar="SPEC.jsonl",
                  help="Clips that mimegen permute declared; nothing else is said of them, but"
                       " --config for a look in another one."),
@@ -100,6 +124,12 @@ _OPTIONS = (
                  help="Something made wrong on purpose, from 0 to 1; may be repeated"
                       " (mimegen list faults)."),
     style_option("How choreographed takes are performed.  [default: the seed's own way]"),
+    click.option("--stance", "stances", metavar="S[,S]|all",
+                 help="Of cues: how the person stands or sits.  [default: each cue's usual one]"),
+    click.option("--intensity", "intensities", metavar="I[,I]", callback=_intensities,
+                 help="Of cues: how far movements go, 0 to 1.  [default: 1, as written]"),
+    click.option("--frequency", "frequencies", metavar="N[,N]", callback=_frequencies,
+                 help="Of cues: how many times the movement is made.  [default: as written]"),
     click.option("--device", default="auto", show_default=True, metavar="NAME",
                  help="optix, cuda, hip, oneapi, metal or cpu; cuda:1 is the second of its kind."),
     click.option("--passes", metavar="NAME[,NAME]|all",
@@ -109,7 +139,8 @@ _OPTIONS = (
 )
 _NAMES = ("actions", "permutations", "motion", "partner", "labels", "aligned", "misaligned",
           "licence", "variants", "character", "partner_character", "config", "take", "seeds",
-          "set_seed", "faults", "style", "device", "passes", "passes_from", "libraries", "reading")
+          "set_seed", "faults", "style", "stances", "intensities",
+          "frequencies", "device", "passes", "passes_from", "libraries", "reading")
 _BESIDE_PERMUTATIONS = ("permutations", "config", "device", "passes", "passes_from", "libraries",
                         "reading")
 
@@ -119,7 +150,9 @@ def _selected(
     partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
-    seeds: range, set_seed: int | None, faults: tuple[str, ...], style: str | None, device: str,
+    seeds: range, set_seed: int | None, faults: tuple[str, ...], style: str | None,
+    stances: str | None, intensities: list[float | None], frequencies: list[int | None],
+    device: str,
     passes: str | None, passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions,
     farm: FarmSettings,
 ) -> Selection:
@@ -133,7 +166,9 @@ def _selected(
     if partner is not None and motion is None:
         raise RequestError("--partner needs --motion: both files are of one scene")
     if motion is None:
-        takes: Sequence[Take] = _library_takes(catalogue, actions or "", take, seeds, style)
+        takes: Sequence[Take] = _library_takes(
+            catalogue, actions or "", take, seeds, style,
+            lambda file: _manners(file, stances, intensities, frequencies))
     else:
         takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
                            reading)]
@@ -198,14 +233,28 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
 
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,
-                   style: str | None) -> Sequence[Take]:
-    takes = [library_take(entry, name, seeds[0], style) for entry in entries_of(catalogue, actions)
-             for name in (list(entry.takes) if take == "all" else [take])]
+                   style: str | None, manners: Callable[[Path], list[Manner]]) -> Sequence[Take]:
+    takes = [library_take(entry, name, seeds[0], style, manner)
+             for entry in entries_of(catalogue, actions)
+             for name in (list(entry.takes) if take == "all" else [take])
+             for manner in manners(entry.take(name))]
     return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
 
 
 def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
-    """Return the actions that ``A,B`` or ``all`` says. Raises RequestError for unknown ones."""
+    """Return the actions that ``A,B``, ``all`` or ``cues`` says. Raises RequestError for others."""
     if actions.strip() == "all":
         return list(catalogue.actions.values())
+    if actions.strip() == "cues":
+        return list(catalogue.cues.values())
     return [catalogue.action(name.strip()) for name in actions.split(",")]
+
+
+def _manners(file: Path, stances: str | None, intensities: Sequence[float | None],
+             frequencies: Sequence[int | None]) -> list[Manner]:
+    """Return every manner that was asked for of a take; ``all`` are the stances that it has."""
+    said: Sequence[str | None] = [None] if stances is None else [
+        name.strip() for name in stances.split(",")]
+    if said == ["all"]:
+        said = read_score_once(file).stances
+    return [Manner(*one) for one in product(said, intensities, frequencies)]

@@ -39,8 +39,9 @@ class Subject:
 
 
 def known_actions() -> dict[str, KnownAction]:
-    """Return the actions of the library by id. Raises RequestError as ``read_yaml``."""
-    read = [read_yaml(file, KnownAction) for file in data_files("mocap/*/action.yaml")]
+    """Return the actions and cues of the library by id. Raises RequestError as ``read_yaml``."""
+    files = (*data_files("cues/*/action.yaml"), *data_files("mocap/*/action.yaml"))
+    read = [read_yaml(file, KnownAction) for file in files]
     return {action.id: action for action in read}
 
 

@@ -1,4 +1,4 @@
-"""What rigs/, mocap/, backgrounds/ and render_configs/ offer, with a user's own folders on top."""
+"""What rigs/, mocap/, cues/, backgrounds/ and render_configs/ offer, and a user's own folders."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -70,17 +70,26 @@ class Catalogue:
         for library in libraries:
             if not library.is_dir():
                 raise RequestError(f"{library}: no such folder; --library wants one that holds "
-                                   "rigs/, mocap/, backgrounds/ or render_configs/")
+                                   "rigs/, mocap/, cues/, backgrounds/ or render_configs/")
         return cls((data_folder(), *libraries))
 
     @cached_property
     def actions(self) -> dict[str, Entry]:
-        """The library's actions by id, sorted.
+        """The library's actions by id, sorted."""
+        return self._entries("mocap")
+
+    @cached_property
+    def cues(self) -> dict[str, Entry]:
+        """The library's nonverbal cues by id, sorted: actions that are asked for by themselves."""
+        return self._entries("cues")
+
+    def _entries(self, kind: str) -> dict[str, Entry]:
+        """Return actions by id, sorted.
 
         A folder without an action.yaml adds takes to an action of an earlier folder.
         """
         entries: dict[str, Entry] = {}
-        for place in [place for folder in self.folders for place in sorted(folder.glob("mocap/*"))
+        for place in [place for folder in self.folders for place in sorted(folder.glob(f"{kind}/*"))
                       if place.is_dir() and not place.name.startswith(".")]:
             known = entries.get(place.name)
             if (place / "action.yaml").exists():
@@ -113,7 +122,7 @@ class Catalogue:
         return dict(sorted(found.items()))
 
     def action(self, name: str) -> Entry:
-        """Return the action with this id, label or alias, however it is spaced or capitalised.
+        """Return the action or cue with this id, label or alias, however it is spaced or written.
 
         A single take's alias asks for that take. Raises RequestError, with near misses, where
         there is none.
@@ -122,15 +131,16 @@ class Catalogue:
         if plain(name) not in names:
             raise RequestError(f"no action '{name}'{near_misses(plain(name), names)}")
         action, take = names[plain(name)]
-        return replace(self.actions[action], asked=take)
+        return replace((self.cues | self.actions)[action], asked=take)
 
     @cached_property
     def _action_names(self) -> dict[str, tuple[str, str | None]]:
         """Ids, and takes of their own aliases, by every name an action answers to.
 
-        Ids win over aliases, aliases of actions over those of takes, and all over labels.
+        Ids win over aliases, aliases of actions over those of takes, and all over labels; actions
+        over cues.
         """
-        known = [entry.action for entry in self.actions.values()]
+        known = [entry.action for entry in (*self.actions.values(), *self.cues.values())]
         pairs = [
             *((action.id, action.id, None) for action in known),
             *((alias, action.id, None) for action in known for alias in action.aliases),

@@ -1,6 +1,6 @@
 """Takes that are choreographed: a score and a seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from mimegen.choreography.happenings import (
     happenings,
     read_happenings,
 )
+from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import Score, read_score
 from mimegen.library.altering import at_rate
@@ -23,17 +24,23 @@ from mimegen.manifest.timeline import CueFacts, Interval, retold
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreTake(Described):
-    """A score, performed by a seed and in a style (None: the seed's own)."""
+    """A score, performed by a seed and in a style (None: the seed's own); a cue's in a manner."""
 
     seed: int
     style: str | None = None
-    cue: CueFacts | None = None
+    cue: CueFacts | None = field(default=None, hash=False)
+    manner: Manner = AS_WRITTEN
 
     @cached_property
     def key(self) -> str:
         """What the motions depend on."""
         return content_key(file_hash(self.file), self.seed, self.style, score_code(),
-                           *self.altered_key)
+                           *self._cue_key, *self.altered_key)
+
+    @property
+    def _cue_key(self) -> tuple[str, ...]:
+        """What keys say of a cue: its score as its stance and manner make it."""
+        return (self.score.model_dump_json(),) if self.score.stances else ()
 
     @property
     def hand_shape(self) -> str:
@@ -42,8 +49,9 @@ class ScoreTake(Described):
 
     @property
     def version(self) -> tuple[str, ...]:
-        """The seed and, where they were asked for, the style and what was altered."""
-        return (f"seed{self.seed}", *filter(None, [self.style]), *self.altered_words)
+        """The seed and, where they were asked for, style, manner and what was altered."""
+        return (f"seed{self.seed}", *filter(None, [self.style]), *self.manner.words,
+                *self.altered_words)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -62,8 +70,8 @@ class ScoreTake(Described):
 
     @property
     def score(self) -> Score:
-        """The score as it is written. Raises RequestError as ``read_score``."""
-        return read_score_once(self.file)
+        """The score as it is to be performed. Raises RequestError as ``read_score``."""
+        return in_manner(read_score_once(self.file, self.manner.stance), self.manner)
 
     def sources(self, fps: float) -> tuple[Source, ...]:
         """Return every performer's motion at ``fps``, in one world."""
@@ -86,15 +94,19 @@ class ScoreTake(Described):
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""
-        return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": "score"}
+        stances = self.score.stances
+        how = {"stance": self.manner.stance or stances[0], "intensity": self.manner.intensity,
+               "frequency": self.manner.frequency} if stances else {}
+        return {**self.described(), "seed": self.seed, "style": self.style, **how,
+                "motion_kind": "score"}
 
 
-def read_score_once(file: Path) -> Score:
+def read_score_once(file: Path, stance: str | None = None) -> Score:
     """Return a score, read anew only where its file has been touched."""
     stat = file.stat()
-    return _read(file, stat.st_size, stat.st_mtime_ns)
+    return _read(file, stance, stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=256)
-def _read(file: Path, size: int, modified: int) -> Score:
-    return read_score(file)
+def _read(file: Path, stance: str | None, size: int, modified: int) -> Score:
+    return read_score(file, stance)

@@ -10,6 +10,7 @@ from typing import overload
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.action import Action
+from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.styles import style_named
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue, Entry, plain
 from mimegen.library.recorded_take import RecordedTake
@@ -22,16 +23,17 @@ from mimegen.readers.options import AS_FOUND
 from mimegen.readers.partners import both_people
 
 
-def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None) -> Take:
-    """Return a take of the library. Motion capture has no seed and no style.
+def library_take(entry: Entry, take: str | None, seed: int, style: str | None = None,
+                 manner: Manner = AS_WRITTEN) -> Take:
+    """Return a take of the library. Motion capture has no seed and no style, actions no manner.
 
     Raises RequestError, naming file and line, where its score or take file is none, and for an
-    unknown style.
+    unknown style or a manner in which it cannot be performed.
     """
     file = entry.take(take)
     if not file.name.endswith(SCORE_SUFFIX):
         return _captured(entry.action, file)
-    read_score_once(file)
+    manner = _usual_left_out(file, manner)
     if style is not None:
         style_named(style)
     name = file.name.removesuffix(SCORE_SUFFIX)
@@ -42,7 +44,19 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
         file=file, seed=seed, actor="choreography", licence=action.licence, style=style,
         semantic_group=action.semantic_group, intentions=action.intentions,
         cue=CueFacts(**action.cue.model_dump(mode="json")) if action.cue else None,
+        manner=manner,
     )
+
+
+def _usual_left_out(file: Path, manner: Manner) -> Manner:
+    """Return a manner in which a score can be performed, without what the score has of itself."""
+    score = read_score_once(file)
+    if manner != AS_WRITTEN and not score.stances:
+        raise RequestError(f"{score.action}: is no cue, so --stance, --intensity and --frequency"
+                           " mean nothing to it (mimegen list cues)")
+    in_manner(read_score_once(file, manner.stance), manner)
+    return Manner(manner.stance if manner.stance != (*score.stances, None)[0] else None,
+                  manner.intensity if manner.intensity != 1 else None, manner.frequency)
 
 
 @dataclass(frozen=True)

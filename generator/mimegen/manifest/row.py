@@ -52,6 +52,11 @@ class StimulusFacts(RowPart):
     render_config_name: str | None = None
     seed: int
     style: str | None = Field(None, description="how a score is performed; null for its own way")
+    stance: str | None = Field(None, description="in which a cue is performed; null for no cue")
+    intensity: Number | None = Field(
+        None, description="of a cue's movements, 0 to 1; null for 1, as its score has it")
+    frequency: int | None = Field(
+        None, description="how many times a cue's movement is made; null for the score's own")
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     fps: Number = Field(gt=0)

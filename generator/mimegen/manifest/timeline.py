@@ -28,6 +28,7 @@ class CueFacts(RowPart):
 
     region: str
     explanations: list[str] = Field(min_length=1, description="mental states, likeliest first")
+    sources: list[str] = Field(default=[], description="literature that connects them with it")
     means_in: list[str] = Field(
         default=[], description="situations in which it means the first of them")
     means_nothing_in: list[str] = Field(

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.choreography.manner import Manner
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
@@ -76,6 +77,7 @@ class _Declared:
     take: str
     seed: int
     style: str | None
+    manner: Manner
     config: str
     performer: str | None
     partner: str | None
@@ -172,7 +174,8 @@ def _declared(row: Row) -> _Declared:
     variant = row.config_name or ""
     base = variant.startswith(("base+", "pointlight"))
     return _Declared(
-        row.action, row.take, row.seed, row.style, row.render_config_name or "",
+        row.action, row.take, row.seed, row.style,
+        Manner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None,
         json.dumps(row.permutation, sort_keys=True) if row.permutation else None)
@@ -243,11 +246,11 @@ def _take(sources: Sources, declared: _Declared, rows: Sequence[Row]) -> Take:
         raise RequestError("was not made by render; run the command that made it again")
     if row.motion_sha256 in sources.files:
         return _own_take(sources, rows)
-    entry = sources.catalogue.actions.get(declared.action)
+    entry = (sources.catalogue.cues | sources.catalogue.actions).get(declared.action)
     if entry is None or declared.take not in entry.takes:
         raise RequestError(f"its take {row.motion_file} of {declared.action} is in no library that"
                            f" is known; say --library, or --motion {row.motion_file}")
-    take = library_take(entry, declared.take, declared.seed, declared.style)
+    take = library_take(entry, declared.take, declared.seed, declared.style, declared.manner)
     if file_hash(take.file) != row.motion_sha256:
         raise RequestError(f"{take.file}: is not the file that it was (its SHA-256 is another);"
                            " bring that back, or render the clip anew")

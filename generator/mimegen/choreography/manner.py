@@ -1,0 +1,87 @@
+"""How a cue is performed: in which stance, how strongly, how often. An edit of its score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.choreography.places import Place
+from mimegen.choreography.score import HandKey, Key, Phase, Score
+from mimegen.choreography.tracks import timeline
+from mimegen.choreography.uneven import middles
+
+# What is left of a cue's movements at intensity 0.
+LEAST = 0.35
+SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel")
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a cue is performed; what is None is as its score has it.
+
+    ``intensity`` is 0 to 1, of which 1 is as written; ``frequency`` is how many times its movement
+    is made.
+    """
+
+    stance: str | None = None
+    intensity: float | None = None
+    frequency: int | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What tells takes apart, in a clip's name."""
+        said = ((self.stance, ""), (self.intensity, "intensity"), (self.frequency, "frequency"))
+        return tuple(word if isinstance(value, str) else f"{word}{value:g}"
+                     for value, word in said if value is not None)
+
+
+AS_WRITTEN = Manner()
+
+
+def in_manner(score: Score, manner: Manner) -> Score:
+    """Return a score, of the stance already, that is done so strongly and so often.
+
+    Raises RequestError for a frequency of what is not repeated.
+    """
+    if manner.frequency is not None:
+        score = _so_often(score, manner.frequency)
+    return score if manner.intensity is None else _so_strongly(score, manner.intensity)
+
+
+def _so_often(score: Score, times: int) -> Score:
+    if not score.repeat:
+        raise RequestError(f"{score.source}: --frequency {times}: it is held, not repeated;"
+                           " leave --frequency out")
+    first, *rest = score.repeat
+    return score.model_copy(update={
+        "repeat": (first.model_copy(update={"times": times}), *rest)})
+
+
+def _so_strongly(score: Score, intensity: float) -> Score:
+    """Size turns from how the score begins, and what hands do about the middle of it."""
+    factor = LEAST + (1 - LEAST) * intensity
+    about = middles(timeline(score))
+    begins = dict(score.phases[0].moves())
+    return score.model_copy(update={"phases": (
+        score.phases[0],
+        *(_sized_phase(phase, factor, begins, about) for phase in score.phases[1:]))})
+
+
+def _sized_phase(phase: Phase, factor: float, begins: dict[str, Key], about: Any) -> Phase:
+    moves = {track: _sized(track, key, factor, begins.get(track), about)
+             for track, key in phase.moves() if track not in phase.props and track != "walk"}
+    return phase.model_copy(update={**moves, "hands": None, "feet": None})
+
+
+def _sized(track: str, key: Key, factor: float, begin: Key | None, about: Any) -> Key:
+    update: dict[str, Any] = {}
+    for name in SIZED:
+        if (value := getattr(key, name, None)) is not None:
+            start = getattr(begin, name, None) or 0.0
+            update[name] = start + factor * (value - start)
+    if isinstance(key, HandKey) and key.to is not None and (track, key.to.anchor) in about:
+        middle = about[track, key.to.anchor]
+        out, ahead, up = map(float, middle + factor * (np.array(key.to.offset) - middle))
+        update["to"] = Place(key.to.anchor, (out, ahead, up))
+    return key.model_copy(update=update)

@@ -18,6 +18,7 @@ from mimegen.compositing.background import (
     Picture,
     background_key,
     read_background,
+    seen_of,
 )
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
 from mimegen.stage.camera import Camera
@@ -129,8 +130,9 @@ def test_pitch_corrects_the_height_of_a_person():
         "ground": [(0, 0.5), (1, 0.5), (1, 1)]}
     exact = Picture(**facts, camera_pitch_deg=20)
     rough = Picture(**facts)
-    assert person_rows(exact, feet[1:2], 900)[0] == pytest.approx(feet[1] - head[1], rel=1e-6)
-    assert abs(person_rows(rough, feet[1:2], 900)[0] / (feet[1] - head[1]) - 1) > 0.05
+    size, tall = (1200, 900), feet[1] - head[1]
+    assert person_rows(exact, feet[1:2], size)[0] == pytest.approx(tall, rel=1e-6)
+    assert abs(person_rows(rough, feet[1:2], size)[0] / tall - 1) > 0.05
 
 
 def test_a_picture_that_cannot_fill_the_frame_says_where():
@@ -156,6 +158,89 @@ def test_a_camera_that_sees_nobody_upright_is_refused(camera):
     picture = Picture(file=Path("x"), horizon=0.4, camera_height_m=1.6, ground=GROUND)
     with pytest.raises(RequestError, match="another camera"):
         place_picture("hall", picture, (800, 600), camera)
+
+
+# ---------------------------------------------------------------- turned with the camera
+
+def turned(camera, left_deg):
+    """A camera turned to the left on the spot."""
+    turn = Rotation.from_euler("z", left_deg, degrees=True)
+    w, *xyz = camera.rotation
+    x, y, z, w = (turn * Rotation.from_quat([*xyz, w])).as_quat()
+    return Camera(camera.position, (w, x, y, z), camera.lens_mm, camera.width, camera.height)
+
+
+WIDE = camera_at((0.0, 0.0, 1.6), 6.0, 16.0, 1800, 1126)
+WIDE_FACTS = {"horizon": WIDE.horizon_y / 1126, "field_of_view_deg": 96.7328,
+              "ground": [[0.0, 0.5], [1.0, 0.5], [1.0, 1.0], [0.0, 1.0]]}
+
+
+@pytest.mark.parametrize("angle", [8.0, 352.0])
+def test_a_wide_picture_shows_what_its_camera_would_see_when_turned(tmp_path, angle):
+    background = read_background(picture_file(tmp_path, checkerboard(WIDE), **WIDE_FACTS))
+    seen = backdrop(background, SHOT, None, angle)
+    (tmp_path / "turned").mkdir()
+    looking = read_background(picture_file(tmp_path / "turned", checkerboard(turned(WIDE, angle)),
+                                           **WIDE_FACTS))
+    wanted = backdrop(looking, SHOT, None)
+    assert np.abs(seen - wanted).mean() < 0.1
+    assert np.abs(seen - backdrop(background, SHOT, None)).mean() > 0.2
+
+
+@pytest.mark.parametrize(("angle", "facts"), [
+    (90.0, {}), (8.0, {"field_of_view_deg": None}),
+    (8.0, {"ground": [[0.45, 0.5], [0.55, 0.5], [0.5, 1.0]]})],
+    ids=["it does not reach so far", "its focal length is unknown", "the feet leave its ground"])
+def test_a_picture_stays_where_turning_it_would_be_wrong(tmp_path, angle, facts):
+    path = picture_file(tmp_path, checkerboard(WIDE), **WIDE_FACTS | facts)
+    background = read_background(path)
+    assert np.array_equal(backdrop(background, SHOT, None, angle), backdrop(background, SHOT, None))
+
+
+def around(height_m, width=3000):
+    """A panorama of level ground in squares of 0.5 m, as sRGB bytes."""
+    bearing, deep = np.meshgrid((np.arange(width) + 0.5) / width * 2 * np.pi - np.pi,
+                                (np.arange(width // 2) + 0.5) / width * 2 * np.pi - np.pi / 2)
+    far = height_m / np.tan(np.maximum(deep, 1e-3))
+    place = np.stack([far * np.sin(bearing), far * np.cos(bearing)], axis=-1)
+    odd = np.floor(place / 0.5).sum(axis=-1) % 2
+    gray = np.where(deep <= 0, 200, np.where(odd == 1, 230, 40))
+    return np.repeat(gray.astype(np.uint8)[..., None], 3, axis=-1)
+
+
+def panorama_file(folder, pixels, **facts):
+    Image.fromarray(pixels).save(folder / "around.png")
+    path = folder / "around.yaml"
+    path.write_text(yaml.safe_dump(FACTS | {
+        "panorama": {"file": "around.png", "camera_height_m": 1.6} | facts}))
+    return path
+
+
+@pytest.mark.parametrize("angle", [0.0, 90.0, 200.0])
+def test_a_panorama_shows_every_angle_at_the_figures_scale(tmp_path, angle):
+    seen = backdrop(read_background(panorama_file(tmp_path, around(1.3))), SHOT, None, angle)
+    assert seen.shape == (360, 640, 3)
+    # The shot's camera stands 1.3 m high as well: both see the same horizon.
+    panorama = read_background(panorama_file(tmp_path, around(1.3), camera_height_m=1.3))
+    level = backdrop(panorama, SHOT, None, angle)
+    horizon = np.argmax(np.abs(np.diff(level.mean(axis=(1, 2)))) > 0.02)
+    assert horizon == pytest.approx(SHOT.horizon_y, abs=3)
+    same = checkerboard(turned(camera_at((0.0, 0.0, 1.3), 4.0, 50.0, 640, 360), angle))
+    assert np.abs(level - bytes_to_linear(same))[260:].mean() < 0.08
+
+
+def test_a_panorama_too_small_says_how_wide(tmp_path):
+    with pytest.raises(RequestError, match=r"enlarged 4\.\d times; use .* at least 1397 pixels"):
+        backdrop(read_background(panorama_file(tmp_path, around(1.3, 1200))), SHOT, None)
+
+
+def test_what_came_later_changes_no_key_of_what_does_not_say_it(tmp_path):
+    path = picture_file(tmp_path, gray())
+    plain = background_key(path)
+    assert seen_of(read_background(path)) == {"color": None, "set": None, "picture": {
+        "horizon": 0.4, "camera_height_m": 1.6, "camera_pitch_deg": 0.0,
+        "ground": [list(corner) for corner in GROUND]}}
+    assert background_key(picture_file(tmp_path, gray(), field_of_view_deg=60)) != plain
 
 
 # ---------------------------------------------------------------- its pixels
@@ -252,7 +337,7 @@ def test_a_cut_off_picture_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("text", "says"), [
     ("name: hall\ncolor: [1, 1, 1]\n", r"description: Field required"),
-    (yaml.safe_dump(FACTS), r"give exactly one of color, picture and set"),
+    (yaml.safe_dump(FACTS), r"give exactly one of color, picture, panorama and set"),
     (yaml.safe_dump(FACTS | {"colour": [1, 1, 1]}), r"colour: unknown key \(did you mean color"),
     (yaml.safe_dump(FACTS | {"color": [1, 1, 2]}), r"color: .*less than or equal to 1"),
     ("name: [unclosed", r"line 2: not valid YAML"),

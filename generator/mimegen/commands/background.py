@@ -1,19 +1,37 @@
 """``mimegen background``: look at backgrounds, your own above all."""
 
 import io
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
+from PIL import Image
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.characters.character import Character
 from mimegen.commands.common import DONE, exits_cleanly, library_option
-from mimegen.compositing.background import read_background
+from mimegen.compositing.background import Background, Panorama, Picture, read_background
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.photos.adding import Credits, add_background, place_for
+from mimegen.library.photos.guess import (
+    Known,
+    Said,
+    corners,
+    guess_camera,
+    guess_panorama,
+)
+from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
 from mimegen.pages.backgroundsheet import background_sheet, drawn_background_sheet
 from mimegen.pages.drawn import opengl_is_here
+from mimegen.pages.photosheet import photo_sheet
 from mimegen.stage.auto import choose_device
-from mimegen.stage.config import read_config
+from mimegen.stage.config import RenderConfig, read_config
+
+_FILE = click.Path(path_type=Path)
 
 
 @click.group("background")
@@ -46,9 +64,108 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     else:
         seat, = choose_device(device).seats(1)
         sheet = background_sheet(background, person, settings, seat)
-    packed = io.BytesIO()
-    sheet.save(packed, "PNG")
     target = target or Path(f"{background.name}.png")
-    publish(target, packed.getvalue())
+    _write(target, sheet)
     click.echo(f"{target}: {background.description}")
     return DONE
+
+
+def _write(target: Path, sheet: Image.Image) -> None:
+    packed = io.BytesIO()
+    sheet.save(packed, "PNG")
+    publish(target, packed.getvalue())
+
+
+@background_command.command("add")
+@click.argument("photo", type=_FILE)
+@click.option("--name", required=True, metavar="N", help="What the background is called.")
+@click.option("--licence", required=True, metavar="L", help="The photograph's licence.")
+@click.option("--author", required=True, metavar="A", help="Who took it.")
+@click.option("--source", default="own photograph", show_default=True, metavar="TEXT|URL",
+              help="Where it comes from.")
+@click.option("--description", metavar="TEXT", help="What it shows, in a few words.")
+@click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR", type=_FILE,
+              help="Your own library; made where there is none.")
+@click.option("--horizon", type=click.FloatRange(0, 1, max_open=True), metavar="ROW",
+              help="The row of the horizon, as a share of the height.  [default: found]")
+@click.option("--camera-height", type=click.FloatRange(0, 500, min_open=True), metavar="METRES",
+              help="How high above the ground it was taken.  [default: 1.6]")
+@click.option("--known-height", metavar="TOP:FOOT=METRES",
+              help="The pixel rows of the top and foot of a person or a door, and its height.")
+@click.option("--ground", metavar="X,Y ...",
+              help="Three or more corners of the ground where people can stand, as shares of width"
+                   " and height.  [default: all below the horizon]")
+@click.option("--panorama", is_flag=True,
+              help="It goes all around (equirectangular), and serves all angles.")
+@click.option("--picture", type=_FILE, metavar="PNG",
+              help="Where the guess is shown.  [default: NAME_guess.png, here]")
+@click.option("--yes", is_flag=True, help="Write it without asking.")
+@exits_cleanly
+def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, panorama: bool,
+                horizon: float | None, camera_height: float | None, known_height: str | None,
+                ground: str | None, **credits: Any) -> int:
+    """Add a photograph to your own library: find its camera, show the guess, ask, write."""
+    told = Credits(**credits)
+    file = place_for(library, told.name)
+    picture = picture or Path(f"{told.name}_guess.png")
+    said = Said(horizon, camera_height, None if known_height is None else Known.of(known_height),
+                None if ground is None else corners(ground))
+    show: Callable[..., tuple[Image.Image, Picture | Panorama]] = (
+        _shown_panorama if panorama else _shown_picture)
+    image, shown = show(photo, said, picture)
+    if not yes and not _confirmed(picture):
+        click.echo("nothing was written")
+        return DONE
+    add_background(file, image, shown, told)
+    click.echo(f"{file}: say --library {library} and +{told.name}@0 in a variant")
+    return DONE
+
+
+def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Picture]:
+    """Show the guess of a photograph's camera; return the photograph and what is guessed."""
+    guess = guess_camera(open_photo(photo), said)
+    click.echo(f"horizon {guess.horizon:.3f}, camera {guess.camera_height_m:.2f} m high, looking"
+               f" {'down' if guess.view.pitch_deg >= 0 else 'up'} by"
+               f" {abs(guess.view.pitch_deg):.1f} degrees, {guess.field_of_view_deg:.0f} degrees"
+               " across")
+    for reason in guess.reasons:
+        click.echo(f"  {reason}")
+    _show(target, lambda: photo_sheet(guess, *_man_and_draft()))
+    return guess.photo.image, guess.picture()
+
+
+def _shown_panorama(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Panorama]:
+    """Show a panorama from four sides; return it and what is said of it."""
+    if said.horizon is not None or said.known is not None or said.ground is not None:
+        raise RequestError("--panorama has its horizon in the middle and ground all around; say"
+                           " --camera-height alone")
+    opened = open_photo(photo, LARGEST_PANORAMA)
+    panorama = guess_panorama(opened, said.camera_height_m)
+    click.echo(f"camera {panorama.camera_height_m:.2f} m high, all around")
+    seen = Background(name=photo.stem, description="", licence="", author="", source="",
+                      panorama=panorama).with_file(photo)
+    _show(target, lambda: drawn_background_sheet(seen, *_man_and_draft()))
+    return opened.image, panorama
+
+
+def _man_and_draft() -> tuple[Character, RenderConfig]:
+    catalogue = Catalogue.with_libraries(())
+    return (cast_member(catalogue, "man").build(),
+            read_config(catalogue.file("config", "draft")))
+
+
+def _show(target: Path, sheet: Callable[[], Image.Image]) -> None:
+    """Write the picture of a guess; without OpenGL say that there is none."""
+    if not opengl_is_here():
+        click.echo("  no picture of it: there is no OpenGL here")
+        return
+    _write(target, sheet())
+    click.echo(f"{target}: a man of 1.78 m stands in it; the line is the horizon")
+
+
+def _confirmed(picture: Path) -> bool:
+    """Ask whether the guess is right; without anybody to ask, say how to go on."""
+    if not sys.stdin.isatty():
+        raise RequestError(f"look at {picture}, and say --yes if it is right, or else --horizon"
+                           " ROW, --camera-height METRES or --known-height TOP:FOOT=METRES")
+    return click.confirm("Does the man stand there at his true size? Write it?", default=False)

@@ -76,9 +76,9 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
 
 
 def _write_clip(scene: Scene, angle: float, out: Path) -> None:
-    camera, motion = scene.camera(angle), scene.performances[0].motion
-    pictures = (picture for picture, in drawn(scene, [camera], range(motion.frames)))
-    write_pictures(pictures, (camera.width, camera.height), motion.fps, out)
+    motion, size = scene.performances[0].motion, (scene.config.width, scene.config.height)
+    pictures = (picture for picture, in drawn(scene, [angle], range(motion.frames)))
+    write_pictures(pictures, size, motion.fps, out)
 
 
 def _write_sheet(scene: Scene, angle: float, frames: int, out: Path) -> None:

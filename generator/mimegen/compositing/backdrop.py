@@ -1,6 +1,7 @@
 """What a shot's camera sees behind the figure, as linear light."""
 
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageOps
 
 from mimegen.base.errors import RequestError
-from mimegen.compositing.background import Background, Picture
+from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linear
+from mimegen.compositing.turned import Mapping, looked_up, panorama_view, turned_picture
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 
@@ -31,10 +33,13 @@ class Placement:
     scale: float
 
 
-def backdrop(background: Background, camera: Camera, still: Path | None) -> LightArray:
+def backdrop(background: Background, camera: Camera, still: Path | None, angle_deg: float = 0.0
+             ) -> LightArray:
     """Return the background (H, W, 3) behind a figure at the world's origin, linear light 0 to 1.
 
-    ``still`` is the rendered PNG of a background that is a set. Raises RequestError where a
+    ``still`` is the rendered PNG of a background that is a set; ``angle_deg`` is by how much the
+    camera is turned about the figure from a variant's @0, which photographs follow as far as they
+    show what it would see. Raises RequestError where a
     picture cannot be laid so that the figure stands on its ground, ValueError where the still is
     missing, damaged or of another size than the camera's picture.
     """
@@ -42,7 +47,9 @@ def backdrop(background: Background, camera: Camera, still: Path | None) -> Ligh
         color = srgb_to_linear(np.array(background.color))
         return np.tile(color, (camera.height, camera.width, 1))
     if background.picture is not None:
-        return _picture_backdrop(background.name, background.picture, camera)
+        return _picture_backdrop(background.name, background.picture, camera, angle_deg)
+    if background.panorama is not None:
+        return _panorama_backdrop(background.name, background.panorama, camera, angle_deg)
     if still is None:
         raise ValueError(f"background {background.name} is a set: it needs its rendered still")
     return _read_still(still, camera)
@@ -59,11 +66,82 @@ def _read_still(still: Path, camera: Camera) -> LightArray:
     return bytes_to_linear(pixels)
 
 
-def _picture_backdrop(name: str, picture: Picture, camera: Camera) -> LightArray:
-    with Image.open(picture.file) as stored:
-        image = ImageOps.exif_transpose(stored).convert("RGB")
+def _picture_backdrop(name: str, picture: Picture, camera: Camera, angle_deg: float) -> LightArray:
+    image = _opened(picture.file)
     place = place_picture(name, picture, image.size, camera)
-    return _resample(image, place, camera.width, camera.height)
+    turned = turned_view(picture, image.size, place, camera, angle_deg)
+    if turned is None:
+        return _resample(image, place, camera.width, camera.height)
+    return looked_up(np.asarray(image), turned, (camera.width, camera.height),
+                     ceil(1 / place.scale))
+
+
+def _opened(file: Path) -> Image.Image:
+    with Image.open(file) as stored:
+        return ImageOps.exif_transpose(stored).convert("RGB")
+
+
+def turned_view(picture: Picture, size: tuple[int, int], place: Placement, camera: Camera,
+                angle_deg: float) -> Mapping | None:
+    """Return where a picture placed for @0 has what the frame sees from ``angle_deg``.
+
+    None where nothing is to be turned or the picture does not tell: without a known focal length,
+    and where the frame would reach beyond the picture or the feet beyond its ground.
+    """
+    lens = picture.lens(*size)
+    left = (np.radians(angle_deg) + np.pi) % (2 * np.pi) - np.pi
+    if lens is None or left == 0:
+        return None
+    turn = turned_picture(lens[1], size, lens[0], left)
+
+    def mapping(pixels: FloatArray) -> FloatArray:
+        return turn(np.array([place.left, place.top]) + pixels / place.scale)
+
+    corners = mapping(np.array([[x, y] for x in (0, camera.width) for y in (0, camera.height)]))
+    feet = mapping(camera.project(np.zeros(3))[:2])
+    inside = np.all((corners >= 0) & (corners <= np.array(size)))
+    return mapping if inside and _on_ground(picture, feet / np.array(size)) else None
+
+
+def _on_ground(picture: Picture, place: FloatArray) -> bool:
+    """Whether a place, as shares of the picture, lies on its ground."""
+    return bool(np.abs(_ground_places(picture) - place).max(axis=1).min() < 1 / _GRID)
+
+
+def _panorama_backdrop(name: str, panorama: Panorama, camera: Camera, angle_deg: float
+                       ) -> LightArray:
+    image = _opened(panorama.file)
+    focal = camera.focal_pixels
+    finer = image.width / (2 * np.pi * focal)
+    if finer * MOST_ENLARGED < 1:
+        raise RequestError(
+            f"background {name}: the panorama would be enlarged {1 / finer:.1f} times; use one"
+            f" that is at least {ceil(2 * np.pi * focal / MOST_ENLARGED)} pixels wide, or a smaller"
+            " frame")
+    mapping = panorama_view(
+        focal, (camera.width, camera.height), _level_pitch(name, panorama.camera_height_m, camera),
+        np.radians(angle_deg), image.size, panorama.front, panorama.horizon)
+    return looked_up(np.asarray(image), mapping, (camera.width, camera.height), ceil(finer),
+                     around=True)
+
+
+def _level_pitch(name: str, height_m: float, camera: Camera) -> float:
+    """Return how far down a camera ``height_m`` above the ground looks, in radians.
+
+    It has the shot camera's lens, and sees a person as large and in the same place as that does.
+    """
+    feet, head = _standing(name, camera)
+    middle, focal = camera.height / 2, camera.focal_pixels
+    below = np.arctan((feet[1] - middle) / focal)
+    tangent = np.tan(below - np.arctan((head[1] - middle) / focal))
+    # Feet and head, seen from a distance d, are apart by an angle whose tangent is
+    # 1.7 d / (d^2 + h (h - 1.7)).
+    root = PERSON_M**2 - 4 * tangent**2 * height_m * (height_m - PERSON_M)
+    if root < 0:
+        raise RequestError(f"background {name}: from {height_m:g} m above the ground nobody looks"
+                           " as tall as this camera shows them; frame the figure smaller")
+    distance = (PERSON_M + np.sqrt(root)) / (2 * tangent)
+    return float(np.arctan2(height_m, distance) - below)
 
 
 def place_picture(
@@ -74,17 +152,14 @@ def place_picture(
     The figure's feet, at the world's origin, come onto the picture's ground, where a person in
     the picture is as tall in pixels as one in the frame; the picture fills the frame. Of all such
     places the nearest to the picture's camera is taken: it needs the least enlargement and shows
-    the most of the picture.
+    the most of the picture. With a known field of view it is the one where the picture's lens comes
+    nearest to the frame's, so that the ground runs away from the figure as it should.
 
     Raises RequestError where there is no such place, or only one that blurs the picture.
     """
-    feet = camera.project(np.zeros(3))
-    head = camera.project(np.array([0.0, 0.0, PERSON_M]))
-    if feet[2] <= 0 or head[1] >= feet[1]:
-        raise RequestError(f"background {name}: this camera does not see a person at the origin "
-                           "upright; use another camera, or a background that is a set")
+    feet, head = _standing(name, camera)
     places = _ground_places(picture) * np.array(size)
-    scales = (feet[1] - head[1]) / person_rows(picture, places[:, 1], size[1])
+    scales = (feet[1] - head[1]) / person_rows(picture, places[:, 1], size)
     # What the frame needs on each side of the feet and the picture does not have.
     lacking = np.stack([
         feet[0] - places[:, 0] * scales,
@@ -96,32 +171,52 @@ def place_picture(
     if not fits.any():
         raise RequestError(f"background {name}: {_what_is_lacking(lacking, camera)}")
     middle = places[:, 0].mean()
-    best = np.lexsort([np.abs(places[:, 0] - middle), scales, ~fits])[0]
+    unlike = _unlike(picture, size, camera, scales)
+    best = np.lexsort([np.abs(places[:, 0] - middle), unlike, ~fits])[0]
     scale = float(scales[best])
     if scale > MOST_ENLARGED:
         raise RequestError(
             f"background {name}: the picture would be enlarged {scale:.1f} times; use one that is "
-            f"at least {int(np.ceil(size[0] * scale / MOST_ENLARGED))} pixels wide, or a smaller "
+            f"at least {ceil(size[0] * scale / MOST_ENLARGED)} pixels wide, or a smaller "
             "frame"
         )
     left, top = places[best] - feet[:2] / scale
     return Placement(float(left), float(top), scale)
 
 
-def person_rows(picture: Picture, rows: FloatArray, height: int) -> FloatArray:
+def _unlike(picture: Picture, size: tuple[int, int], camera: Camera, scales: FloatArray
+            ) -> FloatArray:
+    """Return how little enlargements (N,) are wanted: from 0 up, in whole thousandths."""
+    lens = picture.lens(*size)
+    if picture.field_of_view_deg is None or lens is None:
+        return scales
+    return np.round(1000 * np.abs(np.log(scales * lens[1] / camera.focal_pixels)))
+
+
+def _standing(name: str, camera: Camera) -> tuple[FloatArray, FloatArray]:
+    """Return where a camera sees feet and head of a person at the origin, who must be upright."""
+    feet, head = camera.project(np.array([[0.0, 0.0, 0.0], [0.0, 0.0, PERSON_M]]))
+    if feet[2] <= 0 or head[1] >= feet[1]:
+        raise RequestError(f"background {name}: this camera does not see a person at the origin "
+                           "upright; use another camera, or a background that is a set")
+    return feet, head
+
+
+def person_rows(picture: Picture, rows: FloatArray, size: tuple[int, int]) -> FloatArray:
     """Return how many of the picture's rows a person of 1.7 m covers who stands at ``rows`` (N,).
 
-    ``rows`` count from the top of a picture ``height`` pixels high and lie below its horizon. What
+    ``rows`` count from the top of a picture of ``size`` pixels and lie below its horizon. What
     is at the horizon is as high as the camera, so that between the feet and the horizon there are
     ``camera_height_m`` metres; a camera that looks up or down shows the far end of that measure
     a little larger or smaller, which its pitch and horizon, together its focal length, tell.
     """
+    height = size[1]
     above = rows - picture.horizon * height
     rise = picture.camera_height_m - PERSON_M
-    if picture.camera_pitch_deg == 0 or picture.horizon == 0.5:
+    lens = picture.lens(*size)
+    if lens is None:
         return above * (1 - rise / picture.camera_height_m)
-    pitch = np.radians(picture.camera_pitch_deg)
-    focal = (0.5 - picture.horizon) * height / np.tan(pitch)
+    pitch, focal = lens
     distance = picture.camera_height_m / np.tan(pitch + np.arctan((rows - height / 2) / focal))
     head: FloatArray = height / 2 + focal * np.tan(np.arctan2(rise, distance) - pitch)
     return rows - head

@@ -1,6 +1,7 @@
 """Backgrounds as data: backgrounds/*.yaml."""
 
 from functools import lru_cache
+from math import atan2, radians, tan
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -26,30 +27,60 @@ class Picture(Strict):
     Rows and columns are shares of the picture's height and width, (0, 0) the left upper corner.
     ``file`` is relative to the background's own file, in its folder or below. ``horizon`` is the
     row where level ground would end, ``camera_height_m`` how high above the ground the picture was
-    taken, in metres. ``camera_pitch_deg`` says by how much that camera looked down (negative: up),
-    for a picture that was not cropped. ``ground`` is the outline of the ground where a person can
-    stand.
+    taken, in metres. For a picture that was not cropped, ``camera_pitch_deg`` says by how much that
+    camera looked down (negative: up), or better ``field_of_view_deg`` how much it saw from the left
+    edge to the right, from which the pitch follows and by which the picture can be turned.
+    ``ground`` is the outline of the ground where a person can stand.
     """
 
     file: Annotated[Path, AfterValidator(_beside)]
     horizon: float = Field(ge=0, lt=1)
     camera_height_m: float = Field(gt=0, le=500)
     camera_pitch_deg: float = Field(default=0.0, gt=-60, lt=60)
+    field_of_view_deg: float | None = Field(default=None, ge=5, le=140)
     ground: tuple[tuple[Fraction, Fraction], ...] = Field(min_length=3)
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
         if max(row for _, row in self.ground) <= self.horizon:
             raise ValueError(f"ground: all of it lies above the horizon, row {self.horizon:g}")
+        if self.field_of_view_deg is not None and self.camera_pitch_deg != 0:
+            raise ValueError("camera_pitch_deg: follows from field_of_view_deg and horizon; leave"
+                             " one of them out")
         if self.camera_pitch_deg * (0.5 - self.horizon) < 0:
             raise ValueError("camera_pitch_deg: a camera that looks down (more than 0) has its "
                              "horizon in the picture's upper half (less than 0.5), one that "
                              "looks up in its lower")
         return self
 
+    def lens(self, width: int, height: int) -> tuple[float, float] | None:
+        """Return the pitch in radians, above 0 down, and the focal length in pixels, if known."""
+        rise = (0.5 - self.horizon) * height
+        if self.field_of_view_deg is not None:
+            focal = width / 2 / tan(radians(self.field_of_view_deg / 2))
+            return atan2(rise, focal), focal
+        if self.camera_pitch_deg == 0 or rise == 0:
+            return None
+        pitch = radians(self.camera_pitch_deg)
+        return pitch, rise / tan(pitch)
+
+
+class Panorama(Strict):
+    """An equirectangular picture: everything around a camera that stands upright, once.
+
+    ``file`` and ``camera_height_m`` are as a picture's, ``horizon`` is its row, ``front`` the
+    column that angle 0 looks at, as shares of height and width. The figure stands before the camera
+    wherever that looks, on level ground.
+    """
+
+    file: Annotated[Path, AfterValidator(_beside)]
+    camera_height_m: float = Field(gt=0, le=500)
+    horizon: float = Field(default=0.5, ge=0.2, le=0.8)
+    front: Fraction = 0.5
+
 
 class Background(Strict):
-    """What is behind the figure: a ``color`` (sRGB 0 to 1), a ``picture``, or a ``set``."""
+    """What is behind the figure: a ``color`` (sRGB 0 to 1), a picture, a panorama, or a set."""
 
     name: str = Field(min_length=1)
     description: str
@@ -58,13 +89,27 @@ class Background(Strict):
     source: str
     color: tuple[Fraction, Fraction, Fraction] | None = None
     picture: Picture | None = None
+    panorama: Panorama | None = None
     set: Scenery | None = None
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
-        if sum(kind is not None for kind in (self.color, self.picture, self.set)) != 1:
-            raise ValueError("give exactly one of color, picture and set")
+        kinds = self.color, self.picture, self.panorama, self.set
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("give exactly one of color, picture, panorama and set")
         return self
+
+    @property
+    def file(self) -> Path | None:
+        """Return the file of its picture or panorama, if it is one."""
+        photograph = self.picture or self.panorama
+        return None if photograph is None else photograph.file
+
+    def with_file(self, file: Path) -> Self:
+        """Return the background with its picture or panorama, if it is one, at ``file``."""
+        return self.model_copy(update={
+            kind: photograph.model_copy(update={"file": file})
+            for kind in ("picture", "panorama") if (photograph := getattr(self, kind)) is not None})
 
 
 def read_background(path: Path) -> Background:
@@ -76,22 +121,22 @@ def read_background(path: Path) -> Background:
     """
     file = YamlFile(path)
     background = file.parsed(Background, _declaration(file))
-    if background.picture is None:
+    if background.file is None:
         return background
-    picture = background.picture.model_copy(
-        update={"file": path.parent / background.picture.file}
-    )
-    place = ("picture", "file")
+    picture = path.parent / background.file
+    place = ("picture" if background.picture else "panorama", "file")
     try:
-        with Image.open(picture.file) as image:
+        with Image.open(picture) as image:
             image.load()
+            width, height = image.size
     except FileNotFoundError as problem:
-        raise file.error(place, f"there is no {picture.file}") from problem
+        raise file.error(place, f"there is no {picture}") from problem
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as problem:
-        raise file.error(
-            place, f"{picture.file} cannot be read as a picture ({problem})"
-        ) from problem
-    return background.model_copy(update={"picture": picture})
+        raise file.error(place, f"{picture} cannot be read as a picture ({problem})") from problem
+    if background.panorama and abs(width - 2 * height) > 2 + width // 100:
+        raise file.error(place, f"{picture} is {width} x {height} pixels; all around it would be"
+                         " twice as wide as high")
+    return background.with_file(picture)
 
 
 def _declaration(file: YamlFile) -> dict[str, Any]:
@@ -114,15 +159,20 @@ def background_key(path: Path) -> str:
 @lru_cache(maxsize=1024)
 def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path | None]:
     background = read_background(path)
-    picture = background.picture.file if background.picture else None
-    return content_key(seen_of(background)), picture
+    return content_key(seen_of(background)), background.file
 
 
 def seen_of(background: Background) -> dict[str, Any]:
     """Return all that is seen of a background, but for its picture's bytes, as JSON holds it."""
     unseen = {"vary"} if background.set and background.set.scatter else {"vary", "scatter"}
-    return background.model_dump(mode="json", include={"color", "picture", "set"},
-                                 exclude={"picture": {"file"}, "set": unseen})
+    # What there was not from the beginning counts only where it is said: other keys stay.
+    kinds, later = {"color", "picture", "set"}, {"file"}
+    if background.panorama is not None:
+        kinds.add("panorama")
+    if background.picture is not None and background.picture.field_of_view_deg is None:
+        later.add("field_of_view_deg")
+    return background.model_dump(mode="json", include=kinds, exclude={
+        "picture": later, "panorama": {"file"}, "set": unseen})
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,7 @@ class ClipJob:
     """Frames of a shot in ``folder``, in order, over a background, as ``target``.
 
     ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
-    that is a set.
+    that is a set, ``angle_deg`` the variant's angle.
     """
 
     folder: Path
@@ -26,11 +26,12 @@ class ClipJob:
     still: Path | None
     fps: float
     target: Path
+    angle_deg: float = 0.0
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is gone")
         files = (self.folder / frame_name(number) for number in self.frames)
-        scene = backdrop(self.background, self.camera, self.still)
+        scene = backdrop(self.background, self.camera, self.still, self.angle_deg)
         write_clip(files, scene, self.fps, self.target, shadow=self.shadow)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from mimegen.base.errors import RequestError
-from mimegen.base.yaml_file import Strict
+from mimegen.base.yaml_file import Finite, Strict
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.stage.camera import Camera
@@ -77,7 +77,7 @@ def task_to_json(task: Task, root: Path) -> dict[str, Any]:
             shadow=job.shadow,
             background=_with_picture_at(job.background, place),
             camera=job.camera, still=None if job.still is None else place(job.still), fps=job.fps,
-            target=place(job.target))
+            target=place(job.target), angle_deg=job.angle_deg)
     else:
         told = _ShotTask(
             kind="shot", title=task.title,
@@ -92,11 +92,9 @@ def task_to_json(task: Task, root: Path) -> dict[str, Any]:
 
 
 def _with_picture_at(background: Background, place: "_Relative") -> Background:
-    if background.picture is None:
+    if background.file is None:
         return background
-    file = Path(place(background.picture.file))
-    return background.model_copy(
-        update={"picture": background.picture.model_copy(update={"file": file})})
+    return background.with_file(Path(place(background.file)))
 
 
 def task_from_json(content: Any, root: Path) -> Task:
@@ -202,14 +200,15 @@ class _ClipTask(Strict):
     still: _Place | None
     fps: float = Field(gt=0)
     target: _Place
+    angle_deg: Finite = 0.0
 
     def task(self, root: Path) -> Task:
-        picture = self.background.picture
-        background = self.background if picture is None else self.background.model_copy(
-            update={"picture": picture.model_copy(update={"file": root / picture.file})})
+        background = self.background
+        if background.file is not None:
+            background = background.with_file(root / background.file)
         return Task(ClipJob(root / self.folder, self.frames, self.shadow, background,
                             self.camera, None if self.still is None else root / self.still,
-                            self.fps, root / self.target), self.title)
+                            self.fps, root / self.target, self.angle_deg), self.title)
 
 
 _Told = _SetTask | _ShotTask | _ClipTask

@@ -49,8 +49,9 @@ def background_sheet(background: Background, character: Character, config: Rende
     with scratch_folder() as folder:
         _render(background, person, cameras, config, device, folder)
         pictures = [
-            Compositor(backdrop(background, camera, _still(background, folder, angle))).compose(
-                read_frame(folder / str(angle) / frame_name(0)))
+            Compositor(
+                backdrop(background, camera, _still(background, folder, angle), angle)
+            ).compose(read_frame(folder / str(angle) / frame_name(0)))
             for angle, camera in zip(ANGLES, cameras, strict=True)]
     return tiled(pictures, LABELS, 2)
 
@@ -62,8 +63,7 @@ def drawn_background_sheet(background: Background, character: Character, config:
     Raises RequestError where there is no OpenGL.
     """
     scene = Scene([standing(character)], background, _quick(config))
-    cameras = [scene.camera(float(angle)) for angle in ANGLES]
-    pictures, = drawn(scene, cameras, [0])
+    pictures, = drawn(scene, ANGLES, [0])
     return tiled(pictures, LABELS, 2)
 
 

@@ -53,25 +53,38 @@ class Scene:
         return frame_camera(self.performances, self.config, angle_deg)
 
 
-def drawn(scene: Scene, cameras: Sequence[Camera], frames: Iterable[int]
+def drawn(scene: Scene, angles_deg: Sequence[float], frames: Iterable[int]
           ) -> Iterator[list[ByteArray]]:
-    """Yield the finished pictures (H, W, 3), sRGB, of every frame, one from each camera.
+    """Yield the finished pictures (H, W, 3), sRGB, of every frame, one from each angle.
 
     Raises RequestError where there is no OpenGL, or it refuses.
     """
     context = context_of_process()
+    cameras = [scene.camera(angle) for angle in angles_deg]
     with telling(context):
-        stage = RasterStage(context, [each.character for each in scene.performances], scene.config)
-        behind = [Compositor(_backdrop(context, scene, camera)) for camera in cameras]
+        stage = stage_of(scene.performances, scene.config)
+        behind = [Compositor(_backdrop(context, scene, camera, angle))
+                  for camera, angle in zip(cameras, angles_deg, strict=True)]
         for frame in frames:
             stage.pose(_columns(scene.performances, frame))
             yield [compositor.compose(stage.picture(camera))
                    for compositor, camera in zip(behind, cameras, strict=True)]
 
 
-def _backdrop(context: moderngl.Context, scene: Scene, camera: Camera) -> NDArray[np.float32]:
+def stage_of(performances: Sequence[Performance], config: RenderConfig) -> RasterStage:
+    """Return performers on a stage, in their first pose.
+
+    Raises RequestError where there is no OpenGL.
+    """
+    stage = RasterStage(context_of_process(), [each.character for each in performances], config)
+    stage.pose(_columns(performances, 0))
+    return stage
+
+
+def _backdrop(context: moderngl.Context, scene: Scene, camera: Camera, angle_deg: float
+              ) -> NDArray[np.float32]:
     if scene.background.set is None:
-        return backdrop(scene.background, camera, None)
+        return backdrop(scene.background, camera, None, angle_deg)
     with scratch_folder() as folder:
         still = Path(folder) / "still.png"
         draw_set(context, SetJob(scene.background.set, camera, scene.config, still))
@@ -108,7 +121,7 @@ def drawn_sheet(scene: Scene, angle_deg: float, frames: int) -> Image.Image:
     """Return a contact sheet of evenly spaced frames, each with its time in seconds."""
     motion = scene.performances[0].motion
     numbers = np.unique(np.linspace(0, motion.frames - 1, frames).round().astype(int))
-    pictures = (picture for picture, in drawn(scene, [scene.camera(angle_deg)], numbers))
+    pictures = (picture for picture, in drawn(scene, [angle_deg], numbers))
     return tiled(pictures, [f"{number / motion.fps:.2f} s" for number in numbers], COLUMNS)
 
 

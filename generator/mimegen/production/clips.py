@@ -55,19 +55,18 @@ def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
     return Task(ClipJob(
         store.shot_folder(clip.shot.key), tuple(shown.frames.tolist()), shown.shadow,
         _portable(clip.background, store), camera_of(facts), still_of(clip, facts, store),
-        clip.shot.config.fps, target,
+        clip.shot.config.fps, target, clip.shot.angle,
     ), f"clip {clip.sample_id}")
 
 
 def _portable(background: Background, store: Store) -> Background:
     """Return a background whose picture lies in the store, where all workers see it."""
-    picture = background.picture
-    if picture is None:
+    if background.file is None:
         return background
-    place = store.picture(file_hash(picture.file), picture.file.suffix)
+    place = store.picture(file_hash(background.file), background.file.suffix)
     if not place.exists():
-        publish_once(place, picture.file.read_bytes())
-    return background.model_copy(update={"picture": picture.model_copy(update={"file": place})})
+        publish_once(place, background.file.read_bytes())
+    return background.with_file(place)
 
 
 def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder) -> Row:

@@ -1,0 +1,90 @@
+"""Photographs that follow the camera about the figure: turned on the spot where they were taken."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import map_coordinates
+
+from mimegen.compositing.color import LightArray, bytes_to_linear
+from mimegen.motion.quaternions import FloatArray
+
+# What lies in one of the frame's pixels is the mean of no more than so many places, each way.
+FINEST = 6
+# From frame pixels (..., 2) x y to the picture's.
+Mapping = Callable[[FloatArray], FloatArray]
+
+
+def turned_rays(rays: FloatArray, pitch: float, left: float, back: float = 0.0) -> FloatArray:
+    """Return what rays (..., 3) of a turned camera are for one that looks down by ``back``.
+
+    Rays are right, down, ahead of a camera that looks down by ``pitch`` and is turned to the left
+    by ``left`` about the vertical; all in radians.
+    """
+    right, down, ahead = np.moveaxis(rays, -1, 0)
+    deep = np.cos(pitch) * down + np.sin(pitch) * ahead
+    level = np.cos(pitch) * ahead - np.sin(pitch) * down
+    east = np.cos(left) * right - np.sin(left) * level
+    north = np.cos(left) * level + np.sin(left) * right
+    return np.stack([east, np.cos(back) * deep - np.sin(back) * north,
+                     np.cos(back) * north + np.sin(back) * deep], axis=-1)
+
+
+def turned_picture(focal: float, size: tuple[int, int], pitch: float, left: float) -> Mapping:
+    """Return from where a picture, turned on the spot, has its pixels: NaN for what is behind it.
+
+    ``focal`` and ``size`` (width, height) are the picture's, in its pixels.
+    """
+    middle = np.array(size) / 2
+
+    def mapping(pixels: FloatArray) -> FloatArray:
+        ahead = np.full((*pixels.shape[:-1], 1), focal)
+        rays = turned_rays(np.concatenate([pixels - middle, ahead], axis=-1), pitch, left, pitch)
+        depth = np.where(rays[..., 2:] > 0, rays[..., 2:], np.nan)
+        return np.asarray(middle + focal * rays[..., :2] / depth)
+
+    return mapping
+
+
+def panorama_view(focal: float, size: tuple[int, int], pitch: float, left: float,
+                  whole: tuple[int, int], front: float, horizon: float) -> Mapping:
+    """Return from where a camera's view of an equirectangular panorama has its pixels.
+
+    ``focal`` and ``size`` are the camera's, ``whole`` the panorama's width and height in pixels,
+    ``front`` and ``horizon`` the column and row, as shares of them, straight ahead at first.
+    """
+    middle = np.array(size) / 2
+
+    def mapping(pixels: FloatArray) -> FloatArray:
+        ahead = np.full((*pixels.shape[:-1], 1), focal)
+        east, deep, north = np.moveaxis(turned_rays(
+            np.concatenate([pixels - middle, ahead], axis=-1), pitch, left), -1, 0)
+        columns = (front + np.arctan2(east, north) / (2 * np.pi)) * whole[0]
+        rows = (horizon + np.arctan2(deep, np.hypot(east, north)) / np.pi) * whole[1]
+        return np.stack([columns, rows], axis=-1)
+
+    return mapping
+
+
+def looked_up(pixels: NDArray[np.uint8], mapping: Mapping, size: tuple[int, int], finer: int,
+              around: bool = False) -> LightArray:
+    """Return a frame of ``size`` (width, height) as linear light (h, w, 3), bilinear.
+
+    ``pixels`` (H, W, 3) are sRGB bytes; ``finer`` places are averaged each way in every pixel of
+    the frame. What goes ``around`` continues at its other side.
+    """
+    finer = min(finer, FINEST)
+    light = bytes_to_linear(pixels)
+    if around:
+        light = np.concatenate([light[:, -1:], light, light[:, :1]], axis=1)
+    total = np.zeros((size[1], size[0], 3), np.float32)
+    for across, down in np.ndindex(finer, finer):
+        grid = np.stack(np.meshgrid(np.arange(size[0]) + (across + 0.5) / finer,
+                                    np.arange(size[1]) + (down + 0.5) / finer), axis=-1)
+        columns, rows = np.moveaxis(mapping(grid) - 0.5, -1, 0)
+        if around:
+            columns = columns % pixels.shape[1] + 1
+        for channel in range(3):
+            total[..., channel] += map_coordinates(light[..., channel], [rows, columns], order=1,
+                                                   mode="nearest")
+    return total / np.float32(finer * finer)

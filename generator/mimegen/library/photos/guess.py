@@ -1,0 +1,203 @@
+"""The camera that took a photograph, as far as it, its EXIF and its owner tell."""
+
+from dataclasses import dataclass
+from math import atan2, degrees, radians, tan
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.compositing.background import Panorama, Picture
+from mimegen.library.photos.opening import Photo
+from mimegen.library.photos.vanishing import (
+    USUAL_FOCAL,
+    View,
+    level_row,
+    straight_lines,
+    view_of_lines,
+)
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
+
+# Where nobody says how high a camera was: where people hold theirs.
+USUAL_HEIGHT_M = 1.6
+# The ground is taken to begin so far below the horizon, as a share of the picture's height.
+GROUND_FROM = 0.04
+# A photograph that leans more is to be turned upright first.
+MOST_ROLL_DEG = 1.5
+
+
+@dataclass(frozen=True)
+class Known:
+    """An upright thing of known height: the rows of its top and foot in pixels, and metres."""
+
+    top: float
+    foot: float
+    height_m: float
+
+    @classmethod
+    def of(cls, text: str) -> "Known":
+        """Return what ``TOP:FOOT=METRES`` says. Raises RequestError for anything else."""
+        rows, _, metres = text.partition("=")
+        top, _, foot = rows.partition(":")
+        try:
+            known = cls(float(top), float(foot), float(metres))
+        except ValueError:
+            known = cls(0, 0, 0)
+        if not (0 <= known.top < known.foot and 0 < known.height_m < 1000):
+            raise RequestError(f"--known-height {text}: expected the pixel rows of its top and foot"
+                               " and its height, TOP:FOOT=METRES, as in 412:698=1.75")
+        return known
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a person says of a photograph in place of a guess."""
+
+    horizon: float | None = None
+    camera_height_m: float | None = None
+    known: Known | None = None
+    ground: tuple[tuple[float, float], ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A photograph's camera, and in ``reasons``, a line each, where that comes from."""
+
+    photo: Photo
+    view: View
+    camera_height_m: float
+    ground: tuple[tuple[float, float], ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def horizon(self) -> float:
+        """The row of the horizon as a share of the picture's height."""
+        return self.view.horizon(*self.photo.image.size)
+
+    @property
+    def field_of_view_deg(self) -> float:
+        """How much is seen across the picture's width."""
+        width, height = self.photo.image.size
+        return 2 * degrees(atan2(width / 2, self.view.focal * max(width, height)))
+
+    def picture(self) -> Picture:
+        """Return what a background's file says of the photograph."""
+        return Picture.model_validate({
+            "file": self.photo.path.name, "horizon": round(self.horizon, 4),
+            "camera_height_m": round(self.camera_height_m, 2),
+            "field_of_view_deg": round(self.field_of_view_deg, 2), "ground": self.ground})
+
+    def camera(self, width: int) -> Camera:
+        """Return the camera over the world's origin, looking along +Y, its picture so wide."""
+        across, down = self.photo.image.size
+        height = round(width * down / across / 2) * 2
+        turn = quaternions.from_euler("xyz", np.array([90.0 - self.view.pitch_deg, 0.0, 0.0]))
+        w, x, y, z = turn.tolist()
+        lens = self.view.focal * max(across, down) / across * SENSOR_WIDTH_MM
+        return Camera((0.0, 0.0, self.camera_height_m), (w, x, y, z), lens, width, height)
+
+
+def corners(text: str) -> tuple[tuple[float, float], ...]:
+    """Return the corners that ``X,Y X,Y X,Y`` says. Raises RequestError for anything else."""
+    try:
+        found = tuple((float(x), float(y)) for x, y in (pair.split(",") for pair in text.split()))
+    except ValueError:
+        found = ()
+    if len(found) < 3 or not all(0 <= share <= 1 for corner in found for share in corner):
+        raise RequestError(f"--ground {text}: expected three or more corners X,Y as shares of width"
+                           " and height, as in '0,0.6 1,0.6 1,1 0,1'")
+    return found
+
+
+def guess_camera(photo: Photo, said: Said) -> Guess:
+    """Return the camera of a photograph: what is said, and for the rest what it shows.
+
+    Raises RequestError where it leans, where OpenCV is needed and absent, and for things of known
+    height that stand on no ground.
+    """
+    view, reasons = _view(photo, said.horizon)
+    size = photo.image.size
+    if abs(view.roll_deg) > MOST_ROLL_DEG and said.horizon is None:
+        raise RequestError(f"{photo.path}: leans by {abs(view.roll_deg):.1f} degrees; turn it"
+                           " upright and crop it, or say --horizon ROW")
+    height, height_reason = _camera_height(photo, view, said)
+    horizon = view.horizon(*size)
+    if not 0 <= horizon < 1 - GROUND_FROM:
+        raise RequestError(f"{photo.path}: its horizon, row {horizon:.2f}, lies outside of it or at"
+                           " its foot; use one that shows ground up to the horizon, or say"
+                           " --horizon ROW")
+    start = round(min(horizon + GROUND_FROM, 0.99), 3)
+    ground = said.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
+    return Guess(photo, view, height, ground, (*reasons, height_reason))
+
+
+def _view(photo: Photo, horizon: float | None) -> tuple[View, tuple[str, ...]]:
+    width, height = photo.image.size
+    lens = "focal length from EXIF" if photo.focal else "focal length as telephones have it"
+    if horizon is not None:
+        rise = (0.5 - horizon) * height / max(width, height)
+        return _looking(photo, rise), ("horizon as you said", lens)
+    lines = straight_lines(photo.image)
+    found = view_of_lines(lines, photo.focal)
+    if found is None:
+        return _level_view(photo, lines, lens)
+    lens = lens if photo.focal else "focal length from them, too"
+    return found, (f"horizon from {found.lines} straight edges and where they meet", lens)
+
+
+def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[View, tuple[str, ...]]:
+    """Return the camera that a level edge tells, where there is one, or else a level camera."""
+    row = level_row(lines, photo.image.width / max(photo.image.size))
+    if row is None:
+        return _looking(photo, 0.0), (
+            "horizon a mere guess: too few straight edges tell it, so the camera counts as level;"
+            " say --horizon ROW", lens)
+    return _looking(photo, -row), (
+        "horizon where a level edge crosses the picture; if it is none, say --horizon ROW", lens)
+
+
+def _looking(photo: Photo, rise: float) -> View:
+    """Return a camera whose horizon is so far above the middle, as a share of the longer side."""
+    focal = photo.focal or USUAL_FOCAL
+    return View(focal, degrees(atan2(rise, focal)))
+
+
+def _camera_height(photo: Photo, view: View, said: Said) -> tuple[float, str]:
+    if said.camera_height_m is not None:
+        return said.camera_height_m, "camera height as you said"
+    if said.known is None:
+        return USUAL_HEIGHT_M, ("camera height a mere guess: where people hold theirs; say"
+                                " --known-height TOP:FOOT=METRES or --camera-height")
+    return height_by(photo, view, said.known), f"camera height by what is {said.known.height_m:g} m"
+
+
+def height_by(photo: Photo, view: View, known: Known) -> float:
+    """Return how high in metres a camera was that sees a thing of known height so.
+
+    A thing that stands at distance d has its foot at h / d below the horizon and its top at
+    (h - H) / d, as tangents. Raises RequestError for a foot above the horizon or off the picture.
+    """
+    width, height = photo.image.size
+    below, above = (tan(radians(view.pitch_deg) + atan2(row - height / 2, view.focal
+                                                         * max(width, height)))
+                    for row in (known.foot, known.top))
+    if known.foot > height or below <= 0.005:
+        raise RequestError(f"--known-height: a foot at row {known.foot:g} stands on no ground: the"
+                           f" horizon is at row {view.horizon(width, height) * height:.0f} of"
+                           f" {height}")
+    return known.height_m / (1 - above / below)
+
+
+def guess_panorama(photo: Photo, camera_height_m: float | None) -> Panorama:
+    """Return what a file says of an equirectangular panorama, whose file is named later.
+
+    Raises RequestError where it does not go all around.
+    """
+    width, height = photo.image.size
+    if abs(width - 2 * height) > 2 + width // 100:
+        raise RequestError(f"{photo.path}: is {width} x {height} pixels; a panorama that goes all"
+                           " around and from top to bottom is twice as wide as high")
+    return Panorama(file=Path(photo.path.name),
+                    camera_height_m=camera_height_m or USUAL_HEIGHT_M)

@@ -1,0 +1,151 @@
+"""Photographs as they come from cameras and the web: upright, in sRGB, or refused in one line."""
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import hypot
+from pathlib import Path
+
+import numpy as np
+from PIL import ExifTags, Image, ImageCms, ImageOps
+
+from mimegen.base.errors import RequestError
+
+# What a film frame of 36 x 24 mm measures from corner to corner, to which "35 mm" lengths refer
+# (CIPA DCG-001, Guideline for Noting Digital Camera Specifications in Catalogs).
+FILM_DIAGONAL_MM = 43.267
+LEAST_WIDTH, MOST_PIXELS, MOST_MIB = 320, 250_000_000, 512
+# Larger ones are made smaller: no frame shows more, and every worker gets a copy.
+LARGEST, LARGEST_PANORAMA = 6000, 8192
+_MM_OF_UNIT = {2: 25.4, 3: 10.0}
+_DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
+
+
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """An upright photograph: RGB in sRGB.
+
+    ``focal`` is its focal length as a share of its longer side, where its EXIF tells it.
+    """
+
+    path: Path
+    image: Image.Image
+    focal: float | None
+
+
+def open_photo(path: Path, largest: int = LARGEST) -> Photo:
+    """Open a photograph, turned as its EXIF says, its longer side at most ``largest`` pixels.
+
+    Raises RequestError, in one line, for what is no single opaque picture of a usable size.
+    """
+    with _said_of(path):
+        if path.stat().st_size > MOST_MIB * 2**20:
+            raise RequestError(f"{path}: has more than {MOST_MIB} MiB; save it smaller")
+        with Image.open(path) as stored:
+            _check(path, stored)
+            focal = exif_focal(stored)
+            # JPEG files much larger than that are read at a half, a quarter or an eighth.
+            stored.draft(stored.mode, (largest, largest))
+            image = ImageOps.exif_transpose(_in_srgb(path, stored))
+        image.thumbnail((largest, largest), Image.Resampling.LANCZOS)
+    return Photo(path, image, focal)
+
+
+@contextmanager
+def _said_of(path: Path) -> Iterator[None]:
+    """Say of ``path`` what the many readers of Pillow raise for damaged and foreign files."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except FileNotFoundError as problem:
+        raise RequestError(f"{path}: no such file") from problem
+    except IsADirectoryError as problem:
+        raise RequestError(f"{path}: is a folder; name a photograph") from problem
+    except Image.DecompressionBombError as problem:
+        raise RequestError(f"{path}: {_too_many()}") from problem
+    except (OSError, SyntaxError, ValueError, EOFError) as problem:
+        raise RequestError(f"{path}: cannot be read as a picture ({problem}); save it as JPEG or"
+                           " PNG") from problem
+
+
+def _too_many() -> str:
+    return f"has more than {MOST_PIXELS // 10**6} million pixels; save it smaller"
+
+
+def _check(path: Path, stored: Image.Image) -> None:
+    width, height = stored.size
+    pictures = getattr(stored, "n_frames", 1)
+    # Telephones keep a second view in the same file, which is no animation.
+    if pictures > 1 and stored.format != "MPO":
+        raise RequestError(f"{path}: is animated or has pages; save one of its {pictures} pictures"
+                           " by itself")
+    if width * height > MOST_PIXELS:
+        raise RequestError(f"{path}: {_too_many()}")
+    if min(width, height) < LEAST_WIDTH / 2 or max(width, height) < LEAST_WIDTH:
+        raise RequestError(f"{path}: is {width} x {height} pixels; a background needs at least"
+                           f" {LEAST_WIDTH} across, better 2000")
+
+
+def _in_srgb(path: Path, stored: Image.Image) -> Image.Image:
+    """Return the picture as RGB in sRGB, its EXIF kept; refuse what shows through."""
+    exif = stored.getexif()
+    if stored.mode in _DEEP:
+        deep = np.asarray(stored, np.float64)
+        image = Image.fromarray(np.clip(deep / (deep.max() or 1) * 255, 0, 255).astype(np.uint8))
+    else:
+        image = _opaque(path, stored)
+    profile = stored.info.get("icc_profile")
+    # Profiles that are damaged or of another kind of device say nothing.
+    with suppress(ImageCms.PyCMSError, OSError):
+        if profile and image.mode in ("RGB", "CMYK"):
+            own = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            image = ImageCms.profileToProfile(image, own, ImageCms.createProfile("sRGB"),
+                                              outputMode="RGB") or image
+    image = image.convert("RGB")
+    image.info.pop("exif", None)
+    image.getexif().update(exif)
+    return image
+
+
+def _opaque(path: Path, stored: Image.Image) -> Image.Image:
+    """Return the picture without its alpha channel, which must be opaque."""
+    if not stored.has_transparency_data:
+        return stored
+    whole = stored.convert("RGBA")
+    if np.asarray(whole.getchannel("A")).min() < 255:
+        raise RequestError(f"{path}: is transparent in parts; lay it on a color and save it without"
+                           " alpha")
+    return whole.convert("RGB")
+
+
+def exif_focal(stored: Image.Image) -> float | None:
+    """Return the focal length as a share of the picture's longer side, as EXIF tells it.
+
+    From the length "in 35 mm film", or from that in millimetres and the sensor's resolution.
+    """
+    facts = stored.getexif().get_ifd(ExifTags.IFD.Exif)
+    number = {name: _positive(facts.get(tag)) for name, tag in (
+        ("film", ExifTags.Base.FocalLengthIn35mmFilm), ("length", ExifTags.Base.FocalLength),
+        ("density", ExifTags.Base.FocalPlaneXResolution),
+        ("unit", ExifTags.Base.FocalPlaneResolutionUnit),
+        ("width", ExifTags.Base.ExifImageWidth))}
+    longer = max(stored.size)
+    if number["film"]:
+        return number["film"] / FILM_DIAGONAL_MM * hypot(*stored.size) / longer
+    unit = _MM_OF_UNIT.get(int(number["unit"] or 2))
+    if number["length"] and number["density"] and number["width"] and unit:
+        return number["length"] * number["density"] / unit / number["width"] * (
+            stored.width / longer)
+    return None
+
+
+def _positive(value: object) -> float | None:
+    """Return what EXIF has as a number above 0; files have zeros, texts and 1/0 there."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None
+    return number if 0 < number < float("inf") else None

@@ -136,7 +136,7 @@ def test_a_known_height_is_rows_and_metres(text):
         Known.of(text)
 
 
-def with_exif(image: Image.Image, path: Path, orientation: int = 1, **lens: Any) -> Path:
+def with_exif(image, path, orientation=1, **lens):
     exif = Image.Exif()
     exif[ORIENTATION] = orientation
     exif.get_ifd(EXIF_IFD).update({int(tag, 16): value for tag, value in lens.items()})

@@ -190,7 +190,7 @@ def _unlike(picture: Picture, size: tuple[int, int], camera: Camera, scales: Flo
     lens = picture.lens(*size)
     if picture.field_of_view_deg is None or lens is None:
         return scales
-    return np.round(1000 * np.abs(np.log(scales * lens[1] / camera.focal_pixels)))
+    return np.asarray(np.round(1000 * np.abs(np.log(scales * lens[1] / camera.focal_pixels))))
 
 
 def _standing(name: str, camera: Camera) -> tuple[FloatArray, FloatArray]:

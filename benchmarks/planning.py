@@ -1,6 +1,6 @@
 """How fast plans of any size are made, with keys, and how fast finished clips are found.
 
-    python benchmarks/planning.py [--clips 1000000] [--finished 20000]
+    python benchmarks/planning.py [--clips 1000000] [--finished 20000] [--records 1000000]
 """
 
 import argparse
@@ -11,14 +11,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mimegen.base.files import file_hash
+from mimegen.base.files import content_key, file_hash
+from mimegen.compositing.video import ClipFacts
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import SeededTakes, library_take
-from mimegen.plan.clips import Clip, DisplayClip
+from mimegen.manifest.file import content_of
+from mimegen.plan.clips import Clip
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import finished_row
+from mimegen.production.manifest import clip_row
 from mimegen.stage.config import read_config
 from mimegen.store.store import Store
 
@@ -52,32 +55,45 @@ def measure_planning(clips: int) -> None:
           f" {peak_megabytes():.0f} MB")
 
 
-def row_of(clip: Clip | DisplayClip, file: Path) -> dict[str, Any]:
-    """Return the least that a row of a clip says."""
-    return {
-        "sample_id": clip.sample_id, "file_name": f"clips/{file.name}", "sha256": file_hash(file),
-        "action": "a", "take": "t", "actor": "choreography", "labels": ["l"], "avatar": "man",
-        "angle": 0, "config_name": "base+blank@0", "background_config": "blank",
-        "background_name": "blank", "render_config_name": "preview", "seed": 0, "fps": 24.0,
-        "frames": 1, "width": 640, "height": 360, "shot_key": "", "row_version": 2,
-    }
+def row_like(clip: Clip) -> dict[str, Any]:
+    """Return a row of the usual length, with all that rows say but of a camera's own."""
+    camera = {"position": [0.0, -9.0, 1.0], "rotation": [1.0, 0.0, 0.0, 0.0], "lens_mm": 50.0,
+              "width": 640, "height": 360}
+    facts = {**clip.shot.casting.facts(), "angle": 0, "fps": 24.0, "frames": 109, "device": "cpu",
+             "camera": camera}
+    return content_of(clip_row(clip, facts, ClipFacts(109, 640, 360, 64 * "0")))
 
 
-def measure_finished(count: int) -> None:
+def fill(store: Store, records: int) -> None:
+    """Put so many empty records of other clips into a store."""
+    for number in range(records):
+        key = content_key(number)
+        path = store.root / "clips" / key[:2] / f"{key}.json"
+        if number < 1 << 12:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def measure_finished(count: int, records: int) -> None:
     """Print how fast clips that are there already are told from those that are not."""
     clips = list(islice(plan_of(count), count))
+    row = row_like(next(clip for clip in clips if isinstance(clip, Clip)))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        store = Store(out / "store")
+        fill(Store(out / "store"), records)
         (out / "clips").mkdir()
         for clip in clips[::2]:
             file = out / "clips" / f"{clip.sample_id}.mp4"
             file.write_bytes(b"clip")
-            store.record_clip(clip.key, row_of(clip, file))
+            Store(out / "store").record_clip(clip.key, row | {
+                "sample_id": clip.sample_id, "file_name": f"clips/{file.name}",
+                "sha256": file_hash(file)})
+        store, clip_folder = Store(out / "store"), ClipFolder(out)
         started = time.process_time()
-        found = sum(finished_row(clip, store, ClipFolder(out)) is not None for clip in clips)
+        found = sum(finished_row(clip, store, clip_folder) is not None for clip in clips)
         seconds = time.process_time() - started
-        print(f"{found} of {len(clips)} found finished: {len(clips) / seconds:.0f} a CPU second")
+        print(f"{found} of {len(clips)} found finished among {records + found} records:"
+              f" {len(clips) / seconds:.0f} a CPU second")
 
 
 def main() -> None:
@@ -85,9 +101,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clips", type=int, default=1_000_000)
     parser.add_argument("--finished", type=int, default=20_000)
+    parser.add_argument("--records", type=int, default=0, help="of other clips in the store")
     options = parser.parse_args()
     measure_planning(options.clips)
-    measure_finished(options.finished)
+    measure_finished(options.finished, options.records)
 
 
 if __name__ == "__main__":

@@ -289,7 +289,7 @@ within 0.06 degrees. Both are measured on the man; no add-on itself was run.
 5 cm and faster than 0.5 m/s at 20 fps. Heights are from where that joint is while the foot stands
 flat, in source and result alike: on tiptoe the toe joint of many rigs is lower, and by the lowest
 height ever reached flat feet would hover. (By that height, which hides from the count how the
-sources of 131_04-dance and mixamo_kicking_left slide, 101 of 108 runs meet the goal.)
+sources of 131_04-dance and mixamo_kicking_left slide, 101 of 108 runs met it when both were tried.)
 
 *To itself* and *there and back* measure the transfer alone, without the repair of contacts (which
 moves what the source itself lets slide or sink): onto the file's own skeleton, and onto a body and

@@ -8,11 +8,16 @@ from typing import Any
 import moderngl
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.stage.raster.context import context_of_process
 
+# What else a machine has to do is no fault of a test.
+settings.register_profile("mimegen", deadline=None,
+                          suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("mimegen")
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
 
 

@@ -19,7 +19,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm import local
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
 from mimegen.stage.camera import Camera
@@ -246,6 +246,29 @@ def test_a_worker_that_was_killed_while_it_waited_is_given_no_task() -> None:
     process.join()
     assert not worker.is_fit
     worker.close()
+
+
+def test_a_task_goes_to_a_warm_worker_rather_than_to_a_place_without_one(
+    run: Callable[..., list[Event]], tmp_path: Path
+) -> None:
+    run([], tasks=0)
+    silent: list[Connection] = []
+    ScriptedWorker.script = iter([lambda job, connection: silent.append(connection)] * 2)
+    first, second = (Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / name),
+                          name) for name in "ab")
+    executor = local.LocalExecutor(["cpu", "cpu"], 0)
+    executor.submit(first)
+    assert executor.slots == executor.plain_slots == 1
+    executor.abandon(first, "it hangs")
+    assert executor.slots == 2
+    said = list(executor.events(0))
+    assert [heard.message for heard in said if heard.task is first] == [
+        Begun(), Lost("it hangs")] and said[0].worker == "cpu worker 1"
+    executor.submit(second)
+    begun, *_ = executor.events(0)
+    assert ScriptedWorker.started == 2 and begun.worker == "cpu worker 2"
+    executor.close()
+    assert silent[1].closed
 
 
 def test_workers_that_say_nothing_leave_time_to_others(

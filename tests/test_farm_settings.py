@@ -40,10 +40,24 @@ def test_slurm_settings_are_typed(tmp_path: Path) -> None:
     ("farm: slurm\nslurm_time: 4:00:00\n", "line 2: slurm_time: put it in quotes"),
     ("slurm_partion: gpu\n", r"slurm_partion: unknown key \(did you mean slurm_partition"),
     ("workers: 0\n", "line 1: workers: "),
+    ("workers_per_gpu: 0\n", "workers_per_gpu: .*greater than or equal to 1"),
+    ("cpus_per_task: 0\n", "cpus_per_task: .*greater than or equal to 1"),
+    ("gpus_per_task: -0.5\n", "gpus_per_task: .*greater than or equal to 0"),
+    ("silence_s: 0\n", "silence_s: .*greater than 0"),
+    ("task_s: 0\n", "task_s: .*greater than 0"),
 ])
 def test_a_wrong_settings_file_is_one_clear_line(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(RequestError, match=words):
         read_settings(file_with(tmp_path, text))
+
+
+def test_the_least_of_each_is_enough_and_one_line_may_stand_alone(tmp_path: Path) -> None:
+    settings = read_settings(file_with(
+        tmp_path, "workers: 1\nworkers_per_gpu: 1\ncpus_per_task: 1\ngpus_per_task: 0\n"
+                  "slurm_setup: module load cuda\n"))
+    assert settings == FarmSettings(workers=1, workers_per_gpu=1, cpus_per_task=1,
+                                    gpus_per_task=0, slurm_setup=("module load cuda",))
+    assert (settings.farm, settings.address, settings.silence_s) == ("local", "auto", 1800)
 
 
 def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 """Jobs of Slurm without a Slurm: its commands and Blender are replaced, nothing else is."""
 
+import re
+import shlex
 import subprocess
+import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +22,7 @@ from mimegen.farm import local, pilot, slurm, slurmqueue
 from mimegen.farm.dispatch import Event, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.pilot import Orders
+from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
 from mimegen.farm.spool import Line, Spool
@@ -375,6 +380,91 @@ def test_a_job_has_a_worker_for_each_gpu_or_processor(
     assert orders.seats() == expected and Orders.read(orders.text()) == orders
 
 
+def test_jobs_are_told_all_that_they_need(pretended: PretendedSlurm, tmp_path: Path) -> None:
+    with closing(executor(tmp_path, "cuda", cpus_per_task=3, gpus_per_task=2)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        command = shlex.split(pretended.scripts[0].splitlines()[-1])
+        assert command[1:4] == [sys.executable, "-m", "mimegen.farm.pilot"]
+        out, root = (tmp_path / "out").resolve(), (tmp_path / "store").resolve()
+        assert Orders.read(command[4]) == Orders(
+            str(spool_of(tmp_path).folder.resolve()), str(root), "cuda", 2, 3, version())
+        assert re.fullmatch("mimegen-[0-9a-f]{12}", jobs.name)
+        assert set(pretended.asked("sbatch")[0]) == {
+            "sbatch", "--parsable", f"--job-name={jobs.name}", "--nodes=1", "--ntasks=1",
+            "--array=0-0", "--cpus-per-task=3", "--gres=gpu:2", "--open-mode=append", "--requeue",
+            f"--output={out}/logs/slurm-%A_%a.txt"}
+        assert (out / "logs").is_dir()
+    (tmp_path / "other").mkdir()
+    with closing(executor(tmp_path / "other")) as others:
+        assert others.name != jobs.name
+
+
+def test_jobs_have_the_next_tasks_at_hand_and_no_more(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    todo = tasks(tmp_path, 40)
+    with closing(executor(tmp_path, cpus_per_task=2)) as jobs:
+        assert jobs.slots == jobs.plain_slots == slurm.AT_ONCE == 16
+        for number, task in enumerate(todo[:16]):
+            assert jobs.slots == 16 - number
+            jobs.submit(task)
+        assert jobs.slots == 0
+        list(jobs.events(0))
+        assert jobs.slots == 16
+    (tmp_path / "few").mkdir()
+    with closing(executor(tmp_path / "few", workers=2, cpus_per_task=3)) as jobs:
+        assert jobs.slots == 2 * 2 * 3
+        for task in tasks(tmp_path / "few", 12):
+            jobs.submit(task)
+        list(jobs.events(0))
+        assert jobs.slots == 0 and len(pretended.asked("sbatch")) == 2
+        assert "--array=0-1" in pretended.asked("sbatch")[1]
+
+
+def test_so_many_jobs_as_one_array_does_not_hold_are_several(
+    pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slurm, "LARGEST_ARRAY", 3)
+    with closing(executor(tmp_path)) as jobs:
+        for task in tasks(tmp_path, 7):
+            jobs.submit(task)
+        heard(jobs)
+    assert [word for command in pretended.asked("sbatch") for word in command
+            if "--array" in word] == ["--array=0-2", "--array=0-2", "--array=0-0"]
+
+
+def test_a_task_that_nobody_has_any_more_is_lost_at_the_second_look(
+    pretended: PretendedSlurm, tmp_path: Path
+) -> None:
+    """Between two renamings a task may be in neither folder for a moment."""
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        heard(jobs)
+        spool = spool_of(tmp_path)
+        name, = spool.waiting()
+        spool.withdraw(name)
+        assert heard(jobs, 1) == []
+        lost, = heard(jobs, 1)
+        assert isinstance(lost.message, Lost) and lost.message.blameless
+        assert lost.message.why.startswith("job ? on a machine: gone; its log is ")
+        assert heard(jobs) == []
+
+
+def test_slurm_is_not_asked_all_the_time(
+    pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slurm, "LOOK_EVERY_S", 100.0)
+    monkeypatch.setattr(slurm, "HEAR_EVERY_S", 100.0)
+    with closing(executor(tmp_path)) as jobs:
+        jobs.submit(tasks(tmp_path, 1)[0])
+        assert heard(jobs, 5) == [] and len(pretended.asked("squeue")) == 1
+        begin = time.monotonic()
+        heard(jobs, 1)
+        list(jobs.events(0.05))
+        assert 0.05 <= time.monotonic() - begin < 1.0
+
+
 # What a job does.
 
 
@@ -505,6 +595,15 @@ def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
     assert ended == 0 and unfit.task is None
     assert unfit.message == Unfit("cuda:0 worker 1 is left out: out of memory, says the driver")
     assert sum(isinstance(line.message, JobDone) for line in lines) == 3
+
+
+def test_workers_without_a_task_are_heard_too(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    ended, lines = carried_out(tasks(tmp_path, 1), [succeed], cpus=2)
+    ready = {line.worker.partition(" job ")[2]: line.task is None for line in lines
+             if isinstance(line.message, Ready)}
+    assert ended == 0 and ready == {"1_0 cpu worker 1": False, "1_0 cpu worker 2": True}
 
 
 # The folder between them.

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 import yaml
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from libcst import CSTNode, Module, SimpleString
 from mutmut.mutation.file_mutation import Mutation, create_mutations
 
@@ -122,10 +122,10 @@ def begun(generator: Path, tests: Sequence[str]) -> int:
         os.dup2(nowhere, stream)
     os.environ["PYTHONPATH"] = str(generator)
     sys.path.insert(0, str(generator))
-    settings.register_profile("mutants", deadline=None, derandomize=True, database=None)
-    settings.load_profile("mutants")
-    code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--basetemp",
-                        str(generator.parent / "temporary"),
+    settings.register_profile("mutants", deadline=None, derandomize=True, database=None,
+                              suppress_health_check=[HealthCheck.too_slow])
+    code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants",
+                        "--basetemp", str(generator.parent / "temporary"),
                         *(f"tests/{name}.py" for name in tests)])
     os._exit(int(code))
 

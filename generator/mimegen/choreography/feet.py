@@ -14,6 +14,7 @@ from mimegen.choreography.footwork import SmallStep, aside, small_steps
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import Place, in_body_axes
 from mimegen.choreography.score import FootKey, PelvisKey
+from mimegen.choreography.standing import stand
 from mimegen.choreography.tracks import (
     TimedKey,
     eased_weights,
@@ -103,9 +104,14 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
         body.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
         STEP_LIST_DEG * size * _lifted_side(goals),
     ], axis=-1)
+    stood = stand(skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
+    root[:, 2] += stood.up
+    turns[:, 2] += stood.tilt
+    goals = {side: goal._replace(straightest=legs.STRAIGHTEST + stood.share * (
+        legs.STANDING - legs.STRAIGHTEST)) for side, goal in goals.items()}
     root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
     chest = trunk.Turns(-CHEST_TURN_DEG * stride, CHEST_LEAN_DEG * stride**2,
-                        -CHEST_TILT_DEG * size * _lifted_side(goals))
+                        -CHEST_TILT_DEG * size * _lifted_side(goals) - stood.tilt)
     smooth = gaussian_filter1d(stride, SWING_EASE_S * context.fps, mode="nearest")
     return Lower(root, rotations, chest, {
         side: quaternions.rotate(heading, _swing(

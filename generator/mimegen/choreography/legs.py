@@ -14,8 +14,9 @@ from mimegen.motion.quaternions import FloatArray
 # A foot whose ball is lower than this stands.
 PLANTED_HEIGHT_M = 0.006
 HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
-# Legs are lifted at the heel before they are as straight as this share of their length.
-STRAIGHTEST = 0.997
+# Feet are lifted at the heel before legs are as straight as this share of their length; less so
+# in standing.
+STRAIGHTEST, STANDING = 0.997, 0.9995
 HEEL_SMOOTHING_S = 0.03
 # Nobody stands higher than on tiptoe, and a foot is in the air where its ball is this high; by more
 # than the last no hip is lowered, in metres.
@@ -33,11 +34,15 @@ RAISED_DEG, POINTED_DEG, ANKLE_ROUNDS = 42.0, 58.0, 2
 
 class FootGoal(NamedTuple):
     """The ball's places (F, 3) in metres above its height at rest, toes' turn to the left and
-    heel lift (F,) in degrees; below 0 the toes are lifted."""
+    heel lift (F,) in degrees; below 0 the toes are lifted.
+
+    At ``straightest``, a share of the leg's length (or one for each frame), the heel comes up.
+    """
 
     ball: FloatArray
     turn: FloatArray
     heel: FloatArray
+    straightest: FloatArray | float = STRAIGHTEST
 
 
 def leg_limb(skeleton: Skeleton, side: str) -> Limb:
@@ -51,10 +56,10 @@ def leg_limb(skeleton: Skeleton, side: str) -> Limb:
 def too_high(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal) -> FloatArray:
     """Return how much (F,), in metres, a hip (F, 3) is too high for a foot on the floor, tiptoe."""
     ankle = _ankle(skeleton, side, goal, np.full_like(goal.heel, TIPTOE_DEG))
-    reach = STRAIGHTEST * leg_limb(skeleton, side).reach
+    reach = goal.straightest * leg_limb(skeleton, side).reach
     flat = np.linalg.norm((hip - ankle)[:, :2], axis=-1)
     over = hip[:, 2] - ankle[:, 2] - np.sqrt(np.maximum(reach**2 - flat**2, 0.0))
-    standing = 1.0 - np.clip((goal.ball[:, 2] - _ball(skeleton, side)[2]) / TIPTOE_M, 0.0, 1.0)
+    standing = 1.0 - np.clip(raised(skeleton, side, goal) / TIPTOE_M, 0.0, 1.0)
     return np.asarray(standing * np.clip(over, 0.0, TOO_HIGH_M))
 
 
@@ -121,15 +126,32 @@ def _toe_off(skeleton: Skeleton, side: str, hip: FloatArray, goal: FootGoal, hee
              fps: float) -> FootGoal:
     """Let a foot that is left too far behind come up over the tips of its toes."""
     line = hip - _ankle(skeleton, side, goal, heel)
-    over = np.maximum(lengths(line) - STRAIGHTEST * leg_limb(skeleton, side).reach, 0.0)
+    over = np.maximum(lengths(line) - goal.straightest * leg_limb(skeleton, side).reach, 0.0)
     wide = widened(over, TOE_OFF_S, 0.5 * TOE_OFF_S, fps)
     return goal._replace(ball=goal.ball + np.minimum(wide, TOE_OFF_M)[:, None] * unit(line))
 
 
 def _in_air(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
     """Return the share (F,) in which a foot is off the floor."""
-    height = goal.ball[:, 2] - _ball(skeleton, side)[2]
+    height = raised(skeleton, side, goal)
     return np.asarray(np.clip((height - PLANTED_HEIGHT_M) / IN_AIR_M, 0.0, 1.0))
+
+
+def raised(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
+    """Return how far (F,), in metres, a foot's ball is over where it stands."""
+    return np.asarray(goal.ball[:, 2] - _ball(skeleton, side)[2])
+
+
+def leg_length(skeleton: Skeleton, side: str, knee_deg: float) -> float:
+    """Return how far hip and ankle are apart, in metres, with the knee bent so far."""
+    limb = leg_limb(skeleton, side)
+    thigh, shin = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
+    return float(np.sqrt(thigh**2 + shin**2 + 2 * thigh * shin * np.cos(np.deg2rad(knee_deg))))
+
+
+def ankle_place(skeleton: Skeleton, side: str, goal: FootGoal) -> FloatArray:
+    """Return where the ankle is (F, 3) with the heel lifted as the goal has it."""
+    return _ankle(skeleton, side, goal, goal.heel)
 
 
 def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:
@@ -141,7 +163,7 @@ def on_heel(skeleton: Skeleton, side: str, goal: FootGoal) -> FootGoal:
     toes = np.stack([np.sin(yaw), -np.cos(yaw), np.zeros_like(yaw)], axis=-1)
     places = goal.ball - toes * (length * (1 - np.cos(angle)))[:, None]
     places[:, 2] = np.maximum(goal.ball[:, 2], ball[2] - length * np.sin(angle))
-    return FootGoal(places, goal.turn, goal.heel)
+    return goal._replace(ball=places)
 
 
 def _ball(skeleton: Skeleton, side: str) -> FloatArray:
@@ -174,8 +196,8 @@ def _heel_lift(
     turn = _foot_rotation(-goal.turn, np.zeros_like(goal.turn))
     ball = quaternions.rotate(turn, goal.ball - hip)
     distance = np.linalg.norm(ball[:, None] - ankles, axis=-1)
-    limit = reach * STRAIGHTEST
-    fits = distance <= limit
+    limit = np.broadcast_to(reach * goal.straightest, len(hip))
+    fits = distance <= limit[:, None]
     first = np.where(fits.any(axis=1), np.argmax(fits, axis=1), np.argmin(distance, axis=1))
     rows = np.arange(len(hip))
     before = np.maximum(first - 1, 0)

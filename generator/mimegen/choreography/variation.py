@@ -32,6 +32,9 @@ FAST_SPAN_S, HURRIED = 0.32, 0.94
 TEMPO_HZ = (0.15, 0.7)
 # What is this far out as it is written is near the end of people's range.
 FAR_CM, FAR_DEG = 44.0, 45.0
+# A pelvis so far down (cm) is lower by some seeds; deeper it is written for what is done there, and
+# higher the person stands.
+BENT = -12.0, -3.0
 # What a seed may have of a style, where nobody asks for one.
 MILDEST, FULLEST = 0.25, 0.8
 USUAL_AMPLITUDE = Variety().amplitude
@@ -181,7 +184,7 @@ def _varied(track: str, key: Key, manner: _Manner, rng: np.random.Generator) -> 
     if "lean" in update and track == "head":
         update["lean"] += manner.head + style.head
     if isinstance(key, PelvisKey) and key.up is not None:
-        update["up"] = key.up - (manner.sink + style.sink if abs(key.up) < 12 else 0.0)
+        update["up"] = key.up - (manner.sink + style.sink if BENT[0] < key.up < BENT[1] else 0.0)
     if isinstance(key, ShouldersKey):
         update["up"] = (key.up or 0.0) + style.shoulders[0]
         update["forward"] = (key.forward or 0.0) + style.shoulders[1]

@@ -11,13 +11,13 @@ from mimegen.choreography import legs
 from mimegen.choreography.anchors import SIDES
 from mimegen.motion import Skeleton, quaternions
 
-# A knee that stands is bent by so much (degrees); people's are by 0 to 5 (Perry and Burnfield 2010).
+# A knee that stands is bent by so much (degrees); people's by 0 to 5 (Perry and Burnfield 2010).
 KNEE_DEG = 4.5
 # A foot that is up so far (m), as in a small step, leaves the other leg straight; higher, legs act.
 STEP_M, ACTING_M = 0.025, 0.05
 # A foot carries nothing from so high on (m); heels raised further than this (degrees) act.
 CARRIES_M, HEEL_DEG = 0.012, (4.0, 12.0)
-# Legs begin to act so long before and cease so long after, and pass from one to the other so softly.
+# Legs act from so long before to so long after, and pass softly from one to the other.
 AROUND_S, EASE_S, LOAD_EASE_S = 0.12, 0.1, 0.06
 # A pelvis that is down by less than this (m) stands, with so soft a corner; that it would have been
 # higher is made good within so much more. One that is too high by less than this comes down.

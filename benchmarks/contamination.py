@@ -3,7 +3,7 @@
     python benchmarks/contamination.py [--runs 2000] [--write]
 
 Actions and variants have effects of their own (normal, in logits). ``--write`` renews the table in
-docs/contamination.md. Some six minutes on one core.
+docs/contamination.md. Some seven minutes on one core.
 """
 
 import argparse
@@ -33,7 +33,8 @@ class Scenario:
     """What is simulated: answers per cell and arm, effects' standard deviations, the true fall.
 
     ``fall`` is as a share, of every action alike but for ``fall_sd``. ``uneven`` draws the answers
-    per cell from a Poisson distribution. ``promised`` is the power that was promised.
+    per cell from a Poisson distribution. ``promised`` is the power that was promised. With
+    ``accuracy_to`` and ``fall_to``, every run draws its truth between them and the others.
     """
 
     name: str
@@ -48,6 +49,15 @@ class Scenario:
     fall_sd: float = 0.0
     uneven: bool = False
     promised: float | None = None
+    accuracy_to: float | None = None
+    fall_to: float | None = None
+
+    def one(self, rng: np.random.Generator) -> "Scenario":
+        """Return the truth of one run."""
+        if self.accuracy_to is None or self.fall_to is None:
+            return self
+        return replace(self, accuracy=rng.uniform(self.accuracy, self.accuracy_to),
+                       fall=rng.uniform(self.fall, self.fall_to))
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ def mean_accuracy(scenario: Scenario, easy: np.ndarray) -> float:
 def simulate(scenario: Scenario, runs: int) -> Counts:
     """Return what shares of the runs gave an alarm, covered the truth, and so on."""
     rng = np.random.default_rng(20260714)
-    found = [_run(scenario, run, rng) for run in range(runs)]
+    found = [_run(scenario.one(rng), run, rng) for run in range(runs)]
     return Counts(*(float(np.nanmean(column)) for column in zip(*found, strict=True)))
 
 
@@ -160,6 +170,14 @@ def scenarios() -> Sequence[Scenario]:
         replace(few, name="all right, 10 x 10", accuracy=1 - 1e-12),
         replace(few, name="all wrong, 10 x 10", accuracy=1e-12),
         replace(flat, name="fall of 6 points from 99 %, 10 x 10", accuracy=0.99, fall=0.06),
+        replace(flat, name="truths of 93 to 100 %, falls of 0 to 7 points, 10 x 10", accuracy=0.93,
+                accuracy_to=1 - 1e-9, fall_to=0.07),
+        replace(flat, name="truths of 90 to 100 %, falls of 0 to 10 points, 10 x 10", accuracy=0.9,
+                accuracy_to=1 - 1e-9, fall_to=0.1),
+        replace(flat, name="the same, 10 x 3", accuracy=0.9, accuracy_to=1 - 1e-9, fall_to=0.1,
+                variants=3),
+        replace(flat, name="truths of 0 to 7 %, rises of 0 to 7 points, 10 x 10", accuracy=1e-9,
+                accuracy_to=0.07, fall=-0.07, fall_to=0.0),
         replace(flat, name="fall of 10 points, 10 x 10", accuracy=0.7, fall=0.1),
         replace(flat, name="fall of 10 points, another in each action (sd 10), 10 x 10",
                 accuracy=0.7, fall=0.1, fall_sd=0.1),

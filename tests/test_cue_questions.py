@@ -122,10 +122,22 @@ def test_cues_of_one_region_or_meaning_are_never_each_other_s_wrong_answer(rows)
         assert len({*one.options}) == 4
 
 
-def test_valid_and_invalid_are_right_equally_often(rows):
+def test_valid_invalid_and_no_clue_are_right_equally_often_and_known_from_cue_and_situation(rows):
     found = asked(rows, "validity", "text")
-    assert Counter(one.answer for one in found) == {"valid": len(rows), "invalid": len(rows)}
-    assert all((one.answer == "invalid") == ("very hot" in one.prompt) for one in found)
+    assert Counter(one.answer for one in found) == dict.fromkeys(
+        ("valid", "invalid", "No clue"), len(rows))
+    own = {one: explanations for one, (_, *explanations) in CUES.items()}
+    told: Counter[tuple[str, str]] = Counter()
+    for one in found:
+        assert one.options == ["valid", "invalid", "No clue"]
+        [text] = [text for texts in own.values() for text in texts
+                  if f"explains it by: {text}." in one.prompt]
+        told[text, one.answer] += 1
+        assert (text in own[one.action]) == (one.answer != "invalid")
+        assert ("very hot" in one.prompt) == (one.answer == "No clue")
+    balanced = [text for text, *_ in own.values()
+                if told[text, "valid"] == told[text, "invalid"]]
+    assert len(balanced) >= 8, "cues explain one another in pairs; of nine, one is left over"
 
 
 @pytest.mark.parametrize("task", ["cue", "explanation", "validity"])

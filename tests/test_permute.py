@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.evaluation.commitment import verify_all
+from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
@@ -24,6 +25,7 @@ from mimegen.plan.permute.designs import DESIGNS, design_of, pairs_covered
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.people import apart, person_of
+from mimegen.plan.permute.ready import read_ready
 from mimegen.plan.permute.seen import Seen, seen_in
 from mimegen.plan.permute.space import Space
 
@@ -65,6 +67,8 @@ def test_more_clips_begin_with_the_same_and_another_seed_draws_others(design: st
 def test_random_draws_are_within_every_range_and_fill_it() -> None:
     found = drawn(300)
     for name, axis in axes().numbers.items():
+        if not axis.drawn:
+            continue
         values = [one.content()[name] for one in found]
         assert axis.range[0] <= min(values) and max(values) <= axis.range[1]
         share = (max(values) - min(values)) / (axis.range[1] - axis.range[0])
@@ -307,3 +311,58 @@ def test_levels_of_a_design_are_in_their_ranges_and_ordered() -> None:
 def test_freedom_refuses_what_there_is_not() -> None:
     with pytest.raises(RequestError, match="no axis 'tempi'"):
         Freedom.of("tempi", ())
+
+
+def test_faults_are_drawn_where_they_are_asked_for_and_change_no_other_draw() -> None:
+    with_them = drawn(60, names="seed,azimuth,fault,fault_amount")
+    without = drawn(60, names="seed,azimuth")
+    assert [(one.seed, one.azimuth) for one in with_them] == [
+        (one.seed, one.azimuth) for one in without]
+    assert not any("fault" in name for one in without for name in one.content())
+    assert {one.fault for one in with_them} <= {*fault_kinds()}
+    assert len({one.fault for one in with_them}) > 8
+    assert all(0.1 <= (one.fault_amount or 0) <= 1 for one in with_them)
+
+
+def test_what_differs_in_a_fault_s_amount_alone_has_an_expected_order(tmp_path: Path) -> None:
+    done = permute("--actions", "boxing,archery", "--axes", "fault_amount", "--fix", "fault=float",
+                   "--design", "full", "--out", tmp_path / "s.jsonl")
+    assert done.exit_code == 0, done.output
+    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    orders = [json.loads(line) for line in (tmp_path / "s.order.jsonl").read_text().splitlines()]
+    assert {order["action"] for order in orders} == {"boxing", "archery"} and len(lines) == 10
+    for order in orders:
+        told = [lines[number] for number in order["numbers"]]
+        assert [one.pop("fault_amount") for one in told] == order["amounts"] == [.2, .4, .6, .8, 1]
+        assert all(one == told[0] for one in told) and order["lowers"] == "interaction"
+
+
+def test_a_ready_request_is_drawn_by_its_name_and_gives_way_to_what_is_said(tmp_path: Path) -> None:
+    done = permute("--ready", "graded_faults", "--actions", "boxing", "--out", tmp_path / "s.jsonl")
+    assert done.exit_code == 0, done.output
+    lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert Counter(line["fault"] for line in lines) == dict.fromkeys(fault_kinds(), 5)
+    ready = read_ready("graded_faults")
+    assert len({CATALOGUE.action(name).action.id for name in ready.actions}) == 20
+    file = tmp_path / "own.yaml"
+    file.write_text("about: mine\nactions: [boxing]\naxes: [lens]\ndesign: diagonal\n")
+    done = permute("--ready", file, "--out", tmp_path / "t" / "s.jsonl")
+    assert done.exit_code == 2 and "own.yaml: line 4: design" in done.output
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--axes", "fault_amount"], "of which fault"),
+    (["--fix", "fault_amount=0.5"], "of which fault"),
+    (["--fix", "fault=flaot"], "did you mean float"),
+    (["--fix", "fault=float", "--fix", "fault_amount=1.5"], "expected 0.1 to 1"),
+    (["--fix", "fault=cut_off", "--fix", "display=pointlight"], "rendered frames"),
+    (["--ready", "no_such"], "graded_faults")])
+def test_faults_that_cannot_be_are_refused(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = permute("--count", 2, "--actions", "boxing", *arguments, "--out", tmp_path / "s.jsonl")
+    assert done.exit_code == 2 and said in done.output and not [*tmp_path.iterdir()]
+
+
+def test_dots_are_drawn_with_faults_of_the_motion_alone() -> None:
+    found = drawn(60, names="display,fault,seed")
+    assert {one.display for one in found} == {"video", "pointlight"}
+    assert {fault_kinds()[one.fault or ""].acts_on for one in found} == {"motion"}

@@ -1,20 +1,26 @@
 """Declared clips as a plan: keys, cameras, mirrored and faster performances."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from bodies import capsule_character
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
+from mimegen.base.paths import data_folder
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.character import Performance
 from mimegen.cli import main
+from mimegen.commands.selection import Selection, selection_options
+from mimegen.faults.fault import parse_faults
 from mimegen.library.altering import mirrored_scene
 from mimegen.library.cast import cast_member, seen_key
 from mimegen.library.casting import Casting
@@ -191,7 +197,7 @@ def test_what_happens_in_a_take_follows_tempo_and_mirror() -> None:
 
 def test_a_fixed_camera_takes_no_elevation() -> None:
     mime = read_config(CATALOGUE.file("config", "mime"))
-    with pytest.raises(RequestError, match="elevation and lens are declared for a framed one"):
+    with pytest.raises(RequestError, match="elevation and lens are for a framed one"):
         config_of(mime, declared())
     own = declared(elevation=None, lens=None, light_azimuth=0, light_elevation=90)
     assert config_of(mime, own) == mime
@@ -260,7 +266,91 @@ def test_dots_of_a_specification_are_made_and_verified(tmp_path: Path) -> None:
     assert clip.read_bytes() == whole
 
 
+@click.command()
+@selection_options
+def selected(selection: Selection) -> int:
+    """Print the clip of a selection."""
+    clip, = selection.plan
+    assert isinstance(clip, Clip)
+    click.echo(f"{clip.shot.key} {clip.sample_id}")
+    return 0
+
+
+PLAIN = ("--action", "boxing", "--seed", "3", "--variants", "base+blank@0", "--config", "preview",
+         "--device", "cpu")
+
+
+@pytest.mark.parametrize(("arguments", "values"), [
+    ((), {}), (("--tempo", "1.1"), {"tempo": 1.1}), (("--mirror",), {"mirror": True}),
+    (("--elevation", "20"), {"elevation": 20}), (("--lens", "85"), {"lens": 85}),
+    (("--light", "60,40,0.8"),
+     {"light_azimuth": 60, "light_elevation": 40, "light_strength": 0.8})])
+def test_plain_requests_are_altered_as_permutations_are(
+        arguments: tuple[str, ...], values: dict[str, Any]) -> None:
+    done = CliRunner().invoke(selected, [*PLAIN, *arguments], standalone_mode=False)
+    assert done.exception is None, done.output
+    key, name = done.output.split()
+    assert key == clip_of(declared(**values)).shot.key
+    assert (name == usual_clip().sample_id) == (not values), "another clip has another name"
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--tempo", "2"), "expected 0.85 to 1.2"), (("--lens", "wide"), "expected a number from 28"),
+    (("--light", "60"), "expected AZIMUTH,ELEVATION"), (("--light", "60,10"), "expected 30 to 75"),
+    (("--config", "mime", "--lens", "85"), "for a framed one"),
+    (("--action", "playing_violin", "--mirror"), "left and a right"),
+    (("--permutations", "x.jsonl", "--mirror"), "leave one of the two out")])
+def test_what_cannot_be_altered_so_is_refused(arguments: tuple[str, ...], said: str) -> None:
+    own = [] if "--permutations" in arguments else PLAIN
+    done = CliRunner().invoke(main, ["plan", *own, *arguments])
+    assert done.exit_code == 2 and said in done.output
+
+
+def test_altered_and_declared_clips_are_made_again_as_they_were(tmp_path: Path) -> None:
+    shipped = yaml.safe_load((data_folder() / "render_configs" / "draft.yaml").read_text())
+    config, out = tmp_path / "tiny.yaml", tmp_path / "out"
+    config.write_text(yaml.safe_dump(shipped | {"name": "tiny", "width": 64, "height": 36,
+                                                "fps": 3}))
+    spec = spec_of(tmp_path, declared(config=str(config), light_strength=0.8, fault="float",
+                                      fault_amount=0.4))
+    for request in (["--permutations", str(spec)], [
+            *PLAIN, "--config", str(config), "--device", "auto", "--light", "60,40,0.8",
+            "--mirror", "--tempo", "1.1", "--fault", "cut_off=0.5"]):
+        done = CliRunner().invoke(main, ["render", *request, "--out", str(out), "--quiet"])
+        assert done.exit_code == 0, done.output
+    clips = {out / row.file_name: row.sha256 for row in read_manifest(out)}
+    assert len(clips) == 2
+    for clip in clips:
+        clip.unlink()
+    shutil.rmtree(out / "store" / "shots")
+    done = CliRunner().invoke(main, ["verify", str(out), "--repair"])
+    assert done.exit_code == 0, done.output
+    assert {clip: file_hash(clip) for clip in clips} == clips
+
+
 def test_a_shots_camera_is_the_declared_one() -> None:
     clip = clip_of(declared(lens=80, elevation=20))
     scene = clip.shot.casting.perform(4.0)
     assert camera_of(clip.shot.facts(scene)).lens_mm == 80
+
+
+def test_a_declared_fault_is_the_one_of_a_plain_request() -> None:
+    cells = parse_variants("base+blank@0", set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
+    plain, = make_plan(CATALOGUE, [library_take(CATALOGUE.action("boxing"), None, 3)], cells,
+                       read_config(CATALOGUE.file("config", "preview")), "cpu",
+                       faults=parse_faults(["float=0.5"]))
+    assert isinstance(plain, Clip)
+    wrong = clip_of(declared(fault="float", fault_amount=0.5))
+    assert wrong.shot.key == plain.shot.key != clip_of(declared()).shot.key
+    assert wrong.permutation is not None and wrong.permutation.content()["fault_amount"] == 0.5
+    cut = clip_of(declared(fault="cut_off", fault_amount=0.5))
+    assert cut.shot.key == clip_of(declared()).shot.key and len(cut.showing(100).frames) < 80
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    ({"fault": "float"}, "go together"), ({"fault": "float", "fault_amount": 2}, "less than or"),
+    ({"fault": "flaot", "fault_amount": 0.5}, "did you mean float"),
+    ({"fault": "cut_off", "fault_amount": 0.5, "display": "pointlight"}, "rendered frames")])
+def test_a_declared_fault_that_cannot_be_is_refused(values: dict[str, Any], said: str) -> None:
+    with pytest.raises((RequestError, ValueError), match=said):
+        clip_of(declared(**values))

@@ -1,5 +1,7 @@
 """``mimegen permute``: clips that nobody has seen, and the proof that they were announced."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -31,6 +33,8 @@ from mimegen.plan.permute.designs import (
 )
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
+from mimegen.plan.permute.graded import expected_orders
+from mimegen.plan.permute.ready import read_ready
 from mimegen.plan.permute.seen import Seen, seen_in
 from mimegen.plan.permute.space import Space
 from mimegen.plan.plan import Plan
@@ -46,7 +50,22 @@ _FILE = click.Path(path_type=Path)
 MOST_CLIPS = 1_000_000
 
 
+def _take_ready(context: click.Context, option: click.Parameter, name: str | None) -> None:
+    """Let what a ready request says be the defaults of the other options."""
+    if name is None:
+        return
+    try:
+        ready = read_ready(name)
+    except RequestError as problem:
+        raise click.BadParameter(str(problem)) from problem
+    context.default_map = {"actions": ",".join(ready.actions), "names": ",".join(ready.axes),
+                           "fixes": ready.fix, "design_name": ready.design}
+
+
 @click.command("permute")
+@click.option("--ready", metavar="NAME|FILE", is_eager=True, expose_value=False,
+              callback=_take_ready, help="A request in YAML: its actions, axes, fix and design,"
+              " unless they are said here (graded_faults).")
 @click.option("--count", type=click.IntRange(1, MOST_CLIPS), metavar="N",
               help="How many clips to draw; by default all of a design.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
@@ -54,7 +73,8 @@ MOST_CLIPS = 1_000_000
 @click.option("--actions", default="all", show_default=True, metavar="A[,B]|all",
               help="Actions by id, label or alias, in all their takes.")
 @click.option("--axes", "names", metavar="A[,B]",
-              help=f"What is drawn: {', '.join(axes().all)}.  [default: all but display, config]")
+              help=f"What is drawn: {', '.join(axes().all)}.  [default: all but display, config"
+              " and faults]")
 @click.option("--fix", "fixes", multiple=True, metavar="AXIS=VALUE",
               help="What is not drawn; may be repeated.")
 @click.option("--design", "design_name", type=click.Choice(DESIGNS), default="random",
@@ -104,7 +124,16 @@ def permute_command(
     click.echo(f"{redrawn} of {drawn_count} takes were drawn again, for what lint found\n"
                f"declared   {out}\nannounced  {target}\n"
                f"secret     {target.with_suffix('.nonce')} (keep it with {out.name})")
+    _write_orders(drawn, out.with_suffix(".order.jsonl"))
     return DONE
+
+
+def _write_orders(drawn: Sequence[Declaration], out: Path) -> None:
+    """Write the order that is expected of clips that differ in the amount of a fault alone."""
+    orders = [json.dumps(order) for order in expected_orders(drawn)]
+    if orders:
+        publish(out, "".join(f"{order}\n" for order in orders).encode())
+        click.echo(f"orders     {out} ({len(orders)} series of graded faults)")
 
 
 def _apart(drawing: Drawing, drawn: list[Declaration], given: tuple[Path, ...],

@@ -75,6 +75,9 @@ def _request(device: str) -> list[str]:
     words: list[str] = []
     for option in render_command.params:
         value = said.get(option.name or "")
+        if isinstance(option, click.Option) and option.is_flag:
+            words += [option.opts[-1]] if value else []
+            continue
         for each in value if isinstance(value, list | tuple) else [value]:
             if each is not None:
                 words += [option.opts[-1], _anywhere(option, str(each))]

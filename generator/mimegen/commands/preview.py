@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from mimegen.base.files import publish
+from mimegen.commands.altering import Altering, altering_options
 from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
@@ -39,17 +40,18 @@ CLIP_SUFFIX = ".mp4"
               help="Whose camera and light.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="PNG|MP4",
               help="Where it goes; .mp4 makes it a clip.  [default: TAKE.png or .mp4, here]")
+@altering_options
 @library_option
 @exits_cleanly
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, angle: float, clip: bool, frames: int, config: str,
-                    out: Path | None, libraries: tuple[Path, ...]) -> int:
+                    out: Path | None, altering: Altering, libraries: tuple[Path, ...]) -> int:
     """Show an action, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
     context_of_process()
     catalogue = Catalogue.with_libraries(libraries)
-    settings = read_config(catalogue.file("config", config))
+    settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    found = _take(catalogue, what, take, seed, style)
+    found = altering.take(_take(catalogue, what, take, seed, style))
     members = (cast_member(catalogue, character),) * found.performers
     casting = Casting(found, members)
     scene = Scene(casting.seen(casting.perform(settings.fps)), behind, settings)

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.manner import Manner
+from mimegen.commands.altering import ALTERING, Altering, altering_options
 from mimegen.commands.common import library_option, reading_options, seed_range, style_option
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
@@ -63,7 +64,8 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
         farm = given.get("settings", FarmSettings())
         return command(*args, **given, selection=_selected(**selected, farm=farm))
 
-    options: Callable[..., int] = reading_options("auto")(library_option(wrapped))
+    options: Callable[..., int] = reading_options("auto")(
+        altering_options(library_option(wrapped)))
     for option in reversed(_OPTIONS):
         options = option(options)
     return options
@@ -140,7 +142,8 @@ _OPTIONS = (
 _NAMES = ("actions", "permutations", "motion", "partner", "labels", "aligned", "misaligned",
           "licence", "variants", "character", "partner_character", "config", "take", "seeds",
           "set_seed", "faults", "style", "stances", "intensities",
-          "frequencies", "device", "passes", "passes_from", "libraries", "reading")
+          "frequencies", "device", "passes", "passes_from", "libraries", "reading",
+          "altering")
 _BESIDE_PERMUTATIONS = ("permutations", "config", "device", "passes", "passes_from", "libraries",
                         "reading")
 
@@ -154,7 +157,7 @@ def _selected(
     stances: str | None, intensities: list[float | None], frequencies: list[int | None],
     device: str,
     passes: str | None, passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions,
-    farm: FarmSettings,
+    altering: Altering, farm: FarmSettings,
 ) -> Selection:
     wanted = None if passes is None else WantedPasses.of(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
@@ -168,12 +171,13 @@ def _selected(
     if motion is None:
         takes: Sequence[Take] = _library_takes(
             catalogue, actions or "", take, seeds, style,
-            lambda file: _manners(file, stances, intensities, frequencies))
+            lambda file: _manners(file, stances, intensities, frequencies), altering)
     else:
-        takes = [user_take(catalogue, motion, labels, aligned, misaligned, licence, partner,
-                           reading)]
+        takes = [altering.take(user_take(catalogue, motion, labels, aligned, misaligned, licence,
+                                         partner, reading))]
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
-    render_config, chosen = _config_and_device(catalogue, config, device, farm)
+    own_config, chosen = _config_and_device(catalogue, config, device, farm)
+    render_config = altering.config(own_config)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character, parse_faults(faults), set_seed)
     if wanted is not None and not plan.clips:
@@ -185,7 +189,8 @@ def _selected(
 def _refuse_what_is_declared(context: click.Context) -> None:
     """Raise RequestError where an option says again what a specification declares."""
     options = {option.name: option.opts[0] for option in context.command.params}
-    said = [options[name] for name in _NAMES if name not in _BESIDE_PERMUTATIONS
+    said = [options[name] for name in (*_NAMES, *ALTERING)
+            if name in options and name not in _BESIDE_PERMUTATIONS
             and context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if said:
         raise RequestError(f"{said[0]}: --permutations declares its clips completely; leave one of"
@@ -233,8 +238,9 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
 
 
 def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,
-                   style: str | None, manners: Callable[[Path], list[Manner]]) -> Sequence[Take]:
-    takes = [library_take(entry, name, seeds[0], style, manner)
+                   style: str | None, manners: Callable[[Path], list[Manner]],
+                   altering: Altering) -> Sequence[Take]:
+    takes = [altering.take(library_take(entry, name, seeds[0], style, manner))
              for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if take == "all" else [take])
              for manner in manners(entry.take(name))]

@@ -32,7 +32,8 @@ TASKS = ("cue", "explanation", "validity")
 class CueWording(Templates):
     """Templates by task and condition; ``{context}``, ``{cue}``, ``{explanation}`` are filled in.
 
-    ``no_clue`` is the option that is right where a situation makes the cue mean nothing.
+    ``no_clue`` is the option that is right where a situation makes the cue mean nothing;
+    ``validity`` has the others of an explanation: it is the cue's, or it is another's.
     """
 
     no_clue: str
@@ -78,6 +79,7 @@ class Posed:
     answer: str
     options: tuple[str, ...]
     context: str | None = None
+    explanation: str = ""
     wrong: tuple[Distractor, ...] = ()
 
 
@@ -125,7 +127,8 @@ def _subject(row: Row, name: str, facts: CueFacts, known: dict[str, KnownAction]
 
 def _of_cues(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
     for one, wrong in _with_wrong(seen, 4, request):
-        yield Posed(one, one.subject.text, (one.subject.text, *_texts(wrong)), wrong=wrong)
+        yield Posed(one, one.subject.text, (one.subject.text, *_texts(wrong)),
+                    explanation=one.facts.explanations[0], wrong=wrong)
 
 
 def _of_explanations(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
@@ -137,7 +140,7 @@ def _of_explanations(seen: Sequence[Seen], request: CueRequest) -> Iterator[Pose
     blocks: dict[frozenset[str], list[Posed]] = defaultdict(list)
     for one, wrong in _with_wrong(usable, 3, request):
         options = one.subject.text, *_texts(wrong), request.wording.no_clue
-        posed = Posed(one, one.subject.text, options, one.situations[0], wrong)
+        posed = Posed(one, one.subject.text, options, one.situations[0], wrong=wrong)
         blocks[frozenset(options)].append(posed)
     alone = [posed for block in blocks.values() if len(block) < 3 for posed in block]
     whole = [block for block in blocks.values() if len(block) >= 3]
@@ -150,10 +153,19 @@ def _of_explanations(seen: Sequence[Seen], request: CueRequest) -> Iterator[Pose
 
 
 def _of_validity(seen: Sequence[Seen], request: CueRequest) -> Iterator[Posed]:
-    for one in seen:
-        if all(one.situations):
-            for answer, context in zip(request.wording.validity, one.situations, strict=True):
-                yield Posed(one, answer, request.wording.validity, context)
+    """Yield the cue's own explanation, another cue's, and its own where the cue means nothing.
+
+    Each cue's explanation is another's wrong one once, so no text tells what is right.
+    """
+    usable = [one for one in seen if all(one.situations)]
+    valid, invalid = request.wording.validity
+    options = valid, invalid, request.wording.no_clue
+    for one, wrong in _with_wrong(usable, 2, request):
+        means, means_nothing = one.situations
+        for answer, context, told in ((valid, means, one.subject.text),
+                                      (invalid, means, wrong[0].text),
+                                      (request.wording.no_clue, means_nothing, one.subject.text)):
+            yield Posed(one, answer, options, context, told)
 
 
 _POSED = {"cue": _of_cues, "explanation": _of_explanations, "validity": _of_validity}
@@ -191,17 +203,18 @@ def _question(row: Row, posed: Posed, request: CueRequest) -> Question:
     wording = request.wording.wording("cue", request.task, request.condition)
     prompt = wording
     for word, text in (("context", posed.context or ""), ("cue", seen.cue.name),
-                       ("explanation", seen.facts.explanations[0]),
+                       ("explanation", posed.explanation),
                        ("options", lettered(posed.options))):
         prompt = prompt.replace(f"{{{word}}}", text)
     identity = ("cue", request.task, request.condition, request.seed, row.sample_id, posed.answer)
     wrong = [text for text in posed.options if text != posed.answer]
+    told = posed.explanation if request.task == "validity" else None
     return Question(
         **about_clip(row, request.seed), question_id=content_key(*identity)[:16], format="cue",
         prompting=request.condition, condition=request.condition, asks=request.task,
         category=request.task, aspect=seen.facts.region, prompt=prompt, options=[*posed.options],
         answer=posed.answer, labels=[posed.answer], semantic_group=seen.subject.group,
-        performance=f"{seen.subject.name} {posed.context}",
+        performance=" ".join(filter(None, [seen.subject.name, str(posed.context), told])),
         window=sampling.window(row.frames, row.fps),
         sampling=f"window:{sampling.numbers[0]:g}:{sampling.numbers[1]:g}:{RATE:g}",
         frames=[] if request.condition == "text" else sampling.frames(row.frames, row.fps),

@@ -59,6 +59,20 @@ def _usual_left_out(file: Path, manner: Manner) -> Manner:
                   manner.intensity if manner.intensity != 1 else None, manner.frequency)
 
 
+def can_mirror(take: Take) -> bool:
+    """Whether left and right may be swapped: a score says so, motion capture always may."""
+    return not isinstance(take, ScoreTake) or take.score.vary.mirror
+
+
+def altered(take: Take, tempo: float, mirror: bool) -> Take:
+    """Return a take faster or slower, or mirrored. Raises RequestError for what may not be."""
+    if mirror and not can_mirror(take):
+        raise RequestError(f"--mirror: {take.action}, take {take.name}, has a left and a right that"
+                           " are not to be swapped (vary: of its score); leave it out")
+    assert isinstance(take, ScoreTake | RecordedTake)
+    return replace(take, tempo=tempo, mirror=mirror)
+
+
 @dataclass(frozen=True)
 class SeededTakes(Sequence[Take]):
     """Takes at every one of some seeds, made as they are asked for; motion capture once each."""

@@ -189,7 +189,7 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
         left_out |= dict.fromkeys(_without_background(catalogue, take, kind, variants))
     cells = {kind: matrix.cells(kind) for kind in kinds}
     _check_backgrounds(cells.values())
-    _check_faults(cells.values(), faults)
+    check_displays(variants, faults)
     rendering = Rendering(config, device)
 
     def castings() -> Iterator[CastingPlan]:
@@ -241,10 +241,10 @@ def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
     return display, of_its_own
 
 
-def _check_faults(kinds: Iterable[_Cells], faults: Sequence[Fault]) -> None:
-    """Refuse displays of dots with faults that only rendered frames can have."""
+def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None:
+    """Raise RequestError for displays of dots with faults that only rendered frames can have."""
     in_frames = [fault.name for fault in faults if fault.kind.acts_on == "frames"]
-    if in_frames and any(cells.displays for cells in kinds):
+    if in_frames and any(variant.words is not None for variant in variants):
         raise RequestError(f"--fault {in_frames[0]}: acts on rendered frames; point-light variants"
                            " have manipulations of their own")
 

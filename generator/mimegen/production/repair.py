@@ -16,9 +16,10 @@ from pydantic import ValidationError
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.choreography.manner import Manner
+from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
-from mimegen.library.takes import library_take, user_take
+from mimegen.library.takes import altered, library_take, user_take
 from mimegen.manifest.file import (
     DAMAGED,
     add_rows,
@@ -31,7 +32,7 @@ from mimegen.manifest.file import (
 from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.permute.declaration import Declaration, Permutation
-from mimegen.plan.permute.planned import permuted_plan
+from mimegen.plan.permute.planned import config_of, permuted_plan
 from mimegen.plan.plan import CastingPlan, Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
@@ -83,6 +84,9 @@ class _Declared:
     partner: str | None
     device: str
     opaque: bool
+    tempo: float
+    mirror: bool
+    faults: tuple[str, ...]
     permutation: str | None
 
 
@@ -177,7 +181,8 @@ def _declared(row: Row) -> _Declared:
         row.action, row.take, row.seed, row.style,
         Manner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
-        row.device or "cpu", row.plain_id is not None,
+        row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
+        tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
         json.dumps(row.permutation, sort_keys=True) if row.permutation else None)
 
 
@@ -206,7 +211,7 @@ def _configs(rows: Iterable[Row]) -> dict[str, RenderConfig]:
 def _plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
           configs: dict[str, RenderConfig]) -> Plan:
     """Return the plan of these rows' clips. Raises RequestError where it would be another's."""
-    plan = _declared_plan(sources.catalogue, declared, configs) if declared.permutation else (
+    plan = _declared_plan(sources.catalogue, declared, rows[0]) if declared.permutation else (
         _named_plan(sources, declared, rows, configs))
     wanted = {row.plain_id or row.sample_id for row in rows}
     others = {clip.sample_id for clip in plan} ^ wanted
@@ -216,15 +221,30 @@ def _plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
     return plan
 
 
-def _declared_plan(catalogue: Catalogue, declared: _Declared, configs: dict[str, RenderConfig]
-                   ) -> Plan:
+def _declared_plan(catalogue: Catalogue, declared: _Declared, row: Row) -> Plan:
     """Return the plan of a permutation, in the config that it was rendered in."""
     content = json.loads(declared.permutation or "")
     number = content.pop("number")
-    config = configs.get(declared.config) or read_config(
+    declaration = Declaration.model_validate(content)
+    config = _config_before(catalogue, declaration, row) if row.shot_key else read_config(
         catalogue.file("config", declared.config))
-    return permuted_plan(catalogue, [Permutation(number, Declaration.model_validate(content))],
-                         declared.device, config)
+    return permuted_plan(catalogue, [Permutation(number, declaration)], declared.device, config)
+
+
+def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> RenderConfig:
+    """Return the config that became the row's by what is declared of camera and light.
+
+    Raises RequestError where there is none such any more.
+    """
+    known = []
+    for name in (declaration.config, row.render_config_name or ""):
+        with suppress(RequestError):
+            known.append(read_config(catalogue.file("config", name)))
+    for config in (*known, *_configs([row]).values()):
+        if config_of(config, declaration).model_dump(mode="json") == row.render_config:
+            return config
+    raise RequestError(f"its render config {row.render_config_name} is not what it was; run its"
+                       " request again")
 
 
 def _named_plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
@@ -236,8 +256,9 @@ def _named_plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
     config = configs.get(declared.config) or read_config(
         catalogue.file("config", declared.config))
-    return make_plan(catalogue, [take], variants, config, declared.device, declared.performer,
-                     declared.partner)
+    return make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants, config,
+                     declared.device, declared.performer, declared.partner,
+                     parse_faults(declared.faults))
 
 
 def _take(sources: Sources, declared: _Declared, rows: Sequence[Row]) -> Take:

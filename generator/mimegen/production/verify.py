@@ -118,11 +118,12 @@ def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
     key = rows[0].shot_key or ""
     folder = store.shot_folder(key)
     faults, absent = [], []
-    facts = store.shot_facts(key)
-    if facts is None or facts.get("frames") != rows[0].frames:
+    facts = store.shot_facts(key) or {}
+    frames = facts.get("frames", rows[0].frames)
+    if not facts or not all(_is_of(row, frames) for row in rows):
         faults.append(Fault(folder / "shot.json", "is absent, damaged, or says another number of"
                             " frames than the row", tuple(rows)))
-    for number in range(rows[0].frames):
+    for number in range(frames):
         path = folder / frame_name(number)
         try:
             checked_frame(path)
@@ -133,6 +134,12 @@ def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
     if absent:
         faults.append(Fault(folder, f"lacks {_spans(absent)}", tuple(rows)))
     return faults
+
+
+def _is_of(row: Row, frames: int) -> bool:
+    """Whether a clip shows a shot of so many frames; of one that is cut off on purpose, some."""
+    cut = any(fault["name"] == "cut_off" for fault in row.faults or ())
+    return row.frames < frames if cut else row.frames == frames
 
 
 def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from mimegen.evaluation.statistics import Array, Estimate, McNemar, weighted_mean
 
 Ints = NDArray[np.int64]
-# With fewer right or wrong answers in an arm its clusters tell too little of its error.
-FEW = 2
 
 
 @dataclass(frozen=True)
@@ -87,20 +85,20 @@ def _strata(answers: Answers) -> Ints:
 def estimate(answers: Answers, falls: Falls) -> Estimate:
     """Return the mean fall over actions.
 
-    Where an arm has fewer than ``FEW`` right or wrong answers, the error is not taken to be below
-    that of Agresti and Caffo (2000), who add one right and one wrong answer to each arm.
+    Where an arm is all right or all wrong its clusters tell nothing of its error: it is not taken
+    to be below that with half a right and half a wrong answer more in each arm (Haldane 1956).
     """
     found = weighted_mean(falls.fall, falls.weight)
     used = answers.where(falls.used)
     scores = [used.arm(seen).score for seen in (True, False)]
-    if all(FEW <= score.sum() <= len(score) - FEW for score in scores):
+    if all(0 < score.sum() < len(score) for score in scores):
         return found
-    return Estimate(found.value, max(found.se, _agresti_caffo(scores)), found.df)
+    return Estimate(found.value, max(found.se, _error_with_halves(scores)), found.df)
 
 
-def _agresti_caffo(arms: list[Array]) -> float:
-    shares = [(arm.sum() + 1) / (len(arm) + 2) for arm in arms]
-    return float(np.sqrt(sum(share * (1 - share) / (len(arm) + 2)
+def _error_with_halves(arms: list[Array]) -> float:
+    shares = [(arm.sum() + 0.5) / (len(arm) + 1) for arm in arms]
+    return float(np.sqrt(sum(share * (1 - share) / (len(arm) + 1)
                              for share, arm in zip(shares, arms, strict=True))))
 
 

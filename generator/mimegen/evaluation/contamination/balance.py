@@ -52,7 +52,8 @@ def _factors(clip: Row) -> Mapping[str, Value]:
         "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
         "frames a second": clip.fps, "seconds": clip.frames / clip.fps, "style": clip.style,
         **{name: value for name, value in (clip.permutation or {}).items()
-           if not any(word in name for word in _NO_FACTORS)}}
+           if not any(word in name for word in _NO_FACTORS)},
+        "fault": " ".join(str(fault["name"]) for fault in clip.faults or ()) or None}
     return {name: _value(value) for name, value in told.items()
             if value is None or isinstance(value, str | int | float)}
 

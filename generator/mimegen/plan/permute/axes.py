@@ -11,9 +11,11 @@ from pydantic import Field, model_validator
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.yaml_file import Finite, Strict, read_yaml
+from mimegen.faults.fault import fault_kinds
 
 Value = str | float
 SEED, SET_SEED, CHARACTER = "seed", "set_seed", "character"
+FAULT, FAULT_AMOUNT, NO_FAULT = "fault", "fault_amount", "none"
 
 
 # Of a seed that one writes; larger ones are no whole numbers in everybody's JSON.
@@ -70,6 +72,24 @@ class ChoiceAxis(Strict):
         return self.levels
 
 
+class FaultAxis(Strict):
+    """A kind of fault, of those that there are."""
+
+    about: str
+    usual: str
+    drawn: bool = True
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """All kinds."""
+        return tuple(fault_kinds())
+
+    @property
+    def grid(self) -> tuple[str, ...]:
+        """All kinds."""
+        return self.levels
+
+
 class SeedAxis(Strict):
     """A whole number ``below`` a limit, drawn anew for every clip."""
 
@@ -91,16 +111,17 @@ class Axes(Strict):
 
     numbers: dict[str, NumberAxis]
     choices: dict[str, ChoiceAxis]
+    faults: dict[str, FaultAxis]
     seeds: dict[str, SeedAxis]
     unseen: Unseen
 
     @property
-    def levelled(self) -> dict[str, NumberAxis | ChoiceAxis]:
+    def levelled(self) -> dict[str, NumberAxis | ChoiceAxis | FaultAxis]:
         """The axes that designs balance, by name."""
-        return {**self.choices, **self.numbers}
+        return {**self.choices, **self.faults, **self.numbers}
 
     @property
-    def all(self) -> dict[str, NumberAxis | ChoiceAxis | SeedAxis]:
+    def all(self) -> dict[str, NumberAxis | ChoiceAxis | FaultAxis | SeedAxis]:
         """Every axis by name."""
         return {**self.seeds, **self.levelled}
 
@@ -168,10 +189,16 @@ def _value(name: str, text: str) -> Value:
             return axis.value(text)
         except ValueError as problem:
             raise RequestError(f"--fix {name}={text}: {problem}") from problem
-    if isinstance(axis, ChoiceAxis) and name in ("style", "mirror") and text not in axis.levels:
-        raise RequestError(f"--fix {name}={text}: no such {name}{near_misses(text, axis.levels)}")
+    known = _known_words(axis, name)
+    if known is not None and text not in known:
+        raise RequestError(f"--fix {name}={text}: no such {name}{near_misses(text, known)}")
     if name in (SEED, SET_SEED) and not (text.isdecimal() and len(text) <= MOST_DIGITS):
         raise RequestError(f"--fix {name}={text}: expected a whole number")
     return text
 
 
+def _known_words(axis: object, name: str) -> tuple[str, ...] | None:
+    """Return all that an axis may be; None where the library says it."""
+    if isinstance(axis, FaultAxis):
+        return *axis.levels, axis.usual
+    return axis.levels if isinstance(axis, ChoiceAxis) and name in ("style", "mirror") else None

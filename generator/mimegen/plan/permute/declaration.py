@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
@@ -21,7 +21,8 @@ class Declaration(Strict):
 
     ``sub_seed`` counts the take's seeds that were passed over, ``frame_redraws`` how often the
     clip was drawn again because its pictures were near others. ``elevation`` and ``lens`` are
-    None for a config whose camera is the same for every action.
+    None for a config whose camera is the same for every action. ``fault`` is what is made wrong on
+    purpose, with its amount.
     """
 
     action: str = Field(min_length=1)
@@ -45,7 +46,15 @@ class Declaration(Strict):
     light_strength: Finite = Field(ge=0)
     display: str = Field(min_length=1)
     config: str = Field(min_length=1)
+    fault: str | None = None
+    fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _has_fault_and_amount(self) -> Self:
+        if (self.fault is None) != (self.fault_amount is None):
+            raise ValueError("fault and fault_amount go together")
+        return self
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON content; what does not apply is left out."""

@@ -11,7 +11,16 @@ from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.plan.clips import NAMED
-from mimegen.plan.permute.axes import CHARACTER, SEED, SET_SEED, Value, axes
+from mimegen.plan.permute.axes import (
+    CHARACTER,
+    FAULT,
+    FAULT_AMOUNT,
+    NO_FAULT,
+    SEED,
+    SET_SEED,
+    Value,
+    axes,
+)
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration
 from mimegen.plan.permute.designs import Cell, Design
 from mimegen.plan.permute.good_takes import GoodTakes
@@ -79,7 +88,7 @@ class _Item:
             **self._background(part, values),
             **{name: values[name] for name in _AS_THEY_ARE},
             **(_view(values, space) if isinstance(space.config.camera, FramedCamera) else {}),
-            **_light(values, space),
+            **_light(values, space), **_fault(values),
         })
 
     def _value(self, cell: Cell, name: str) -> Value | None:
@@ -172,3 +181,8 @@ def _light(values: dict[str, Any], space: Space) -> dict[str, Any]:
     azimuth, elevation = space.config.light.sun_from_deg
     own = {"light_azimuth": azimuth, "light_elevation": elevation}
     return {name: own[name] if values[name] is None else values[name] for name in own}
+
+
+def _fault(values: dict[str, Any]) -> dict[str, Any]:
+    return {} if values[FAULT] == NO_FAULT else {
+        name: values[name] for name in (FAULT, FAULT_AMOUNT)}

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.faults.fault import Fault, parse_faults
 from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -15,10 +16,11 @@ from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration, Permutation
-from mimegen.plan.plan import CastingPlan, Plan, display_of
+from mimegen.plan.plan import CastingPlan, Plan, check_displays, display_of
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant, parse_variants
-from mimegen.stage.config import FramedCamera, RenderConfig, read_config
+from mimegen.plan.view import View
+from mimegen.stage.config import RenderConfig, read_config
 
 
 def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], device: str,
@@ -43,7 +45,7 @@ def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig 
     try:
         take = take_of(catalogue, declared)
         members_of(catalogue, declared, take)
-        variant_of(catalogue, declared)
+        check_displays([variant_of(catalogue, declared)], faults_of(declared))
         place(_background(catalogue, declared).file, declared.set_seed)
         config_of(config or read_config(catalogue.file("config", declared.config)), declared)
     except RequestError as problem:
@@ -57,7 +59,7 @@ def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,
                   config: RenderConfig | None) -> CastingPlan:
     declared = permutation.declaration
     take = take_of(catalogue, declared)
-    casting = Casting(take, members_of(catalogue, declared, take))
+    casting = Casting(take, members_of(catalogue, declared, take), faults_of(declared))
     config = config_of(config or read_config(catalogue.file("config", declared.config)), declared)
     variant = variant_of(catalogue, declared)
     if variant.words is not None:
@@ -82,21 +84,19 @@ def members_of(catalogue: Catalogue, declared: Declaration, take: Take) -> tuple
     return tuple(cast_member(catalogue, name) for name in names)
 
 
-def config_of(config: RenderConfig, declared: Declaration) -> RenderConfig:
-    """Return a render config with the declared camera and light.
+def faults_of(declared: Declaration) -> tuple[Fault, ...]:
+    """Return what is made wrong. Raises RequestError for a fault that there is not."""
+    if declared.fault is None:
+        return ()
+    return parse_faults([f"{declared.fault}={declared.fault_amount}"])
 
-    Raises RequestError for a config whose camera stands at one place for every action.
+
+def config_of(config: RenderConfig, declared: Declaration) -> RenderConfig:
+    """Return a render config with the declared camera and light. Raises RequestError as ``View``.
     """
-    light = config.light.model_copy(update={
-        "sun_from_deg": (declared.light_azimuth, declared.light_elevation),
-        "sun_strength": config.light.sun_strength * declared.light_strength})
-    view = {name: value for name, value in (("elevation_deg", declared.elevation),
-                                            ("lens_mm", declared.lens)) if value is not None}
-    if view and not isinstance(config.camera, FramedCamera):
-        raise RequestError(f"config {config.name}: its camera stands at one place for every action;"
-                           " elevation and lens are declared for a framed one")
-    camera = config.camera.model_copy(update=view)
-    return config.model_copy(update={"camera": camera, "light": light})
+    return View(declared.elevation, declared.lens,
+                (declared.light_azimuth, declared.light_elevation),
+                declared.light_strength).of(config)
 
 
 def variant_of(catalogue: Catalogue, declared: Declaration) -> Variant:

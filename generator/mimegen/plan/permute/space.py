@@ -8,12 +8,23 @@ from typing import Self
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import read_background
+from mimegen.faults.fault import fault_kinds
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
-from mimegen.library.takes import library_take
-from mimegen.plan.permute.axes import CHARACTER, SEED, SET_SEED, Freedom, Value, axes
+from mimegen.library.takes import can_mirror, library_take
+from mimegen.plan.permute.axes import (
+    CHARACTER,
+    FAULT,
+    FAULT_AMOUNT,
+    NO_FAULT,
+    SEED,
+    SET_SEED,
+    Freedom,
+    Value,
+    axes,
+)
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO
 from mimegen.plan.permute.seen import Seen
 from mimegen.plan.variants import parse_variants
@@ -58,6 +69,7 @@ class Space:
         where a drawn axis has no level left.
         """
         _check_names(catalogue, freedom)
+        _check_fault(freedom)
         config = read_config(catalogue.file("config", str(freedom.usual("config"))))
         if not isinstance(config.camera, FramedCamera):
             freedom = Freedom(freedom.drawn - VIEW, freedom.fixed)
@@ -131,6 +143,24 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
         cast_member(catalogue, character)
 
 
+def _check_fault(freedom: Freedom) -> None:
+    """Raise RequestError for an amount of nothing, and for what no dots can have."""
+    fault = str(freedom.usual(FAULT))
+    if fault == NO_FAULT and FAULT not in freedom.drawn \
+            and FAULT_AMOUNT in freedom.drawn | freedom.fixed.keys():
+        raise RequestError(f"{FAULT_AMOUNT}: of which fault? Draw the axis {FAULT} too, or say"
+                           f" --fix {FAULT}=NAME")
+    if fault != NO_FAULT and not _goes_with_display(freedom, fault):
+        raise RequestError(f"--fix {FAULT}={fault}: acts on rendered frames, which point-light"
+                           " displays have none of")
+
+
+def _goes_with_display(freedom: Freedom, fault: str) -> bool:
+    """Whether all displays that may come can have a fault."""
+    video = "display" not in freedom.drawn and freedom.usual("display") == VIDEO
+    return video or fault_kinds()[fault].acts_on == "motion"
+
+
 def _names(part: Part, role: str) -> tuple[str, ...]:
     """Return the backgrounds that a role, or a name, stands for."""
     if role == "other":
@@ -177,11 +207,13 @@ class _Rules:
     def _can(self, take: Take, name: str, value: Value) -> bool:
         """Whether a take can be so."""
         if name == "mirror" and value == "yes":
-            return not isinstance(take, ScoreTake) or take.score.vary.mirror
+            return can_mirror(take)
         if name == "style":
             return value == OWN_STYLE or isinstance(take, ScoreTake)
         if name == "background" and value in ("aligned", "misaligned"):
             return getattr(take, str(value)) is not None
+        if name == FAULT and value != NO_FAULT:
+            return _goes_with_display(self.freedom, str(value))
         return True
 
     def _is_far(self, take: Take, others: Sequence[str], name: str, value: Value) -> bool:

@@ -1,0 +1,29 @@
+"""Requests for permutations that are ready to be drawn: ``mimegen permute --ready NAME``."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.yaml_file import Strict, read_yaml
+
+FOLDER = Path(__file__).with_name("requests")
+
+
+class Ready(Strict):
+    """Which actions, axes and design a request has, and what is fixed; see ``permute --help``."""
+
+    about: str
+    actions: list[str] = Field(min_length=1)
+    axes: list[str] = Field(min_length=1)
+    fix: tuple[str, ...] = ()
+    design: Literal["random", "pairwise", "full", "latin"]
+
+
+def read_ready(name: str) -> Ready:
+    """Return a request by its name or file. Raises RequestError where there is none, or wrong."""
+    known = {file.stem: file for file in FOLDER.glob("*.yaml")}
+    if name not in known and not Path(name).is_file():
+        raise RequestError(f"no ready request '{name}'{near_misses(name, known)}")
+    return read_yaml(known.get(name, Path(name)), Ready)

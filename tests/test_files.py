@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from conftest import leave_as_killed
 from mimegen.base import owners
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
-from mimegen.base.files import FORSAKEN_S, publish, publishing, scratch_folder, sweep
+from mimegen.base.files import publish, publishing, scratch_folder, sweep
+
+DAY_S = 24 * 3600.0
 
 
 def names_in(folder: Path) -> list[str]:
@@ -64,10 +66,10 @@ def test_what_is_made_on_another_machine_is_swept_after_a_day(
     monkeypatch.undo()
     sweep(tmp_path)
     assert leave.exists()
-    age(leave, FORSAKEN_S - 60)
+    age(leave, DAY_S - 60)
     sweep(tmp_path)
     assert leave.exists()
-    age(leave, FORSAKEN_S + 60)
+    age(leave, DAY_S + 60)
     sweep(tmp_path)
     assert not names_in(tmp_path)
 
@@ -79,7 +81,7 @@ def test_age_is_told_by_the_clock_that_stamps_the_files(
     young = tmp_path / owners.unfinished_name("a.npz")
     young.write_bytes(b"half")
     monkeypatch.undo()
-    ahead = time.time() + 10 * FORSAKEN_S
+    ahead = time.time() + 10 * DAY_S
     monkeypatch.setattr(time, "time", lambda: ahead)
     sweep(tmp_path)
     assert young.exists()
@@ -93,12 +95,12 @@ def test_a_scratch_folder_is_as_old_as_its_youngest_file(
     (folder / "in").mkdir(parents=True)
     (folder / "in" / "picture").write_bytes(b"x")
     monkeypatch.undo()
-    age(folder, FORSAKEN_S + 60)
+    age(folder, DAY_S + 60)
     (folder / "in" / "picture").write_bytes(b"y")
     os.utime(folder / "in", (0, 0))
     sweep(tmp_path)
     assert folder.exists()
-    age(folder, FORSAKEN_S + 60)
+    age(folder, DAY_S + 60)
     sweep(tmp_path)
     assert not folder.exists()
 
@@ -108,7 +110,7 @@ def test_what_earlier_versions_left_is_swept_by_age(tmp_path: Path) -> None:
     old.write_bytes(b"half")
     sweep(tmp_path)
     assert old.exists()
-    age(old, FORSAKEN_S + 60)
+    age(old, DAY_S + 60)
     sweep(tmp_path)
     assert not old.exists()
 
@@ -116,7 +118,7 @@ def test_what_earlier_versions_left_is_swept_by_age(tmp_path: Path) -> None:
 def test_other_files_are_never_swept(tmp_path: Path) -> None:
     for name in ("part", "a.part", ".hidden", ".a.part.txt", "000000.npz"):
         (tmp_path / name).write_bytes(b"mine")
-        age(tmp_path / name, 10 * FORSAKEN_S)
+        age(tmp_path / name, 10 * DAY_S)
     before = names_in(tmp_path)
     sweep(tmp_path)
     assert names_in(tmp_path) == before

@@ -1,7 +1,7 @@
 """Keys of code: what some modules do, with all that they import and the data that they read.
 
-All is told from the source, without importing anything. Docstrings, comments and the layout of
-the text are no part of a key.
+Everything is read from the source and nothing is imported. Docstrings, comments and the layout of
+the text are not part of a key.
 """
 
 import ast
@@ -24,8 +24,8 @@ def code_key(*modules: str, without: Iterable[str] = ()) -> str:
     """Return one key of what these modules do: their code, that of all modules of this package
     that they import or name, wherever in their text, and the data files that those read.
 
-    What is imported from a package leads to the module that defines it. A text that is a module's
-    name counts as an import, for modules are started as processes by their names; what is imported
+    What is imported from a package leads to the module that defines it. A string that is a module's
+    name counts as an import, because processes are started by such names; what is imported
     for type checkers alone does not count. Nor do the modules ``without``, which are imported and
     never called, and what only they import.
     """

@@ -1,7 +1,7 @@
 """Choices between numbers that the last bit of a number cannot turn.
 
-Symmetric bodies are full of equal distances and equal weights, whose last bits are another on every
-kind of CPU. What is nearly equal counts as equal here, and the first of equals is chosen.
+Symmetric bodies are full of equal distances and equal weights, whose last bits differ from one kind
+of CPU to another. What is nearly equal counts as equal here, and the first of equals is chosen.
 """
 
 from typing import Any

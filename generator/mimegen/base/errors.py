@@ -20,7 +20,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def means_full_disk(problem: BaseException | None) -> bool:
-    """Whether a full disk is what an error, or any error that led to it, came from."""
+    """Whether a full disk caused an error, or any error that led to it."""
     while problem is not None:
         if isinstance(problem, DiskFullError):
             return True

@@ -13,7 +13,7 @@ from pathlib import Path
 from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
 from mimegen.base.owners import is_unfinished, owner_lives, unfinished_name
 
-# No writer leaves what it makes untouched for so long and still lives.
+# A writer that has not touched its file for so long is dead.
 FORSAKEN_S = 24 * 3600.0
 # When a file was written, in nanoseconds, and how long it is.
 Stamp = tuple[int, int]
@@ -85,7 +85,8 @@ def publishing(path: Path, synced: bool = False) -> Iterator[Path]:
 def publish_once(path: Path, content: bytes) -> None:
     """Publish a file unless there is one: of many who make the same, the first one's stays.
 
-    Where the place has no hard links, two who do it in the same moment may replace each other's.
+    Where the file system has no hard links, two that do it at the same moment may replace each
+    other's.
     """
     if path.exists():
         return
@@ -130,7 +131,7 @@ def scratch_folder(root: Path | None = None) -> Iterator[Path]:
 def sweep(folder: Path) -> None:
     """Remove what dead processes left unfinished in a folder, and nothing of a live one.
 
-    On this machine the process's number tells. What was begun on another, or by a version that
+    On this machine the process number decides. What was begun on another, or by a version that
     gave no names, is removed after a day without a change, by the clock that stamps files there:
     a file server's may differ from ours.
     """
@@ -149,7 +150,7 @@ def sweep(folder: Path) -> None:
 
 
 def clock_of(folder: Path) -> float:
-    """Return what time it is for files in a folder; never, where none can be written."""
+    """Return the time by the clock that stamps a folder's files; -inf where none can be written."""
     probe = folder / unfinished_name("clock")
     try:
         probe.touch()

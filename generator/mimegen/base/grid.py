@@ -1,8 +1,7 @@
 """Numbers on a grid: what is handed on is rounded, so that it is the same on every machine.
 
-The last bits of sines and sums are another on every kind of CPU. A grid hides them unless a number
-lies within that last bit of where rounding up begins, so it is coarse: as coarse
-as nobody sees.
+The last bits of sines and sums differ between kinds of CPU. A grid hides them unless a number lies
+within that last bit of where rounding up begins, so the grid is as coarse as it can be unseen.
 """
 
 from typing import Any

@@ -44,7 +44,8 @@ def process_lives(host: str, pid: int) -> bool | None:
 def this_host() -> str:
     """Return a name for the machine, since its start, and for its space of process numbers.
 
-    Containers may share a host's name, or a machine while their process numbers mean others.
+    Containers may share a host name, or a machine on which their process numbers mean different
+    processes.
     Tests put another function here to be on another machine.
     """
     return _host_name()

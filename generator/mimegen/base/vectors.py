@@ -30,7 +30,7 @@ def product(first: ArrayLike, second: ArrayLike) -> FloatArray:
 
 
 def unit(vectors: ArrayLike) -> FloatArray:
-    """Return vectors (..., 3) at unit length; those without length stay without."""
+    """Return vectors (..., 3) at unit length; zero vectors stay zero."""
     v = np.asarray(vectors, float)
     return cast(FloatArray, v / np.maximum(lengths(v)[..., None], 1e-12))
 
@@ -42,7 +42,7 @@ def unit_or_nan(vectors: FloatArray) -> FloatArray:
 
 
 def direction_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
-    """Return the unit vector (3,) from a person towards who looks at them.
+    """Return the unit vector (3,) from a person towards the viewer.
 
     Azimuth 0 is in front of the person (-Y), 90 at their left hand (+X); elevation is above level.
     """

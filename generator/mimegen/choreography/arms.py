@@ -25,15 +25,16 @@ WRIST_LIMIT_DEG = 66.0
 WRIST_SMOOTHING_S = 0.02
 # No arm is stretched further than this share of its length.
 EXTENDED = 0.985
-# Nor folded to less than this one: an elbow bent by about 155 degrees.
+# Nor is it folded to less than this share: an elbow bent by about 155 degrees.
 FOLDED = 0.2
-# A wrist that passes close by the shoulder swings the arm round this fast, in degrees a second, and
-# at twice that is wholly calmed: its direction is smoothed over so many seconds, bit by bit.
+# A wrist that passes close by the shoulder swings the arm round fast. From this speed (degrees a
+# second) it is calmed, fully at twice that: its direction is smoothed over so many seconds, in
+# rounds.
 HURRIED_DEG_S, CALMED_S, CALMED_ROUNDS = 900.0, 0.05, 8
 FOREARM_SHARE_OF_TWIST = 0.6
 SWIVELS = np.deg2rad(np.arange(-180.0, 180.0, 7.5))
 SOLVE_RATE_HZ = 20.0
-# An elbow whose hint turns this fast, in radians a second, is in haste, at twice that wholly.
+# An elbow whose hint turns faster than this (radians a second) is in haste, fully at twice that.
 HASTE_FROM = 3.0
 TRUNK = ("pelvis", "waist", "ribs", "upper_chest")
 LIMB_RADIUS_M, KNUCKLE_RADIUS_M, TIP_RADIUS_M = 0.035, 0.012, -0.004
@@ -42,11 +43,11 @@ SIDEWAYS = np.array([1.0, 0.0, 0.0])
 
 
 class ArmGoal(NamedTuple):
-    """What an arm shall do.
+    """What an arm should do.
 
-    ``point`` (F, 3): where the touching point shall be, which is ``touch`` (F, 3) from the wrist
+    ``point`` (F, 3): where the touching point should be, which is ``touch`` (F, 3) from the wrist
     in the hand at rest; ``tip`` (F, 3): where the middle finger's tip is in it; ``orient`` gives
-    the hand's rotations (F, 4) for a relaxed hand (F, 4); ``elbow`` (F, 3): where the elbow shall
+    the hand's rotations (F, 4) for a relaxed hand (F, 4); ``elbow`` (F, 3): where the elbow should
     point, as firmly as it is long, chest axes.
     """
 

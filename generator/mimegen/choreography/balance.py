@@ -15,11 +15,11 @@ MASSES = {"Head": 0.069, "Spine2": 0.16, "Spine1": 0.163, "Hips": 0.112, "Arm": 
 LOOKED_AT_HZ = 20.0
 # Feet higher than this carry nothing.
 LIFTED_M = 0.02
-# Directions on the floor in which it is looked how far the feet reach.
+# Directions on the floor in which the reach of the feet is measured.
 WAYS = np.stack([np.cos(np.linspace(0, 2 * np.pi, 72, endpoint=False)),
                  np.sin(np.linspace(0, 2 * np.pi, 72, endpoint=False))], axis=-1)
-# Who is out of balance for so long has shifted the weight back, within so long.
-# At once the weight is shifted by no more than this.
+# Somebody who is out of balance for so long shifts the weight back, within so long, and by no more
+# than this at a time.
 SPELL_S, EASE_S, RIGHTED_M = 0.38, 0.12, 0.05
 
 

@@ -41,7 +41,8 @@ TOES_OUT_DEG = 8.0
 # How much of the way to the standing foot the pelvis goes when the other is lifted, and how
 # gradually: quick steps leave it nearly in the middle.
 WEIGHT_SHARE, WEIGHT_EASE_S, GENTLE_S, LIFTED_M = 0.6, 0.13, 0.08, 0.02
-# Who sits does not: at such shares of the standing height a pelvis sits, and stands.
+# Somebody who sits does not. Below the first share of its standing height a pelvis sits, above the
+# second it stands.
 SITS, STANDS = 0.62, 0.78
 # How much of the sway on two feet there is on one.
 ON_ONE_FOOT = 0.35
@@ -127,7 +128,7 @@ def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:
     eased = eased_weights(keys, clock, follow["pelvis"])
     steps = product(eased, values_of(keys, ("left", "forward", "up")))
     if jumps:
-        # Up and down the pelvis keeps step with the feet, or legs were too short.
+        # In height the pelvis keeps step with the feet; otherwise legs would be too short.
         steps[:, 2] = track_values(keys, ("up",), context.moments, follow["pelvis"].lead)[:, 0]
     else:
         weights = eased_weights(keys, clock, follow["pelvis up"])

@@ -16,8 +16,8 @@ from mimegen.choreography.walking import Walk
 from mimegen.motion.quaternions import FloatArray
 
 Interval = tuple[float, float]
-# Feet are free to step so long (s) after and before they, or the other one, do something; on a heel
-# raised further than this (degrees) nobody steps.
+# A foot may step so long (s) after and before it, or the other one, does something, and never while
+# a heel is raised further than this (degrees).
 CLEAR_S, HIGH_HEEL_DEG = 0.1, 30.0
 # How high a small step goes, and by how much of its length more.
 LIFT_CM, LIFT_SHARE = 1.2, 0.08
@@ -37,7 +37,7 @@ def small_steps(feet: Mapping[str, Sequence[TimedKey]], found: Sequence[Walk], l
     """Return the small steps of a performer; ``feet`` are the score's keys by foot.
 
     The first ones, before the beginning, put each foot where this performer likes to stand.
-    Who is vigorous steps more often and further. Feet step in turns, while both stand.
+    Vigorous performers step more often and further. Feet step in turns, while both stand.
     """
     values, rng = liveliness().small_steps, generator(life.steps)
     standing = _both(*(_standing(keys, duration) for keys in feet.values()))

@@ -15,7 +15,7 @@ from mimegen.choreography.score import HandKey, Prop
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
-# A hand counts as on a rod where its key is so near to it, and from so much of its way.
+# A hand is on a rod while keys that are this near to the rod have more than this share of it.
 ON_ROD_CM, ON_SHARE = 7.0, 0.98
 # A key whose bar is so nearly along a rod grips the rod.
 ALONG_COSINE = 0.8

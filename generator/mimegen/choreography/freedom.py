@@ -12,7 +12,7 @@ from mimegen.motion.quaternions import FloatArray
 # Places in free space may vary; elsewhere the hand touches something.
 FREE = ("chest", "pelvis", "navel", "belly", "shoulder", "other_shoulder", "hip", "floor", "here",
         "head")
-# So far from another part of the body a hand is no longer at it, in centimetres.
+# Further than this (cm) from a part of the body, a hand is not at it any more.
 AT_CM, AWAY_CM = 8.0, 20.0
 BODY = ("throat", "chin", "mouth", "nose", "eyes", "forehead", "crown", "ear", "jaw", "knee")
 # The play of a hand in free space by what of it is there; a wrist's is whole.

@@ -32,14 +32,15 @@ from mimegen.motion.quaternions import FloatArray
 # The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.
 HAND_LAG_S = 0.035
 FINGER_LAGS_S = (0.0, 0.01, 0.03, 0.045, 0.065)
-# What hits hardly swings past its target, from so long before to so long after (s); how gradually a
-# hand's speed sways it, up to which speed.
+# The share of its play that a hand keeps around a hit, and for how long (s) before and after it;
+# how gradually speed makes a hand stray, and up to which speed.
 IMPACT_PLAY, IMPACT_S, SPEED_EASE_S, FASTEST_M_S = 0.3, 0.12, 0.06, 4.0
-# So near to the middle of the body hands do not stray towards it; from the farther on they may.
+# Nearer to the middle of the body than the first, hands do not stray towards it; beyond the second
+# they may.
 NEAR_M = 0.25, 0.4
-# However free, a hand goes no farther from the shoulder than the score has it, but for a little, or
-# than so much of the arm. Where the trunk has swayed too far away it gives up some of its way; the
-# shoulder helps it upwards.
+# Even a free hand goes hardly farther from the shoulder than the score has it, or than so much of
+# the arm. Where the trunk has swayed too far away the hand gives up some of its way; the shoulder
+# helps it upwards.
 EASY_REACH, FULL_REACH, OVERREACH_M, GIVEN_UP_M = 0.85, (0.98, 1.1), 0.004, 0.05
 # How far a free hand trails behind the wrist's movement.
 DRAG_RAD_PER_M_S, DRAG_LIMIT_RAD = 0.16, 0.32
@@ -83,7 +84,7 @@ Resolve = Callable[[str, float], Frames]
 
 
 def touching_points(track: HandTrack, resolve: Resolve, unit_m: float) -> FloatArray:
-    """Return where the touching point shall be (F, 3); ``resolve`` gives landmarks' frames.
+    """Return where the touching point should be (F, 3); ``resolve`` gives landmarks' frames.
 
     Free hands overshoot and settle, drift, and stray the more the faster they are.
     """
@@ -120,7 +121,7 @@ def beside_hits(track: HandTrack) -> FloatArray:
 
 
 def _not_inward(aside: FloatArray, body: FloatArray) -> FloatArray:
-    """Return how far (F, 3) a hand is aside of its way, but not towards a near body (F, 3)."""
+    """Return how far (F, 3) a hand is off its way, but not towards a near body (F, 3)."""
     level = body * [1.0, 1.0, 0.0]
     inward = unit(level)
     near = np.clip((NEAR_M[1] - lengths(level)) / (NEAR_M[1] - NEAR_M[0]), 0.0, 1.0)
@@ -162,7 +163,7 @@ def hanging(track: HandTrack) -> FloatArray:
 
 def arm_goal(track: HandTrack, resolve: Resolve, skeleton: Skeleton,
              fingers: FloatArray) -> ArmGoal:
-    """Return what the arm shall do, whose ``fingers`` (F, 15, 4) are as in ``finger_pose``."""
+    """Return what the arm should do, whose ``fingers`` (F, 15, 4) are as in ``finger_pose``."""
     weights = track.weights()
     touches = np.stack([hand_point(key.touch or "palm", track.side) for key in track.hand_keys])
     hints = [(key.elbow or (BACK if hangs(key) else NO_HINT)).in_axes(track.side)

@@ -157,7 +157,7 @@ def _at(piece: tuple[float, float, float, float], moment: float) -> float:
 
 def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: str | None = None,
                cue: tuple[str, CueFacts] | None = None) -> list[Interval]:
-    """Return what happens in the take that a seed and a style make of a score, in time's order.
+    """Return what happens in the take that a seed and a style make of a score, in order of time.
 
     ``cue`` is what the action's cue is called and what is known of it.
 

@@ -18,17 +18,17 @@ HEEL_ANGLES = np.arange(0.0, 66.0, 1.0)
 # in standing.
 STRAIGHTEST, STANDING = 0.997, 0.9995
 HEEL_SMOOTHING_S = 0.03
-# Nobody stands higher than on tiptoe, and a foot is in the air where its ball is this high; by more
-# than the last no hip is lowered, in metres.
+# Nobody stands higher than on tiptoe; a foot is in the air where its ball is this high (m); and no
+# hip is lowered by more than the last (m).
 TIPTOE_DEG, TIPTOE_M, TOO_HIGH_M = 45.0, 0.03, 0.08
 HEEL_BEHIND_ANKLE_M = 0.045
-# A foot is in the air, wholly, where its ball is so much higher than that of one that stands.
+# A foot is fully in the air where its ball is so much higher than that of one that stands.
 IN_AIR_M = 0.06
 # A foot that comes up over its toes does so within so long, and so far at most.
 TOE_OFF_S, TOE_OFF_M = 0.05, 0.1
-# However the foot is turned, the knee points no further aside from the pelvis.
+# Whichever way the foot is turned, the knee points no further to the side from the pelvis.
 HIP_TURN_DEG = 75.0
-# An ankle goes no further: under a squat the heel comes up, in a jump the toes point no more.
+# An ankle turns no further: in a deeper squat the heel comes up, in a jump the toes point no more.
 RAISED_DEG, POINTED_DEG, ANKLE_ROUNDS = 42.0, 58.0, 2
 
 

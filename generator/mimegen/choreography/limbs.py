@@ -47,7 +47,7 @@ def across(vectors: FloatArray, axes: FloatArray) -> FloatArray:
 def bend(limb: Limb, start: FloatArray, end: FloatArray, pole: FloatArray) -> BentLimb:
     """Bend a limb from ``start`` so that it ends at ``end`` (..., 3), where it can.
 
-    ``pole`` (..., 3) is where the middle joint shall point. By the law of cosines.
+    ``pole`` (..., 3) is where the middle joint should point. By the law of cosines.
     """
     a, b = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
     line = end - start

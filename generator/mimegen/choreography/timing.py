@@ -33,7 +33,7 @@ class Follow(Strict):
 
     @property
     def delay(self) -> float:
-        """Seconds by which the system comes after what it follows slowly."""
+        """How many seconds the system lags behind what it follows slowly."""
         return self.damping / (np.pi * self.hertz)
 
     def followed(self, values: FloatArray, rate: float) -> FloatArray:

@@ -35,7 +35,7 @@ class TimedKey:
 class Timeline:
     """The phases as performed, repeats written out, and the whole duration in seconds.
 
-    ``clock`` says when (K,) is performed what the score has at which moments (K,): steps keep
+    ``clock`` pairs moments of the performance (K,) with those of the score (K,): steps keep
     the score's time, and with it that of arms that swing with them.
     """
 

@@ -1,4 +1,4 @@
-"""No movement comes back exactly: keys that a score repeats differ in size and place."""
+"""No movement is repeated exactly: keys that a score repeats differ in size and place."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -85,7 +85,7 @@ def _freedom(key: HandKey) -> FloatArray:
 def _uneven_place(offset: Offset, noise: FloatArray, middle: FloatArray) -> Offset:
     """Move a place by ``noise`` (4,): its distance from the middle, and itself."""
     values = liveliness().uneven
-    # Who stretches an arm out, stretches it out.
+    # An arm that is stretched out stays stretched out.
     noise = noise * (STRETCHED if np.linalg.norm(offset) > FAR_CM else 1.0)
     moved = middle + (np.array(offset) - middle) * (1 + values.size * noise[0])
     out, forward, up = (float(step) for step in moved + values.place_cm * noise[1:])

@@ -135,7 +135,7 @@ def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator
 
 def _timed(lines: Sequence[Timeline], stretch: float, wobble: float, rng: np.random.Generator,
            keep: bool = False, grown: float = 1.0) -> list[Timeline]:
-    """Stretch the whole take, and every span of it a little for itself, for all alike.
+    """Stretch the whole take, and every span of it a little on its own; all performers alike.
 
     ``keep`` keeps the duration of the whole; ``grown`` is by how much movements go further.
     """

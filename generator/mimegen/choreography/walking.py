@@ -1,4 +1,4 @@
-"""Walking: from where a performer shall have got to, to footfalls by themselves."""
+"""Walking: from where a performer should have got to, to the footfalls that bring them there."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -221,7 +221,7 @@ def foot_ground(found: Sequence[Walk], start: FloatArray, moments: FloatArray,
 
 
 def _strayed(off: FloatArray, heading: float) -> FloatArray:
-    """Return how a landing (4,) changes that is off to the left, ahead and turned, (3,)."""
+    """Return how a landing (4,) that is off to the left, ahead and turned changes, (3,)."""
     sine, cosine = np.sin(np.deg2rad(heading)), np.cos(np.deg2rad(heading))
     left, ahead, turn = (float(value) for value in off[:3])
     return np.array([left * cosine + ahead * sine, ahead * cosine - left * sine, turn, 0.0])

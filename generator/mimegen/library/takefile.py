@@ -13,7 +13,7 @@ from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import parse_trim
 
 TAKE_SUFFIX = ".take.yaml"
-# What is a take by itself where no take file names it; a skeleton alone is none.
+# Files that are takes by themselves where no take file names them; a skeleton alone is not.
 MOCAP_SUFFIXES = tuple(suffix for suffix in READERS if suffix != ".asf")
 
 

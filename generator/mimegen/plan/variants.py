@@ -70,7 +70,7 @@ class Variant:
 def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> list[Variant]:
     """Return the variants that a comma-separated list of names and groups stands for, each once.
 
-    A cell that is asked for by its name is so wherever groups hold it as well.
+    A cell that is asked for by its name counts as such even where a group holds it too.
     ``characters`` and ``backgrounds`` are the names that the catalogue offers.
     Raises RequestError, with near misses, for what the grammar does not allow.
     """

@@ -47,7 +47,7 @@ class JobState:
 
     @property
     def rate(self) -> float | None:
-        """Frames a second of late; None where none were made."""
+        """Frames a second lately; None where none were made."""
         end, made = self.frames[-1] if self.frames else (self.since, 0)
         first, before = next(((at, count) for at, count in self.frames
                               if end - at <= _RATE_SPAN_S), (self.since, 0))

@@ -21,10 +21,11 @@ from mimegen.retarget.smoothing import as_lively, calmed, smooth_cover, smoothes
 from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
 
 UP = np.array([0.0, 0.0, 1.0])
-# How long (s) the hold of what rests sets in, and how long before and after it counts.
+# How long (s) a foot that rests takes to be held firmly, and how long before and after a rest it
+# still counts.
 HOLD, REACH = 0.12, 0.06
-# Low-passes (see `smoothest`): their cutoffs (Hz), and the weights of staying as it was where
-# nothing rests. Soles that level, ankles over the ground and their heights, hips.
+# Low-passes (see `smoothest`): their cutoffs (Hz), and the weights of leaving things as they were
+# where nothing rests. In order: soles turned level, ankles over the ground, their heights, hips.
 TILT_HZ, FREE_TILT = 5.0, 0.03
 # The standard deviation (s) of the low-pass of what rests.
 RESTING_CALM = 0.025
@@ -38,8 +39,8 @@ FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 10.0
 GLIDING_SPEED = 0.8
 # How much of its length a planted leg may need before the hips sink for it.
 LONGEST_LEG = 0.998
-# From here (m) down to half of it feet more and more swing at least as high as the source's; how
-# softly (m) that sets in.
+# From this height (m) down to half of it feet increasingly swing at least as high as the source's;
+# how softly (m) that sets in.
 HIGHEST_SWING, SOFT = 0.16, 0.004
 
 
@@ -220,7 +221,7 @@ def _low(led: FloatArray) -> FloatArray:
 def _standing(foot: Foot, fps: float) -> FloatArray:
     """Return how much higher the ankle must be (F,) for the foot to stand on the ground.
 
-    Just before and after it rests that is as high as the source's.
+    Just before and after a rest that is as high as the source's.
     """
     on_ball = _on_ball(foot, fps)
     led = on_ball * foot.ball_led[:, 2] + (1 - on_ball) * foot.heel_led[:, 2]
@@ -229,7 +230,7 @@ def _standing(foot: Foot, fps: float) -> FloatArray:
 
 
 def _on_ball(foot: Foot, fps: float) -> FloatArray:
-    """Return about what (F,) the foot turns: heel (0) or toes (1), those that rest or are lower."""
+    """Return the foot's pivot (F,): heel (0) or toes (1), whichever rests or is lower."""
     lower = foot.ball_led[:, 2] < foot.heel_led[:, 2]
     toes = np.where(foot.down, foot.ball_down, lower)
     return np.asarray(gaussian_filter1d(toes.astype(float), HOLD / 3 * fps, mode="nearest"))

@@ -1,7 +1,7 @@
 """Where a body's surface is about its bones: tubes about trunk, head and limbs.
 
-A place near a body is told by the tube it is nearest to: how far along its axis, in which
-direction from it, and how far off its surface. The same words name a place on another body.
+A place near a body is given by the tube it is nearest to: how far along its axis, in which
+direction from it, and how far off its surface. The same numbers name a place on another body.
 """
 
 from collections.abc import Mapping

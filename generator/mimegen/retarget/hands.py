@@ -92,7 +92,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     for number, side in enumerate(SIDES):
         shifts[:, number], weights[:, number] = to_the_body(original, target, number, side, scale)
     apart, near = _apart(original, target, scale)
-    # What only nears yields to what touches.
+    # Hands that only come near yield to those that touch.
     near, weights = near**2, weights**2
     shifts = _balance(near, weights, apart, shifts)
     firm = REST_WEIGHT + near[:, None] + weights
@@ -196,7 +196,7 @@ def to_the_body(source: MovingBody, target: MovingBody, number: int, side: str,
         place = source.tubes[name].found(source.hands.points[:, number], source.axes[name])
         near = nearness(place.off, FREE_OF_THIGH if name.endswith("thigh") else FREE)
         if name == "trunk":
-            # Below the hip joints a hand is no longer at it.
+            # A hand below the hip joints is no longer at the trunk.
             near = near * np.clip(place.along / 0.1, 0.0, 1.0)
         off = np.clip(place.off, 0.0, FREE) * scale
         goal, way = target.tubes[name].point(NearTube(place.along, place.way, off),
@@ -248,7 +248,7 @@ def settled(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
 
 def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
                      scale: float) -> FloatArray:
-    """Return what moves hands (F, 2, 3) that are shifted so out of the flesh they are in.
+    """Return further shifts (F, 2, 3) that take hands, so shifted, out of the flesh they are in.
 
     Finger tips may be as deep as the source's, and a little deeper: fingers and flesh give.
     """

@@ -59,7 +59,7 @@ class Performer:
         motion = self.performance.motion
         wrists = motion.global_pose.positions[:, [self.joints[f"{s}_hand"] for s in SIDES]]
         moved = arms_bent(motion, self.joints, wrists + shifts)
-        # The hand goes half along with the forearm, for no wrist to break.
+        # The hand turns half as far as the forearm, so that no wrist looks broken.
         for side in SIDES:
             hand = self.joints[f"{side}_hand"]
             moved.rotations[:, hand] = quaternions.slerp(
@@ -70,8 +70,8 @@ class Performer:
 def meeting(people: Sequence[Performer], scale: float) -> list[Performer]:
     """Return the people with hands meeting hands and bodies where the sources' do.
 
-    ``scale`` is the scene's: distances between hands of two are the sources' times it. All motions
-    have the same frames.
+    ``scale`` is the scene's: distances between two people's hands are the sources' times it. All
+    motions have the same frames.
     """
     people, fps = list(people), people[0].source.fps
     if any(not has_arms(joints) for person in people

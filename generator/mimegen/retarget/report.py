@@ -22,7 +22,7 @@ FIELDS = ("joint_direction_error_deg", "end_effector_error_pct_height", "foot_sk
 LIMBS = [(f"{side}_{start}", f"{side}_{end}") for side in SIDES for start, end in
          (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot"))]
 ENDS = ("head", "left_hand", "right_hand", "left_foot", "right_foot")
-# A contact's first and last moments are not held to account: the foot is still landing or leaving.
+# A contact's first and last moments do not count: the foot is still landing or leaving.
 EDGE_S = 0.06
 # At most this many frames are posed with their skin to look for what sinks.
 MOST_FRAMES = 600

@@ -2,9 +2,9 @@
 
 For a role, ``R_target(t) = R_source(t) * conjugate(correction)`` in global rotations: at the pose
 in which the source's bone lies (and is twisted) like the target's in its rest pose, the target's
-rotation is none. A natural rest pose (T, A or N) gives the corrections by geometry; where it is
-none (all offsets along one axis), the motion does: bones' directions, the axes about which knees
-and elbows bend, and soles on the ground.
+rotation is the identity. A natural rest pose (T, A or N) gives the corrections by geometry; where
+it is not natural (all offsets along one axis), the motion gives them: bones' directions, the axes
+about which knees and elbows bend, and soles on the ground.
 """
 
 from collections.abc import Mapping

@@ -13,7 +13,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.surface import SkinSample, outer_vertices, outermost
 
-# What goes faster over the ground (m/s) does not stand on it.
+# A foot that moves faster over the ground (m/s) does not stand on it.
 RESTING_SPEED = 0.25
 # Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this long
 # (s) of that to tell where their toes rest.

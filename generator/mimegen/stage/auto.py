@@ -12,8 +12,8 @@ from mimegen.stage.worker import StageWorker
 def choose_device(wanted: str = "auto") -> Device:
     """Return the kind of device (optix, cuda, hip, oneapi, metal or cpu) to render on.
 
-    A short-lived Blender process looks what there is, unless ``auto`` is wanted on a Linux without
-    any GPU's device file; a CPU is always there.
+    A short-lived Blender process looks up what there is, unless ``auto`` is wanted on a Linux
+    without any GPU's device file; a CPU is always there.
 
     Raises RequestError where Blender does not start or the wanted kind is not on this machine.
     """

@@ -62,6 +62,6 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
 
 
 def _see_that_it_stays(folder: Path) -> None:
-    """Raise FileNotFoundError where a folder went, with its disk, which must not be replaced."""
+    """Raise FileNotFoundError where a folder is gone with its disk: it must not be made again."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is gone")

@@ -21,7 +21,7 @@ def to_straight_srgb(premultiplied_linear: NDArray[np.float32]) -> ByteArray:
 
 
 def _transfer(linear: NDArray[np.float32]) -> NDArray[np.float64]:
-    # In double precision, so that the last bit, another on every CPU, never turns a byte.
+    # In double precision, so that the last bit, which differs between CPUs, never changes a byte.
     exact = linear.astype(float)
     curve = 1.055 * np.power(exact, 1 / 2.4) - 0.055
     return np.where(exact <= 0.0031308, exact * 12.92, curve)

@@ -24,7 +24,7 @@ from mimegen.store.frames import ByteArray
 
 # Points closer together than this share of a cell count once.
 VOXEL_CELLS = 0.625
-# ... and above one another never those further apart than this.
+# ... but never points that are further above one another than this.
 TALLEST_VOXEL_M = 0.2
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96

@@ -1,6 +1,7 @@
 """Slurm's commands word for word, and what their answers mean; the folder of tasks."""
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +156,14 @@ def test_tasks_are_taken_in_order_and_each_kind_apart(spool: Spool) -> None:
     assert spool.take("1_0") is None and spool.waiting() == []
     assert spool.taken() == {first: "1_0", second: "1_1", plain: "1_0"}
     assert spool.content(second) == {"number": 2}
+
+
+def test_tasks_of_one_moment_keep_their_order(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: 7)
+    names = [spool.put({"number": number}) for number in range(12)]
+    assert spool.waiting() == names and len(set(names)) == 12
 
 
 def test_what_is_given_back_waits_again(spool: Spool) -> None:

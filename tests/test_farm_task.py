@@ -37,7 +37,9 @@ def shot_task(missing: Any) -> Task:
 
 
 def moved(task: Task) -> Task:
-    return task_from_json(json.loads(json.dumps(task_to_json(task, HERE))), THERE)
+    twin = task_from_json(json.loads(json.dumps(task_to_json(task, HERE))), THERE)
+    assert twin.title == task.title
+    return twin
 
 
 @given(arrays(bool, st.tuples(st.integers(1, 30), st.integers(1, 4))))
@@ -45,7 +47,6 @@ def test_a_shot_goes_elsewhere_unchanged_but_for_its_place(missing: Any) -> None
     task, there = shot_task(missing), Store(THERE)
     twin = moved(task)
     assert isinstance(twin.job, ShotJob) and isinstance(task.job, ShotJob)
-    assert twin.title == task.title
     assert twin.job.cameras == task.job.cameras and twin.job.config == task.job.config
     assert np.array_equal(twin.job.missing, missing)
     assert twin.job.figures == (FigureFiles(there.character("ab12"),

@@ -1,7 +1,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ settings.register_profile("mimegen", deadline=None,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mimegen")
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "mocap-samples"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What jobs of tests measure does not tell users how fast their machines are."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

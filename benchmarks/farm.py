@@ -1,11 +1,16 @@
-"""One request on farms of several sizes: wall time, overhead, time to the first frame, bytes.
+"""One request on farms of several sizes: time, overhead, time to the first frame, bytes.
 
     python benchmarks/farm.py OUT [--takes 20] [--farms local:1,local:2,ray:1,ray:2,ray:4]
                               [--config tiny]
 
 Each take is rendered in MIME's ten variants. Ray's workers are on pretended machines of one core
 each, on this one; slurm:2 asks the Slurm that SLURM_CONF names (tests/slurm_cluster.py starts one).
-Overhead is what the workers' time is longer than their tasks' in all, from the first task that
+
+Wall times say little where others need the processors too. So it also tells the CPU seconds of all
+processes, looked up in /proc every second, and what a task costs beside its frames: the time from
+the end of a worker's task to the beginning of its next one (median), and what tasks of frames take
+longer than their frames (median). Together these are the overhead of a task of a minute. Overhead
+as it was is what the workers' time is longer than their tasks' in all, from the first task that
 began to the last that ended, and in parentheses from the command to its end, with planning, bodies
 and Blender's start.
 """
@@ -15,13 +20,17 @@ import hashlib
 import json
 import os
 import re
+import secrets
+import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -30,38 +39,91 @@ from mimegen.base.paths import data_folder
 MIB = 2**20
 
 
+# Processes of a measurement, of whatever farm, have this in their environment.
+TAG = "MIMEGEN_BENCHMARK"
+MINUTE = 60.0
+
+
 @dataclass(frozen=True)
 class Measured:
-    """What one farm took; seconds."""
+    """What one farm took, in seconds; ``between`` tasks and ``beside`` frames are medians."""
 
     farm: str
     clips: int
     wall: float
+    cpu: float
     first_frame: float
     at_work: float
     tasks: int
     busy: float
+    between: float
+    beside: float
     digest: str
     load: float
 
     def line(self, workers: int) -> str:
         """Return a row of the table."""
-        return (f"| {self.farm} | {self.clips} | {self.wall:.0f} | {self.first_frame:.1f} |"
-                f" {self.tasks} | {self.busy:.0f} |"
-                f" {workers * self.at_work / self.busy - 1:+.1%}"
-                f" ({workers * self.wall / self.busy - 1:+.1%}) | {self.digest} |"
-                f" {self.load:.1f} |")
+        return (f"| {self.farm} | {self.clips} | {self.wall:.0f} | {self.cpu:.0f} |"
+                f" {self.first_frame:.1f} | {self.tasks} | {self.busy:.0f} |"
+                f" {workers * self.at_work / self.busy - 1:+.0%}"
+                f" ({workers * self.wall / self.busy - 1:+.0%}) |"
+                f" {self.between:.2f} + {self.beside:.2f} |"
+                f" {(self.between + self.beside) / MINUTE:.1%} | {self.digest} | {self.load:.1f} |")
 
 
-HEAD = ("| farm | clips | wall s | first frame after s | tasks | tasks' seconds | overhead |"
-        " clips and manifest | load average |\n| --- | --- | --- | --- | --- | --- | --- | --- |"
-        " --- |")
+HEAD = ("| farm | clips | wall s | CPU s | first frame after s | tasks | tasks' s |"
+        " overhead as it was | s between tasks + beside frames | overhead of a minute's task |"
+        " clips and manifest | load average |\n|" + " --- |" * 12)
+
+
+@dataclass
+class Processors:
+    """CPU seconds of all processes with a tag in their environment, while it is entered."""
+
+    tag: str
+    seconds: dict[str, float] = field(default_factory=dict)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def total(self) -> float:
+        """Seconds of all, as last seen."""
+        return sum(self.seconds.values())
+
+    def watch(self) -> None:
+        """Look every second until it is over."""
+        while not self.over.wait(1.0):
+            for folder in Path("/proc").glob("[0-9]*"):
+                self._look(folder)
+
+    def _look(self, folder: Path) -> None:
+        try:
+            name = f"{folder.name} {folder.stat().st_ctime}"
+            if name in self.seconds or self.tag.encode() in (folder / "environ").read_bytes():
+                ticks = (folder / "stat").read_text().rpartition(")")[2].split()[11:13]
+                self.seconds[name] = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            pass
+
+
+@contextmanager
+def tagged() -> Iterator[Processors]:
+    """Lend the CPU seconds of what is started from now on."""
+    tag = f"{TAG}={secrets.token_hex(8)}"
+    os.environ[TAG] = tag.partition("=")[2]
+    processors = Processors(tag)
+    watcher = threading.Thread(target=processors.watch)
+    watcher.start()
+    try:
+        yield processors
+    finally:
+        processors.over.set()
+        watcher.join()
 
 
 def tiny_config(folder: Path) -> Path:
     """Write preview at a size that any machine can afford."""
     content = yaml.safe_load((data_folder() / "render_configs" / "preview.yaml").read_text())
-    content |= {"name": "tiny", "width": 96, "height": 54, "fps": 5}
+    content |= {"name": "tiny", "width": 96, "height": 54, "fps": 2}
     for sampling in ("sampling", "set_sampling"):
         content[sampling] |= {"samples": 2, "min_samples": 1, "denoise": False}
     path = folder / "tiny.yaml"
@@ -88,28 +150,59 @@ def nodes(count: int) -> Iterator[str]:
 def measured(farm: str, out: Path, request: list[str]) -> Measured:
     """Render once on a farm such as ``ray:4``."""
     kind, _, workers = farm.partition(":")
-    if kind in ("local", "slurm"):
-        return run(farm, out, [*request, "--farm", kind, "--workers", workers])
-    with nodes(int(workers)) as address:
-        return run(farm, out, [*request, "--farm", "ray", "--address", address])
+    with tagged() as processors:
+        if kind in ("local", "slurm"):
+            return run(farm, out, [*request, "--farm", kind, "--workers", workers], processors)
+        with nodes(int(workers)) as address:
+            return run(farm, out, [*request, "--farm", "ray", "--address", address], processors)
 
 
-def run(farm: str, out: Path, request: list[str]) -> Measured:
-    """Render into an empty folder and read what its logs say."""
-    began = time.time()
+def run(farm: str, out: Path, request: list[str], processors: Processors) -> Measured:
+    """Render into an empty folder and read what its journal and logs say."""
+    began, before = time.time(), processors.total
     subprocess.run([*request, "--out", str(out), "--quiet"], check=True,
                    stdout=subprocess.DEVNULL)
     wall = time.time() - began
+    cpu = processors.total - before
     moments = [line for path in (out / "status").iterdir()
                for line in map(json.loads, path.read_text().splitlines()) if "task" in line]
-    tasks = [float(seconds) for path in (out / "logs").iterdir()
-             for seconds in re.findall(r"^\S+ done: .*, ([\d.]+) s$", path.read_text(), re.M)]
+    logs = [path.read_text() for path in (out / "logs").iterdir()]
+    tasks = [float(seconds) for log in logs
+             for seconds in re.findall(r"^\S+ done: .*, ([\d.]+) s$", log, re.M)]
     frames = [path.stat().st_mtime for path in (out / "store").glob("shots/*/*/*.npz")]
     begun = min(line["at"] for line in moments if line["state"] == "begun")
     ended = max(line["at"] for line in moments if line["state"] == "done")
     clips = sorted((out / "clips").glob("*.mp4"))
-    return Measured(farm, len(clips), wall, min(frames) - began, ended - begun, len(tasks),
-                    sum(tasks), digest([*clips, out / "manifest.jsonl"]), os.getloadavg()[1])
+    return Measured(farm, len(clips), wall, cpu, min(frames) - began, ended - begun, len(tasks),
+                    sum(tasks), statistics.median(between_tasks(moments)),
+                    statistics.median(each for log in logs for each in beside_frames(log)),
+                    digest([*clips, out / "manifest.jsonl"]), os.getloadavg()[1])
+
+
+def between_tasks(moments: list[dict[str, Any]]) -> Iterator[float]:
+    """Yield the seconds from the end of each task to the beginning of its worker's next one."""
+    worker: dict[str, str] = {}
+    free: dict[str, float] = {}
+    for line in moments:
+        if line["state"] == "begun":
+            worker[line["task"]] = line["worker"]
+            since = free.pop(line["worker"], None)
+            if since is not None:
+                yield line["at"] - since
+        else:
+            free[worker[line["task"]]] = line["at"]
+
+
+def beside_frames(log: str) -> Iterator[float]:
+    """Yield what each of a worker's tasks of frames took longer than its frames, in seconds."""
+    frames = 0.0
+    for line in log.splitlines():
+        if " begun: " in line:
+            frames = 0.0
+        elif found := re.search(r" frame \d+ of camera \d+: ([\d.]+) s$", line):
+            frames += float(found[1])
+        elif frames and (found := re.search(r" done: .*, ([\d.]+) s$", line)):
+            yield float(found[1]) - frames
 
 
 def digest(files: list[Path]) -> str:

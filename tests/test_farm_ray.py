@@ -90,7 +90,8 @@ def add_node(cluster: Any) -> Any:
 
 
 def tasks(root: Path, count: int, frames: int = 6) -> list[Task]:
-    (root / "characters").mkdir(parents=True, exist_ok=True)
+    for place in ("characters", *(f"shots/s{number}" for number in range(count))):
+        (root / place).mkdir(parents=True, exist_ok=True)
     files = FigureFiles(root / "characters" / "c.npz", root / "characters" / "p.npz")
     files.character.write_bytes(b"character")
     files.performance.write_bytes(b"performance")

@@ -47,6 +47,8 @@ def test_engines_agree(tmp_path: Path) -> None:
     try:
         for engine in ENGINES:
             folders = tuple(tmp_path / engine / kind for kind in LOOKED_AT)
+            for folder in folders:
+                folder.mkdir(parents=True)
             figures = PassJob((files,), (camera,) * len(LOOKED_AT), config, folders, missing,
                               LOOKED_AT, engine)
             place = GeometryJob(scenery, camera, config, tmp_path / engine / "set.npz", engine)

@@ -46,14 +46,15 @@ def stamp(path: Path) -> Stamp | None:
     return status.st_mtime_ns, status.st_size
 
 
-def publish(path: Path, content: str | bytes, synced: bool = False) -> None:
+def publish(path: Path, content: str | bytes, synced: bool = False, makes_folder: bool = True
+            ) -> None:
     """Write a file so that it is only ever seen whole; see ``publishing``."""
-    with publishing(path, synced) as part, _said_of(path):
+    with publishing(path, synced, makes_folder) as part, _said_of(path):
         part.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager
-def publishing(path: Path, synced: bool = False) -> Iterator[Path]:
+def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> Iterator[Path]:
     """Lend a place beside ``path`` for a file or folder, which takes its final name when whole.
 
     On any error it is gone; what a killed process leaves, ``sweep`` removes. Any number of
@@ -64,11 +65,13 @@ def publishing(path: Path, synced: bool = False) -> Iterator[Path]:
     checksums or are read again before they are believed, and waiting costs up to tens of
     milliseconds a file.
 
-    Raises DiskFullError, or RequestError where ``path`` cannot be written.
+    Unless it ``makes_folder``, that must be there: one that went with its disk is then not made
+    again in its place. Raises DiskFullError, or RequestError where ``path`` cannot be written.
     """
     part = path.with_name(unfinished_name(path.name))
-    with _said_of(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    if makes_folder:
+        with _said_of(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with _said_of(path, only=NO_SPACE):
             yield part

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mimegen.base.errors import RequestError
-from mimegen.base.files import publish, publish_once
+from mimegen.base.errors import DiskFullError, RequestError
+from mimegen.base.files import publish
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.passes.job import PassJob
 from mimegen.stage.plain import NONE
 from mimegen.store.makers import note_maker
 
@@ -180,7 +181,7 @@ class RayExecutor:
             yield from self._leave_out(seat, why)
             return
         if said.file is not None:
-            self._take_in(seat, *said.file)
+            message = self._taken_in(seat, said)
         if isinstance(message, Ready):
             seat.ready, seat.cpu = True, message.cpu
         yield Heard(seat.name, message, seat.task)
@@ -189,12 +190,23 @@ class RayExecutor:
             if isinstance(message, Lost):
                 self._remove(seat)
 
-    def _take_in(self, seat: _Seat, place: str, data: bytes) -> None:
-        """Publish a file that came back, as a worker does that sees the store."""
-        path = self._root / place
-        if seat.task is not None and isinstance(seat.task.job, ShotJob):
-            note_maker(path.parent, seat.cpu)
-        publish_once(path, data)
+    def _taken_in(self, seat: _Seat, said: Said) -> Message:
+        """Publish the file that came back with a message, as a worker does that sees the store.
+
+        Returns the message, or that the worker is lost where the store's folder went meanwhile.
+        """
+        assert said.file is not None, "it was looked up"
+        place, data = said.file
+        path, job = self._root / place, seat.task.job if seat.task else None
+        try:
+            if isinstance(job, ShotJob) and not isinstance(job, PassJob):
+                note_maker(path.parent, seat.cpu)
+            publish(path, data, makes_folder=False)
+        except DiskFullError:
+            raise
+        except RequestError as problem:
+            return Lost(str(problem), blameless=True)
+        return said.message
 
     def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
         assert seat.place is not None

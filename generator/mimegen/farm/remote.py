@@ -89,9 +89,9 @@ class RemoteWorker:
             for place, data in files.items():
                 publish_once(self._root / place, data)
             self._task = task_from_json(content, self._root)
-            if not self._sees_store and isinstance(self._task.job, ShotJob):
-                for folder in self._task.job.folders:
-                    folder.parent.mkdir(parents=True, exist_ok=True)
+            if not self._sees_store:
+                for folder in _folders(self._task):
+                    folder.mkdir(parents=True, exist_ok=True)
         except RequestError as problem:
             self._refused = [Said(JobFailed(f"{socket.gethostname()}: {problem}"))]
             return
@@ -130,6 +130,11 @@ class RemoteWorker:
         data = path.read_bytes()
         path.unlink()
         return Said(message, (path.relative_to(self._root).as_posix(), data))
+
+
+def _folders(task: Task) -> tuple[Path, ...]:
+    """Return the folders that a task publishes in, which a driver makes where the store is."""
+    return task.job.folders if isinstance(task.job, ShotJob) else (task.job.target.parent,)
 
 
 def _made(task: Task, message: Message) -> Path | None:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -50,18 +49,11 @@ def publish_frames(job: ShotJob, figures: Sequence[Figure], stage: Poseable,
         for camera in np.flatnonzero(job.missing[frame]):
             try:
                 packed = frame_to_bytes(picture(job.cameras[camera]))
-                _see_that_it_stays(job.folders[camera])
                 note_maker(job.folders[camera], cpu)
-                publish(job.frame_file(int(frame), int(camera)), packed)
+                publish(job.frame_file(int(frame), int(camera)), packed, makes_folder=False)
             except Exception as problem:
                 where = f"frame {frame} from camera {camera} of {job.folders[camera]}"
                 raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem
             ended = time.perf_counter()
             send(FrameDone(int(camera), int(frame), ended - started))
             started = ended
-
-
-def _see_that_it_stays(folder: Path) -> None:
-    """Raise FileNotFoundError where a folder is gone with its disk: it must not be made again."""
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder} is gone")

@@ -7,15 +7,17 @@ it is told where it lies.
 from hashlib import sha256
 from pathlib import Path
 
-from mimegen.base.files import publish_once
+from mimegen.base.files import publish
 
 
 def note_maker(folder: Path, cpu: str) -> None:
     """Note that frames in a shot's folder are made on a kind of processor.
 
-    Raises DiskFullError, or RequestError where it cannot be written.
+    Raises DiskFullError, or RequestError where it cannot be written, as where there is no folder.
     """
-    publish_once(folder / f"cpu-{sha256(cpu.encode()).hexdigest()[:12]}.txt", cpu.encode())
+    note = folder / f"cpu-{sha256(cpu.encode()).hexdigest()[:12]}.txt"
+    if not note.exists():
+        publish(note, cpu, makes_folder=False)
 
 
 def makers(folder: Path) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ def render_geometry(job: GeometryJob) -> None:
     depth = layers["Depth"]
     normals = np.where(np.isfinite(depth)[..., None], unit_normals(layers), 0.0)
     packed = in_camera(normals.astype(np.float32), job.camera).astype(np.float16)
-    publish(job.target, pack_arrays({"depth": depth, "normals": packed}))
+    publish(job.target, pack_arrays({"depth": depth, "normals": packed}),
+            makes_folder=False)
 
 
 def _see_normals(job: GeometryJob, passes: bpy.types.Material) -> None:

@@ -54,7 +54,7 @@ def render_set(job: SetJob, reader: PictureReader) -> None:
     bpy.ops.render.render()
     packed = io.BytesIO()
     Image.fromarray(reader.displayed()).save(packed, "PNG")
-    publish(job.target, packed.getvalue())
+    publish(job.target, packed.getvalue(), makes_folder=False)
 
 
 def build_set(job: SetJob) -> None:

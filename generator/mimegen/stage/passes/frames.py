@@ -97,7 +97,7 @@ class PassMaker:
 
 
 def publish_passes(job: PassJob, maker: PassMaker, send: Callable[[FrameDone], None]) -> None:
-    """Publish every missing frame, frames outer and passes inner.
+    """Publish every missing frame, frames outer and passes inner, in folders that are there.
 
     Raises ShotError, naming frame, pass and folder.
     """
@@ -106,7 +106,7 @@ def publish_passes(job: PassJob, maker: PassMaker, send: Callable[[FrameDone], N
             started, kind = time.perf_counter(), job.kinds[column]
             try:
                 packed = pack_arrays(maker.arrays(kind, int(frame), job.cameras[column]))
-                publish(job.frame_file(int(frame), int(column)), packed)
+                publish(job.frame_file(int(frame), int(column)), packed, makes_folder=False)
             except Exception as problem:
                 where = f"{kind} of frame {frame} in {job.folders[column]}"
                 raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem

@@ -53,7 +53,8 @@ def draw_geometry(context: moderngl.Context, job: GeometryJob) -> None:
     nothing = ~surface[..., :3].any(axis=-1)
     depth = np.where(nothing, np.float32(np.inf), surface[..., 3])
     normals = in_camera(surface[..., :3], job.camera).astype(np.float16)
-    publish(job.target, pack_arrays({"depth": depth, "normals": normals}))
+    publish(job.target, pack_arrays({"depth": depth, "normals": normals}),
+            makes_folder=False)
 
 
 def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:

@@ -51,7 +51,7 @@ def draw_set(context: moderngl.Context, job: SetJob) -> None:
     """
     packed = io.BytesIO()
     Image.fromarray(set_picture(context, job)).save(packed, "PNG")
-    publish(job.target, packed.getvalue())
+    publish(job.target, packed.getvalue(), makes_folder=False)
 
 
 def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:

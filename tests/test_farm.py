@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
+from itertools import repeat
 from multiprocessing import Pipe, active_children
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -411,3 +412,25 @@ def test_what_fails_while_the_disk_is_away_has_not_failed(
 def test_a_disk_that_stays_away_is_one_clear_line() -> None:
     with pytest.raises(RequestError, match="has been gone for"):
         Disk(lambda: False, longest_s=0.1).wait()
+
+
+def test_without_need_no_engine_starts_and_with_it_one_takes_the_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[str] = []
+
+    class Noted(ScriptedWorker):
+        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+            super().__init__(device, threads, scratch)
+            started.append(device)
+
+    monkeypatch.setattr(local, "StageWorker", Noted)
+    Noted.script = repeat(succeed)
+    still = Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "x"), "still")
+    clips = [clip_task(tmp_path / str(number)) for number in range(3)]
+    for tasks, warm, wanted in ((clips, False, ["none"]), ([*clips, still], True, ["cpu"]),
+                                ([*clips[:2], still, clips[2]], False, ["none", "cpu"])):
+        events = list(run_tasks(tasks, partial(local.LocalExecutor, ["cpu"], 1, warm=warm)))
+        assert len([event for event in events if isinstance(event, TaskDone)]) == len(tasks)
+        assert started == wanted
+        started.clear()

@@ -14,10 +14,15 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background, Picture, read_background
 from mimegen.compositing.clipjob import ClipJob
+from mimegen.compositing.passfiles import PassSource
+from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.task import Task, task_from_json, task_to_json
+from mimegen.pointlight.displayjob import DisplayJob
+from mimegen.pointlight.presets import read_display
 from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
+from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.jobs import FigureFiles, ShotJob
+from mimegen.stage.passes.job import PassJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.store import Store
 
@@ -88,6 +93,43 @@ def test_a_clip_goes_elsewhere_unchanged_but_for_its_places(background: Backgrou
 
     twin, wanted = moved(clip(HERE)), clip(THERE)
     assert isinstance(twin.job, ClipJob) and isinstance(wanted.job, ClipJob)
+    assert vars(twin.job) == vars(wanted.job) and twin.plain
+
+
+@pytest.mark.parametrize("geometry", [None, "ef"])
+def test_files_of_a_pass_go_elsewhere_unchanged_but_for_their_places(geometry: str | None) -> None:
+    def files(root: Path) -> Task:
+        store = Store(root)
+        source = PassSource(
+            "depth", store.pass_folder("ab"), (0, 1, 1, 3), CAMERA, 23.976, "cycles", 0.25,
+            None if geometry is None else store.pass_folder(geometry) / "000000.npz", "flo")
+        return Task(PassFilesJob(source, store.encoded_folder("0123")), "depth of a clip")
+
+    twin, wanted = moved(files(HERE)), files(THERE)
+    assert vars(twin.job) == vars(wanted.job) and twin.title == wanted.title and twin.plain
+
+
+def test_frames_of_passes_go_elsewhere_unchanged() -> None:
+    whole = shot_task([[True, False], [True, True]]).job
+    assert isinstance(whole, ShotJob)
+    task = Task(PassJob(**vars(whole), kinds=("flow", "keypoints"), engine="cycles"), "passes")
+    twin = moved(task).job
+    assert isinstance(twin, PassJob) and twin.kinds == ("flow", "keypoints")
+    assert twin.engine == "cycles" and twin.missing.tolist() == [[True, False], [True, True]]
+
+
+@pytest.mark.parametrize("shared", [None, CONFIG])
+def test_a_display_goes_elsewhere_unchanged_but_for_its_places(shared: RenderConfig | None
+                                                               ) -> None:
+    display = read_display("actpld")
+
+    def shown(root: Path) -> Task:
+        store = Store(root)
+        figures = (FigureFiles(store.character("ab12"), store.performance("cd34")),) * 2
+        return Task(DisplayJob(figures, "juggling by a woman", display, 3, 1 / 3, shared,
+                               store.encoded("0123")), "display")
+
+    twin, wanted = moved(shown(HERE)), shown(THERE)
     assert vars(twin.job) == vars(wanted.job) and twin.plain
 
 

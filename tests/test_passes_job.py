@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from conftest import frames_of, mimegen, rows_of
+from conftest import command, frames_of, leave_as_killed, mimegen, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.passfiles import PassSource, folder_hash, write_exr, write_pass
@@ -180,6 +182,56 @@ def test_status_gallery_and_store_know_passes(with_passes: Path, tmp_path: Path)
     assert not stray.exists() and len(list(out.glob("store/passes/*/*"))) == 7
 
 
+def test_passes_that_no_row_names_are_found_and_pruned(with_passes: Path, tmp_path: Path) -> None:
+    """Of a clip that is deleted, and what a killed run had begun."""
+    out = tmp_path / "out"
+    shutil.copytree(with_passes, out)
+    rows = rows_of(out)
+    gone = next(row for row in rows if row["background_config"] == "aligned")
+    (out / gone["file_name"]).unlink()
+    (out / "manifest.jsonl").write_text("".join(
+        json.dumps(row) + "\n" for row in rows if row is not gone))
+    alone = {gone["passes"][kind]["folder"] for kind in ("depth", "normals")}
+    begun = out / "passes" / "depth" / "0123456789"
+    begun.mkdir()
+    (begun / "000000.exr").write_bytes(b"half")
+    leave_as_killed(next(out.glob("store/passes/*/*")) / "000000.npz")
+    strays = {str(out / folder) for folder in alone} | {str(begun)}
+    found = json.loads(mimegen("verify", out, "--json").stdout)
+    assert {fault["file"] for fault in found["faults"]} == strays
+    removed = json.loads(mimegen("store", out, "--prune", "--json").stdout)["removed"]
+    (files,) = [each for each in removed if each["kind"] == "pass files"]
+    assert files["pieces"] == 3 and files["bytes"] > 0
+    assert not any(Path(folder).exists() for folder in strays)
+    assert not [path for path in out.rglob(".*") if path.name.endswith(".part")]
+    assert json.loads(mimegen("verify", out, "--json").stdout)["whole"]
+
+
+def test_two_drivers_at_once_make_every_pass_once(
+        two_clips: Path, with_passes: Path, config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(two_clips, out)
+    shutil.rmtree(out / "status")
+    runs = [subprocess.Popen(
+        command("render", "--action", "basketball", "--variants", VARIANTS, "--config", config,
+                "--out", out, "--workers", 1, "--passes", "all"),
+        stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for run in runs:
+        _, said = run.communicate(timeout=600)
+        assert run.returncode == 0, said
+    assert rows_of(out) == rows_of(with_passes)
+    begun = Counter(line["task"] for path in (out / "status").iterdir()
+                    for line in map(json.loads, path.read_text().splitlines())
+                    if line.get("state") == "begun")
+    assert set(begun.values()) == {1}, "no frame, no geometry and no files are made twice"
+    for folder in ("passes", "store/passes"):
+        made, wanted = (sorted(path.relative_to(place) for path in (place / folder).rglob("*.*"))
+                        for place in (out, with_passes))
+        assert made == wanted
+    assert not list((out / "store" / "claims").glob("[!.]*")), "claims are given up"
+    assert not list((out / "store" / "encoded").glob("*/*"))
+
+
 def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Path) -> None:
     template, out = tmp_path / "job.json", tmp_path / "out"
     done = mimegen("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
@@ -187,7 +239,8 @@ def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Pa
                    "--export", "openjd", template)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said["passes"]["depth"] == {"shots": 1, "there": 0}
+    assert said["passes"]["depth"].items() >= {"shots": 1, "there": 0}.items()
+    expected = 1e9 * sum(count["storage_gb"] for count in said["passes"].values())
     plan_file = Path(said["exported"][1])
     frames = 3 * said["frames"]
     for part in (("--stills", "0-1"), ("--frames", f"0-{frames - 1}")):
@@ -196,6 +249,13 @@ def test_a_plan_file_holds_passes_and_work_makes_them(config: Path, tmp_path: Pa
     done = mimegen("work", plan_file, "--clips")
     assert done.returncode == 0 and "makes passes" not in done.stderr, done.stderr
     assert list(rows_of(out)[0]["passes"]) == ["keypoints", "depth"]
+    taken = sum(path.stat().st_size for folder in ("passes", "store/passes")
+                for path in (out / folder).rglob("*.*") if path.is_file())
+    assert expected == pytest.approx(taken, rel=0.7), "a tiny picture has little to pack"
+    done = mimegen("plan", "--action", "basketball", "--variants", "base+aligned@0", "--config",
+                   config, "--out", out, "--passes", "depth,keypoints", "--json")
+    assert json.loads(done.stdout)["passes"]["depth"] == {
+        "shots": 1, "there": 1, "storage_gb": 0.0}
 
 
 def test_contact_sheets_show_truth(with_passes: Path, two_clips: Path, tmp_path: Path) -> None:

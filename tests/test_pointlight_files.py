@@ -15,24 +15,31 @@ from scipy import sparse
 from mimegen.characters.character import Performance, posed_vertices
 from mimegen.cli import main
 from mimegen.compositing.decode import read_clip, read_pictures
+from mimegen.farm.task import task_from_json, task_to_json
 from mimegen.library.cast import cast_member, seen_key
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Skeleton
+from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.pointlight.body import BodySurface, first_surface, hidden_dots, posed_body
+from mimegen.pointlight.displayjob import DisplayJob, read_facts
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.drawing import pictures
+from mimegen.pointlight.filming import filmed, write_mp4
 from mimegen.pointlight.landmarks import motion_dots
 from mimegen.pointlight.lights import RADIUS_M, light_set, of_lights
 from mimegen.pointlight.presets import read_display
+from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import View, view_from
-from mimegen.production.displays import cast_scene, marker_scene
+from mimegen.production.displays import cast_scene, display_row, display_task, marker_scene
 from mimegen.readers.roles import find_roles
+from mimegen.stage.config import read_config
 from mimegen.stage.skinning import joint_columns
+from mimegen.store.store import Store
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4],
@@ -305,3 +312,26 @@ def test_lights_are_spheres_that_follow_the_dots(performed: tuple[Performance, A
     man, lights = cast_member(catalogue, "man"), cast_member(catalogue, "lights:man")
     assert seen_key(man) != seen_key(lights) and lights.name == "man_lights"
     assert parse_variants("lights+black@0", {"man"}, {"black"})[0].character == "lights"
+
+
+@pytest.mark.parametrize("variant", ["pointlight:silhouette@90", "pointlight:scrambled@0"])
+def test_a_worker_makes_the_same_display_as_this_process(variant: str, tmp_path: Path) -> None:
+    """From bodies that the store has, sent as JSON."""
+    catalogue, store = Catalogue.with_libraries(()), Store(tmp_path / "store")
+    config = read_config(catalogue.file("config", "preview")).model_copy(
+        update={"width": 96, "height": 54, "fps": 5.0})
+    take = library_take(catalogue.action("basketball"), None, 3)
+    plan = make_plan(catalogue, [take], parse_variants(variant, {"man"}, set()), config, "cpu")
+    clip, = (clip for part in plan.castings() for clip in part.displays)
+    task = display_task(clip, store)
+    job = task_from_json(json.loads(json.dumps(task_to_json(task, store.root))), store.root).job
+    assert isinstance(job, DisplayJob) and task.plain
+    job.run()
+    scene = cast_scene(clip.casting, clip.display, config.fps)
+    stimulus = filmed(scene, clip.display, take.seed, clip.variant.angle, config)
+    write_mp4(stimulus, tmp_path / "here.mp4")
+    assert job.target.read_bytes() == (tmp_path / "here.mp4").read_bytes()
+    row = display_row(clip, job.target, *read_facts(job.target))
+    known = json.loads(json.dumps(display_facts(stimulus), default=lambda value: None))
+    assert row.timeline and row.dots == known["dots"] and row.colors == known["colors"]
+    assert row.take == take.name and row.avatar == "man" and row.dots_from == "character"

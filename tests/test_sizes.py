@@ -10,7 +10,7 @@ from mimegen.base.paths import data_folder
 from mimegen.farm.executor import Heard
 from mimegen.farm.task import Task
 from mimegen.production.sizes import FIRST_PICTURES, Sizes
-from mimegen.production.tasks import _spans
+from mimegen.production.tasks import in_parts
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
@@ -58,7 +58,7 @@ def test_towards_the_end_all_workers_get_some() -> None:
 def test_every_missing_picture_is_in_one_task_and_frames_are_whole(size: int) -> None:
     missing = np.random.default_rng(size).random((50, 3)) < 0.4
     missing[10:20] = False
-    tasks = list(_spans(job(missing), "dance", lambda name: size))
+    tasks = list(in_parts(job(missing), "dance", lambda name: size))
     parts = [task.job.missing for task in tasks if isinstance(task.job, ShotJob)]
     assert np.array_equal(np.sum(parts, axis=0), missing.astype(int))
     rows = [set(np.flatnonzero(part.any(axis=1))) for part in parts]

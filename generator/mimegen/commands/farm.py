@@ -94,6 +94,7 @@ def _this_machine(settings: FarmSettings, device: Device, store: Store) -> Farm:
     if not device.by_core:
         count = count or device.count * settings.workers_per_gpu
     devices, threads = seats_on(device, os.cpu_count() or 1, count)
-    return Farm(", ".join(sorted({*devices} - {NONE})),
-                partial(LocalExecutor, devices, threads, store.scratch), settings.silence_s,
-                settings.task_s or TASK_S, sum(each != NONE for each in devices))
+    start = partial(LocalExecutor, devices, threads, store.scratch)
+    return Farm(", ".join(sorted({*devices} - {NONE})), start, settings.silence_s,
+                settings.task_s or TASK_S, sum(each != NONE for each in devices),
+                start_cold=partial(start, warm=False))

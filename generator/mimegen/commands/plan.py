@@ -42,7 +42,8 @@ def plan_command(selection: Selection, out: Path, names: str, store_folder: Path
         else known_pace(selection.config, device)
     said = estimate(selection.plan, selection.config, device, store, out, pace)
     if selection.passes is not None:
-        said["passes"] = planned_passes(selection.plan, selection.passes, store)
+        said["passes"] = planned_passes(selection.plan, selection.passes, store,
+                                        said["frames"] / max(1, said["shots"]))
     if export is not None:
         said["exported"] = _export(selection, store, export[1], pace)
     click.echo(json.dumps(said, indent=1, ensure_ascii=False) if as_json else _text(said))
@@ -105,8 +106,9 @@ def _text(said: dict[str, Any]) -> str:
                      f" {said['encoding_cpu_core_hours']:.3g} CPU core hours to encode")
     lines.append(f"storage  about {said['storage_gb']:.3g} GB more")
     if "passes" in said:
-        lines.append("passes   " + ", ".join(
-            f"{kind} of {count['shots']} shots, {count['there']} of them there"
+        lines.append("passes   " + "; ".join(
+            f"{kind} of {count['shots']} shots, {count['there']} of them there, about"
+            f" {count['storage_gb']:.3g} GB more"
             for kind, count in said["passes"].items()))
     lines += [f"left out: {reason}" for reason in said["left_out"]]
     lines += [f"wrote    {path}" for path in said.get("exported", ())]

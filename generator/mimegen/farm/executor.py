@@ -85,7 +85,8 @@ class Farm:
 
     ``silence_s`` is how long its workers may say nothing of work that was not timed yet,
     ``task_s`` how long a task shall last, ``workers`` how many there are from the start. Workers
-    of a farm ``elsewhere`` say their machines' names themselves.
+    of a farm ``elsewhere`` say their machines' names themselves. ``start_cold`` starts it without
+    engines, which come with the first task that needs one; without it, ``start`` is the same.
     """
 
     name: str
@@ -94,3 +95,4 @@ class Farm:
     task_s: float = 60.0
     workers: int = 1
     elsewhere: bool = False
+    start_cold: Callable[[], Executor] | None = None

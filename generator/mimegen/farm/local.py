@@ -34,33 +34,42 @@ def seats_on(device: Device, cores: int, workers: int | None = None
 
 @dataclass(eq=False)
 class _Seat:
-    """A device, its worker if one runs, whether its Blender has started, the task it is at."""
+    """A device, its worker if one runs, what that holds of an engine, whether it has started, the
+    task it is at.
+    """
 
     name: str
     device: str
     worker: StageWorker | None = None
+    holds: str = NONE
     ready: bool = False
     task: Task | None = None
+
+    def suits(self, task: Task) -> bool:
+        """Whether it has a worker that can do a task."""
+        return self.worker is not None and (task.plain or self.holds == self.device)
 
 
 class LocalExecutor:
     """Worker processes of this machine, one on each of ``devices``; see ``Executor``.
 
     Where some are on ``none``, plain tasks are left to them, so that GPUs do what needs GPUs.
-    ``threads`` and ``scratch`` are each worker's.
+    ``threads`` and ``scratch`` are each worker's. Unless it is to be ``warm``, engines start with
+    the first tasks that need them, and plain tasks are done without.
     """
 
     adopted: Sequence[Task] = ()
 
-    def __init__(self, devices: Sequence[str], threads: int, scratch: Path | None = None) -> None:
+    def __init__(self, devices: Sequence[str], threads: int, scratch: Path | None = None,
+                 warm: bool = True) -> None:
         """Start what takes a while to start; tasks may be submitted at once."""
         self._threads, self._scratch = threads, scratch
         self._seats = [_Seat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
         self._said: list[Heard] = []
         for seat in self._seats:
-            if seat.device != NONE:
-                self._start(seat)
+            if warm and seat.device != NONE:
+                self._start(seat, seat.device)
 
     @property
     def slots(self) -> int:
@@ -74,11 +83,11 @@ class LocalExecutor:
 
     def submit(self, task: Task) -> None:
         """Hand a task to a worker that has none, preferably a warm one."""
-        seat = min(self._free(task.plain), key=lambda seat: seat.worker is None)
-        if seat.worker is not None and not seat.worker.is_fit:
+        seat = min(self._free(task.plain), key=lambda seat: not seat.suits(task))
+        if seat.worker is not None and not (seat.suits(task) and seat.worker.is_fit):
             seat.worker.close()
             seat.worker = None
-        worker = seat.worker or self._start(seat)
+        worker = seat.worker or self._start(seat, NONE if task.plain else seat.device)
         seat.task = task
         worker.submit(task.job)
         self._said.append(Heard(seat.name, Begun(), task))
@@ -128,9 +137,9 @@ class LocalExecutor:
         if isinstance(message, JobDone | JobFailed):
             seat.task = None
 
-    def _start(self, seat: _Seat) -> StageWorker:
-        seat.worker = StageWorker(seat.device, self._threads, self._scratch)
-        seat.ready = False
+    def _start(self, seat: _Seat, device: str) -> StageWorker:
+        seat.worker = StageWorker(device, self._threads, self._scratch)
+        seat.holds, seat.ready = device, False
         return seat.worker
 
     def _vacate(self, seat: _Seat) -> None:

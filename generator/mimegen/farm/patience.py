@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.task import Task
+from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
 
 # Kernels are compiled and scenes are built before the first frame.
@@ -38,7 +38,7 @@ class Patience:
 
 
 def _kind(task: Task) -> str:
-    if isinstance(task.job, ClipJob):
-        return "clip"
+    if not isinstance(task.job, ShotJob | SetJob):
+        return type(task.job).__name__
     what = "still" if isinstance(task.job, SetJob) else "frame"
     return f"{what} of {task.job.config.name}"

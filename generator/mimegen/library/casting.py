@@ -54,6 +54,11 @@ class Casting:
         """What each performer's looks depend on."""
         return [self._with_faults(seen_key(member)) for member in self.members]
 
+    @cached_property
+    def bodies(self) -> list[str]:
+        """What each performer's body depends on, which those in lights have behind them."""
+        return [self._with_faults(member.key) for member in self.members]
+
     def _with_faults(self, key: str) -> str:
         """Return a key of what is without faults as that of what has them; no fault keeps it."""
         if not self.moving_faults:

@@ -1,10 +1,15 @@
 """Performances in a store: what workers pose, made once and read by all of them."""
 
+from collections.abc import Callable, Sequence
+
 from mimegen.base.files import content_key
+from mimegen.characters.character import Performance
 from mimegen.library.casting import Casting
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.jobs import FigureFiles
 from mimegen.store.store import Store
+
+_Scene = tuple[Performance, ...]
 
 
 def published_figures(casting: Casting, fps: float, store: Store) -> tuple[FigureFiles, ...]:
@@ -12,17 +17,29 @@ def published_figures(casting: Casting, fps: float, store: Store) -> tuple[Figur
 
     Raises RequestError where the casting cannot be performed.
     """
-    files = tuple(_files(casting, number, looks, fps, store)
-                  for number, looks in enumerate(casting.looks))
+    return _published(casting, casting.looks, casting.seen, fps, store)
+
+
+def published_bodies(casting: Casting, fps: float, store: Store) -> tuple[FigureFiles, ...]:
+    """Return the store's files of a casting's performers, in lights or not, making absent ones.
+
+    Raises RequestError where the casting cannot be performed.
+    """
+    return _published(casting, casting.bodies, casting.with_faults, fps, store)
+
+
+def _published(casting: Casting, keys: Sequence[str], shown: Callable[[_Scene], _Scene],
+               fps: float, store: Store) -> tuple[FigureFiles, ...]:
+    files = tuple(_files(casting, number, key, fps, store) for number, key in enumerate(keys))
     if not all(file.character.exists() and file.performance.exists() for file in files):
         wait = store.waiter()
-        scene = casting.seen(casting.perform(fps, store))
+        scene = shown(casting.perform(fps, store))
         wait()
         for performance, file in zip(scene, files, strict=True):
             publish_figure(performance, file)
     return files
 
 
-def _files(casting: Casting, number: int, looks: str, fps: float, store: Store) -> FigureFiles:
-    return FigureFiles(store.character(looks),
-                       store.performance(content_key(casting.key, fps, number, looks)))
+def _files(casting: Casting, number: int, key: str, fps: float, store: Store) -> FigureFiles:
+    return FigureFiles(store.character(key),
+                       store.performance(content_key(casting.key, fps, number, key)))

@@ -1,11 +1,10 @@
 """Clips: which are there already, the task that makes one, and what becomes of its file."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash, publish_once, publishing
+from mimegen.base.files import file_hash, publish_once
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.video import ClipFacts
@@ -14,9 +13,11 @@ from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.shots import camera_of
+from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.displays import write_display_clip
+from mimegen.production.displays import display_row
 from mimegen.production.manifest import clip_row, told_timeline
+from mimegen.production.moving import move
 from mimegen.store.makers import makers
 from mimegen.store.store import Store
 
@@ -74,32 +75,34 @@ def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder)
 
     Raises RequestError where its file is not there, DiskFullError where there is no space for it.
     """
-    encoded, target = store.encoded(clip.key), folder.target(clip.sample_id)
-    if not encoded.is_file():
-        raise RequestError(f"{encoded}: is not there, although it was made; does every worker see"
-                           " the same store?")
-    _move(encoded, target)
+    target = _brought(clip, store, folder)
     camera = camera_of(facts)
     frames = len(clip.showing(facts["frames"]).frames)
     made = ClipFacts(frames, camera.width, camera.height, file_hash(target))
     cpu = "; ".join(makers(store.shot_folder(clip.shot.key))) or None
-    row = clip_row(clip, facts | {"cpu": cpu}, made)
-    store.record_clip(clip.key, content_of(row))
-    return folder.settled(row)
+    return _recorded(clip, clip_row(clip, facts | {"cpu": cpu}, made), store, folder)
 
 
-def _move(source: Path, target: Path) -> None:
-    """Move a file, to another disk if need be, so that it is only ever seen whole there."""
-    try:
-        source.replace(target)
-    except OSError:
-        with publishing(target) as part:
-            shutil.copyfile(source, part)
-        source.unlink(missing_ok=True)
+def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
+    """Bring a display that a worker made to its folder, record it, and return its row.
+
+    Raises as ``settled``, and ValueError or OSError where what it said of it is damaged or absent.
+    """
+    facts, moments = read_facts(store.encoded(clip.key))
+    target = _brought(clip, store, folder)
+    facts_file(store.encoded(clip.key)).unlink(missing_ok=True)
+    return _recorded(clip, display_row(clip, target, facts, moments), store, folder)
 
 
-def show(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
-    """Make a point-light clip, record it, and return its row."""
-    row = write_display_clip(clip, folder.target(clip.sample_id))
+def _brought(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Path:
+    encoded, target = store.encoded(clip.key), folder.target(clip.sample_id)
+    if not encoded.exists():
+        raise RequestError(f"{encoded}: is not there, although it was made; does every worker see"
+                           " the same store?")
+    move(encoded, target)
+    return target
+
+
+def _recorded(clip: Clip | DisplayClip, row: Row, store: Store, folder: ClipFolder) -> Row:
     store.record_clip(clip.key, content_of(row))
     return folder.settled(row)

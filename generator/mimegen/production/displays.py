@@ -1,30 +1,33 @@
 """Point-light displays of takes, castings and markers, and the files that hold them."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish
 from mimegen.base.names import path_name
-from mimegen.characters.character import Performance
 from mimegen.compositing.video import CRF, PRESET
+from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
+from mimegen.library.figures import published_bodies
 from mimegen.library.take import Take
 from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import Interval, cut
 from mimegen.plan.clips import DisplayClip
 from mimegen.pointlight import outputs
-from mimegen.pointlight.filming import filmed, source_fps, write_mp4
+from mimegen.pointlight.displayjob import OF_CHARACTERS, DisplayJob
+from mimegen.pointlight.filming import source_fps, write_mp4
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_markers, scene_of_motions, scene_of_performances
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import Scene, Stimulus
 from mimegen.readers.points import read_points
+from mimegen.store.store import Store
 
 CODEC = f"H.264, yuv420p, x264 {PRESET}, crf {CRF}"
 
@@ -47,14 +50,16 @@ def cast_scene(casting: Casting, display: Display, fps: float) -> Scene:
 
     Raises RequestError where the motion does not fit the character.
     """
-    facts = {**casting.facts(), "dots_from": "character", "timeline": casting.take.timeline}
-    name = path_name(*casting.take.words, casting.name)
-    return scene_of_performances(name, _performed(casting, fps), display, facts)
+    return scene_of_performances(_scene_name(casting), casting.with_faults(casting.perform(fps)),
+                                 display, _casting_facts(casting) | OF_CHARACTERS)
 
 
-@lru_cache(maxsize=2)
-def _performed(casting: Casting, fps: float) -> tuple[Performance, ...]:
-    return casting.with_faults(casting.perform(fps))
+def _scene_name(casting: Casting) -> str:
+    return path_name(*casting.take.words, casting.name)
+
+
+def _casting_facts(casting: Casting) -> dict[str, Any]:
+    return {**casting.facts(), "timeline": casting.take.timeline}
 
 
 def marker_scene(file: Path, display: Display, subject: str | None = None) -> Scene:
@@ -91,7 +96,7 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
     if not target.suffix:
         return write_folder(stimulus, target)
     WRITERS[target.suffix.lower()](stimulus, target)
-    row = _row(stimulus, stimulus.name, target, target.name)
+    row = _row(display_facts(stimulus), stimulus.moments, stimulus.name, target, target.name)
     publish(target.with_suffix(".json"), json_of(row, indent=1))
     return row
 
@@ -112,7 +117,8 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
     for suffix, writer in WRITERS.items():
         writer(stimulus, out / f"{name}{suffix}")
     outputs.write_frames(stimulus, out / name / "frames")
-    row = _row(stimulus, name, out / f"{name}.mp4", f"{name}.mp4")
+    row = _row(display_facts(stimulus), stimulus.moments, name, out / f"{name}.mp4",
+               f"{name}.mp4")
     windows = [
         Row(**content_of(row) | facts | {
             "codec": "PNG", "sample_id": f"{name}-window{facts['window']}",
@@ -123,17 +129,29 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
     return row
 
 
-def write_display_clip(clip: DisplayClip, target: Path) -> Row:
-    """Write a display of a plan as ``target`` and return its manifest row, under its plain name.
+def display_task(clip: DisplayClip, store: Store) -> Task:
+    """Return the task that makes a display of a plan.
 
-    Raises RequestError where the motion does not fit the character or the dots.
+    Raises RequestError where the motion does not fit the character.
     """
-    display, casting = clip.display, clip.casting
-    angle, shared = clip.variant.angle, None if clip.of_its_own else clip.config
-    scene = cast_scene(casting, display, source_fps(display, shared))
-    stimulus = filmed(scene, display, casting.take.seed, angle, shared)
-    write_mp4(stimulus, target)
-    return _row(stimulus, clip.sample_id, target, f"clips/{clip.sample_id}.mp4", {
+    shared = None if clip.of_its_own else clip.config
+    figures = published_bodies(clip.casting, source_fps(clip.display, shared), store)
+    target = store.encoded(clip.key)
+    target.unlink(missing_ok=True)
+    return Task(DisplayJob(figures, _scene_name(clip.casting), clip.display,
+                           clip.casting.take.seed, clip.variant.angle, shared, target),
+                f"clip {clip.sample_id}")
+
+
+def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: Sequence[float]
+                ) -> Row:
+    """Return the row of a display that a worker made, as ``file``, under its plain name.
+
+    ``facts`` and ``moments`` are as from ``read_facts``.
+    """
+    angle = clip.variant.angle
+    said = _casting_facts(clip.casting) | facts
+    return _row(said, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
         "render_config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
@@ -141,21 +159,21 @@ def write_display_clip(clip: DisplayClip, target: Path) -> Row:
     })
 
 
-def _row(stimulus: Stimulus, sample_id: str, file: Path, file_name: str,
-         planned: dict[str, Any] | None = None) -> Row:
-    shown = _timeline(stimulus)
-    facts = {name: value for name, value in display_facts(stimulus).items() if name != "timeline"}
+def _row(said: dict[str, Any], moments: NDArray[np.float64], sample_id: str, file: Path,
+         file_name: str, planned: dict[str, Any] | None = None) -> Row:
+    """Return a row from what is ``said`` of a display that shows these ``moments`` (F,)."""
+    facts = {name: value for name, value in said.items() if name != "timeline"}
+    shown = _timeline(said.get("timeline"), moments, facts["fps"])
     return Row(**facts | ({"timeline": shown} if shown else {}) | (planned or {}) | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
 
 
-def _timeline(stimulus: Stimulus) -> list[Interval] | None:
+def _timeline(said: list[Interval] | None, shown: NDArray[np.float64], fps: float
+              ) -> list[Interval] | None:
     """Return what happens in a display; None where it does not go on as the motion does."""
-    said: list[Interval] | None = stimulus.scene.facts.get("timeline")
-    shown = stimulus.moments
     if said is None or len(shown) < 2 or not (np.diff(shown) > 0).all():
         return None
-    end = len(shown) / stimulus.display.fps
+    end = len(shown) / fps
     moments = np.append(shown, 2 * shown[-1] - shown[-2])
     return cut(said, moments, np.linspace(0.0, end, len(moments)))

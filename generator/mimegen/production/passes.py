@@ -1,64 +1,47 @@
 """Ground truth of a plan's clips: what is missing of it is made, and their rows name it."""
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
 from mimegen.base.files import sweep
-from mimegen.compositing.passfiles import FACTS, PassSource, pass_facts, write_pass
+from mimegen.compositing.passfiles import pass_facts
+from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.dispatch import TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Farm, Unfit
+from mimegen.farm.executor import Farm, Heard, Unfit
 from mimegen.farm.logs import Logs
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
 from mimegen.manifest.file import add_rows, read_manifest
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
-from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
-from mimegen.plan.shots import camera_of
-from mimegen.production.finishing import finished
 from mimegen.production.journal import Journal
-from mimegen.production.passtasks import Column, geometry_file, geometry_tasks, pass_tasks
+from mimegen.production.others import looked_at_again
+from mimegen.production.passpieces import PASSES, Piece, pieces_of
+from mimegen.production.passtasks import geometry_tasks, pass_jobs
 from mimegen.production.progress import Reporter
-from mimegen.stage.camera import Camera
+from mimegen.production.sizes import Sizes
+from mimegen.production.tasks import in_parts
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
-from mimegen.stage.passes.kinds import WITH_SET, Kind
+from mimegen.stage.passes.job import GeometryJob
 from mimegen.stage.plain import NONE
-from mimegen.store.frames import frame_name
+from mimegen.store.disk import Disk
 from mimegen.store.store import Store
-
-PASSES = "passes"
-_FOLDER_DIGITS = 20
-
-
-@dataclass(eq=False)
-class _Piece:
-    """A folder of files of a pass: what it is made of, and the clips that it is of."""
-
-    source: PassSource
-    target: Path
-    key: str
-    clips: list[str] = field(default_factory=list)
-
-    @property
-    def ready(self) -> bool:
-        """Whether all that it is made of is there."""
-        source = self.source
-        return (source.geometry is None or source.geometry.exists()) and all(
-            (source.folder / frame_name(frame)).exists() for frame in set(source.shown))
 
 
 @dataclass(eq=False)
 class _Run:
     """The state of one carrying-out; ``rows`` are those of clips, by their plain names.
 
-    ``waiting`` are the folders that lack frames, ``made`` and ``failures`` are by clip and pass.
+    ``waiting`` are the folders that lack frames or geometry, by their places; ``writing`` those
+    that a worker has, by what it makes. ``postponed`` and ``others_geometry`` are being made by
+    another job. ``made`` and ``failures`` are by clip and pass.
     """
 
     wanted: WantedPasses
@@ -67,10 +50,26 @@ class _Run:
     rows: dict[str, Row]
     reporter: Reporter
     journal: Journal
-    waiting: dict[Path, _Piece] = field(default_factory=dict)
-    writing: dict[Future[dict[str, Any]], _Piece] = field(default_factory=dict)
+    logs: Logs
+    sizes: Sizes
+    further: deque[Task] = field(default_factory=deque)
+    geometry: set[str] = field(default_factory=set)
+    waiting: dict[Path, Piece] = field(default_factory=dict)
+    writing: dict[Path, Piece] = field(default_factory=dict)
+    postponed: list[Piece] = field(default_factory=list)
+    others_geometry: list[Task] = field(default_factory=list)
     made: dict[str, dict[str, PassFacts]] = field(default_factory=dict)
     failures: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def unfinished(self) -> Iterable[Piece]:
+        """All folders that are this job's to make."""
+        return (*self.waiting.values(), *self.writing.values())
+
+    def hear(self, heard: Heard) -> None:
+        """Take down what a worker says."""
+        self.logs.hear(heard)
+        self.sizes.hear(heard)
 
 
 def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm: Farm,
@@ -83,7 +82,8 @@ def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm:
     rows = {row.plain_id or row.sample_id: row for row in read_manifest(out)}
     facts = {"clips": 0, "shots": 0, "devices": farm.name, "passes": list(wanted.kinds)}
     with Journal(out, store, facts) as journal:
-        run = _Run(wanted, store, out, rows, reporter, journal)
+        run = _Run(wanted, store, out, rows, reporter, journal, Logs(out / "logs"),
+                   Sizes(farm.task_s, farm.workers))
         try:
             _carry_out(plan, run, farm)
         finally:
@@ -93,95 +93,101 @@ def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm:
     return {name: _why(said) for name, said in run.failures.items()}
 
 
-def camera_of_row(row: Row) -> Camera | None:
-    """Return the camera that a row tells of."""
-    return None if row.camera is None else camera_of({"camera": row.camera.model_dump()})
-
-
 def _carry_out(plan: Plan, run: _Run, farm: Farm) -> None:
     for kind in run.wanted.kinds:
         sweep(run.out / PASSES / kind)
-    logs = Logs(run.out / "logs")
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        events = run_tasks(_work(plan, run, pool), farm.start, Patience(farm.silence_s), logs.hear)
-        with closing(events):
-            for event in events:
-                _handle(event, run, pool)
-                _collect(run)
-            while run.writing:
-                _collect(run, wait=True)
+    disk = Disk(run.journal.registration.store_is_there, run.reporter.say)
+    events = run_tasks(_work(plan, run), farm.start_cold or farm.start, Patience(farm.silence_s),
+                       run.hear, run.further, disk)
+    with closing(events):
+        for event in events:
+            _handle(event, run)
     for piece in list(run.waiting.values()):
         _fail(run, piece, "its frames were not made")
 
 
-def _work(plan: Plan, run: _Run, pool: ThreadPoolExecutor) -> Iterator[Task]:
-    """Draw castings from the plan as workers come free, and yield what is to be done of them."""
-    geometry: set[str] = set()
+def _work(plan: Plan, run: _Run) -> Iterator[Task | None]:
+    """Draw castings from the plan as workers come free, and yield what is to be done of them.
+
+    What another job is making is looked at again in the end: then it is there, or left to us.
+    """
     for part in plan.castings():
-        clips = [(clip, camera) for clip in part.clips if clip.sample_id in run.rows
-                 and (camera := camera_of_row(run.rows[clip.sample_id])) is not None]
-        pieces = [piece for clip, camera in clips for piece in _lacking(clip, camera, run)]
-        try:
-            yield from geometry_tasks(clips, run.wanted, run.store, geometry)
-            tasks = list(pass_tasks(part.casting, _columns(clips, pieces, run), run.store,
-                                    run.wanted))
-            run.reporter.expect_more(sum(int(task.job.missing.sum()) for task in tasks
-                                         if isinstance(task.job, ShotJob)))
-            yield from tasks
-        except DiskFullError:
-            raise
-        except RequestError as problem:
-            for piece in pieces:
-                _fail(run, piece, str(problem))
-        _write_ready(run, pieces, pool)
+        found: dict[Path, Piece] = {}
+        for clip in part.clips:
+            if clip.sample_id in run.rows:
+                for piece in pieces_of(clip, run.rows[clip.sample_id], run.wanted, run.store,
+                                       run.out):
+                    found.setdefault(piece.target, piece).clips |= piece.clips
+        yield from _begin(list(found.values()), run)
+    yield from looked_at_again(lambda: bool(run.postponed or run.others_geometry),
+                               partial(_look_again, run))
 
 
-def _lacking(clip: Clip, camera: Camera, run: _Run) -> Iterator[_Piece]:
-    """Yield the folders that a clip lacks and no other clip has asked for; take in the others."""
-    for kind in run.wanted.kinds:
-        made = _piece(clip, kind, camera, run)
-        target = made.target
-        known = run.waiting.get(target)
-        piece = known or made
-        piece.clips.append(clip.sample_id)
-        if (target / FACTS).is_file():
-            _take_in(run, piece, pass_facts(target))
-        elif known is None:
-            run.waiting[target] = piece
-            yield piece
+def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
+    """Yield what is to be done of folders of one casting; postpone what another job is making."""
+    lacking = [piece for piece in pieces if not _taken_in(run, piece)]
+    claimed = run.journal.registration.claim({piece.key for piece in lacking})
+    run.postponed += [piece for piece in lacking if piece.key not in claimed]
+    # Before it gave up its claim, another job may have made them.
+    mine = [piece for piece in lacking if piece.key in claimed and not _taken_in(run, piece)]
+    run.waiting |= {piece.target: piece for piece in mine}
+    for folder in {piece.source.folder for piece in mine}:
+        sweep(folder)
+    for key in claimed:
+        _release(run, key)
+    try:
+        yield from _not_others(geometry_tasks(
+            [(piece.clip, piece.column.camera) for piece in mine if piece.source.geometry],
+            run.wanted, run.store, run.geometry), run)
+        yield from _frames(mine, run)
+    except DiskFullError:
+        raise
+    except RequestError as problem:
+        for piece in mine:
+            _fail(run, piece, str(problem))
+    yield from _writing(run, mine)
 
 
-def _piece(clip: Clip, kind: Kind, camera: Camera, run: _Run) -> _Piece:
-    wanted, key = run.wanted, run.wanted.key(clip.shot, kind)
-    shows = clip.showing(_frames(clip, run))
-    shown = tuple(shows.frames.tolist())
-    geometry = wanted.geometry_key(clip, camera) if kind in WITH_SET else None
-    files = wanted.files_key(clip, kind, camera, shown, shows.shadow)
-    return _Piece(
-        PassSource(kind, run.store.pass_folder(key), shown, camera, clip.shot.config.fps,
-                   wanted.engine, shows.shadow,
-                   None if geometry is None else geometry_file(run.store, geometry),
-                   wanted.flow_files),
-        run.out / PASSES / kind / files[:_FOLDER_DIGITS], key)
+def _frames(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
+    """Yield what makes the frames that folders of one casting lack."""
+    columns = list({piece.key: piece.column for piece in pieces}.values())
+    if not columns:
+        return
+    jobs = pass_jobs(columns[0].shot.casting, columns, run.store, run.wanted)
+    missing = sum(int(job.missing.sum()) for job, _ in jobs)
+    run.sizes.left += missing
+    run.reporter.expect_more(missing)
+    for job, title in jobs:
+        yield from in_parts(job, title, run.sizes.pictures)
 
 
-def _frames(clip: Clip, run: _Run) -> int:
-    """Return how many frames a clip's shot has; the clip itself may show fewer."""
-    facts = run.store.shot_facts(clip.shot.key)
-    return int(facts["frames"]) if facts else run.rows[clip.sample_id].frames
+def _not_others(tasks: Iterable[Task], run: _Run) -> Iterator[Task]:
+    """Yield tasks of geometry but for what another job is making."""
+    for task in tasks:
+        assert isinstance(task.job, GeometryJob), "it is looked at a set"
+        if run.journal.registration.claim([task.job.target.parent.name]):
+            yield task
+        else:
+            run.others_geometry.append(task)
 
 
-def _columns(clips: Sequence[tuple[Clip, Camera]], pieces: Iterable[_Piece], run: _Run
-             ) -> list[Column]:
-    """Return the passes of shots that folders are made of, each once."""
-    wanted = {piece.key for piece in pieces}
-    columns = {run.wanted.key(clip.shot, kind): Column(
-        clip.shot, kind, camera, _frames(clip, run))
-        for clip, camera in clips for kind in run.wanted.kinds}
-    return [column for key, column in columns.items() if key in wanted]
+def _look_again(run: _Run) -> Iterator[Task]:
+    """Yield what has become free of what another job was making; take in what it has made."""
+    by_casting = defaultdict(list)
+    for piece in run.postponed:
+        by_casting[piece.column.shot.casting].append(piece)
+    run.postponed = []
+    for pieces in by_casting.values():
+        yield from _begin(pieces, run)
+    geometry, run.others_geometry = run.others_geometry, []
+    for task in geometry:
+        if task.remaining() is None:
+            yield from _writing(run, _of_task(run, task))
+        else:
+            yield from _not_others([task], run)
 
 
-def _handle(event: object, run: _Run, pool: ThreadPoolExecutor) -> None:
+def _handle(event: object, run: _Run) -> None:
     match event:
         case Ready(device, _, program):
             if device != NONE:
@@ -196,54 +202,82 @@ def _handle(event: object, run: _Run, pool: ThreadPoolExecutor) -> None:
             run.reporter.frame()
         case TaskDone():
             run.journal.task_over(event.task.title)
-            _write_ready(run, _pieces_of(run, event.task), pool)
+            _done(run, event.task)
         case TaskFailed():
             run.journal.task_over(event.task.title, event.why)
-            for piece in _pieces_of(run, event.task):
+            for piece in _of_task(run, event.task):
                 _fail(run, piece, event.why)
+            _release_geometry(run, event.task)
 
 
-def _pieces_of(run: _Run, task: Task) -> list[_Piece]:
-    """Return the waiting folders that a task has to do with."""
+def _done(run: _Run, task: Task) -> None:
+    if isinstance(task.job, PassFilesJob):
+        _settle(run, run.writing.pop(task.job.target))
+    else:
+        _release_geometry(run, task)
+        run.further += _writing(run, _of_task(run, task))
+
+
+def _of_task(run: _Run, task: Task) -> list[Piece]:
+    """Return the unfinished folders that a task has to do with."""
     job = task.job
     made = set(job.folders) if isinstance(job, ShotJob) else {job.target}
-    return [piece for piece in run.waiting.values()
-            if piece.source.geometry in made or piece.source.folder in made]
+    return [piece for piece in run.unfinished
+            if {piece.made, piece.source.geometry, piece.source.folder} & made]
 
 
-def _write_ready(run: _Run, pieces: Iterable[_Piece], pool: ThreadPoolExecutor) -> None:
+def _release_geometry(run: _Run, task: Task) -> None:
+    if isinstance(task.job, GeometryJob):
+        run.journal.registration.release(task.job.target.parent.name)
+
+
+def _writing(run: _Run, pieces: Iterable[Piece]) -> Iterator[Task]:
+    """Yield what writes those of the folders that have all their frames and their geometry."""
     for piece in pieces:
         if piece.target in run.waiting and piece.ready:
             del run.waiting[piece.target]
-            run.writing[pool.submit(write_pass, piece.source, piece.target)] = piece
+            run.writing[piece.made] = piece
+            yield piece.task()
 
 
-def _collect(run: _Run, wait: bool = False) -> None:
-    """Take in the folders that are written; with ``wait``, at least one."""
-    for piece, future in finished(run.writing, wait):
-        try:
-            _take_in(run, piece, future.result())
-        except (RequestError, OSError, ValueError) as problem:
-            if means_full_disk(problem):
-                raise DiskFullError(f"no space left on the disk while writing {piece.target}; free"
-                                    " some and run again") from problem
-            _fail(run, piece, str(problem))
+def _settle(run: _Run, piece: Piece) -> None:
+    """Take in a folder that a worker has written."""
+    try:
+        piece.bring()
+        _take_in(run, piece)
+    except (RequestError, OSError, ValueError) as problem:
+        if means_full_disk(problem):
+            raise DiskFullError(f"no space left on the disk while writing {piece.target}; free"
+                                " some and run again") from problem
+        _fail(run, piece, str(problem))
+    _release(run, piece.key)
 
 
-def _take_in(run: _Run, piece: _Piece, facts: dict[str, Any]) -> None:
-    geometry = piece.source.geometry
-    told = PassFacts(
-        folder=piece.target.relative_to(run.out).as_posix(), key=piece.key,
-        geometry_key=None if geometry is None else geometry.parent.name,
-        engine=facts["engine"], files=facts["files"], sha256=facts["sha256"])
+def _taken_in(run: _Run, piece: Piece) -> bool:
+    """Whether a folder is there; then it is taken in."""
+    if piece.is_there:
+        _take_in(run, piece)
+    return piece.is_there
+
+
+def _take_in(run: _Run, piece: Piece) -> None:
+    told = piece.told(run.out, pass_facts(piece.target))
     for name in piece.clips:
         run.made.setdefault(name, {})[piece.source.kind] = told
 
 
-def _fail(run: _Run, piece: _Piece, why: str) -> None:
+def _fail(run: _Run, piece: Piece, why: str) -> None:
     run.waiting.pop(piece.target, None)
+    run.writing.pop(piece.made, None)
     for name in piece.clips:
         run.failures.setdefault(name, {})[piece.source.kind] = why
+    _release(run, piece.key)
+
+
+def _release(run: _Run, key: str) -> None:
+    """Let others have a shot's pass, once nothing more is done with it here."""
+    if all(piece.key != key for piece in run.unfinished):
+        run.journal.registration.release(key)
 
 
 def _why(said: dict[str, str]) -> str:

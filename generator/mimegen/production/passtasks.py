@@ -14,14 +14,31 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import Shot, camera_of
+from mimegen.production.sizes import FIRST_PICTURES
+from mimegen.production.tasks import in_parts
 from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
 from mimegen.stage.passes.job import GeometryJob, PassJob
-from mimegen.stage.passes.kinds import KEYPOINTS, WITH_SET, Kind
+from mimegen.stage.passes.kinds import (
+    DEPTH,
+    FLOW,
+    KEYPOINTS,
+    MASK,
+    NORMALS,
+    PARTS,
+    WITH_SET,
+    Kind,
+)
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import is_whole
 from mimegen.store.store import Store
 
-FRAMES_PER_TASK = 24
+# In the store, as files, and as files with a set behind; measured on drafts of basketball.
+BYTES_A_PIXEL: dict[Kind, tuple[float, float, float]] = {
+    DEPTH: (0.12, 0.18, 1.2), MASK: (0.024, 0.012, 0.012), NORMALS: (0.21, 0.22, 0.47),
+    FLOW: (0.53, 0.7, 0.7), PARTS: (0.012, 0.027, 0.027)}
+# Of one person in a frame, in the store and as files.
+KEYPOINT_BYTES = 12_000.0
 
 
 @dataclass(frozen=True)
@@ -34,9 +51,9 @@ class Column:
     frames: int
 
 
-def pass_tasks(casting: Casting, columns: Sequence[Column], store: Store, wanted: WantedPasses
-               ) -> Iterator[Task]:
-    """Yield what makes the frames that are missing of passes of a casting's shots.
+def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted: WantedPasses
+              ) -> list[tuple[PassJob, str]]:
+    """Return what makes the frames that are missing of passes of a casting's shots, with titles.
 
     Raises RequestError where the casting cannot be performed.
     """
@@ -44,7 +61,7 @@ def pass_tasks(casting: Casting, columns: Sequence[Column], store: Store, wanted
     missing = [_missing(folder, each.frames) for folder, each in zip(folders, columns, strict=True)]
     due = [number for number, column in enumerate(missing) if column.any()]
     if not due:
-        return
+        return []
     config = columns[0].shot.config
     for number in due:
         store.record_pass(folders[number].name, casting.facts() | {
@@ -53,14 +70,14 @@ def pass_tasks(casting: Casting, columns: Sequence[Column], store: Store, wanted
     figures = published_figures(casting, config.fps, store)
     # Keypoints need nobody to look, and are made where nobody can.
     points = [number for number in due if columns[number].kind == KEYPOINTS]
-    for group in (points, [number for number in due if number not in points]):
-        if group:
-            job = PassJob(
-                figures, tuple(columns[number].camera for number in group), config,
-                tuple(folders[number] for number in group),
-                np.stack([missing[number] for number in group], axis=1),
-                tuple(columns[number].kind for number in group), wanted.engine)
-            yield from _spans(job, f"passes of {casting.take.action} by {casting.name}")
+    groups = {"keypoints": points, "passes": [number for number in due if number not in points]}
+    return [(PassJob(
+        figures, tuple(columns[number].camera for number in group), config,
+        tuple(folders[number] for number in group),
+        np.stack([missing[number] for number in group], axis=1),
+        tuple(columns[number].kind for number in group), wanted.engine),
+        f"{what} of {casting.take.action} by {casting.name}")
+        for what, group in groups.items() if group]
 
 
 def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, store: Store,
@@ -73,7 +90,6 @@ def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, s
         seen.add(key)
         target = geometry_file(store, key)
         if not is_whole(target) and clip.background.set is not None:
-            target.unlink(missing_ok=True)
             store.record_pass(key, {"pass": "geometry", "engine": wanted.engine,
                                     "background_name": clip.chosen.name})
             yield Task(GeometryJob(clip.background.set, camera, clip.shot.config, target,
@@ -88,21 +104,43 @@ def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, se
     yield from geometry_tasks(clips, wanted, store, seen)
     columns = [Column(shot, kind, camera_of(facts[shot.key]), facts[shot.key]["frames"])
                for shot in part.shots for kind in wanted.kinds]
-    yield from pass_tasks(part.casting, columns, store, wanted)
+    for job, title in pass_jobs(part.casting, columns, store, wanted):
+        yield from in_parts(job, title, lambda name: FIRST_PICTURES)
 
 
-def planned_passes(plan: Plan, wanted: WantedPasses, store: Store) -> dict[str, dict[str, int]]:
-    """Return how many shots have each wanted pass, and of how many all frames are in the store."""
-    counts: dict[str, dict[str, int]] = {kind: {"shots": 0, "there": 0} for kind in wanted.kinds}
-    for shot in (shot for part in plan.castings() for shot in part.shots):
-        facts = store.shot_facts(shot.key)
-        for kind in wanted.kinds:
-            count = counts[kind]
-            count["shots"] += 1
-            folder = store.pass_folder(wanted.key(shot, kind))
-            there = sum(path.stem.isdecimal() for path in folder.glob("*.npz"))
-            count["there"] += facts is not None and there >= facts["frames"]
+def planned_passes(plan: Plan, wanted: WantedPasses, store: Store, usual: float
+                   ) -> dict[str, dict[str, float]]:
+    """Return how many shots have each wanted pass, of how many all frames are in the store, and
+    about how many gigabytes the others take there and as files.
+
+    Shots that nobody has recorded are taken to have ``usual`` frames.
+    """
+    counts: dict[str, dict[str, float]] = {
+        kind: {"shots": 0, "there": 0, "storage_gb": 0.0} for kind in wanted.kinds}
+    for part in plan.castings():
+        for shot in part.shots:
+            facts = store.shot_facts(shot.key)
+            frames = facts["frames"] if facts else usual
+            sets = [clip.background.set is not None for clip in part.clips if clip.shot == shot]
+            for kind in wanted.kinds:
+                folder = store.pass_folder(wanted.key(shot, kind))
+                there = sum(path.stem.isdecimal() for path in folder.glob("*.npz"))
+                left = max(0.0, frames - there) * _bytes_a_frame(kind, shot.config, sets)
+                count = counts[kind]
+                count["shots"] += 1
+                count["there"] += facts is not None and there >= frames
+                count["storage_gb"] = round(count["storage_gb"] + left / 1e9, 6)
     return counts
+
+
+def _bytes_a_frame(kind: Kind, config: RenderConfig, sets: Sequence[bool]) -> float:
+    """Return what a frame of a pass takes, in the store and as files of clips, by their sets."""
+    if kind == KEYPOINTS:
+        return KEYPOINT_BYTES
+    kept, alone, with_set = BYTES_A_PIXEL[kind]
+    # Clips without a set share their files; all do where the set is not seen.
+    files = alone if kind not in WITH_SET else with_set * sum(sets) + alone * (not all(sets))
+    return config.width * config.height * (kept + files)
 
 
 def geometry_file(store: Store, key: str) -> Path:
@@ -112,19 +150,4 @@ def geometry_file(store: Store, key: str) -> Path:
 
 def _missing(folder: Path, frames: int) -> NDArray[np.bool_]:
     """Say (F,) which frames of a pass are absent or damaged; damaged ones are removed."""
-    missing = np.ones(frames, dtype=np.bool_)
-    for frame in range(frames):
-        path = folder / frame_name(frame)
-        missing[frame] = not is_whole(path)
-        if missing[frame]:
-            path.unlink(missing_ok=True)
-    return missing
-
-
-def _spans(job: PassJob, title: str) -> Iterator[Task]:
-    for first in range(0, len(job.missing), FRAMES_PER_TASK):
-        part = np.zeros_like(job.missing)
-        part[first:first + FRAMES_PER_TASK] = job.missing[first:first + FRAMES_PER_TASK]
-        if part.any():
-            last = min(first + FRAMES_PER_TASK, len(part)) - 1
-            yield Task(job.only(part), f"{title}, frames {first}-{last}")
+    return np.array([not is_whole(folder / frame_name(frame)) for frame in range(frames)])

@@ -9,6 +9,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.locks import locked
 from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
+from mimegen.production.passpieces import stray_passes
+from mimegen.production.status import is_written_to
 from mimegen.store.contents import Piece, pieces
 from mimegen.store.store import RUNNING, Store
 from mimegen.store.users import running_jobs
@@ -52,21 +54,24 @@ def unnamed(store: Store, outs: Sequence[Path]) -> list[Piece]:
     """Return the pieces that no row of these folders' manifests names.
 
     Performances are only needed while frames are made, and are named by none. Stills are named by
-    ``still_key``; while a named clip's row does not say it, all stills count as named. Raises
-    RequestError where a folder has no manifest, or a damaged one.
+    ``still_key``; while a named clip's row does not say it, all stills count as named. Files of
+    ground truth in these folders count too. Raises RequestError where a folder has no manifest, or
+    a damaged one.
     """
     named: set[str] = set()
+    stray: list[Piece] = []
     all_stills = False
     for out in outs:
         if not (out / MANIFEST).is_file():
             raise RequestError(f"{out}: has no {MANIFEST}; name folders that render wrote to")
+        stray += [Piece("pass files", folder) for folder in stray_passes(out, rows_of(out))]
         for row in rows_of(out):
             keys = (row.shot_key, row.clip_key, row.still_key, row.character_key,
                     row.partner_character_key)
             named.update(key for key in (*keys, *_pass_keys(row)) if key is not None)
             all_stills |= row.shot_key is not None and "still_key" not in row.model_fields_set
     kinds = (*_PER_ROW, *_PASSING, *(() if all_stills else ("stills",)))
-    return [piece for piece in pieces(store, kinds) if piece.key not in named]
+    return [*(piece for piece in pieces(store, kinds) if piece.key not in named), *stray]
 
 
 def _pass_keys(row: Row) -> Iterator[str | None]:
@@ -76,9 +81,10 @@ def _pass_keys(row: Row) -> Iterator[str | None]:
 
 
 def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:
-    """Remove what ``unnamed`` returns, and return it.
+    """Remove what ``unnamed`` returns and what killed processes left; return the former.
 
-    No job can begin meanwhile. Raises RequestError as ``unnamed``, and while a job uses the store.
+    No job can begin meanwhile. Raises RequestError as ``unnamed``, and while a job uses the store
+    or writes to one of the folders.
     """
     with locked(store.root / RUNNING):
         jobs = running_jobs(store)
@@ -87,7 +93,12 @@ def prune(store: Store, outs: Sequence[Path]) -> list[Piece]:
                              for job in jobs)
             raise RequestError(f"{store.root}: is in use ({said}); nothing was removed, prune it"
                                " when they have ended (--dry-run works at any time)")
+        for out in outs:
+            if is_written_to(out):
+                raise RequestError(f"{out}: a job writes there; nothing was removed, prune it when"
+                                   " it has ended (--dry-run works at any time)")
         found = unnamed(store, outs)
         for piece in found:
             piece.remove()
+        store.sweep_all()
     return found

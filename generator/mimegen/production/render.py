@@ -1,11 +1,10 @@
 """The main job: carry out a plan, clip by clip as their shots are done."""
 
 import shutil
-import time
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from mimegen.base.errors import DiskFullError, RequestError
@@ -19,13 +18,14 @@ from mimegen.manifest.file import add_rows
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.clips import finished_row, show
+from mimegen.production.clips import finished_row
 from mimegen.production.journal import Journal
+from mimegen.production.others import looked_at_again
 from mimegen.production.progress import Reporter
 from mimegen.production.run import (
     Run,
+    begin_displays,
     clips_of_task,
-    collect,
     compose_ready,
     handle,
     note_failure,
@@ -37,8 +37,6 @@ from mimegen.store.disk import Disk
 from mimegen.store.store import Store
 
 BYTES_PER_PIXEL = 0.35  # of a stored frame and its share of the clips, as measured
-# How often to look whether another job is done with what this one waits for.
-LOOK_EVERY_S = 1.0
 
 
 def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
@@ -106,43 +104,31 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
 
 def _carry_out(plan: Plan, run: Run) -> None:
     disk = Disk(run.journal.registration.store_is_there, run.reporter.say)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        events: Generator[Event | Notice | None, None, None] = run_tasks(
-            _work(plan, run, pool), run.farm.start, Patience(run.farm.silence_s), run.hear,
-            run.further, disk)
-        with closing(events):
-            try:
-                for event in events:
-                    handle(event, run)
-                    collect(run)
-                while run.composing:
-                    collect(run, wait=True)
-            except BaseException:
-                for future in run.composing:
-                    future.cancel()
-                raise
+    # Nothing but displays needs no engine.
+    start = run.farm.start if plan.clips else run.farm.start_cold or run.farm.start
+    events: Generator[Event | Notice | None, None, None] = run_tasks(
+        _work(plan, run), start, Patience(run.farm.silence_s), run.hear, run.further, disk)
+    with closing(events):
+        for event in events:
+            handle(event, run)
     for clips in run.waiting.values():
         for clip in clips:
             note_failure(run, clip, "its frames were not made")
 
 
-def _work(plan: Plan, run: Run, pool: ThreadPoolExecutor) -> Iterator[Work | None]:
+def _work(plan: Plan, run: Run) -> Iterator[Work | None]:
     """Draw castings from the plan as workers come free, and yield what is to be done of them.
 
     What another job is making is looked at again in the end: then it is there, or left to us.
     """
     for part in plan.castings():
         run.shots_left -= len(part.shots)
-        yield from _begin(_without_finished(part, run), run, pool)
-    looked_at = time.monotonic()
-    while run.postponed or run.others_stills:
-        yield None
-        if time.monotonic() - looked_at > LOOK_EVERY_S:
-            yield from _look_again(run, pool)
-            looked_at = time.monotonic()
+        yield from _begin(_without_finished(part, run), run)
+    yield from looked_at_again(lambda: bool(run.postponed or run.others_stills),
+                               partial(_look_again, run))
 
 
-def _begin(part: CastingPlan, run: Run, pool: ThreadPoolExecutor) -> Iterator[Work]:
+def _begin(part: CastingPlan, run: Run) -> Iterator[Work]:
     """Yield what is to be done of a casting's clips; postpone what another job is making."""
     claimed = run.journal.registration.claim(_claims_of(part))
     mine, theirs = _divided(part, claimed)
@@ -150,8 +136,6 @@ def _begin(part: CastingPlan, run: Run, pool: ThreadPoolExecutor) -> Iterator[Wo
     mine = _without_finished(mine, run)
     for key in claimed.difference(_claims_of(mine), run.open):
         run.journal.registration.release(key)
-    for display in mine.displays:
-        run.composing[pool.submit(show, display, run.store, run.folder)] = display
     if theirs.clips or theirs.displays:
         run.postponed.append(theirs)
     if mine.clips:
@@ -159,6 +143,7 @@ def _begin(part: CastingPlan, run: Run, pool: ThreadPoolExecutor) -> Iterator[Wo
             run.waiting.setdefault(clip.shot.key, []).append(clip)
             run.open[clip.shot.key] = run.open.get(clip.shot.key, 0) + 1
         yield from _not_others(casting_tasks(mine, run.store, run.stills, run.sizes.pictures), run)
+    yield from begin_displays(run, mine)
 
 
 def _claims_of(part: CastingPlan) -> list[str]:
@@ -185,11 +170,11 @@ def _not_others(tasks: Iterable[Work], run: Run) -> Iterator[Work]:
             yield work
 
 
-def _look_again(run: Run, pool: ThreadPoolExecutor) -> Iterator[Work]:
+def _look_again(run: Run) -> Iterator[Work]:
     """Yield what has become free of what another job was making; take in what it has made."""
     postponed, run.postponed = run.postponed, []
     for part in postponed:
-        yield from _begin(_without_finished(part, run), run, pool)
+        yield from _begin(_without_finished(part, run), run)
     stills, run.others_stills = run.others_stills, []
     for task in stills:
         if task.remaining() is None:

@@ -2,8 +2,7 @@
 
 import socket
 from collections import deque
-from collections.abc import Iterable
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,16 @@ from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
+from mimegen.pointlight.displayjob import DisplayJob
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.clips import clip_task, settled, still_of
-from mimegen.production.finishing import finished
+from mimegen.production.clips import clip_task, settled, settled_display, still_of
+from mimegen.production.displays import display_task
 from mimegen.production.journal import Journal
 from mimegen.production.paces import Lesson, known_pace
 from mimegen.production.progress import Reporter
 from mimegen.production.sizes import Sizes
 from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
-from mimegen.stage.jobs import FrameDone, Ready
+from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.plain import NONE
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name
@@ -65,9 +65,8 @@ class Run:
     further: deque[Task] = field(default_factory=deque)
     waiting: dict[str, list[Clip]] = field(default_factory=dict)
     by_still: dict[Path, dict[str, Clip]] = field(default_factory=dict)
-    encoding: dict[Path, Clip] = field(default_factory=dict)
+    encoding: dict[Path, Clip | DisplayClip] = field(default_factory=dict)
     open: dict[str, int] = field(default_factory=dict)
-    composing: dict[Future[Row], DisplayClip] = field(default_factory=dict)
     postponed: list[CastingPlan] = field(default_factory=list)
     others_stills: list[Task] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
@@ -157,12 +156,12 @@ def clips_of_task(run: Run, task: Task) -> list[Clip]:
     """Return the waiting clips that a task of frames or of a still has to do with."""
     if isinstance(task.job, SetJob):
         return list(run.by_still.get(task.job.target, {}).values())
-    assert not isinstance(task.job, ClipJob), "a clip that is being made does not wait"
+    assert isinstance(task.job, ShotJob), "a clip that is being made does not wait"
     return _clips_of_shots(run, dict.fromkeys(folder.name for folder in task.job.folders))
 
 
 def _done(run: Run, task: Task, seconds: float | None) -> None:
-    if isinstance(task.job, ClipJob):
+    if isinstance(task.job, ClipJob | DisplayJob):
         _settle(run, run.encoding.pop(task.job.target), seconds)
         return
     if isinstance(task.job, SetJob):
@@ -170,32 +169,34 @@ def _done(run: Run, task: Task, seconds: float | None) -> None:
     compose_ready(run, clips_of_task(run, task))
 
 
-def _settle(run: Run, clip: Clip, seconds: float | None) -> None:
-    """Take in a clip that a worker has encoded, in so many seconds if they were measured."""
-    shot = run.shots[clip.shot.key]
+def _settle(run: Run, clip: Clip | DisplayClip, seconds: float | None) -> None:
+    """Take in a clip that a worker has made, in so many seconds if they were measured."""
     try:
-        row = settled(clip, shot.facts, run.store, run.folder)
-    except (RequestError, OSError) as problem:
+        if isinstance(clip, Clip):
+            row = settled(clip, run.shots[clip.shot.key].facts, run.store, run.folder)
+        else:
+            row = settled_display(clip, run.store, run.folder)
+    except (RequestError, OSError, ValueError) as problem:
         _raise_full_disk(problem, clip)
         note_failure(run, clip, str(problem))
     else:
         _note_success(run, clip, row)
-        if seconds is not None:
+        if seconds is not None and isinstance(clip, Clip):
             size = run.folder.target(clip.sample_id).stat().st_size
-            shot.lesson.encoded.add(row.frames, seconds, size)
+            run.shots[clip.shot.key].lesson.encoded.add(row.frames, seconds, size)
     _close(run, clip)
 
 
 def _failed(run: Run, event: TaskFailed) -> None:
     """Fail the clips of a task, or mend what they failed of."""
     job, why = event.task.job, _whole_reason(run, event)
-    if not isinstance(job, ClipJob):
+    if not isinstance(job, ClipJob | DisplayJob):
         if isinstance(job, SetJob):
             run.journal.registration.release(job.target.stem)
         _fail(run, clips_of_task(run, event.task), why)
         return
     clip = run.encoding.pop(job.target)
-    if not _mend(run, clip):
+    if isinstance(clip, DisplayClip) or not _mend(run, clip):
         note_failure(run, clip, why)
         _close(run, clip)
 
@@ -254,13 +255,31 @@ def _no_longer_waiting(run: Run, clip: Clip) -> None:
         run.by_still[still].pop(clip.key, None)
 
 
-def _close(run: Run, clip: Clip) -> None:
+def _close(run: Run, clip: Clip | DisplayClip) -> None:
     """Note that nothing more is done for a clip; with its shot's last, others may have the shot."""
+    if isinstance(clip, DisplayClip):
+        run.journal.registration.release(clip.key)
+        return
     key = clip.shot.key
     run.open[key] -= 1
     if not run.open[key]:
         del run.open[key], run.shots[key]
         run.journal.registration.release(key)
+
+
+def begin_displays(run: Run, part: CastingPlan) -> Iterator[Task]:
+    """Yield the tasks that make a casting's displays; those of one that does not fit fail."""
+    for clip in part.displays:
+        try:
+            task = display_task(clip, run.store)
+        except DiskFullError:
+            raise
+        except RequestError as problem:
+            note_failure(run, clip, str(problem))
+            _close(run, clip)
+        else:
+            run.encoding[run.store.encoded(clip.key)] = clip
+            yield task
 
 
 def compose_ready(run: Run, clips: list[Clip]) -> None:
@@ -287,17 +306,6 @@ def _frames_whole(run: Run, key: str) -> bool:
     if shot.there == frames:
         run.reporter.shot()
     return bool(shot.there == frames)
-
-
-def collect(run: Run, wait: bool = False) -> None:
-    """Take in the clips of dots that are made; with ``wait``, at least one."""
-    for clip, future in finished(run.composing, wait):
-        try:
-            _note_success(run, clip, future.result())
-        except (RequestError, OSError, ValueError) as problem:
-            _raise_full_disk(problem, clip)
-            note_failure(run, clip, str(problem))
-        run.journal.registration.release(clip.key)
 
 
 def _raise_full_disk(problem: Exception, clip: Clip | DisplayClip) -> None:

@@ -79,6 +79,12 @@ def status(out: Path) -> dict[str, Any]:
     }
 
 
+def is_written_to(out: Path) -> bool:
+    """Whether a job runs that makes clips of ``out``, in whatever store."""
+    jobs = (_job(path) for path in (out / STATUS).glob("*.jsonl"))
+    return any(job.runs for job in jobs if job is not None)
+
+
 def _job(path: Path) -> JobState | None:
     """Return what a journal tells; None where it tells nothing yet. Half a line counts as none."""
     job = None

@@ -88,7 +88,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
         cameras=tuple(camera_of(fact) for fact in known), config=shots[0].config,
         folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
     )
-    yield from _spans(job, f"{casting.take.action} by {casting.name}", size)
+    yield from in_parts(job, f"{casting.take.action} by {casting.name}", size)
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],
@@ -104,7 +104,7 @@ def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, A
     return recorded
 
 
-def _spans(job: ShotJob, title: str, size: Size) -> Iterator[Task]:
+def in_parts(job: ShotJob, title: str, size: Size) -> Iterator[Task]:
     """Yield a job in parts of so many pictures each as ``size`` says, but of whole frames."""
     pictures = job.missing.sum(axis=1)
     first = 0
@@ -136,5 +136,6 @@ def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterato
             continue
         seen.add(key)
         if not store.still(key).exists() and clip.background.set is not None:
+            store.still(key).parent.mkdir(parents=True, exist_ok=True)
             yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
                        f"background {clip.chosen.name}")

@@ -16,6 +16,7 @@ from mimegen.compositing.passfiles import folder_hash
 from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
+from mimegen.production.passpieces import stray_passes
 from mimegen.store.frames import checked_frame, frame_name
 from mimegen.store.store import Store
 
@@ -73,7 +74,7 @@ def verify(out: Path, store: Store) -> Findings:
                       pool.map(partial(_shot_faults, store), shots.values()),
                       pool.map(partial(_pass_faults, out), passes.values()))
         faults += chain.from_iterable(found)
-    faults += [*_double_rows(out, rows), *_without_row(out, rows)]
+    faults += [*_double_rows(out, rows), *_without_row(out, rows), *_passes_of_nobody(out, rows)]
     return Findings(len(rows), len(shots), sum(shot[0].frames for shot in shots.values()),
                     len(passes), tuple(faults), notes)
 
@@ -186,3 +187,8 @@ def _without_row(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
     for path in sorted((out / "clips").glob("*.mp4")):
         if not path.name.startswith(".") and f"clips/{path.name}" not in known:
             yield Fault(path, "has no row in the manifest")
+
+
+def _passes_of_nobody(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
+    for folder in stray_passes(out, rows):
+        yield Fault(folder, "no row names it; mimegen store --prune removes it")

@@ -1,6 +1,7 @@
 """What a store holds, and what of it nobody needs any more."""
 
 import json
+import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -16,7 +17,7 @@ _FACTS = {"shots": "shot.json", "passes": "pass.json"}
 
 @dataclass(frozen=True)
 class Piece:
-    """A finished piece: a shot's folder, or a file."""
+    """A finished piece: a file, or a folder of them."""
 
     kind: str
     path: Path
@@ -29,12 +30,10 @@ class Piece:
     @cached_property
     def size(self) -> int:
         """Its bytes."""
-        files = self.path.iterdir() if self.path.is_dir() else (self.path,)
-        total = 0
-        for file in files:
-            with suppress(FileNotFoundError):
-                total += file.stat().st_size
-        return total
+        if not self.path.is_dir():
+            return _size(self.path)
+        return sum(_size(Path(folder, name)) for folder, _, names in os.walk(self.path)
+                   for name in names)
 
     def facts(self) -> dict[str, object]:
         """Return what is recorded of a shot, a pass or a clip; nothing of other pieces."""
@@ -46,12 +45,19 @@ class Piece:
         return facts if isinstance(facts, dict) else {}
 
     def remove(self) -> None:
-        """Remove it. What is read of a shot first goes first, so that no half counts as whole."""
-        if self.kind in _FACTS:
-            (self.path / _FACTS[self.kind]).unlink(missing_ok=True)
+        """Remove it. What is read of a folder first goes first, so that no half counts as whole."""
+        if self.path.is_dir():
+            for facts in _FACTS.values():
+                (self.path / facts).unlink(missing_ok=True)
             shutil.rmtree(self.path)
         else:
             self.path.unlink(missing_ok=True)
+
+
+def _size(file: Path) -> int:
+    with suppress(FileNotFoundError):
+        return file.stat().st_size
+    return 0
 
 
 def pieces(store: Store, kinds: Collection[str] = KINDS) -> Iterator[Piece]:

@@ -28,9 +28,12 @@ def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the file is there and its checksum fits."""
+    """Whether the file is there and its checksum fits; a damaged one is removed."""
     try:
         checked_frame(path)
-    except (FileNotFoundError, ValueError):
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        path.unlink(missing_ok=True)
         return False
     return True

@@ -10,6 +10,7 @@
     passes/ab/<key>/000000.npz    its frames
     pictures/ab/<hash>.jpg        a background's picture, for workers elsewhere
     encoded/ab/<key>.mp4          a clip on its way to the folder that it is for
+    encoded/ab/<key>/             files of a pass on their way there
     clips/ab/<key>.json           the manifest row of a finished clip
     scratch/                      workers' temporary files
 
@@ -74,6 +75,10 @@ class Store:
     def encoded(self, key: str) -> Path:
         """Return where a clip is encoded before it goes to the folder that it is for."""
         return self._place("encoded", key, ".mp4")
+
+    def encoded_folder(self, key: str) -> Path:
+        """Return where a folder of files is made before it goes to the one that it is for."""
+        return self._place("encoded", key, "")
 
     def picture(self, key: str, suffix: str) -> Path:
         """Return where a background's picture lies for workers that do not see the library."""
@@ -174,6 +179,12 @@ class Store:
         stills = self.root / "stills"
         for folder in [*(self.shot_folder(key) for key in keys), stills, *stills.glob("??")]:
             sweep(folder)
+
+    def sweep_all(self) -> None:
+        """Remove what killed writers left anywhere."""
+        for pattern in ("*", "*/??", "*/??/*"):
+            for folder in self.root.glob(pattern):
+                sweep(folder)
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

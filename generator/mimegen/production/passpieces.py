@@ -1,0 +1,114 @@
+"""Folders of ground truth: what each is made of, and whose clips show it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.compositing.passfiles import FACTS, PassSource
+from mimegen.compositing.passjob import PassFilesJob
+from mimegen.farm.task import Task
+from mimegen.manifest.parts import PassFacts
+from mimegen.manifest.row import Row
+from mimegen.plan.clips import Clip
+from mimegen.plan.passes import WantedPasses
+from mimegen.plan.shots import camera_of
+from mimegen.production.moving import move, remove
+from mimegen.production.passtasks import Column, geometry_file
+from mimegen.stage.passes.kinds import WITH_SET
+from mimegen.store.frames import frame_name
+from mimegen.store.store import Store
+
+PASSES = "passes"
+_FOLDER_DIGITS = 20
+
+
+@dataclass(eq=False)
+class Piece:
+    """A folder of files of a pass, of a ``clip`` and perhaps of others, by their plain names.
+
+    A worker makes it in the store, as ``made``; then it goes to ``target``.
+    """
+
+    clip: Clip
+    column: Column
+    source: PassSource
+    made: Path
+    target: Path
+    clips: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The key of the shot's pass, which is claimed while this is made."""
+        return self.source.folder.name
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is made and where it belongs."""
+        return (self.target / FACTS).is_file()
+
+    @property
+    def ready(self) -> bool:
+        """Whether all that it is made of is there."""
+        source = self.source
+        return (source.geometry is None or source.geometry.exists()) and all(
+            (source.folder / frame_name(frame)).exists() for frame in set(source.shown))
+
+    def task(self) -> Task:
+        """Return the task that makes it."""
+        remove(self.made)
+        return Task(PassFilesJob(self.source, self.made),
+                    f"{self.source.kind} of {next(iter(self.clips))}")
+
+    def bring(self) -> None:
+        """Bring what a worker made to where it belongs.
+
+        Raises RequestError where it is not there, DiskFullError where there is no space for it.
+        """
+        if not self.made.is_dir():
+            raise RequestError(f"{self.made}: is not there, although it was made; does every"
+                               " worker see the same store?")
+        self.target.parent.mkdir(parents=True, exist_ok=True)
+        move(self.made, self.target)
+
+    def told(self, out: Path, facts: dict[str, Any]) -> PassFacts:
+        """Return what rows of ``out`` say of it, from the facts that lie in it."""
+        geometry = self.source.geometry
+        return PassFacts(
+            folder=self.target.relative_to(out).as_posix(), key=self.key,
+            geometry_key=None if geometry is None else geometry.parent.name,
+            engine=facts["engine"], files=facts["files"], sha256=facts["sha256"])
+
+
+def pieces_of(clip: Clip, row: Row, wanted: WantedPasses, store: Store, out: Path
+              ) -> Iterator[Piece]:
+    """Yield the folders of a clip with this row; none where the row knows no camera."""
+    if row.camera is None:
+        return
+    camera = camera_of({"camera": row.camera.model_dump()})
+    facts = store.shot_facts(clip.shot.key)
+    frames = int(facts["frames"]) if facts else row.frames
+    for kind in wanted.kinds:
+        yield _piece(clip, Column(clip.shot, kind, camera, frames), wanted, store, out)
+
+
+def _piece(clip: Clip, column: Column, wanted: WantedPasses, store: Store, out: Path) -> Piece:
+    kind, camera = column.kind, column.camera
+    shows = clip.showing(column.frames)
+    shown = tuple(shows.frames.tolist())
+    geometry = wanted.geometry_key(clip, camera) if kind in WITH_SET else None
+    key = wanted.files_key(clip, kind, camera, shown, shows.shadow)
+    source = PassSource(
+        kind, store.pass_folder(wanted.key(clip.shot, kind)), shown, camera, clip.shot.config.fps,
+        wanted.engine, shows.shadow,
+        None if geometry is None else geometry_file(store, geometry), wanted.flow_files)
+    return Piece(clip, column, source, store.encoded_folder(key),
+                 out / PASSES / kind / key[:_FOLDER_DIGITS], {clip.sample_id: None})
+
+
+def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:
+    """Return the folders of ground truth in ``out`` that none of its rows names, sorted."""
+    named = {told.folder for row in rows for told in (row.passes or {}).values()}
+    return [folder for folder in sorted((out / PASSES).glob("*/*"))
+            if not folder.name.startswith(".") and folder.relative_to(out).as_posix() not in named]

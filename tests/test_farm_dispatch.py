@@ -245,7 +245,7 @@ def test_each_kind_of_work_has_its_own_patience(tmp_path: Path) -> None:
     frames = shot(tmp_path, [[1]])
     carried_out([frames, still(tmp_path / "x"), clip(tmp_path / "y")], executor, patience)
     assert patience.of(frames) == 60.0, "the time of frames, not of the whole shot"
-    assert set(patience.slowest) == {"frame of preview", "still of preview", "clip"}
+    assert set(patience.slowest) == {"frame of preview", "still of preview", "ClipJob"}
     assert patience.of(clip(tmp_path / "z")) == 10.0
     assert Patience(first_s=5.0, slowest={"clip": 0.1}).of(clip(tmp_path / "z")) == 5.0
 

@@ -197,7 +197,7 @@ def test_a_killed_driver_attaches_to_the_jobs_that_it_left(
     done = mimegen(*on_slurm(small, out))
     assert done.returncode == 0, done.stderr
     assert_equal(out, local)
-    assert jobs().keys() == before.keys()
+    assert jobs().keys() <= before.keys(), "nothing is submitted again; old ones are forgotten"
     made = frames_of(out)
     assert {path: made[path] for path in kept} == kept
 

@@ -15,6 +15,7 @@ from mimegen.cli import main
 from mimegen.evaluation.commitment import verify_all
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.misleading import is_indoors, misleading
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 from mimegen.manifest.file import add_rows
@@ -366,3 +367,37 @@ def test_dots_are_drawn_with_faults_of_the_motion_alone() -> None:
     found = drawn(60, names="display,fault,seed")
     assert {one.display for one in found} == {"video", "pointlight"}
     assert {fault_kinds()[one.fault or ""].acts_on for one in found} == {"motion"}
+
+
+def test_a_background_misleads_by_rule_where_one_asks() -> None:
+    """From another semantic group, where nothing of the same labels belongs, on like ground."""
+    own = drawn(40, fixes=("background=misaligned",))
+    assert all(one.background == library_take(CATALOGUE.action(one.action), one.take, 0).misaligned
+               for one in own)
+    found = drawn(60, fixes=("background=misaligned", "misleading=rule"))
+    assert {one.background_kind for one in found} == {"misaligned"}
+    assert found == drawn(60, fixes=("background=misaligned", "misleading=rule"))
+    for one in found:
+        allowed = misleading(CATALOGUE, one.action, one.take)
+        assert one.background in allowed
+        assert is_indoors(CATALOGUE, one.background) is True
+    assert len({one.background for one in found}) > 8
+    both = drawn(60, names="misleading", fixes=("background=misaligned",))
+    assert {one.background in ("concert_hall", "living_room", "boxing_gym", "beach", "classroom")
+            for one in both} == {True, False}
+
+
+def test_what_misleads_is_no_place_of_the_action_or_its_kind() -> None:
+    for action, entry in CATALOGUE.actions.items():
+        for take in entry.takes:
+            facts = entry.action.of_take(take)
+            names = misleading(CATALOGUE, action, take)
+            alike = {other.action.of_take(name).aligned_background
+                     for other in CATALOGUE.actions.values() for name in other.takes
+                     if other.action.semantic_group == entry.action.semantic_group
+                     or set(other.action.of_take(name).labels) & set(facts.labels)}
+            assert names and alike.isdisjoint(names), action
+            assert {is_indoors(CATALOGUE, name) for name in names} == {
+                is_indoors(CATALOGUE, str(facts.aligned_background))}
+    assert "boxing_gym" not in misleading(CATALOGUE, "fencing", "fencing")
+    assert misleading(CATALOGUE, "no_such_action", "x") == ()

@@ -14,8 +14,11 @@ from mimegen.base.yaml_file import Finite, Strict, read_yaml
 from mimegen.faults.fault import fault_kinds
 
 Value = str | float
-SEED, SET_SEED, CHARACTER = "seed", "set_seed", "character"
+SEED, SET_SEED, CHARACTER, MISLEADING = "seed", "set_seed", "character", "misleading"
 FAULT, FAULT_AMOUNT, NO_FAULT = "fault", "fault_amount", "none"
+OWN_PAIR, BY_RULE = "own", "rule"
+# Of these no other words are known than their levels.
+_CLOSED = {"style", "mirror", MISLEADING}
 
 
 # Of a seed that one writes; larger ones are no whole numbers in everybody's JSON.
@@ -157,6 +160,12 @@ class Freedom:
                                    " one of them")
         return cls(frozenset(free - fixed.keys()), fixed)
 
+    def levels_of(self, name: str) -> tuple[str, ...]:
+        """Return what an axis of words may be: all of its levels where it is drawn."""
+        axis = axes().all[name]
+        assert isinstance(axis, ChoiceAxis), "numbers and seeds have no words"
+        return axis.levels if name in self.drawn else (str(self.usual(name)),)
+
     def usual(self, name: str) -> Value | None:
         """Return what an axis is that is not drawn; None for the render config's own."""
         return self.fixed.get(name, axes().all[name].usual)
@@ -201,4 +210,4 @@ def _known_words(axis: object, name: str) -> tuple[str, ...] | None:
     """Return all that an axis may be; None where the library says it."""
     if isinstance(axis, FaultAxis):
         return *axis.levels, axis.usual
-    return axis.levels if isinstance(axis, ChoiceAxis) and name in ("style", "mirror") else None
+    return axis.levels if isinstance(axis, ChoiceAxis) and name in _CLOSED else None

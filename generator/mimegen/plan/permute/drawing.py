@@ -15,6 +15,7 @@ from mimegen.plan.permute.axes import (
     CHARACTER,
     FAULT,
     FAULT_AMOUNT,
+    MISLEADING,
     NO_FAULT,
     SEED,
     SET_SEED,
@@ -148,9 +149,10 @@ class _Item:
     def _background(self, part: Part, values: dict[str, Any]) -> dict[str, Any]:
         role = values["background"] if values["display"] == VIDEO else "blank"
         kind = role if role in OWN_ROLES else NAMED
-        name = role if role not in ("aligned", "misaligned") else getattr(part.take, role)
-        if role == "other":
-            name = part.others[self._integer("set", 0, len(part.others))]
+        name = role if role != "aligned" else str(part.take.aligned)
+        if role in ("other", "misaligned"):
+            names = part.others if role == "other" else part.misaligned[str(values[MISLEADING])]
+            name = names[self._integer("set", 0, len(names))]
         return {"background_kind": kind, "background": name,
                 "set_seed": self._set_seed(part.take.action, name)}
 

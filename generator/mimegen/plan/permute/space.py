@@ -1,6 +1,6 @@
 """The space that permutations are drawn from: of each take, the levels that each axis may have."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -11,14 +11,18 @@ from mimegen.compositing.background import read_background
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.misleading import misleading
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import can_mirror, library_take
 from mimegen.plan.permute.axes import (
+    BY_RULE,
     CHARACTER,
     FAULT,
     FAULT_AMOUNT,
+    MISLEADING,
     NO_FAULT,
+    OWN_PAIR,
     SEED,
     SET_SEED,
     Freedom,
@@ -41,11 +45,13 @@ PEOPLE_TRIED = 400
 class Part:
     """A take, the names of sets that are neither of its own, and the levels of each drawn axis.
 
+    ``misaligned`` are the names that mislead, by where they come from: its own, or by rule.
     ``grid`` is what random draws choose from, ``levels`` what designs balance.
     """
 
     take: Take
     others: tuple[str, ...]
+    misaligned: dict[str, tuple[str, ...]]
     grid: dict[str, tuple[Value, ...]]
     levels: dict[str, tuple[Value, ...]]
 
@@ -100,7 +106,16 @@ class Space:
             return len(grid)
         places = axes().seeds[SET_SEED].below if SET_SEED in self.freedom.drawn else 1
         return sum(places if name in self.varying else 1
-                   for role in grid for name in _names(part, str(role)))
+                   for role in grid for name in self._names(part, str(role)))
+
+    def _names(self, part: Part, role: str) -> tuple[str, ...]:
+        """Return the backgrounds that a role, or a name, stands for."""
+        if role == "misaligned":
+            return tuple(name for source in self.freedom.levels_of(MISLEADING)
+                         for name in part.misaligned[source])
+        if role == "other":
+            return part.others
+        return (str(part.take.aligned) if role == "aligned" else role,)
 
     @cached_property
     def varying(self) -> frozenset[str]:
@@ -161,13 +176,6 @@ def _goes_with_display(freedom: Freedom, fault: str) -> bool:
     return video or fault_kinds()[fault].acts_on == "motion"
 
 
-def _names(part: Part, role: str) -> tuple[str, ...]:
-    """Return the backgrounds that a role, or a name, stands for."""
-    if role == "other":
-        return part.others
-    return (getattr(part.take, role) if role in ("aligned", "misaligned") else role,)
-
-
 @dataclass(frozen=True)
 class _Rules:
     """Which levels a take may have, and which are far from what was seen."""
@@ -177,12 +185,16 @@ class _Rules:
     seen: Seen
 
     def part(self, take: Take) -> Part:
-        others = tuple(name for name in self._sets if name not in (take.aligned, take.misaligned)
-                       and self._is_new(take, name))
+        others = self._new(take, (name for name in self._sets
+                                  if name not in (take.aligned, take.misaligned)))
+        misaligned = {source: self._new(take, names) or names
+                      for source, names in self._misaligned(take).items()}
         self._check_fixed(take)
         drawn = {name: axis for name, axis in axes().levelled.items()
                  if name in self.freedom.drawn}
-        grid, levels = ({name: self._allowed(take, others, name, values) for name, values in (
+        names = {"other": others, "misaligned": self._new(take, (
+            name for source in self.freedom.levels_of(MISLEADING) for name in misaligned[source]))}
+        grid, levels = ({name: self._allowed(take, names, name, values) for name, values in (
             (name, getattr(axis, kind)) for name, axis in drawn.items())}
             for kind in ("grid", "levels"))
         for name, values in grid.items():
@@ -191,7 +203,7 @@ class _Rules:
                     f"{take.action}: nothing is left to draw on the axis {name} that is far from"
                     f" all {self.seen.rows} rows; fix it, as in --fix {name}=..., and it is held to"
                     " no distance")
-        return Part(take, others, grid, {name: values or grid[name][:1]
+        return Part(take, others, misaligned, grid, {name: values or grid[name][:1]
                                          for name, values in levels.items()})
 
     @cached_property
@@ -199,10 +211,18 @@ class _Rules:
         return tuple(name for name, file in self.catalogue.backgrounds.items()
                      if read_background(file).color is None)
 
-    def _allowed(self, take: Take, others: Sequence[str], name: str, values: Iterable[Value]
-                 ) -> tuple[Value, ...]:
+    def _misaligned(self, take: Take) -> dict[str, tuple[str, ...]]:
+        """Return the backgrounds that mislead, by where they come from."""
+        own = () if take.misaligned is None else (take.misaligned,)
+        return {OWN_PAIR: own, BY_RULE: misleading(self.catalogue, take.action, take.name)}
+
+    def _new(self, take: Take, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if self._is_new(take, name))
+
+    def _allowed(self, take: Take, names: Mapping[str, Sequence[str]], name: str,
+                 values: Iterable[Value]) -> tuple[Value, ...]:
         return tuple(value for value in values if self._can(take, name, value)
-                     and self._is_far(take, others, name, value))
+                     and self._is_far(take, names, name, value))
 
     def _can(self, take: Take, name: str, value: Value) -> bool:
         """Whether a take can be so."""
@@ -210,18 +230,26 @@ class _Rules:
             return can_mirror(take)
         if name == "style":
             return value == OWN_STYLE or isinstance(take, ScoreTake)
-        if name == "background" and value in ("aligned", "misaligned"):
-            return getattr(take, str(value)) is not None
+        if name == MISLEADING and value == BY_RULE:
+            return bool(misleading(self.catalogue, take.action, take.name))
+        if name == "background" and value == "aligned":
+            return take.aligned is not None
+        if name == "background" and value == "misaligned":
+            found = self._misaligned(take)
+            return any(found[source] for source in self.freedom.levels_of(MISLEADING))
         if name == FAULT and value != NO_FAULT:
             return _goes_with_display(self.freedom, str(value))
         return True
 
-    def _is_far(self, take: Take, others: Sequence[str], name: str, value: Value) -> bool:
+    def _is_far(self, take: Take, names: Mapping[str, Sequence[str]], name: str, value: Value
+                ) -> bool:
         if name == "azimuth":
             return self.seen.takes_azimuth(take.action, float(value))
         if name == "background":
-            return bool(others) if value == "other" else value == "blank" or (
-                self._is_new(take, str(getattr(take, str(value)))))
+            return value == "blank" or (bool(names[str(value)]) if value in names else
+                                        self._is_new(take, str(take.aligned)))
+        if name == MISLEADING:
+            return bool(self._new(take, self._misaligned(take)[str(value)]))
         return True
 
     def _is_new(self, take: Take, background: str) -> bool:

@@ -10,13 +10,16 @@ import click
 from PIL import Image
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publish
+from mimegen.base.files import publish, scratch_folder
 from mimegen.characters.character import Character
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.compositing.background import Background, Panorama, Picture, read_background
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.photos import collections
 from mimegen.library.photos.adding import Credits, add_background, place_for
+from mimegen.library.photos.collections import FreePhoto
+from mimegen.library.photos.fetching import fetched, found_photos, name_of
 from mimegen.library.photos.guess import (
     Known,
     Said,
@@ -25,6 +28,7 @@ from mimegen.library.photos.guess import (
     guess_panorama,
 )
 from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
+from mimegen.library.photos.web import Web
 from mimegen.pages.backgroundsheet import background_sheet, drawn_background_sheet
 from mimegen.pages.drawn import opengl_is_here
 from mimegen.pages.photosheet import photo_sheet
@@ -119,6 +123,61 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
     add_background(file, image, shown, told)
     click.echo(f"{file}: say --library {library} and +{told.name}@0 in a variant")
     return DONE
+
+
+@background_command.command("fetch")
+@click.option("--commons", metavar="QUERY", help="Search Wikimedia Commons.")
+@click.option("--openverse", metavar="QUERY", help="Search Openverse.")
+@click.option("--count", default=1, show_default=True, type=click.IntRange(1, 50), metavar="N",
+              help="How many photographs to add.")
+@click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR", type=_FILE,
+              help="Your own library; made where there is none.")
+@click.option("--pictures", type=_FILE, default=Path(), metavar="DIR",
+              help="Where the guesses are shown.  [default: here]")
+@click.option("--yes", is_flag=True, help="Write them without asking.")
+@exits_cleanly
+def fetch_command(commons: str | None, openverse: str | None, count: int, library: Path,
+                  pictures: Path, yes: bool) -> int:
+    """Add free photographs of a collection, with author, licence and address.
+
+    Public domain, CC0, CC BY and CC BY-SA alone. Those that are no use as a background are passed
+    over, and it says why.
+    """
+    if (commons is None) == (openverse is None):
+        raise RequestError("say either --commons QUERY or --openverse QUERY")
+    query = commons or openverse or ""
+    search = collections.commons if commons is not None else collections.openverse
+    web, added = Web(), 0
+    with scratch_folder() as folder:
+        for photo in found_photos(search, web, query):
+            added += _added(photo, web, folder, library, pictures, yes)
+            if added == count:
+                return DONE
+    if not added:
+        raise RequestError(f"{query}: no free photograph that will do was found; say it in other"
+                           " words")
+    click.echo(f"no more than {added} of {count} were found")
+    return DONE
+
+
+def _added(photo: FreePhoto, web: Web, folder: Path, library: Path, pictures: Path, yes: bool
+           ) -> bool:
+    """Add one photograph that was found, unless it will not do or is not wanted."""
+    name = name_of(photo)
+    picture = pictures / f"{name}_guess.png"
+    try:
+        file = place_for(library, name)
+        click.echo(f"{photo.title}, by {photo.author}, {photo.licence}")
+        image, shown = _shown_picture(fetched(photo, web, folder), Said(), picture)
+    except RequestError as problem:
+        click.echo(f"  passed over: {problem}")
+        return False
+    if not yes and not _confirmed(picture):
+        return False
+    add_background(file, image, shown, Credits(name, photo.licence, photo.author, photo.page,
+                                               photo.title))
+    click.echo(f"{file}: say --library {library} and +{name}@0 in a variant")
+    return True
 
 
 def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Picture]:

@@ -22,6 +22,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
+from mimegen.pages.backgroundsheet import standing as at_rest
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.stage.camera import Camera
@@ -222,7 +223,38 @@ def test_keypoint_files_agree_with_one_another(tmp_path: Path) -> None:
     assert len(whole["annotations"][0]["lefthand_kpts"]) == 63
     assert whole["annotations"][0]["lefthand_valid"] and not whole["annotations"][0]["face_valid"]
     assert len(pose["people"][0]["pose_keypoints_2d"]) == 75
+    assert not any(pose["people"][0]["face_keypoints_2d"])
+    assert any(pose["people"][0]["hand_left_keypoints_2d"])
     assert pose["people"][0]["pose_keypoints_2d"][18:20] == pytest.approx(elbow.tolist(), abs=0.01)
+
+
+@pytest.fixture(scope="module")
+def man() -> Performance:
+    """The man as he stands."""
+    return at_rest(cast_member(Catalogue.with_libraries(()), "man").build())
+
+
+def test_a_face_has_68_points_in_order(man: Performance) -> None:
+    camera = camera_of(man, angle=-48.5)
+    arrays = KeypointMaker.of(scene_of(man)).frame(0, camera)
+    names = arrays["names"].tolist()
+    face = arrays["world"][0, names.index("face_0"):names.index("face_67") + 1]
+    assert face.shape == (68, 3) and np.isfinite(face).all()
+    # Pairs of iBUG's order: the right half of the jaw, a brow, an eye, the lips; then the left.
+    left = [*range(16, 8, -1), *range(26, 21, -1), 45, 44, 43, 42, 47, 46, 54, 53, 52, 55, 56]
+    right = [*range(8), *range(17, 22), 36, 37, 38, 39, 40, 41, 48, 49, 50, 59, 58]
+    np.testing.assert_allclose(face[left] * [-1, 1, 1], face[right], atol=1e-4)
+    assert (face[left, 0] > 0).all() and (np.diff(face[:9, 2]) < 0).all()
+    assert face[:, 2].argmin() == 8 and face[:, 1].argmin() == 30
+    assert (np.diff(face[[27, 28, 29, 30, 33, 51, 62, 66, 57, 8], 2]) < 0).all()
+    nose = arrays["world"][0, names.index("nose")]
+    assert np.linalg.norm(face[30] - nose) < 0.012
+    assert (arrays["visibility"][0, names.index("face_17"):] == VISIBLE).all()
+
+
+def test_a_face_is_hidden_from_behind(man: Performance) -> None:
+    arrays = KeypointMaker.of(scene_of(man)).frame(0, camera_of(man, angle=131.5))
+    assert (arrays["visibility"][0, -51:] == HIDDEN_BY_SELF).all()
 
 
 def test_sets_of_points_have_their_formats_sizes() -> None:

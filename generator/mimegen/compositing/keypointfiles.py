@@ -19,6 +19,8 @@ VISIBLE = 2
 # COCO's marks: 0 not labeled, 1 labeled but hidden, 2 visible.
 WHOLEBODY = {"foot": slice(17, 23), "face": slice(23, 91), "lefthand": slice(91, 112),
              "righthand": slice(112, 133)}
+# What OpenPose calls them.
+OPENPOSE = {"face": "face", "hand_left": "lefthand", "hand_right": "righthand"}
 _BOXED = ("face", "lefthand", "righthand")
 # What OpenPose would say of how sure it is.
 SURE, HIDDEN = 1.0, 0.5
@@ -164,15 +166,13 @@ def _flat(marked: FloatArray) -> list[float]:
 def _openpose(points: Mapping[str, NDArray[Any]], camera: Camera, frame: int) -> dict[str, Any]:
     """Return a frame as OpenPose writes it; it says 0.5 of points that are hidden."""
     sets, people = point_sets(), []
-    hands = sets["wholebody133"].points
+    whole = sets["wholebody133"]
     for person in range(points["visibility"].shape[1]):
         body = _sure(_marked(points, camera, sets["openpose25"], frame, person))
-        told: dict[str, Any] = {"person_id": [person + 1], "pose_keypoints_2d": body,
-                                "face_keypoints_2d": []}
-        for side in ("left", "right"):
-            hand = sets["wholebody133"].model_copy(
-                update={"points": hands[WHOLEBODY[f"{side}hand"]]})
-            told[f"hand_{side}_keypoints_2d"] = _sure(_marked(points, camera, hand, frame, person))
+        told: dict[str, Any] = {"person_id": [person + 1], "pose_keypoints_2d": body}
+        for name, part in OPENPOSE.items():
+            chosen = whole.model_copy(update={"points": whole.points[WHOLEBODY[part]]})
+            told[f"{name}_keypoints_2d"] = _sure(_marked(points, camera, chosen, frame, person))
         people.append(told | {f"{name}_keypoints_3d": [] for name in (
             "pose", "face", "hand_left", "hand_right")})
     return {"version": 1.3, "people": people}

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.characters.character import Character
+from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.passes.parts import PARTS, vertex_parts
@@ -29,6 +29,8 @@ FACE = {
 }
 # The outermost points of a foot or shoe in these directions: forwards, to the other foot, down.
 FOOT = {"big_toe": (1.0, 0.3, 0.0), "small_toe": (0.5, -1.0, 0.0), "heel": (-1.0, 0.0, 0.3)}
+# From this weight on a vertex follows one joint alone.
+ALONE = 0.999
 _CONE_COSINE = np.cos(np.radians(20.0))
 
 
@@ -39,6 +41,12 @@ class _Landmark(Strict):
 
 class _LandmarkFile(Strict):
     landmarks: Mapping[str, _Landmark] = Field(min_length=1)
+
+
+class _FaceFile(Strict):
+    source: str
+    vertices: int
+    points: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +66,16 @@ class Landmarks:
 
 
 def landmarks_of(character: Character) -> Landmarks:
-    """Return the points of rigs/keypoints/landmarks.yaml on a character."""
+    """Return the points of rigs/keypoints/landmarks.yaml and face68.yaml on a character."""
     entries = read_yaml(data_file("rigs/keypoints/landmarks.yaml"), _LandmarkFile).landmarks
+    face = read_yaml(data_file("rigs/keypoints/face68.yaml"), _FaceFile)
     body = _Body(character, character_roles(character))
-    found = [body.point(entry) for entry in entries.values()]
+    found = [body.point(entry) for entry in entries.values()] + body.face(face)
     empty = np.zeros(4 * len(character.skeleton.names))
     rows = np.stack([empty if point is None else point.row for point in found])
+    names = (*entries, *(f"face_{number}" for number in range(len(face.points))))
     return Landmarks(
-        tuple(entries), sparse.csr_matrix(rows.astype(np.float32)),
+        names, sparse.csr_matrix(rows.astype(np.float32)),
         np.array([point is not None for point in found]),
         np.array([0.0 if point is None else point.depth_m for point in found]),
         np.stack([body.flesh_about(point) for point in found]))
@@ -104,6 +114,17 @@ class _Body:
             return self._of_face(entry.surface)
         side, _, name = entry.surface.partition("_")
         return self._of_foot(side, FOOT[name])
+
+    def face(self, face: _FaceFile) -> list[_Point | None]:
+        """Return the points of a face; None for each where the skin is not the base mesh's."""
+        head = self._end("head")
+        if head is not None:
+            for mesh in self._skins:
+                places = mesh.vertices[_only(mesh, head[0])]
+                if len(places) == face.vertices:
+                    return [_Point(place, _row(self._skeleton, head[0], place), SKIN_M)
+                            for place in places[list(face.points)]]
+        return [None] * len(face.points)
 
     def flesh_about(self, point: _Point | None) -> NDArray[np.bool_]:
         """Return which parts of the body (25,) lie about a point at rest."""
@@ -177,6 +198,11 @@ class _Body:
         place = there[(there @ [other * inwards, -forwards, -down]).argmax()]
         joint = foot[0] if toe is None or forwards < 0 else toe[0]
         return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
+
+
+def _only(mesh: Mesh, joint: int) -> NDArray[np.bool_]:
+    """Return which vertices (V,) of a mesh follow one joint alone."""
+    return np.asarray((mesh.weights * (mesh.joints == joint)).sum(axis=1) > ALONE)
 
 
 def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:

@@ -5,12 +5,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from conftest import frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
+from mimegen.commands.render import _say_if_long
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.plan import make_plan
@@ -18,6 +20,7 @@ from mimegen.plan.variants import parse_variants
 from mimegen.production.estimate import at_least_s
 from mimegen.production.planfile import PlanFile, job_template, numbers_of
 from mimegen.stage.config import read_config
+from mimegen.stage.devices import Device
 from mimegen.store.store import Store
 
 VARIANTS = "base+blank@0,base+aligned@0,pointlight@0"
@@ -138,7 +141,7 @@ def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("actions", "long"), [(["basketball"], False), (["all"], True)])
 def test_what_takes_over_ten_minutes_is_known_before_it_begins(
-    tmp_path: Path, actions: list[str], long: bool
+    tmp_path: Path, actions: list[str], long: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     catalogue = Catalogue.with_libraries(())
     names = list(catalogue.actions) if actions == ["all"] else actions
@@ -149,3 +152,8 @@ def test_what_takes_over_ten_minutes_is_known_before_it_begins(
     seconds = at_least_s(plan, config, "cpu", Store(tmp_path), 2, 600.0)
     assert seconds is not None and (seconds >= 600.0) == long
     assert at_least_s(plan, config, "cuda", Store(tmp_path), 2, 600.0) is None
+    selection: Any = SimpleNamespace(plan=plan, config=config, device=Device("cpu", 1))
+    farm: Any = SimpleNamespace(workers=2)
+    _say_if_long(selection, Store(tmp_path), farm)
+    said = capsys.readouterr().out
+    assert said.count("\n") == int(long) and ("--config draft" in said) == long

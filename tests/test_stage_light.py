@@ -76,6 +76,25 @@ def test_a_closed_room_keeps_its_light() -> None:
     assert total == pytest.approx(WATTS * (1 + ALBEDO + ALBEDO**2), rel=0.04)
 
 
+def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
+    """The panel stands 80 cm before a wall, less than places of light are apart."""
+    parts = np.array([[0.0, 0.0, 3.9, 0, 0, -1, *3 * [WATTS], 4.0]])
+    light = Light(parts, np.array([0]), lambda ways: np.zeros((len(ways), 3)), np.zeros(3),
+                  np.array([0.0, 0.0, 1.0]))
+    panel = quad((-5, 4.2, 0), (5, 4.2, 0), (5, 4.2, 4), (-5, 4.2, 4))
+    places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 1.0), (10, 10, 4))
+    eye = np.array([0.0, -4.0, 1.5])
+    open_room, leaking, mended = (
+        spread_light(voxels(walls), voxels(casting), light, places, eye=seen_from)
+        for walls, casting, seen_from in ((room(), room()[:1], None),
+                                          ([*room(), panel], [room()[0], panel], None),
+                                          ([*room(), panel], [room()[0], panel], eye)))
+    before = np.array([(10 * x + 8) * 4 + 1 for x in range(2, 8)])
+    beyond = before + 4
+    assert (leaking.visible[beyond, 0] < 0.1).all() and (mended.visible[beyond, 0] > 0.8).all()
+    np.testing.assert_allclose(mended.visible[before, 0], open_room.visible[before, 0], atol=0.05)
+
+
 def test_an_open_sky_lights_what_faces_it() -> None:
     dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64),
                  lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), np.zeros(3),

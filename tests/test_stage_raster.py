@@ -40,10 +40,12 @@ from mimegen.stage.raster.context import (
     is_sound,
     open_context,
 )
+from mimegen.stage.raster.lobes import CELLS, lobe_texture
 from mimegen.stage.raster.noise import fractal, noise, slope
 from mimegen.stage.raster.scenery import set_picture
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.raster.soup import corners_of, rounded_box
+from mimegen.stage.raster.worker import serve
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Box, Extrude, Scenery
 from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
@@ -265,6 +267,41 @@ def test_a_driver_that_dies_between_frames_costs_no_frame(context, tmp_path) -> 
         assert not [path for path in folder.iterdir() if ".part" in path.name]
 
 
+class Lost:
+    """A connection to a worker whose context is lost amid a frame."""
+
+    def __init__(self, *jobs: object) -> None:
+        self.jobs, self.told = list(jobs), []
+
+    def recv(self) -> object:
+        return self.jobs.pop(0)
+
+    def send(self, message: object) -> None:
+        self.told.append(message)
+
+
+def test_a_context_that_is_lost_amid_a_frame_ends_its_worker(
+        context, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played, config = performance(), draft()
+    files = FigureFiles(tmp_path / "character.npz", tmp_path / "performance.npz")
+    publish_figure(played, files)
+    job = ShotJob((files,), (frame_camera([played], config, 0.0),), config, (tmp_path / "shot",),
+                  np.ones((played.motion.frames, 1), np.bool_))
+
+    def lost(*_: object, **__: object) -> None:
+        raise moderngl.Error("the context was lost")
+
+    monkeypatch.setattr(moderngl.Context, "copy_framebuffer", lost)
+    monkeypatch.setattr(moderngl.Context, "renderbuffer", lost)
+    connection = Lost(job, job)
+    serve(connection, 1)  # type: ignore[arg-type]
+    ready, failed = connection.told
+    assert isinstance(ready, Ready) and isinstance(failed, JobFailed)
+    assert "frame 0 from camera 0" in failed.message and "\n" not in failed.message
+    assert len(connection.jobs) == 1, "another process does the next"
+    assert not list((tmp_path / "shot").iterdir())
+
+
 def test_what_opengl_refuses_leaves_nothing_and_others_are_drawn(context, tmp_path) -> None:
     config = draft()
     camera = frame_camera([performance()], config, 0.0)
@@ -350,6 +387,24 @@ def test_glowing_things_keep_their_color(context) -> None:
     shown = set_of(context, [{"kind": "sphere", "radius": 1.0, "at": [0, 6, 1.5],
                               "material": "lamp"}])
     assert (shown == [0, 255, 0]).all(axis=-1).sum() > 50
+
+
+def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:
+    line = {"kind": "box", "size": [40, 0.12, 0.002], "at": [0, 5, 0], "turn": [0, 0, 6],
+            "material": "lamp"}
+    drawn, bare = (set_of(context, objects)[20:, :, 1].astype(int) for objects in ([line], []))
+    assert ((drawn - bare).max(axis=0) > 1).mean() > 0.95
+
+
+def test_lobes_are_mirrors_where_smooth_and_wide_where_rough() -> None:
+    table = np.frombuffer(lobe_texture(), np.float16).reshape(CELLS, CELLS, 4).astype(float)
+    cosines = (np.arange(CELLS) + 0.5) / CELLS
+    np.testing.assert_allclose(table[0, :, 2], cosines, atol=0.01)
+    np.testing.assert_allclose(table[0, 2:, 3], 1.0, atol=0.01)
+    fresnel = (1 - cosines) ** 5
+    np.testing.assert_allclose(table[0, 4:, 1], fresnel[4:], atol=0.02)
+    assert (np.diff(table[:, 1, 2]) > -0.01).all() and (np.diff(table[2:, 8, 3]) < 0).all()
+    assert (table[..., 0] + table[..., 1] <= 1.01).all() and np.isfinite(table).all()
 
 
 @pytest.mark.parametrize("name", ["beach", "living_room", "tennis_court"])

@@ -6,7 +6,8 @@ An efficient representation for irradiance environment maps, 2001), between whic
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,10 +83,11 @@ class Volume:
 
 
 def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
-                 within: NDArray[np.bool_] | None = None) -> Volume:
+                 within: NDArray[np.bool_] | None = None, eye: FloatArray | None = None) -> Volume:
     """Return the light in a set, all but the sun's own, at the middles of a grid's cells.
 
-    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours.
+    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours, and in the
+    end also those that an ``eye`` (3,) does not see: what it sees is lit on this side.
 
     ``whole`` is all that rays meet; ``casting`` is that without walls and ceilings, through which
     lamps and sun shine.
@@ -99,7 +101,6 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     from_sky = _gathered(sky, ways) + others
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
-    visible = fill(visible[..., None])[..., 0]
     volume = Volume(grid, fill(from_sky + single), fill(from_sky[:, :4]), visible)
     sunny = _sunlight(casting, light, found)
     shares, sides = _seen_sides(along[seen >= 0], _open_sides(whole, found)[which])
@@ -110,7 +111,9 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
                                 for axis in range(3))
         scattered, mirrored = (_gathered(light_in, ways) for light_in in (thrown, thrown + sky))
         volume = Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible)
-    return replace(volume, harmonics=volume.harmonics - fill(single))
+    shown = fill if eye is None else fill.seen(whole, eye)
+    return Volume(grid, shown(volume.harmonics - fill(single)), shown(volume.mirrored),
+                  shown(visible[..., None])[..., 0])
 
 
 def _ways() -> FloatArray:
@@ -218,14 +221,28 @@ class _Filling:
         self._open = ~(in_grid & (whole.free.ravel()[cells] == 0.0))
         if within is not None:
             self._open &= within
-        self._shape = grid.shape
-        self._near = _neighbours(self._open.reshape(*grid.shape, 1).astype(np.float32))
+        self._shape, self._places = grid.shape, places
+        self._count()
+
+    def _count(self) -> None:
+        self._near = _neighbours(self._open.reshape(*self._shape, 1).astype(np.float32))
+
+    def seen(self, whole: Voxels, eye: FloatArray) -> "_Filling":
+        """Return one that also replaces what an eye (3,) does not see, behind walls' panels."""
+        away = eye - self._places
+        far = np.linalg.norm(away, axis=1)
+        hit, _ = whole.trace(self._places, away / np.maximum(far, 1e-6)[:, None], far)
+        chosen = copy(self)
+        chosen._open = self._open & (hit < 0)
+        chosen._count()
+        return chosen
 
     def __call__(self, harmonics: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return harmonics (P, K, 3), those of places in matter replaced."""
         values = (harmonics * self._open[:, None, None]).reshape(*self._shape, -1)
         known = (_neighbours(values) / np.maximum(self._near, 1.0)).reshape(harmonics.shape)
-        return np.where(self._open[:, None, None], harmonics, known).astype(np.float32)
+        alone = self._near.reshape(-1) == 0.0
+        return np.where((self._open | alone)[:, None, None], harmonics, known).astype(np.float32)
 
 
 def _neighbours(values: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from mimegen.base.vectors import direction_from
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, uniform
+from mimegen.stage.raster.lobes import CELLS, lobe_texture
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
     lamp_values,
@@ -28,8 +29,8 @@ from mimegen.stage.raster.view import to_picture, to_sun
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import SetMaterial
 
-# Each pixel is the mean of so many, across and down.
-FINER = 2
+# Each pixel is the mean of so many, across and down, whose edges have so many samples.
+FINER, SAMPLES = 2, 4
 SHADOW_CELLS = 2048
 # How far around the performer things cast shadows.
 SHADOW_REACH_M = 24.0
@@ -61,14 +62,17 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     sun_map = _draw_sun_map(context, built.casting, lit)
     volume = set_volume(job, triangles(built.shell), triangles(built.inner))
     lit |= volume_values(volume) | lamp_values(job.scenery)
-    target = _target(context, job)
+    target = _Target(context, job)
     _draw_sky(context, job)
     size, content = light_texture(volume)
     light_map = context.texture3d(size, 4, content, dtype="f2")
     light_map.repeat_x = light_map.repeat_y = light_map.repeat_z = False
     light_map.use(1)
+    lobe_map = context.texture((CELLS, CELLS), 4, lobe_texture(), dtype="f2")
+    lobe_map.repeat_x = lobe_map.repeat_y = False
+    lobe_map.use(2)
     _draw_materials(context, job, built, lit, sun_map)
-    fine = np.frombuffer(target.read(components=4, dtype="f2"), np.float16)
+    fine = np.frombuffer(target.read(), np.float16)
     checked(context)
     height, width = job.camera.height, job.camera.width
     light = np.clip(fine.astype(np.float32), 0.0, 1.0)
@@ -113,13 +117,24 @@ def _draw_sun_map(context: moderngl.Context, casting: NDArray[np.float32],
     return sun_map
 
 
-def _target(context: moderngl.Context, job: SetJob) -> moderngl.Framebuffer:
-    size = (FINER * job.camera.width, FINER * job.camera.height)
-    target = context.framebuffer(context.renderbuffer(size, 4, dtype="f2"),
-                                 context.depth_renderbuffer(size))
-    target.use()
-    target.clear()
-    return target
+class _Target:
+    """What is drawn into: edges have samples of their own, so that thin lines do not break."""
+
+    def __init__(self, context: moderngl.Context, job: SetJob) -> None:
+        size = (FINER * job.camera.width, FINER * job.camera.height)
+        samples = min(SAMPLES, context.max_samples)
+        self._context = context
+        self._drawn = context.framebuffer(
+            context.renderbuffer(size, 4, samples=samples, dtype="f2"),
+            context.depth_renderbuffer(size, samples=samples))
+        self._mean = context.framebuffer(context.renderbuffer(size, 4, dtype="f2"))
+        self._drawn.use()
+        self._drawn.clear()
+
+    def read(self) -> bytes:
+        """Return the pixels, RGBA in half floats."""
+        self._context.copy_framebuffer(self._mean, self._drawn)
+        return bytes(self._mean.read(components=4, dtype="f2"))
 
 
 def _draw_sky(context: moderngl.Context, job: SetJob) -> None:
@@ -167,7 +182,8 @@ def _program(context: moderngl.Context, pattern: str) -> moderngl.Program:
     """Return the program that draws a pattern."""
     define = f"#version 330\n#define PATTERN {PATTERNS.index(pattern)}\n"
     program = context.program(SET_VERTEX, SET_FRAGMENT.replace("#version 330\n", define, 1))
-    uniform(program, "shadow_map").value, uniform(program, "volume").value = 0, 1
+    for unit, name in enumerate(("shadow_map", "volume", "lobes")):
+        uniform(program, name).value = unit
     return program
 
 

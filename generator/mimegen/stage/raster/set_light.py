@@ -51,7 +51,8 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
     whole = casting if not shell else voxels_of(
         [*_surfaces(scenery, inner), *_surfaces(scenery, shell)], grid)
     places = _even(low, high)
-    return spread_light(whole, casting, _light(job), places, _within(scenery, places))
+    return spread_light(whole, casting, _light(job), places, _within(scenery, places),
+                        np.array(job.camera.position))
 
 
 def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:

@@ -209,6 +209,8 @@ vec3 volume_mirrored(vec3 place, vec3 n, float first) {
 """
 
 LAMPS = """
+// From where to where in roughness mirrors change from sharp pictures to what is around.
+const vec2 ROUGH = vec2(0.3, 0.6);
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
 uniform int parts;
@@ -216,41 +218,52 @@ uniform vec3 part_at[64], part_way[64], part_power[64];
 uniform vec4 part_low[64], part_high[64];
 uniform float part_area[64];
 
-// The light of lamps that a place scatters, all of it white; each part shines from its middle.
-vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
+// The light of lamps that a place scatters, all of it white, and that a rough one mirrors by the
+// share that ``straight`` tells; each part shines from its middle.
+void lamps_light(vec3 place, vec3 before, vec3 normal, vec3 view, float roughness, vec3 straight,
+                 out vec3 scattered, out vec3 mirrored) {
     vec3 at = volume_place(before);
     vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
     vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
-    vec3 sum = vec3(0.0);
+    scattered = mirrored = vec3(0.0);
+    float rough = smoothstep(ROUGH.x, ROUGH.y, roughness);
     for (int i = 0; i < parts; i++) {
         vec3 way = part_at[i] - place;
-        float far = dot(way, way), near = inversesqrt(far);
-        float shone = max(dot(normal, way), 0.0) * max(-dot(part_way[i], way), 0.0) * near * near;
+        float far = dot(way, way);
+        way *= inversesqrt(far);
         float seen = dot(low, part_low[i]) + dot(high, part_high[i]);
-        sum += part_power[i] * (shone * seen / (far + 0.3 * part_area[i]));
+        float shone = max(-dot(part_way[i], way), 0.0) * seen / (far + 0.3 * part_area[i]);
+        scattered += part_power[i] * shone * max(dot(normal, way), 0.0);
+        if (rough > 0.0) {
+            vec3 share = straight + (1.0 - straight)
+                * pow(1.0 - max(dot(view, normalize(view + way)), 0.0), 5.0);
+            mirrored += part_power[i] * shone * share * gloss(normal, view, way, roughness);
+        }
     }
-    return sum / (PI * PI);
+    scattered /= PI * PI;
+    mirrored *= rough / PI;
 }
 
-// The lamps that a mirror shows, their edges as soft as it is rough. In Cycles' pictures of eleven
-// sets they shine less than their power says.
-const float LAMPS_SHOWN = 0.35;
-vec3 lamps_mirrored(vec3 place, vec3 to, float roughness) {
-    vec3 at = volume_place(place), sum = vec3(0.0);
+// The share of a lobe that lamps fill, times their light: by the point of each that is nearest to
+// the mirror's way (Karis, Real shading in Unreal Engine 4, 2013) and how high the lobe is there;
+// no lamp fills more than it is large.
+vec3 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec4 lobe) {
+    vec3 at = volume_place(place), back = reflect(-view, normal), sum = vec3(0.0);
+    float most = gloss(normal, view, back, roughness);
     vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
     vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
     for (int i = 0; i < lamps; i++) {
-        float against = -dot(to, lamp_way[i]);
-        float far = dot(place - lamp_at[i], lamp_way[i]) / max(against, 1e-3);
-        vec3 aside = place + far * to - lamp_at[i];
-        vec2 size = vec2(length(lamp_side[i]), length(lamp_other[i]));
-        vec2 from = abs(vec2(dot(aside, lamp_side[i]), dot(aside, lamp_other[i]))) / size;
-        float soft = 0.05 + 3.0 * roughness * roughness * far;
-        vec2 inner = clamp(0.5 + (size - from) / (2.0 * soft), 0.0, 1.0);
-        vec2 most = clamp(size / soft, 0.0, 1.0);
-        float seen = i < 4 ? low[i] : high[i - 4];
-        if (against > 1e-3 && far > 0.0)
-            sum += LAMPS_SHOWN * seen * min(inner.x, most.x) * min(inner.y, most.y) * lamp_light[i];
+        vec3 side = lamp_side[i], other = lamp_other[i], middle = lamp_at[i] - place;
+        float against = -dot(back, lamp_way[i]), before = -dot(middle, lamp_way[i]);
+        vec3 aside = back * (against > 1e-3 ? before / against : 1e3) - middle;
+        vec2 on_lamp = clamp(vec2(dot(aside, side) / dot(side, side),
+                                  dot(aside, other) / dot(other, other)), -1.0, 1.0);
+        vec3 way = normalize(middle + on_lamp.x * side + on_lamp.y * other);
+        float area = 4.0 * length(side) * length(other), far = dot(middle, middle);
+        float angle = area * max(before, 0.0) * inversesqrt(far) / (far + 0.3 * area);
+        float here = gloss(normal, view, way, roughness);
+        float filled = angle * here / (angle * max(here, most) + lobe.r + lobe.g);
+        sum += (i < 4 ? low[i] : high[i - 4]) * filled * lamp_light[i];
     }
     return sum;
 }
@@ -264,26 +277,38 @@ uniform vec3 shine;
 uniform float coat, glow, opacity, sheen, outdoors_share;
 out vec4 result;
 """ + NOISE + PATTERNS + SKY + VOLUME + LAMPS + """
-// What is mirrored from a direction: sharp where the surface is smooth, the sky itself where it is
-// open; rough ones gather from all sides, as if they scattered.
-vec3 around(vec3 place, vec3 to, float roughness) {
-    vec3 sharp = volume_mirrored(place, to, mix(1.0, 0.667, roughness))
-        + lamps_mirrored(place, to, roughness);
+// What is mirrored from around a direction, but for lamps: sharp where the surface is smooth, the
+// sky itself where it is open. Unit vectors' mean reaches as far as ``reach``.
+vec3 around(vec3 place, vec3 to, float roughness, float reach) {
     float clear = outdoors_share * (1.0 - smoothstep(0.15, 0.5, roughness)) * step(0.0, to.z);
-    sharp = mix(sharp, strength * clear_sky(to), clear);
-    vec3 all = volume_light(place, to, 0.8, 0.5) + lamps_light(place, place, to);
-    return mix(sharp, all, smoothstep(0.3, 0.6, roughness));
+    vec3 sharp = mix(volume_mirrored(place, to, reach), strength * clear_sky(to), clear);
+    // What reaches less has wider lobes, in which order 2 fades sooner.
+    float second = clamp(2.08 * (reach - 0.52), 0.0, 1.0);
+    return mix(sharp, volume_light(place, to, reach, second),
+               smoothstep(ROUGH.x, ROUGH.y, roughness));
 }
 
-vec3 mirrored(vec3 place, vec3 normal, vec3 from_sun, float roughness, vec3 straight, vec3 share) {
-    vec3 view = normalize(eye - at), back = reflect(-view, normal);
-    // The lobe's middle leans towards the normal (Lagarde and de Rousiers, Moving Frostbite, 2014).
-    float smooth_part = 1.0 - roughness;
-    float lean = smooth_part * (sqrt(smooth_part) + roughness);
+uniform sampler2D lobes;
+vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
+    return texture(lobes, vec2(max(dot(normal, view), 0.0), roughness));
+}
+
+// Few of Cycles' samples find a lamp in varnish, and its denoiser takes them for noise: in its
+// pictures of five sets lamps shine so much less there than their power says, and so much softer.
+const vec2 IN_VARNISH = vec2(0.35, 0.3);
+
+vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness, vec3 straight,
+              vec4 lobe, vec2 lamps_as) {
     float aside = 1.0 - max(dot(view, normalize(view + sun_from)), 0.0);
     vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
+    vec3 flat_part = normal * dot(normal, view) - view;
+    float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
+    vec3 all = around(place, normalize(lobe.b * normal + level * flat_part), roughness, lobe.a);
+    if (roughness < ROUGH.y)
+        all += lamps_as.x * (1.0 - smoothstep(ROUGH.x, ROUGH.y, roughness))
+            * lamps_mirrored(place, normal, view, lamps_as.y, lobe);
     return facing_sun * from_sun * gloss(normal, view, sun_from, roughness)
-        + share * around(place, normalize(mix(normal, back, lean)), roughness);
+        + (straight * lobe.r + lobe.g) * all;
 }
 
 void main() {
@@ -297,17 +322,19 @@ void main() {
     vec3 view = normalize(eye - at), before = at + 0.35 * volume_cell * normal;
     float roughness = mix(shine.x, 0.12, wetness), metallic = shine.z;
     vec3 straight = mix(vec3(shine.y), base, metallic);
-    vec3 share = sky_gloss(normal, view, roughness, straight);
-    vec3 from_sun = sun * sunlit(at, normal);
+    vec4 lobe = lobe_of(normal, view, roughness);
+    vec3 from_sun = sun * sunlit(at, normal), from_lamps, shown_lamps;
+    lamps_light(at, before, normal, view, roughness, straight, from_lamps, shown_lamps);
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
-        + volume_light(before, normal, 0.6667, 0.25) + lamps_light(at, before, normal);
-    vec3 light = base * (1.0 - metallic) * (1.0 - share) * reaching
-        + mirrored(before, normal, from_sun, roughness, straight, share);
+        + volume_light(before, normal, 0.6667, 0.25) + from_lamps;
+    vec3 light = base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g) * reaching
+        + mirrored(before, normal, view, from_sun, roughness, straight, lobe,
+                   vec2(1.0, roughness)) + shown_lamps;
     light += sheen * pow(1.0 - abs(dot(normal, view)), 2.0) * reaching;
     if (coat > 0.0) {
-        vec3 varnish = sky_gloss(normal, view, 0.12, vec3(0.04));
-        light = light * (1.0 - coat * varnish)
-            + coat * mirrored(before, normal, from_sun, 0.12, vec3(0.04), varnish);
+        lobe = lobe_of(normal, view, 0.12);
+        light = light * (1.0 - coat * (0.04 * lobe.r + lobe.g))
+            + coat * mirrored(before, normal, view, from_sun, 0.12, vec3(0.04), lobe, IN_VARNISH);
     }
     result = vec4(light, opacity);
 }

@@ -74,24 +74,34 @@ class Voxels:
 
         -1 where a ray leaves the grid, or has come ``far_m`` metres; and how far each came (N,).
         """
-        grid, free = self.grid, self.free.ravel()
-        far = np.broadcast_to(np.asarray(far_m, np.float32), len(starts))
-        hit = np.full(len(starts), -1, np.int64)
+        grid, shape = self.grid, np.array(self.grid.shape)
+        # Cells around the grid stop rays as well, with less than nothing free.
+        free = np.pad(self.free, 1, constant_values=-1.0).ravel()
+        start = ((starts - grid.corner) / grid.cell_m + 1).astype(np.float32)
+        way = ways.astype(np.float32)
+        far = np.broadcast_to(np.asarray(far_m / self.cell_m, np.float32), len(starts))
+        last = np.full(len(starts), -1, np.int64)
         gone = np.zeros(len(starts), np.float32)
-        left = np.arange(len(starts))
-        start, way = starts.astype(np.float32), ways.astype(np.float32)
+        left, come = np.arange(len(starts)), gone.copy()
         for _ in range(MOST_STEPS):
-            cells, within = grid.cells(start[left] + gone[left, None] * way[left])
-            steps = np.where(within, free[cells], 0.0)
-            stopped = within & (steps == 0.0)
-            hit[left[stopped]] = cells[stopped]
-            onward = within & ~stopped & (gone[left] < far[left])
-            left = left[onward]
-            if not len(left):
+            at = np.clip((start + come[:, None] * way).astype(np.int32), 0, shape + 1)
+            number = (at[:, 0] * (shape[1] + 2) + at[:, 1]) * (shape[2] + 2) + at[:, 2]
+            steps = free[number]
+            gone[left] = come
+            last[left[steps == 0.0]] = number[steps == 0.0]
+            onward = (steps > 0.0) & (come < far)
+            if not onward.any():
                 break
-            gone[left] += self.cell_m * np.maximum(steps[onward] - SURELY_FREE, 0.5)
-        hit[gone >= far] = -1
-        return hit, gone
+            left, start, way, far = left[onward], start[onward], way[onward], far[onward]
+            come = come[onward] + np.maximum(steps[onward] - SURELY_FREE, 0.5)
+        last[gone >= np.asarray(far_m / self.cell_m, np.float32)] = -1
+        return self._unpadded(last), gone * np.float32(self.cell_m)
+
+    def _unpadded(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the flat numbers (N,) of cells from those in a grid with one more on each side."""
+        x, y, z = np.unravel_index(np.maximum(numbers, 0), tuple(np.add(self.grid.shape, 2)))
+        own = ((x - 1) * self.grid.shape[1] + y - 1) * self.grid.shape[2] + z - 1
+        return np.asarray(np.where(numbers < 0, -1, own))
 
 
 def voxels_of(surfaces: Iterable[Surface], grid: Grid) -> Voxels:

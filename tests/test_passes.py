@@ -238,7 +238,7 @@ def test_a_face_has_68_points_in_order(man: Performance) -> None:
     camera = camera_of(man, angle=-48.5)
     arrays = KeypointMaker.of(scene_of(man)).frame(0, camera)
     names = arrays["names"].tolist()
-    face = arrays["world"][0, names.index("face_0"):names.index("face_67") + 1]
+    face = arrays["world"][0, names.index("face_0"):names.index("face_67") + 1].astype(float)
     assert face.shape == (68, 3) and np.isfinite(face).all()
     # Pairs of iBUG's order: the right half of the jaw, a brow, an eye, the lips; then the left.
     left = [*range(16, 8, -1), *range(26, 21, -1), 45, 44, 43, 42, 47, 46, 54, 53, 52, 55, 56]

@@ -271,7 +271,7 @@ class Lost:
     """A connection to a worker whose context is lost amid a frame."""
 
     def __init__(self, *jobs: object) -> None:
-        self.jobs, self.told = list(jobs), []
+        self.jobs, self.told = list(jobs), list[object]()
 
     def recv(self) -> object:
         return self.jobs.pop(0)
@@ -390,8 +390,8 @@ def test_glowing_things_keep_their_color(context) -> None:
 
 
 def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:
-    line = {"kind": "box", "size": [40, 0.12, 0.002], "at": [0, 5, 0], "turn": [0, 0, 6],
-            "material": "lamp"}
+    line: dict[str, object] = {"kind": "box", "size": [40, 0.12, 0.002], "at": [0, 5, 0],
+                               "turn": [0, 0, 6], "material": "lamp"}
     drawn, bare = (set_of(context, objects)[20:, :, 1].astype(int) for objects in ([line], []))
     assert ((drawn - bare).max(axis=0) > 1).mean() > 0.95
 

@@ -2,9 +2,10 @@
 
     recognition.py --seed S --count N [--config draft] --out DIR
 
-writes N contact sheets of 16 frames, each of a take, a body and a side drawn by the seed, under
-names that say nothing, and ``DIR/key.jsonl``, which says what they show: keep it from the viewers.
-Two configs with one seed show the same. A person is at least 250 pixels tall.
+writes N contact sheets of 16 frames, each of a take, a body (random people too) and a side drawn by
+the seed, under names that say nothing, ``DIR/choices.jsonl``, which asks for one of four labels, and ``DIR/key.jsonl``, which says what they show: keep it from the viewers. A take
+in which lint finds a fault, on the body that shows it, is drawn again by the next sub-seed, and the
+key says so. Two configs with one seed show the same. A person is at least 250 pixels tall.
 """
 
 import argparse
@@ -17,18 +18,22 @@ import numpy as np
 from PIL import Image
 from pydantic import AfterValidator
 
-from mimegen.base.errors import near_misses
+from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import publish, scratch_folder
 from mimegen.base.seeds import generator
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.characters.character import Performance
+from mimegen.choreography.checks import missed
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import read_background
 from mimegen.compositing.compose import Compositor
+from mimegen.evaluation.embedding import similarities
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
+from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.devices import OPENGL
@@ -39,9 +44,14 @@ from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import ByteArray, frame_name, read_frame
 
 FRAMES, COLUMNS = 16, 4
-BODIES = ("man", "woman", "spacesuit")
+RANDOM = "random"
+BODIES = ("man", "woman", "spacesuit", RANDOM)
+OPTIONS = 4
+# A take of which so many seeds in a row are at fault is none.
+MOST_TRIED = 20
 SIDES = (0.0, 90.0, 180.0, 270.0)
 LEAST_TALL = 250
+GOOD = GoodTakes.of_user()
 
 
 def _share(answers: tuple[int, int]) -> tuple[int, int]:
@@ -97,8 +107,52 @@ def drawn_by_lot(seed: int, count: int, catalogue: Catalogue) -> list[dict[str, 
     chosen = [actions[at] for _ in range(rounds) for at in chance.permutation(len(actions))][:count]
     bodies, sides = (chance.permutation(np.resize(values, count)) for values in (BODIES, SIDES))
     return [{"action": action, "take": str(chance.choice(sorted(catalogue.action(action).takes))),
-             "character": str(body), "angle": float(side), "seed": int(chance.integers(1000))}
+             "characters": _people(str(body), chance), "angle": float(side),
+             "seeds": chance.integers(1000, size=MOST_TRIED).tolist()}
             for action, body, side in zip(chosen, bodies, sides, strict=True)]
+
+
+def _people(body: str, chance: np.random.Generator) -> list[str]:
+    """Return who performs, and who would be the second performer: somebody else."""
+    first, second = (f"{RANDOM}:{int(chance.integers(100_000))}" for _ in range(2))
+    return [first if body == RANDOM else body, second]
+
+
+def choices(shown: Mapping[str, Any], catalogue: Catalogue, chance: np.random.Generator
+            ) -> list[str]:
+    """Return the right label among the hardest wrong ones, in any order.
+
+    Hard are those of the same semantic group, then those nearest in meaning.
+    """
+    actions = {name: entry.action for name, entry in catalogue.actions.items()}
+    right = actions[shown["action"]]
+    others = [one for one in actions.values() if not {*one.labels} & {*right.labels}]
+    alike = similarities([right.labels[0]], [one.labels[0] for one in others])[0]
+    group = [one.semantic_group == right.semantic_group for one in others]
+    order = sorted(range(len(others)), key=lambda at: (-group[at], -alike[at], others[at].id))
+    wrong = dict.fromkeys(others[at].labels[0] for at in order)
+    options = [right.labels[0], *list(wrong)[: OPTIONS - 1]]
+    return [options[at] for at in chance.permutation(OPTIONS)]
+
+
+def good_scene(shown: Mapping[str, Any], catalogue: Catalogue, fps: float
+               ) -> tuple[int, tuple[Performance, ...]]:
+    """Return how many seeds were passed over, and the first scene that has no finding.
+
+    Raises RequestError where none has.
+    """
+    for number, seed in enumerate(shown["seeds"]):
+        take = library_take(catalogue.action(shown["action"]), shown["take"], seed)
+        members = tuple(cast_member(catalogue, name)
+                        for name in shown["characters"][: take.performers])
+        if not isinstance(take, ScoreTake):
+            return number, Casting(take, members).perform(fps)
+        if GOOD.findings(take):
+            continue
+        scene = Casting(take, members).perform(fps)
+        if not missed([one.motion for one in scene], take.score, seed, take.style):
+            return number, scene
+    raise RequestError(f"{shown['action']}: lint found fault with {MOST_TRIED} seeds")
 
 
 def opaque_names(seed: int, count: int) -> list[str]:
@@ -107,14 +161,11 @@ def opaque_names(seed: int, count: int) -> list[str]:
     return [f"sheet-{number:04d}" for number in sorted(int(number) for number in numbers)]
 
 
-def sheet(worker: StageWorker, shown: Mapping[str, Any], config: RenderConfig, catalogue: Catalogue
-          ) -> Image.Image:
+def sheet(worker: StageWorker, scene: tuple[Performance, ...], angle: float, config: RenderConfig,
+          catalogue: Catalogue) -> Image.Image:
     """Return the contact sheet of one performance, cut to where the persons are."""
-    take = library_take(catalogue.action(shown["action"]), shown["take"], shown["seed"])
-    members = (cast_member(catalogue, shown["character"]),) * take.performers
-    scene = Casting(take, members).perform(config.fps)
-    config = _large_enough(scene, config, shown["angle"])
-    camera = frame_camera(scene, config, shown["angle"])
+    config = _large_enough(scene, config, angle)
+    camera = frame_camera(scene, config, angle)
     total = scene[0].motion.frames
     numbers = np.unique(np.linspace(0, total - 1, FRAMES).round().astype(int))
     pictures, box = _pictures(worker, scene, camera, config, numbers, catalogue)
@@ -181,18 +232,24 @@ def main() -> None:
     ready = worker.connection.recv()
     if isinstance(ready, JobFailed):
         raise SystemExit(ready.message)
-    key = []
+    key, asked = [], []
+    chance = generator(arguments.seed, "choices")
     arguments.out.mkdir(parents=True, exist_ok=True)
     names = opaque_names(arguments.seed, arguments.count)
     for name, shown in zip(names, drawn_by_lot(arguments.seed, arguments.count, catalogue),
                            strict=True):
-        sheet(worker, shown, config, catalogue).save(arguments.out / f"{name}.png")
+        passed, scene = good_scene(shown, catalogue, config.fps)
+        sheet(worker, scene, shown["angle"], config, catalogue).save(arguments.out / f"{name}.png")
         labels = catalogue.action(shown["action"]).action.labels
-        key.append({"file": f"{name}.png", **shown, "labels": list(labels),
-                    "config": config.name})
+        asked.append({"file": f"{name}.png", "options": choices(shown, catalogue, chance)})
+        key.append({"file": f"{name}.png", "action": shown["action"], "take": shown["take"],
+                    "characters": shown["characters"][: len(scene)], "angle": shown["angle"],
+                    "seed": shown["seeds"][passed], "sub_seed": passed,
+                    "labels": list(labels), "config": config.name})
         print(name, flush=True)
     worker.close()
-    publish(arguments.out / "key.jsonl", "".join(f"{json.dumps(row)}\n" for row in key))
+    for file, rows in (("choices.jsonl", asked), ("key.jsonl", key)):
+        publish(arguments.out / file, "".join(f"{json.dumps(row)}\n" for row in rows))
 
 
 if __name__ == "__main__":

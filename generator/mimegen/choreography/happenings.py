@@ -133,7 +133,7 @@ def _spans(said: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span,
     return ((0.0, score.duration),) if said == "all" else said
 
 
-class _Course(NamedTuple):
+class Course(NamedTuple):
     """How a rendition goes through its score: pieces (score from, score to, performed from, to)."""
 
     pieces: tuple[tuple[float, float, float, float], ...]
@@ -164,7 +164,7 @@ def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: s
     Times are seconds of the finished motion; life delays single limbs by a tenth or so.
     """
     renditions = vary(score, seed, style)
-    course = _course(score, renditions[0])
+    course = course_of(score, renditions[0])
     found = [Interval(kind="action", name=score.action, start_s=0.0,
                       end_s=round(renditions[0].line.duration, 3)),
              *_steps(said, course), *_held(score, said, course), *_cue(said, course, cue)]
@@ -177,7 +177,7 @@ def _order(one: Interval) -> tuple[float, float, str, str, str]:
     return one.start_s, one.end_s, one.kind, one.name, one.hand or ""
 
 
-def _course(score: Score, rendition: Rendition) -> _Course:
+def course_of(score: Score, rendition: Rendition) -> Course:
     """Return the way through the score, repeats written out, as the rendition keeps its time."""
     performed, written = rendition.line.clock
     pieces, shift, begin = [], 0.0, 0.0
@@ -189,7 +189,7 @@ def _course(score: Score, rendition: Rendition) -> _Course:
                    for turn in range(times)]
         shift, begin = shift + (times - 1) * length, repeat.until
     pieces.append((begin, score.duration, begin + shift))
-    return _Course(tuple(_timed(piece, performed, written) for piece in pieces
+    return Course(tuple(_timed(piece, performed, written) for piece in pieces
                          if piece[1] > piece[0]))
 
 
@@ -212,14 +212,14 @@ def _interval(kind: str, name: str, span: Span, **facts: object) -> Interval:
         | {key: value for key, value in facts.items() if value is not None})
 
 
-def _steps(said: Happenings, course: _Course) -> Iterator[Interval]:
+def _steps(said: Happenings, course: Course) -> Iterator[Interval]:
     for step in said.steps:
         for span in course.times(step.start, step.end):
             yield _interval("step", step.does, span, performer=step.who, hand=step.hand,
                             object=said.thing(step.thing))
 
 
-def _held(score: Score, said: Happenings, course: _Course) -> Iterator[Interval]:
+def _held(score: Score, said: Happenings, course: Course) -> Iterator[Interval]:
     for name, thing in said.things.items():
         for side in SIDES:
             for start, end in _spans(getattr(thing, side), score):
@@ -227,7 +227,7 @@ def _held(score: Score, said: Happenings, course: _Course) -> Iterator[Interval]
                     yield _interval("held", name, span, hand=side, object=said.thing(name))
 
 
-def _cue(said: Happenings, course: _Course, known: tuple[str, CueFacts] | None
+def _cue(said: Happenings, course: Course, known: tuple[str, CueFacts] | None
          ) -> Iterator[Interval]:
     if said.cue is None or known is None:
         return

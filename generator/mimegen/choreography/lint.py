@@ -1,7 +1,6 @@
 """Lint: everything that made a choreographed motion look wrong, measured."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from mimegen.choreography.arms import (
 )
 from mimegen.choreography.balance import off_balance
 from mimegen.choreography.body import away_from_capsule, capsules
+from mimegen.choreography.finding import Finding, Kind
 from mimegen.choreography.forms import off_form
 from mimegen.choreography.limbs import across
 from mimegen.choreography.perform import finished_anchors, touch_errors
@@ -24,10 +24,6 @@ from mimegen.choreography.score import Score
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
-Kind = Literal[
-    "reach", "twist", "wrist", "range", "speed", "contact", "feet", "floor", "balance", "frozen",
-    "form",
-]
 REACH_LIMIT_CM = 2.5
 # How far hands may be off the rod, ring or cup they are hung on, and how askew on a rod.
 FORM_LIMITS = {"cm": 2.5, "degrees": 35.0}
@@ -49,21 +45,6 @@ FLOOR_LIMIT_CM = 1.0
 BALANCE_LIMIT_CM, BALANCE_TIME_S = 5.0, 0.4
 # Who stands quietly sways by some 1 cm/s; where no joint goes faster a viewer sees a still picture.
 FROZEN_SPEED_CM_S, FROZEN_TIME_S = 4.0, 0.3
-
-
-class Finding(NamedTuple):
-    """Something that will look wrong: what, of which part, when (s), how much and the limit."""
-
-    kind: Kind
-    part: str
-    time: float
-    value: float
-    limit: float
-    unit: str
-
-    def __str__(self) -> str:
-        return (f"{self.kind}: {self.part} at {self.time:.2f} s: {self.value:.1f} {self.unit}"
-                f" (limit {self.limit:g})")
 
 
 def lint(

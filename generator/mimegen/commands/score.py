@@ -14,16 +14,17 @@ from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
+from mimegen.choreography.checks import missed
+from mimegen.choreography.finding import Finding
 from mimegen.choreography.formatting import formatted
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.score import read_score
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
     exits_cleanly,
     library_option,
-    shared_data_option,
     style_option,
 )
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
@@ -71,15 +72,13 @@ def preview_command(
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
     character = _body(Catalogue.with_libraries(libraries), body)
     sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motions[0], focus))
-    shown = motions if body == CAPSULES else [
-        performance.motion for performance in
-        retarget_scene([(motion, None) for motion in motions], [character] * len(motions))]
+    shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")
     packed = io.BytesIO()
     scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
     publish(target, packed.getvalue())
-    _print_findings(file, motions, score, seed, style)
+    _print_findings(file, [*lint(motions, score, seed, style), *missed(shown, score, seed, style)])
     click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE
 
@@ -89,16 +88,22 @@ def preview_command(
                 required=True)
 @seed_option
 @in_style
-@shared_data_option
+@click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
+              help="On whom to look whether what must be seen is there; a character is slower.")
+@library_option
 @exits_cleanly
-def lint_command(files: tuple[Path, ...], seed: int, style: str | None) -> int:
+def lint_command(files: tuple[Path, ...], seed: int, style: str | None, body: str,
+                 libraries: tuple[Path, ...]) -> int:
     """Print what is wrong with scores; status 1 where anything is."""
     wrong = 0
+    character = _body(Catalogue.with_libraries(libraries), body)
     for file in files:
         try:
             score = read_score(file)
             motions = perform_scene(score, seed, PREVIEW_FPS, style)
-            wrong += _print_findings(file, motions, score, seed, style)
+            shown = motions if body == CAPSULES else _on_body(motions, character)
+            wrong += _print_findings(file, [*lint(motions, score, seed, style),
+                                            *missed(shown, score, seed, style)])
         except RequestError as problem:
             click.echo(str(problem))
             wrong += 1
@@ -133,12 +138,17 @@ def _text(file: Path) -> str:
         raise RequestError(f"{file}: is not UTF-8 text") from problem
 
 
-def _print_findings(file: Path, motions: Sequence[Motion], score: Score, seed: int,
-                    style: str | None) -> int:
-    findings = lint(motions, score, seed, style)
+def _print_findings(file: Path, findings: Sequence[Finding]) -> int:
     for finding in findings:
         click.echo(f"{file.name.removesuffix(SCORE_SUFFIX)}: {finding}")
     return len(findings)
+
+
+def _on_body(motions: Sequence[Motion], character: Character) -> tuple[Motion, ...]:
+    """Return performers' motions brought onto a character each."""
+    sources = [(motion, None) for motion in motions]
+    scene = retarget_scene(sources, [character] * len(motions))
+    return tuple(performance.motion for performance in scene)
 
 
 def _paint(figures: Sequence[tuple[Character, Motion]]

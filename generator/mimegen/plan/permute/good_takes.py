@@ -11,7 +11,8 @@ from pathlib import Path
 
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
-from mimegen.base.files import content_key
+from mimegen.base.files import content_key, file_hash
+from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.lint import lint, too_fast
 from mimegen.choreography.perform import perform_scene
 from mimegen.library.altering import at_rate
@@ -37,7 +38,9 @@ class GoodTakes:
     def findings(self, take: ScoreTake) -> list[str]:
         """Return what lint finds in a take, also where it cannot be performed; empty if good."""
         looked_at = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
-        key = content_key(looked_at.key, code_key("mimegen.choreography.lint"))
+        checks = checks_file(take.score)
+        key = content_key(looked_at.key, file_hash(checks) if checks.is_file() else None, code_key(
+            "mimegen.choreography.lint", "mimegen.choreography.checks"))
         if key not in self.known:
             self.known[key] = _found(take)
             self._keep(key)
@@ -59,7 +62,8 @@ def _found(take: ScoreTake) -> list[str]:
         motions = perform_scene(take.score, take.seed, LINT_FPS, take.style)
     except RequestError as problem:
         return [str(problem)]
-    found = lint(motions, take.score, take.seed, take.style)
+    found = [*lint(motions, take.score, take.seed, take.style),
+             *missed(motions, take.score, take.seed, take.style)]
     if take.tempo > 1:
         found += [finding for motion in motions
                   for finding in too_fast(at_rate(motion, LINT_FPS * take.tempo))]

@@ -1,0 +1,247 @@
+"""What must stay of a take for it to be recognised, measured on whoever performs it.
+
+``<take>.checks.yaml`` beside a score has a list of checks in the score's own seconds and hands.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from mimegen.base.errors import near_misses
+from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.choreography.anchors import SIDES
+from mimegen.choreography.body import (
+    FLOOR,
+    HAND_ANCHORS,
+    HERE,
+    PARTNER,
+    centimetre,
+    hand_point,
+    landmark_frames,
+    sideless_anchors,
+)
+from mimegen.choreography.finding import Finding
+from mimegen.choreography.happenings import course_of
+from mimegen.choreography.places import LEFT
+from mimegen.choreography.ranges import joint_angles
+from mimegen.choreography.score import Score
+from mimegen.choreography.variation import vary
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+CHECKS_SUFFIX = ".checks.yaml"
+# Points on a side: joints; and points of the hand.
+JOINTS = {"shoulder": "Arm", "elbow": "ForeArm", "wrist": "Hand", "hip": "UpLeg", "knee": "Leg",
+          "ankle": "Foot", "ball": "ToeBase"}
+HAND_POINTS = ("palm", "fingertips", "knuckles")
+Moment = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
+Pair = tuple[str, str]
+KINDS = ("distance", "height", "ahead", "bend", "travel", "turn")
+
+
+class Check(Strict):
+    """One thing to be seen, in centimetres on the person of 1.73 m or in degrees.
+
+    ``distance`` is that of two points, ``height`` and ``ahead`` how much higher, or farther ahead
+    as the pelvis faces, the first is than the second; ``bend`` is a joint's, ``travel`` how far
+    apart the places of a point are, against the pelvis, ``turn`` how far the person turns round.
+    ``when`` it is so for ``some`` moment between ``from`` and ``to``, or ``all``.
+    """
+
+    about: str = Field(min_length=1)
+    distance: Pair | None = None
+    height: Pair | None = None
+    ahead: Pair | None = None
+    bend: str | None = None
+    travel: str | None = None
+    turn: Literal["pelvis"] | None = None
+    least: float | None = None
+    most: float | None = None
+    when: Literal["some", "all"] = "some"
+    start: Moment | None = Field(default=None, alias="from")
+    end: Moment | None = Field(default=None, alias="to")
+    who: Literal["performer", "partner"] = "performer"
+
+    @model_validator(mode="after")
+    def _check_one_kind(self) -> "Check":
+        if sum(getattr(self, kind) is not None for kind in KINDS) != 1:
+            raise ValueError(f"says one of {', '.join(KINDS)}")
+        if (self.least is None) == (self.most is None):
+            raise ValueError("says least or most")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """What is measured."""
+        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The names of the points that it is measured at."""
+        said = getattr(self, self.kind)
+        return said if isinstance(said, tuple) else (said,)
+
+
+class Checks(Strict):
+    """One file ``<take>.checks.yaml``."""
+
+    checks: tuple[Check, ...]
+
+
+def checks_file(score: Score) -> Path:
+    """Return where the checks of a score lie, where it has any."""
+    return Path(score.source).with_name(score.take + CHECKS_SUFFIX)
+
+
+def read_checks(score: Score) -> tuple[Check, ...]:
+    """Return the checks that lie beside a score; none where there is no file.
+
+    Raises RequestError with the file, line and key of the first thing that is wrong.
+    """
+    path = checks_file(score)
+    if not path.is_file():
+        return ()
+    document = YamlFile(path)
+    checks = document.parsed(Checks).checks
+    known = _known_points(score)
+    for number, check in enumerate(checks):
+        where = ("checks", number, check.kind)
+        names = _bends() if check.kind == "bend" else known
+        for name in check.points if check.kind != "turn" else ():
+            if name not in names:
+                raise document.error(where, f"unknown point {name!r}{near_misses(name, names)}")
+        if not 0 <= (check.start or 0.0) < (check.end or score.duration) <= score.duration:
+            raise document.error(where[:2], f"its time is no span of a score of"
+                                            f" {score.duration:g} s")
+    return checks
+
+
+def _known_points(score: Score) -> tuple[str, ...]:
+    own = (FLOOR, *_middle(), *(
+        f"{side}_{name}" for side in ("left", "right") for name in (*JOINTS, *HAND_POINTS)))
+    return own if score.partner is None else (*own, *(PARTNER + name for name in own))
+
+
+def _middle() -> tuple[str, ...]:
+    """Return the landmarks in the middle of the body."""
+    return tuple(name for name in sideless_anchors() if name not in (FLOOR, HERE, *HAND_ANCHORS))
+
+
+def _bends() -> tuple[str, ...]:
+    return tuple(f"{side}_{joint}" for side in ("left", "right") for joint in ("elbow", "knee"))
+
+
+class _Seen(NamedTuple):
+    """Whom a check is measured on, the other performer, and whether sides are swapped."""
+
+    motion: Motion
+    other: Motion | None
+    mirror: bool
+
+
+def missed(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
+           ) -> list[Finding]:
+    """Return the checks of a score that performers' ``motions``, on any body, do not keep.
+
+    Motions are of skeletons with the standard skeleton's joints, made by the same seed and style.
+    Raises RequestError as ``read_checks``.
+    """
+    checks = read_checks(score)
+    if not checks:
+        return []
+    rendition = vary(score, seed, style)[0]
+    course, found = course_of(score, rendition), list[Finding]()
+    for check in checks:
+        own = 1 if check.who == "partner" else 0
+        other = motions[1 - own] if len(motions) > 1 else None
+        spans = list(course.times(check.start or 0.0, check.end or score.duration))
+        values = _values(check, _Seen(motions[own], other, rendition.mirror))
+        for span in spans:
+            found += _missed(check, values, span, motions[own].fps)
+    return found
+
+
+def _missed(check: Check, values: FloatArray, span: tuple[float, float], fps: float
+            ) -> Iterator[Finding]:
+    """Yield what is wrong within a span of the performance in seconds."""
+    first = min(int(span[0] * fps), len(values) - 1)
+    inside = values[first : max(first + 1, round(span[1] * fps) + 1)]
+    if check.kind == "travel":
+        inside = np.array([_spread(inside)])
+    if check.kind == "turn":
+        inside = np.array([np.ptp(inside)])
+    limit = check.least if check.least is not None else check.most
+    assert limit is not None
+    sign = 1.0 if check.least is not None else -1.0
+    wrong = sign * (limit - inside)
+    at = int(np.argmin(wrong) if check.when == "some" else np.argmax(wrong))
+    if wrong[at] > 0:
+        yield Finding("seen", check.about, (first + at) / fps, float(inside[at]), limit,
+                      "degrees" if check.kind in ("bend", "turn") else "cm")
+
+
+def _spread(places: FloatArray) -> float:
+    """Return the diagonal of the box that holds places (F, 3)."""
+    return float(np.linalg.norm(np.ptp(places, axis=0)))
+
+
+def _values(check: Check, seen: _Seen) -> FloatArray:
+    """Return what a check measures (F,), or the places (F, 3) of what travels."""
+    motion = seen.motion
+    if check.turn:
+        return np.asarray(np.rad2deg(np.unwrap(_heading(motion))))
+    if check.bend:
+        side, joint = _side(check.bend, seen.mirror)
+        return joint_angles(motion)[f"{joint} bent", f"{side} {joint}"]
+    places = [_place(name, seen) / centimetre(motion.skeleton) for name in check.points]
+    if check.travel:
+        return _against_pelvis(places[0], motion)
+    apart = places[0] - places[1]
+    if check.distance:
+        return np.asarray(np.linalg.norm(apart, axis=-1))
+    if check.height:
+        return np.asarray(apart[:, 2])
+    heading = _heading(motion)
+    return np.asarray(np.sin(heading) * apart[:, 0] - np.cos(heading) * apart[:, 1])
+
+
+def _against_pelvis(places: FloatArray, motion: Motion) -> FloatArray:
+    away = places - motion.root_positions * [1.0, 1.0, 0.0] / centimetre(motion.skeleton)
+    back = np.zeros((len(away), 3))
+    back[:, 2] = -_heading(motion)
+    return quaternions.rotate(quaternions.from_rotation_vectors(back), away)
+
+
+def _heading(motion: Motion) -> FloatArray:
+    """Return where the pelvis faces (F,), in radians to the left of -Y."""
+    ahead = quaternions.rotate(motion.global_pose.rotations[:, 0], np.array([0.0, -1.0, 0.0]))
+    return np.asarray(np.arctan2(ahead[:, 0], -ahead[:, 1]))
+
+
+def _side(name: str, mirror: bool) -> tuple[str, str]:
+    """Return the joints' prefix of a sided point as performed, and the rest of its name."""
+    side, rest = name.split("_", 1)
+    return ("Left" if (side == "left") != mirror else "Right"), rest
+
+
+def _place(name: str, seen: _Seen) -> FloatArray:
+    """Return where (F, 3), in metres, a point of the body is."""
+    if name.startswith(PARTNER):
+        # Both performers of a scene are mirrored.
+        assert seen.other is not None
+        return _place(name.removeprefix(PARTNER), seen._replace(motion=seen.other))
+    motion = seen.motion
+    pose, skeleton = motion.global_pose, motion.skeleton
+    if name == FLOOR:
+        return np.asarray(motion.root_positions * [1.0, 1.0, 0.0])
+    if name in _middle():
+        return landmark_frames(skeleton, pose, name, LEFT).positions
+    side, rest = _side(name, seen.mirror)
+    if rest in JOINTS:
+        return np.asarray(pose.positions[:, skeleton.index[side + JOINTS[rest]]])
+    hand = skeleton.index[f"{side}Hand"]
+    return np.asarray(pose.positions[:, hand] + quaternions.rotate(
+        pose.rotations[:, hand], hand_point(rest, SIDES[side])))

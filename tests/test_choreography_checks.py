@@ -1,0 +1,94 @@
+"""What must be seen of a take: looked for on whoever performs it, mirrored or not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mimegen.base.errors import RequestError
+from mimegen.base.paths import data_folder
+from mimegen.choreography.checks import CHECKS_SUFFIX, missed, read_checks
+from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.variation import vary
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.score_take import ScoreTake
+from mimegen.library.takes import library_take
+from mimegen.plan.permute.good_takes import GoodTakes
+
+FPS = 20.0
+SCORE = """\
+action: waving
+about: raises a hand
+duration: 2
+phases:
+  - {at: 0}
+  - {at: 1, right_hand: {to: HIGH, touch: palm}}
+  - {at: 2, right_hand: {to: hip 14 5 4, touch: wrist, loose: true}}
+"""
+SEEN = """\
+checks:
+  - {about: the hand is raised, height: [right_palm, right_shoulder], least: 5, from: 0.5, to: 1.5}
+  - {about: the other is not, height: [left_wrist, left_shoulder], most: -30, when: all}
+"""
+
+
+def waving(folder: Path, high: str = "shoulder 20 22 26", seen: str = SEEN) -> Score:
+    file = folder / "waving.score.yaml"
+    file.write_text(SCORE.replace("HIGH", high), encoding="utf-8")
+    (folder / f"waving{CHECKS_SUFFIX}").write_text(seen, encoding="utf-8")
+    return read_score(file)
+
+
+def unseen(score: Score, seed: int = 0) -> list[str]:
+    return [one.part for one in missed(perform_scene(score, seed, FPS), score, seed)]
+
+
+def test_what_is_not_seen_is_found(tmp_path: Path) -> None:
+    assert unseen(waving(tmp_path)) == []
+    assert unseen(waving(tmp_path, high="shoulder 20 22 -20")) == ["the hand is raised"]
+
+
+def test_a_mirrored_take_is_looked_at_in_the_mirror(tmp_path: Path) -> None:
+    score = waving(tmp_path)
+    mirrored = next(seed for seed in range(1, 40) if vary(score, seed)[0].mirror)
+    assert unseen(score, mirrored) == []
+
+
+def test_a_check_has_its_time_and_says_it_in_the_scores_seconds(tmp_path: Path) -> None:
+    late = SEEN.replace("from: 0.5, to: 1.5", "from: 1.95, to: 2")
+    [found] = missed(perform_scene(waving(tmp_path, seen=late), 0, FPS),
+                     waving(tmp_path, seen=late))
+    assert found.time > 1.7 and found.value < found.limit == 5
+
+
+@pytest.mark.parametrize(("right", "wrong", "message"), [
+    ("right_palm", "right_plam", r"line 2: .*height: unknown point 'right_plam'.*right_palm"),
+    ("to: 1.5", "to: 9", r"line 2: .*no span of a score of 2 s"),
+    ("least: 5", "least: 5, most: 6", r"line 2: .*says least or most"),
+    ("height: [right", "bend: right_elbow, height: [right", r"line 2: .*says one of distance"),
+])
+def test_errors_name_file_and_line(tmp_path: Path, right: str, wrong: str, message: str) -> None:
+    score = waving(tmp_path, seen=SEEN.replace(right, wrong, 1))
+    with pytest.raises(RequestError, match=message):
+        read_checks(score)
+
+
+def test_every_take_of_the_library_says_what_must_be_seen() -> None:
+    scores = sorted(data_folder().glob("mocap/*/*.score.yaml"))
+    assert all(read_checks(read_score(path)) for path in scores)
+    beside = {path.name.removesuffix(".score.yaml") for path in scores}
+    assert {re.sub(r"\.checks\.yaml$", "", path.name)
+            for path in data_folder().glob("mocap/*/*.checks.yaml")} == beside
+
+
+def test_a_take_that_does_not_show_it_is_no_good_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = library_take(Catalogue.with_libraries(()).action("checking_watch"), None, 0)
+    assert isinstance(take, ScoreTake)
+    good = GoodTakes(tmp_path / "lint.jsonl")
+    assert good.findings(take) == []
+    monkeypatch.setattr("mimegen.choreography.checks.read_checks", lambda score: read_checks(
+        waving(tmp_path, seen=SEEN.replace("least: 5", "least: 90"))))
+    assert any("the hand is raised" in one for one in GoodTakes(tmp_path / "x").findings(take))

@@ -3,7 +3,7 @@
     recognition.py --seed S --count N [--config draft] --out DIR
 
 writes N contact sheets of 16 frames, each of a take, a body (random people too) and a side drawn by
-the seed, under names that say nothing, ``DIR/choices.jsonl``, which asks for one of four labels, and
+the seed, under names that say nothing, ``DIR/choices.jsonl``: which of four labels, and
 ``DIR/key.jsonl``, which says what they show: keep it from the viewers. A take in which lint finds a
 fault, on the body that shows it, is drawn again by the next sub-seed, and the key says so. Two
 configs with one seed show the same. A person is at least 250 pixels tall.

@@ -16,6 +16,7 @@ from PIL import Image
 from exports_clips import FRAMES, small_clips
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.evaluation.exports.coco import run_lengths
 from mimegen.evaluation.exports.exporting import export
 from mimegen.evaluation.sampling import write_frames
@@ -104,13 +105,17 @@ def test_shards_hold_clips_rows_and_truth_and_no_time(truth, tmp_path):
         assert len(ZipFile(io.BytesIO(packed.read())).namelist()) == FRAMES
 
 
-def test_every_frame_of_a_long_clip_is_written(tmp_path):
+@pytest.mark.parametrize("wanted", [[*range(120), 130, 149], [0, *range(1, 290, 2)]],
+                         ids=["in a row", "far apart"])
+def test_every_frame_of_a_long_clip_is_written(tmp_path, wanted):
     clip = tmp_path / "long.mp4"
     subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
-                    "testsrc2=size=64x36:rate=30", "-frames:v", "150", clip], check=True)
-    wanted = [*range(120), 130, 149]
+                    "testsrc2=size=64x36:rate=30", "-frames:v", "300", clip], check=True)
     files = write_frames(clip, wanted, tmp_path / "frames", "jpeg")
     assert [int(file.stem) for file in files] == wanted
+    last = write_frames(clip, wanted[-1:], tmp_path / "last", "jpeg")
+    assert files[-1].read_bytes() == last[0].read_bytes()
+    assert len(read_pictures(read_clip(clip), wanted, 32)) == len(wanted)
 
 
 def test_clips_without_keypoints_and_truth_that_is_gone_are_refused(truth, tmp_path):

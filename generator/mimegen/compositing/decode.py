@@ -10,6 +10,7 @@ import imageio_ffmpeg
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.picking import picking
 from mimegen.compositing.color import ByteArray
 
 
@@ -73,10 +74,10 @@ def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteA
     ``numbers`` ascend, the first frame is 0. Raises RequestError for a clip that is cut off.
     """
     height = round(width * clip.height / clip.width)
-    chosen = "+".join(f"eq(n,{number})" for number in numbers)
     decoded = subprocess.run(
         [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-i", str(clip.path),
-         "-vf", f"select='{chosen}',scale={width}:{height}:flags=area+accurate_rnd+full_chroma_int",
+         "-vf", f"select={picking(numbers)},"
+         f"scale={width}:{height}:flags=area+accurate_rnd+full_chroma_int",
          "-fps_mode", "passthrough", "-frames:v", str(len(numbers)),
          "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"],
         stdin=subprocess.DEVNULL, capture_output=True, check=False,

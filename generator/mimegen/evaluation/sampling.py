@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publishing
+from mimegen.base.picking import picking
 
 _WORD = re.compile(r"(?P<kind>uniform|middle|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
 # MimeQA's and ObservableToM's limits.
@@ -132,18 +133,10 @@ def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
     return sorted(folder.iterdir())
 
 
-def _rows(frames: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and last of each row of numbers that follow one another."""
-    firsts = [one for one in frames if one - 1 not in frames]
-    return list(zip(firsts, [one for one in frames if one + 1 not in frames], strict=True))
-
-
 def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[int, int] | None
                  ) -> list[Path]:
     """Return files of frames; the whole picture is in ``size``, with black bars where need be."""
-    # ffmpeg takes at most a hundred terms, so frames in a row are one.
-    wanted = "+".join(f"between(n\\,{first}\\,{last})" for first, last in _rows(frames))
-    filters = [f"select={wanted}"]
+    filters = [f"select={picking(frames)}"]
     if size is not None:
         w, h = size
         filters += [f"scale={w}:{h}:force_original_aspect_ratio=decrease",

@@ -1,11 +1,17 @@
 import json
+import os
 import re
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
 
 import imageio_ffmpeg
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
@@ -99,6 +105,40 @@ def test_free_answers_are_right_where_they_mean_a_label():
     scored = score(answers, "wordllama")
     assert [one.right for one in scored] == [True, False, True, False]
     assert scored[3].said is None
+
+
+class SmallModel:
+    """Stands in for sentence-transformers (benchmarks/minilm.py runs the real one)."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __init__(self, name: str) -> None:
+        if os.environ.get("NO_WEIGHTS"):
+            raise OSError("no network")
+        self.asked.append(name)
+
+    def encode(self, texts: list[str], normalize_embeddings: bool) -> NDArray[np.float64]:
+        assert normalize_embeddings
+        angles = [{"boxing": 0.0, "a boxer": 59.0, "a dancer": 61.0}[text] for text in texts]
+        return np.array([(np.cos(np.radians(angle)), np.sin(np.radians(angle)))
+                         for angle in angles])
+
+
+def test_minilm_is_asked_for_by_its_name_and_right_from_a_cosine_of_a_half(monkeypatch):
+    stand_in = ModuleType("sentence_transformers")
+    monkeypatch.setattr(stand_in, "SentenceTransformer", SmallModel, raising=False)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", stand_in)
+    question = next(one for one in asked("free") if one.labels == ["boxing"])
+    found = score([Answer(question, "m", text) for text in ("A boxer", "a dancer", "")], "minilm")
+    assert [one.right for one in found] == [True, False, False]
+    assert [one.similarity for one in found] == [0.515, 0.4848, None]
+    assert SmallModel.asked == ["sentence-transformers/all-MiniLM-L6-v2"]
+    monkeypatch.setenv("NO_WEIGHTS", "1")
+    with pytest.raises(RequestError, match="could not be loaded; fetch it once"):
+        score([Answer(question, "m", "boxing")], "minilm")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(RequestError, match=r"pip install 'mimegen\[minilm\]'"):
+        score([Answer(question, "m", "boxing")], "minilm")
 
 
 def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):

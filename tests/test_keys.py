@@ -75,7 +75,7 @@ assert keys() == before
 print(json.dumps([before, after]))
 """
 KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault", "shot", "still",
-         "clip", "showing", "drawn_shot", "drawn_still", "display", "altering"}
+         "clip", "showing", "drawn_shot", "drawn_still", "display", "altering", "face"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
@@ -93,6 +93,8 @@ EXACTLY = {
     "mocap/styles.yaml": {"score"},
     "mocap/body.yaml": {"score"},
     "mocap/joint_ranges.yaml": set(),
+    "rigs/face.yaml": {"face"},
+    "characters/expression.py": {"face"},
     "mocap/faults.yaml": {"fault", "showing"},
     "faults/movement.py": {"fault"},
     "render_configs/pointlight/johansson.yaml": set(),

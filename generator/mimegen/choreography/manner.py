@@ -7,13 +7,14 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.choreography.places import Place
-from mimegen.choreography.score import HandKey, Key, Phase, Score
+from mimegen.choreography.score import FaceKey, HandKey, Key, Phase, Score
 from mimegen.choreography.tracks import timeline
 from mimegen.choreography.uneven import middles
 
 # What is left of a cue's movements at intensity 0.
 LEAST = 0.35
-SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel")
+SIZED = ("turn", "lean", "tilt", "up", "forward", "left", "heel",
+         *(name for name in FaceKey.model_fields if name != "how"))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from mimegen.choreography.life import life_of
 from mimegen.choreography.performer import performed
 from mimegen.choreography.places import in_body_axes
 from mimegen.choreography.score import Score
+from mimegen.choreography.timing import frame_moments
 from mimegen.choreography.variation import Rendition, vary
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
@@ -39,9 +40,7 @@ def perform_scene(
     """
     renditions = vary(score, seed, style)
     parts = score.parts()
-    # Half a frame more or less is no matter of last bits.
-    frames = round(round(renditions[0].line.duration * fps, 6)) + 1
-    moments = np.arange(frames) / fps
+    moments = frame_moments(renditions[0].line.duration, fps)
     skeleton = standard_skeleton()
     alone = tuple(
         Context(skeleton, rendition.line, moments, fps,
@@ -52,7 +51,7 @@ def perform_scene(
     if len(parts) == 1:
         motions = [performed(parts[0], alone[0], exact)]
     else:
-        still = _standing(skeleton, frames, fps)
+        still = _standing(skeleton, len(moments), fps)
         motions = [still, still]
         for number in range(SCENE_ROUNDS):
             for own in (1, 0):

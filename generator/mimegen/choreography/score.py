@@ -117,6 +117,24 @@ class ShouldersKey(Key):
     forward: Degrees | None = None
 
 
+class FaceKey(Key):
+    """The face, each channel from 0, at rest: see ``rigs/face.yaml`` for what they are at 1.
+
+    Lids ``closed`` (below 0: wide open), ``brows`` raised, ``frown``, ``smile``, corners of the
+    mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up by degrees.
+    """
+
+    closed: Annotated[float, Field(ge=-0.35, le=1)] | None = None
+    brows: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    frown: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    smile: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    droop: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    pressed: Annotated[float, Field(ge=0, le=1)] | None = None
+    jaw: Annotated[float, Field(ge=0, le=1.5)] | None = None
+    look_left: Annotated[float, Field(ge=-40, le=40)] | None = None
+    look_up: Annotated[float, Field(ge=-35, le=35)] | None = None
+
+
 class HandKey(Key):
     """A hand: which point of it is where, how it is turned, its shape, where the elbow points.
 
@@ -147,6 +165,7 @@ class Phase(Strict):
     head: Turned | None = None
     gaze: GazeKey | None = None
     shoulders: ShouldersKey | None = None
+    face: FaceKey | None = None
     hands: HandKey | None = None
     left_hand: HandKey | None = None
     right_hand: HandKey | None = None
@@ -158,7 +177,7 @@ class Phase(Strict):
 
     def moves(self) -> Iterator[tuple[str, Key]]:
         """Go over the tracks that this phase mentions, ``hands`` and ``feet`` as both sides."""
-        for track in ("walk", "pelvis", "chest", "head", "gaze", "shoulders"):
+        for track in ("walk", "pelvis", "chest", "head", "gaze", "shoulders", "face"):
             if (key := getattr(self, track)) is not None:
                 yield track, key
         for limb, both in (("hand", self.hands), ("foot", self.feet)):
@@ -338,8 +357,8 @@ def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[s
 
 
 def _field_names() -> set[str]:
-    kinds = (WalkKey, PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, HandKey, Score, Repeat,
-             Variety, Partner, Stands, Prop)
+    kinds = (WalkKey, PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, FaceKey, HandKey, Score,
+             Repeat, Variety, Partner, Stands, Prop)
     return {name for kind in kinds for name in kind.model_fields} | {"hand_states", "state"}
 
 

@@ -79,6 +79,14 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
     return weights
 
 
+def frame_moments(duration: float, fps: float) -> FloatArray:
+    """Return the moments (F,) of a take's frames, the last at its end; all in seconds.
+
+    Half a frame more or less is no matter of last bits.
+    """
+    return np.arange(round(round(duration * fps, 6)) + 1) / fps
+
+
 def widened(values: FloatArray, hold_s: float, ease_s: float, fps: float) -> FloatArray:
     """Return values (F,) that are as high already ``hold_s`` before and still after, and eased."""
     high = maximum_filter1d(values, 2 * round(hold_s * fps) + 1, mode="nearest")

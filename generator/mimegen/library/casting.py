@@ -7,12 +7,13 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.characters.character import Performance
+from mimegen.characters.expression import expressed
 from mimegen.faults.fault import Fault, FaultRecord
 from mimegen.faults.scene import FaultyScene, with_faults
 from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, seen, seen_key
-from mimegen.library.keys import fault_code, performance_code
+from mimegen.library.keys import face_code, fault_code, performance_code
 from mimegen.library.take import Take
 from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
@@ -47,12 +48,16 @@ class Casting:
         """What the performances depend on, apart from their frame rate."""
         faultless = content_key(self.take.key, [member.key for member in self.members],
                                 performance_code())
-        return self._with_faults(faultless)
+        return self._with_faults(self._with_face(faultless))
 
     @cached_property
     def looks(self) -> list[str]:
         """What each performer's looks depend on."""
-        return [self._with_faults(seen_key(member)) for member in self.members]
+        return [self._with_faults(self._with_face(seen_key(member))) for member in self.members]
+
+    def _with_face(self, key: str) -> str:
+        """Return a key of who keeps a straight face as that of whose face moves, if it does."""
+        return content_key(key, face_code()) if self.take.moves_face else key
 
     @cached_property
     def bodies(self) -> list[str]:
@@ -74,6 +79,8 @@ class Casting:
         characters = [body_of(member, store) for member in self.members]
         try:
             scene = performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
+            if self.take.moves_face:
+                scene = tuple(map(expressed, scene, self.take.faces(fps)))
             return mirrored_scene(scene) if self.take.mirror else scene
         except RequestError as problem:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem

@@ -22,7 +22,12 @@ def lights_code() -> str:
 
 def score_code() -> str:
     """Return the key of what performs scores."""
-    return code_key("mimegen.choreography.perform")
+    return code_key("mimegen.choreography.perform", "mimegen.choreography.face")
+
+
+def face_code() -> str:
+    """Return the key of what moves faces."""
+    return code_key("mimegen.characters.expression")
 
 
 def fault_code() -> str:

@@ -1,11 +1,13 @@
 """Takes that are choreographed: a score and a seed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
+from mimegen.choreography.face import faces, moves_face
 from mimegen.choreography.happenings import (
     NOTHING,
     TIMELINE_SUFFIX,
@@ -20,6 +22,7 @@ from mimegen.library.altering import at_rate
 from mimegen.library.keys import score_code
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.manifest.timeline import CueFacts, Interval, retold
+from mimegen.motion.quaternions import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +80,17 @@ class ScoreTake(Described):
         """Return every performer's motion at ``fps``, in one world."""
         scene = perform_scene(self.score, self.seed, fps / self.tempo, self.style)
         return tuple((at_rate(motion, fps), None) for motion in scene)
+
+    @property
+    def moves_face(self) -> bool:
+        """Whether the score has a face track."""
+        return moves_face(self.score)
+
+    def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
+        """Return what each performer's face does, where any does something."""
+        if not self.moves_face:
+            return ()
+        return faces(self.score, self.seed, fps / self.tempo, self.style)
 
     @property
     def said(self) -> Happenings:

@@ -9,6 +9,7 @@ from mimegen.base.files import file_hash
 from mimegen.library.keys import altering_code
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
+from mimegen.motion.quaternions import FloatArray
 
 RELAXED = "relaxed"
 # A motion and, where they are known, its joints by role.
@@ -36,6 +37,15 @@ class Described:
     intentions: tuple[str, ...] = ()
     tempo: float = 1.0
     mirror: bool = False
+
+    @property
+    def moves_face(self) -> bool:
+        """Nobody's face moves."""
+        return False
+
+    def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
+        """Return nothing: no face moves."""
+        return ()
 
     @property
     def altered_words(self) -> tuple[str, ...]:
@@ -130,6 +140,14 @@ class Take(Protocol):
         """Return every performer's motion in one world frame.
 
         A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
+        """
+
+    @property
+    def moves_face(self) -> bool:
+        """Whether anybody's face moves."""
+
+    def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
+        """Return what each performer's face does, values (F,) by channel; nothing where none does.
         """
 
     def facts(self) -> dict[str, Any]:

@@ -47,6 +47,8 @@ class FramedCamera(Strict):
     """A camera that keeps the whole action in view, with ``margin`` as a share of the picture.
 
     ``azimuth_deg`` is where angle 0 stands: 0 in front of the person, 90 at their left hand.
+    With ``head_room_m`` it is a portrait: only what is so near to the first performer's head, in
+    metres, is kept in view.
     """
 
     kind: Literal["framed"]
@@ -54,6 +56,7 @@ class FramedCamera(Strict):
     elevation_deg: float = Field(ge=-10, le=80)
     lens_mm: float = Field(gt=0)
     margin: float = Field(ge=0, lt=0.4)
+    head_room_m: float | None = Field(default=None, ge=0.15, le=2)
 
 
 class Light(Strict):

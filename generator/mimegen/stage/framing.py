@@ -11,7 +11,7 @@ from mimegen.base.decisions import first_most
 from mimegen.base.grid import on_grid
 from mimegen.base.vectors import direction_from, product
 from mimegen.characters.character import Performance
-from mimegen.motion import quaternions
+from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
 from mimegen.stage.config import FixedCamera, FramedCamera, RenderConfig
@@ -25,6 +25,8 @@ SKIN_SLACK_M = 0.02
 # Ground that is kept in view around the feet, for their shadow.
 SHADOW_ROOM_M = 0.15
 FEET_BELOW_M = 0.4
+# So near to the plane between left and right a joint is of neither side.
+MIDDLE_M = 0.01
 
 
 def frame_camera(scene: Sequence[Performance], config: RenderConfig, angle_deg: float) -> Camera:
@@ -47,10 +49,10 @@ def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) ->
 
 def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: RenderConfig,
                    angle_deg: float) -> Camera:
-    points = np.concatenate([outline_points(performance) for performance in scene])
+    points = _seen_points(scene, framed.head_room_m)
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     middle = np.round((low + high) / 2 / PLACE_STEP_M) * PLACE_STEP_M
-    rings = _rings(points, middle)
+    rings = _rings(points, middle, ground=framed.head_room_m is None)
     height, distance = _height_and_distance(rings, framed, config)
     towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
     position = np.array([*middle, height]) + distance * towards
@@ -65,6 +67,23 @@ def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
         tuple[float, float, float, float], tuple(round(float(number), 12) for number in rotation)
     )
     return Camera((x, y, z), turn, lens_mm, config.width, config.height)
+
+
+def _seen_points(scene: Sequence[Performance], head_room_m: float | None) -> FloatArray:
+    """Return the points (N, 3) to be kept in view: all, or those near the first one's head."""
+    if head_room_m is None:
+        return np.concatenate([outline_points(performance) for performance in scene])
+    motion = scene[0].motion
+    heads = motion.global_pose.positions[:, _head(motion.skeleton)]
+    points = outline_points(scene[0]).reshape(len(heads), -1, 3)
+    near = np.linalg.norm(points - heads[:, None], axis=-1) < head_room_m
+    return np.asarray(points[near])
+
+
+def _head(skeleton: Skeleton) -> int:
+    """Return the highest joint in the middle of a body at rest."""
+    middle = np.abs(skeleton.heads[:, 0]) < MIDDLE_M
+    return int(np.argmax(np.where(middle, skeleton.heads[:, 2], -np.inf)))
 
 
 def outline_points(performance: Performance) -> FloatArray:
@@ -103,10 +122,11 @@ def _sphere(count: int) -> FloatArray:
     return np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1)
 
 
-def _rings(points: FloatArray, middle: FloatArray) -> FloatArray:
+def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
     """Return radius about the vertical through ``middle`` and height (N, 2) of what is to be seen.
 
-    A camera that may stand at any angle sees each point anywhere on its ring.
+    A camera that may stand at any angle sees each point anywhere on its ring. The ``ground`` about
+    the feet has the shadow.
     """
     radius = np.linalg.norm(points[:, :2] - middle, axis=1) + SKIN_SLACK_M
     feet = points[:, 2] < FEET_BELOW_M
@@ -119,7 +139,7 @@ def _rings(points: FloatArray, middle: FloatArray) -> FloatArray:
     return np.concatenate([
         np.stack([widest, heights + SKIN_SLACK_M], axis=1),
         np.stack([widest, heights - SKIN_SLACK_M], axis=1),
-        [[reach + SHADOW_ROOM_M, 0.0]],
+        *([[[reach + SHADOW_ROOM_M, 0.0]]] if ground else []),
     ])
 
 

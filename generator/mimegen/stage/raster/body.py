@@ -19,8 +19,8 @@ from mimegen.stage.skinning import SkinMatrix, skin_matrix
 
 NUMBERS = "f4"
 # Materials of meshes whose insides nobody sees: one sees into sleeves, and bodies that users bring
-# may be open anywhere.
-CLOSED_KINDS = {"skin", "eye", "painted", "light"}
+# may be open anywhere. Eyeballs' faces look inwards: culled, they would show their sockets.
+CLOSED_KINDS = {"skin", "painted", "light"}
 
 
 class RasterBody:

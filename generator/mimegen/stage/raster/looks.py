@@ -98,7 +98,8 @@ def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     color = _mix(_span(angle, iris - 0.5, iris + 1.0), color, np.array([0.80, 0.77, 0.74]))
     color = _mix(_span(angle, 12.0, 11.0), color, np.full(3, 0.004))
     color = EYE_LIGHT * color
-    return _look(mesh, color, normals, 0.12, 1.2 * DIELECTRIC, glow=0.2 * color)
+    # Eyeballs' faces look inwards.
+    return _look(mesh, color, -normals, 0.12, 1.2 * DIELECTRIC, glow=0.2 * color)
 
 
 def _painted(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:

@@ -30,17 +30,20 @@ from mimegen.stage.config import read_config
 REPO = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = REPO / "docs" / "cues.md", REPO / "docs" / "cues.jpg"
 FPS, FRAMES, TILE = 12.0, 16, 320
-# Whose cues show in the whole figure; the others from near.
-WHOLE = ("arms", "back", "feet", "legs", "thighs", "trunk", "shoulders")
+# Whose cues show in the whole figure, and which in the face alone; the others in a portrait.
+WHOLE = ("arms", "back", "chest", "feet", "fists", "legs", "thighs", "trunk", "shoulders")
+FACE, CLOSE_M = ("brows", "eyes", "mouth"), 0.26
 COLUMNS, SMALL, QUALITY = 9, 150, 82
 
 
 def scene_of(catalogue: Catalogue, entry: Entry, stance: str | None, side: int) -> Scene:
     """Return a cue as the man shows it, in pictures of ``side`` pixels, from where it is seen."""
     assert entry.action.cue is not None
-    name = "draft" if entry.action.cue.region in WHOLE else "portrait"
-    config = read_config(catalogue.file("config", name)).model_copy(
-        update={"width": side, "height": side, "fps": FPS})
+    region = entry.action.cue.region
+    config = read_config(catalogue.file("config", "draft" if region in WHOLE else "portrait"))
+    close = {"head_room_m": CLOSE_M} if region in FACE else {}
+    config = config.model_copy(update={"width": side, "height": side, "fps": FPS,
+                                       "camera": config.camera.model_copy(update=close)})
     take = library_take(entry, None, 0, manner=Manner(stance))
     casting = Casting(take, (cast_member(catalogue, "man"),) * take.performers)
     blank = read_background(catalogue.file("background", "blank"))

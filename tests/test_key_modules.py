@@ -20,6 +20,8 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "performance_code": (library, "retarget.performing retarget.transfer retarget.feet"
                                   " motion.editing motion.rounding",
                          "choreography.perform retarget.report readers.bvh"),
+    "face_code": (library, "characters.expression characters.fingerprint motion.rounding",
+                  "choreography.perform choreography.face characters.body retarget.transfer"),
     "altering_code": (library, "library.altering motion.editing",
                       "retarget.transfer choreography.perform"),
     "fault_code": (library, "faults.scene faults.movement faults.bodies characters.fingerprint",

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 @cache
 def data_folder() -> Path:
-    """Return the folder that holds mimegen's rigs/, mocap/, backgrounds/ and render_configs/.
+    """Return the folder that holds mimegen's rigs/, mocap/, scenes/ and the like.
 
     In a checkout that is the repository; in an installed package its own ``data`` folder.
     """

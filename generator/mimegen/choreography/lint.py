@@ -52,7 +52,7 @@ def lint(
 ) -> list[Finding]:
     """Return what is wrong with motions that ``perform_scene`` made; nothing if clean."""
     findings: list[Finding] = []
-    exact = seed == 0 and style is None
+    exact = seed == 0 and style is None and not score.compiled
     scene = finished_anchors(motions, score, seed, style)
     for number, (motion, part, anchors) in enumerate(zip(motions, score.parts(), scene,
                                                          strict=True)):

@@ -47,7 +47,7 @@ def perform_scene(
                 life_of(part.name, seed, rendition.line), None)
         for part, rendition in zip(parts, renditions, strict=True)
     )
-    exact = seed == 0 and style is None
+    exact = seed == 0 and style is None and not score.compiled
     if len(parts) == 1:
         motions = [performed(parts[0], alone[0], exact)]
     else:

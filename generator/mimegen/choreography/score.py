@@ -249,11 +249,17 @@ class Score(Strict):
     partner: Partner | None = None
     _source: str = PrivateAttr(default="score")
     _performer: str = PrivateAttr(default="")
+    _compiled: bool = PrivateAttr(default=False)
 
     @property
     def source(self) -> str:
         """The file the score was read from, for messages."""
         return self._source
+
+    @property
+    def compiled(self) -> bool:
+        """Whether it is a scene's, put together of others, so that no hand must reach exactly."""
+        return self._compiled
 
     @property
     def take(self) -> str:

@@ -97,7 +97,7 @@ def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..
     return click.option(
         "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,
         is_eager=True, expose_value=exposed, type=click.Path(path_type=Path), metavar="DIR",
-        help="A folder of your own rigs/, mocap/, cues/, backgrounds/, render_configs/.",
+        help="A folder of your own rigs/, mocap/, cues/, scenes/, backgrounds/ ...",
     )
 
 

@@ -21,8 +21,8 @@ from mimegen.pointlight.presets import presets, read_display
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(
-    ["actions", "takes", "cues", "characters", "backgrounds", "configs", "variants", "displays",
-     "dots", "manipulations", "faults", "schema"]))
+    ["actions", "takes", "cues", "scenes", "characters", "backgrounds", "configs", "variants",
+     "displays", "dots", "manipulations", "faults", "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
@@ -76,6 +76,6 @@ def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
                  "acts_on": one.acts_on, "lowers": one.lowers}
                 for name, one in fault_kinds().items()]
     files = {"characters": catalogue.characters, "backgrounds": catalogue.backgrounds,
-             "configs": catalogue.configs}[kind]
+             "configs": catalogue.configs, "scenes": catalogue.scenes}[kind]
     return [{"name": name, "description": read_description(file), "file": str(file)}
             for name, file in files.items()]

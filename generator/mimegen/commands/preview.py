@@ -13,6 +13,7 @@ from mimegen.compositing.video import write_pictures
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.scene_take import scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
@@ -24,7 +25,7 @@ CLIP_SUFFIX = ".mp4"
 
 
 @click.command("preview")
-@click.argument("what", metavar="ACTION|FILE")
+@click.argument("what", metavar="ACTION|SCENE|FILE")
 @click.option("--take", metavar="T", help="A take of the action; its first by default.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
               help="Another seed is another take.")
@@ -46,7 +47,7 @@ CLIP_SUFFIX = ".mp4"
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, angle: float, clip: bool, frames: int, config: str,
                     out: Path | None, altering: Altering, libraries: tuple[Path, ...]) -> int:
-    """Show an action, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
+    """Show an action, a scene, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
     context_of_process()
     catalogue = Catalogue.with_libraries(libraries)
     settings = altering.config(read_config(catalogue.file("config", config)))
@@ -72,6 +73,8 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
     if file.name.endswith(SCORE_SUFFIX) and file.is_file():
         return library_take(catalogue.action(file.parent.name),
                             file.name.removesuffix(SCORE_SUFFIX), seed, style)
+    if what in catalogue.scenes or (file.suffix == ".yaml" and file.is_file()):
+        return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
         return user_take(catalogue, file, (), None, None, "unknown")
     return library_take(catalogue.action(what), take, seed, style)

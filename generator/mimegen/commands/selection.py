@@ -17,6 +17,7 @@ from mimegen.commands.common import library_option, reading_options, seed_range,
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.scene_take import scene_take
 from mimegen.library.score_take import read_score_once
 from mimegen.library.take import Take
 from mimegen.library.takes import SeededTakes, library_take, user_take
@@ -93,6 +94,8 @@ _frequencies = _numbers(int, 1, MOST_TIMES, f"whole numbers from 1 to {MOST_TIME
 _OPTIONS = (
     click.option("--action", "actions", metavar="A[,B]|all|cues",
                  help="Actions and cues by id, label or alias."),
+    click.option("--scene", "scenes", metavar="NAME|FILE[,...]|all",
+                 help="Scenes of one or two performers instead of an action."),
     click.option("--permutations", type=_FILE, metavar="SPEC.jsonl",
                  help="Clips that mimegen permute declared; nothing else is said of them, but"
                       " --config for a look in another one."),
@@ -139,9 +142,9 @@ _OPTIONS = (
     click.option("--passes-from", type=click.Choice(ENGINES), default=ENGINES[0],
                  show_default=True, help="What looks for passes."),
 )
-_NAMES = ("actions", "permutations", "motion", "partner", "labels", "aligned", "misaligned",
-          "licence", "variants", "character", "partner_character", "config", "take", "seeds",
-          "set_seed", "faults", "style", "stances", "intensities",
+_NAMES = ("actions", "scenes", "permutations", "motion", "partner", "labels", "aligned",
+          "misaligned", "licence", "variants", "character", "partner_character", "config", "take",
+          "seeds", "set_seed", "faults", "style", "stances", "intensities",
           "frequencies", "device", "passes", "passes_from", "libraries", "reading",
           "altering")
 _BESIDE_PERMUTATIONS = ("permutations", "config", "device", "passes", "passes_from", "libraries",
@@ -149,7 +152,7 @@ _BESIDE_PERMUTATIONS = ("permutations", "config", "device", "passes", "passes_fr
 
 
 def _selected(
-    *, actions: str | None, permutations: Path | None, motion: Path | None,
+    *, actions: str | None, scenes: str | None, permutations: Path | None, motion: Path | None,
     partner: Path | None, labels: tuple[str, ...],
     aligned: str | None, misaligned: str | None, licence: str, variants: str,
     character: str | None, partner_character: str | None, config: str, take: str | None,
@@ -163,13 +166,19 @@ def _selected(
     catalogue = Catalogue.with_libraries(libraries)
     if permutations is not None:
         return replace(_declared(catalogue, permutations, config, device, farm), passes=wanted)
-    if (actions is None) == (motion is None):
-        raise RequestError("say either --action NAME, --motion FILE or --permutations SPEC.jsonl"
-                           f" (actions: {', '.join(catalogue.actions)})")
+    if sum(said is not None for said in (actions, scenes, motion)) != 1:
+        raise RequestError("say one of --action NAME, --scene NAME, --motion FILE and"
+                           f" --permutations SPEC.jsonl (actions: {', '.join(catalogue.actions)};"
+                           f" scenes: {', '.join(catalogue.scenes)})")
+    if scenes is not None and take is not None:
+        raise RequestError("--take goes with --action: a scene has one, and its seeds")
     if partner is not None and motion is None:
         raise RequestError("--partner needs --motion: both files are of one scene")
-    if motion is None:
-        takes: Sequence[Take] = _library_takes(
+    takes: Sequence[Take]
+    if scenes is not None:
+        takes = _scene_takes(catalogue, scenes, seeds, style, altering)
+    elif motion is None:
+        takes = _library_takes(
             catalogue, actions or "", take, seeds, style,
             lambda file: _manners(file, stances, intensities, frequencies), altering)
     else:
@@ -244,6 +253,13 @@ def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: 
              for entry in entries_of(catalogue, actions)
              for name in (list(entry.takes) if take == "all" else [take])
              for manner in manners(entry.take(name))]
+    return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
+
+
+def _scene_takes(catalogue: Catalogue, scenes: str, seeds: range, style: str | None,
+                 altering: Altering) -> Sequence[Take]:
+    names = list(catalogue.scenes) if scenes.strip() == "all" else scenes.split(",")
+    takes = [altering.take(scene_take(catalogue, name.strip(), seeds[0], style)) for name in names]
     return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
 
 

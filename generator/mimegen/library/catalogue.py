@@ -1,4 +1,4 @@
-"""What rigs/, mocap/, cues/, backgrounds/ and render_configs/ offer, and a user's own folders."""
+"""What rigs/, mocap/, cues/, scenes/, backgrounds/ and render_configs/ offer, and users' own."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -70,7 +70,8 @@ class Catalogue:
         for library in libraries:
             if not library.is_dir():
                 raise RequestError(f"{library}: no such folder; --library wants one that holds "
-                                   "rigs/, mocap/, cues/, backgrounds/ or render_configs/")
+                                   "rigs/, mocap/, cues/, scenes/, backgrounds/ or"
+                                   " render_configs/")
         return cls((data_folder(), *libraries))
 
     @cached_property
@@ -110,6 +111,11 @@ class Catalogue:
     def backgrounds(self) -> dict[str, Path]:
         """The background files by name, sorted."""
         return self._files("backgrounds")
+
+    @cached_property
+    def scenes(self) -> dict[str, Path]:
+        """The scene files by name, sorted."""
+        return self._files("scenes")
 
     @cached_property
     def configs(self) -> dict[str, Path]:
@@ -154,12 +160,12 @@ class Catalogue:
         return names
 
     def file(self, kind: str, name: str) -> Path:
-        """Return the file of a ``character``, ``background`` or ``config``, by name or path.
+        """Return the file of a character, background, config or scene, by name or path.
 
         Raises RequestError, with near misses, where there is none.
         """
         files = {"character": self.characters, "background": self.backgrounds,
-                 "config": self.configs}[kind]
+                 "config": self.configs, "scene": self.scenes}[kind]
         if name in files:
             return files[name]
         path = Path(name)

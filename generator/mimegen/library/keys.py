@@ -30,6 +30,15 @@ def face_code() -> str:
     return code_key("mimegen.characters.expression")
 
 
+def scene_code() -> str:
+    """Return the key of what makes one score of a scene, and performs it.
+
+    What tells what happens in it is no part of that.
+    """
+    return code_key("mimegen.scenes.compiling", "mimegen.choreography.perform",
+                    without=("mimegen.scenes.relations", "mimegen.choreography.happenings"))
+
+
 def fault_code() -> str:
     """Return the key of what gives motions and bodies their faults."""
     return code_key("mimegen.faults.scene")

@@ -13,6 +13,8 @@ Hand = Literal["left", "right"]
 OTHER_HAND: dict[Hand, Hand] = {"left": "right", "right": "left"}
 PERFORMER: Final = "performer"
 PARTNER: Final = "partner"
+RELATION: Final = "relation"
+OTHER_SIDE = {"left of": "right of", "right of": "left of"}
 
 
 class Thing(RowPart):
@@ -38,9 +40,10 @@ class CueFacts(RowPart):
 class Interval(RowPart):
     """One thing that happens, in seconds from the clip's beginning.
 
-    ``kind`` is ``action`` (the whole of it), ``step`` (a part of the action that a viewer can
-    tell), ``held`` (a thing in a hand), ``contact`` (a hand placed on a thing of the score or on
-    the partner) or ``cue``; newer versions may know more, such as gaze and relations.
+    ``kind`` is ``action`` (the whole of it), ``step`` (a part that a viewer can tell), ``held`` (a
+    thing in a hand), ``contact`` (a hand placed on a thing of the score or on the partner),
+    ``cue``, ``gaze`` (what is looked at) or ``relation``: the performer is ``near``, ``facing``,
+    ``left of`` or ``right of`` the target, as that one is turned, or what they left ``lies at`` it.
     """
 
     kind: str
@@ -60,7 +63,8 @@ def retold(intervals: Iterable[Interval], mirror: bool = False, tempo: float = 1
            ) -> list[Interval]:
     """Return intervals as a mirrored or a faster take has them.
 
-    Mirrored, what the left hand did the right one does; ``tempo`` 2 takes half the time.
+    Mirrored, what the left hand did the right one does, and left is right; ``tempo`` 2 takes half
+    the time.
     """
     return [_retold(one, mirror, tempo) for one in intervals]
 
@@ -71,6 +75,8 @@ def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
                                  if (value := getattr(one, name)) is not None}
     if mirror and one.hand is not None:
         update["hand"] = OTHER_HAND[one.hand]
+    if mirror and one.kind == RELATION:
+        update["name"] = OTHER_SIDE.get(one.name, one.name)
     return one.model_copy(update=update)
 
 

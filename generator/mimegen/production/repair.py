@@ -18,6 +18,7 @@ from mimegen.base.files import file_hash
 from mimegen.choreography.manner import Manner
 from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.scene_take import SCENE, scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import altered, library_take, user_take
 from mimegen.manifest.file import (
@@ -267,11 +268,18 @@ def _take(sources: Sources, declared: _Declared, rows: Sequence[Row]) -> Take:
         raise RequestError("was not made by render; run the command that made it again")
     if row.motion_sha256 in sources.files:
         return _own_take(sources, rows)
+    if row.motion_kind == SCENE:
+        return _unchanged(scene_take(sources.catalogue, declared.take, declared.seed,
+                                     declared.style), row)
     entry = (sources.catalogue.cues | sources.catalogue.actions).get(declared.action)
     if entry is None or declared.take not in entry.takes:
         raise RequestError(f"its take {row.motion_file} of {declared.action} is in no library that"
                            f" is known; say --library, or --motion {row.motion_file}")
-    take = library_take(entry, declared.take, declared.seed, declared.style, declared.manner)
+    return _unchanged(library_take(entry, declared.take, declared.seed, declared.style,
+                                   declared.manner), row)
+
+
+def _unchanged(take: Take, row: Row) -> Take:
     if file_hash(take.file) != row.motion_sha256:
         raise RequestError(f"{take.file}: is not the file that it was (its SHA-256 is another);"
                            " bring that back, or render the clip anew")

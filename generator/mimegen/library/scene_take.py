@@ -1,0 +1,99 @@
+"""Takes that are scenes: several actions of one or two performers in one score."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import content_key, file_hash
+from mimegen.base.paths import data_files
+from mimegen.choreography.manner import Manner, in_manner
+from mimegen.choreography.score import Score
+from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.keys import scene_code
+from mimegen.library.score_take import ScoreTake, read_score_once
+from mimegen.manifest.timeline import Interval, retold
+from mimegen.scenes.compiling import Compiled, compiled
+from mimegen.scenes.parts import Known
+from mimegen.scenes.scene import Step, read_scene
+
+SCENE, STANDING = "scene", "standing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneTake(ScoreTake):
+    """A scene, performed by a seed and in a style; ``used`` are keys of its actions' scores."""
+
+    compiled: Compiled = field(compare=False, repr=False)
+    used: tuple[str, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """What the motions depend on."""
+        return content_key(file_hash(self.file), self.used, self.seed, self.style, scene_code(),
+                           *self.altered_key)
+
+    @property
+    def score(self) -> Score:
+        """The whole scene as one score."""
+        return self.compiled.score
+
+    @cached_property
+    def timeline(self) -> list[Interval]:
+        """What happens, from when to when."""
+        return retold(self.compiled.timeline(self.seed, self.style), self.mirror, self.tempo)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        return {**self.described(), "seed": self.seed, "style": self.style, "motion_kind": SCENE}
+
+
+def scene_take(catalogue: Catalogue, name: str, seed: int, style: str | None = None) -> SceneTake:
+    """Return the scene of a name or a file. Raises RequestError as ``compiled``."""
+    file = catalogue.file(SCENE, name)
+    scene = read_scene(file)
+    for background in (scene.place, scene.misplaced):
+        catalogue.file("background", background)
+    used: dict[str, None] = {}
+
+    def find(step: Step) -> Known:
+        known = _known(catalogue, step)
+        used[content_key(known.score.model_dump_json())] = None
+        return known
+
+    return SceneTake(
+        action=scene.name, name=scene.name, labels=scene.labels, aligned=scene.place,
+        misaligned=scene.misplaced, file=file, actor="choreography", licence=scene.licence,
+        semantic_group=scene.semantic_group, intentions=scene.intentions, seed=seed, style=style,
+        compiled=compiled(scene, find), used=tuple(used))
+
+
+def _known(catalogue: Catalogue, step: Step) -> Known:
+    """Return the gesture, action or cue that a step does, in its manner.
+
+    Raises RequestError where there is none, or it cannot be performed so.
+    """
+    word = str(step.do)
+    gestures = {file.name.removesuffix(SCORE_SUFFIX): file
+                for file in data_files("scenes/gestures/*.score.yaml")}
+    manner = Manner(None, step.intensity, step.times)
+    if word in gestures:
+        return Known(gestures[word], in_manner(read_score_once(gestures[word]), manner))
+    try:
+        entry = catalogue.action(word)
+    except RequestError as problem:
+        words = [*gestures, *catalogue.cues, *catalogue.actions]
+        raise RequestError(f"no action, cue or gesture is called '{word}'"
+                           f"{near_misses(word, words)}") from problem
+    file = entry.take(step.take)
+    if not file.name.endswith(SCORE_SUFFIX):
+        raise RequestError(f"'{word}': {file.name} is motion capture; scenes are made of scores")
+    score = in_manner(read_score_once(file, _stance(file, step)), manner)
+    return Known(file, score, entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))
+
+
+def _stance(file: Path, step: Step) -> str | None:
+    """Return the stance of a cue: standing where nobody says, and it can be."""
+    stances = read_score_once(file).stances
+    return STANDING if step.stance is None and STANDING in stances else step.stance

@@ -1,0 +1,55 @@
+"""A scene to one score that performs it, and to what happens in it."""
+
+from dataclasses import dataclass
+
+from mimegen.choreography.score import Partner, Score, Stands
+from mimegen.choreography.variation import vary
+from mimegen.manifest.timeline import Interval, cut, retold
+from mimegen.scenes.play import Find, Play
+from mimegen.scenes.relations import relations
+from mimegen.scenes.scene import Scene
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A scene as a score, and what happens in it, in the score's seconds."""
+
+    score: Score
+    happens: tuple[Interval, ...]
+
+    def timeline(self, seed: int, style: str | None) -> list[Interval]:
+        """Return what happens as a seed and a style perform it, in time's order."""
+        rendition = vary(self.score, seed, style)[0]
+        performed, written = rendition.line.clock
+        return retold(sorted(cut(self.happens, written, performed), key=_order), rendition.mirror)
+
+
+def _order(one: Interval) -> tuple[float, float, str, str, str]:
+    return one.start_s, one.end_s, one.kind, one.name, one.performer
+
+
+def compiled(scene: Scene, find: Find) -> Compiled:
+    """Return a scene as one score.
+
+    Raises RequestError with file and line for what is unknown or cannot be done.
+    """
+    play = Play(scene, find)
+    first, *others = play.sheets
+    score = Score(
+        action=scene.name, about=scene.description, duration=round(play.duration, 3),
+        facing=scene.facing + first.start.turn, balanced=play.balanced[0], props=first.props,
+        vary=scene.vary, phases=tuple(first.phases()),
+        partner=_partner(scene, play) if others else None)
+    score._source, score._compiled = scene.source, True
+    found = relations([sheet.spots for sheet in play.sheets],
+                      {name: scene.spot(name) for name in scene.marks}, score.duration)
+    return Compiled(score, (*play.happens, *found))
+
+
+def _partner(scene: Scene, play: Play) -> Partner:
+    first, other = play.sheets
+    stands = other.start.seen_from(first.start)
+    return Partner(
+        about=scene.roles[1].about, balanced=play.balanced[1], props=other.props,
+        stands=Stands(left=stands.left, forward=stands.forward, turn=stands.turn),
+        phases=tuple(other.phases()))

@@ -1,0 +1,165 @@
+"""Actions as scenes use them: from a score, one part per performer, ready to be put somewhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from mimegen.choreography.action import Action
+from mimegen.choreography.hands import hangs
+from mimegen.choreography.happenings import (
+    NOTHING,
+    TIMELINE_SUFFIX,
+    happenings,
+    read_happenings,
+)
+from mimegen.choreography.places import Place
+from mimegen.choreography.score import HandKey, Key, Phase, Prop, PropKey, Score, WalkKey
+from mimegen.choreography.tracks import Timeline, timeline, track_keys
+from mimegen.choreography.variation import vary
+from mimegen.manifest.timeline import CueFacts, Interval, cut
+from mimegen.scenes.postures import Tracks, complete, posture
+from mimegen.scenes.spots import Spot
+
+LEGS = ("pelvis", "left_foot", "right_foot")
+HANDS = ("left_hand", "right_hand")
+# What is cut to less than this of itself does not happen.
+SEEN = 0.6
+ANYWHERE = PropKey(to=Place("chest", (0.0, 35.0, -5.0)))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a scene's word for an action stands for: a score and, where it is one, the action."""
+
+    file: Path
+    score: Score
+    action: Action | None = None
+
+    @property
+    def name(self) -> str:
+        """The action's id, or the gesture's."""
+        return self.action.id if self.action else self.score.take
+
+
+@dataclass(frozen=True)
+class Part:
+    """One performer's part: complete keys by track in seconds from its beginning.
+
+    ``walks`` are where it has walked to, each with the moment of setting off; ``begins`` is where
+    it stands at first, in its own world. ``props`` are its imagined things.
+    """
+
+    keys: Mapping[str, Sequence[tuple[float, Key]]]
+    walks: Sequence[tuple[float, float, Spot, WalkKey]]
+    begins: Spot
+    props: Mapping[str, Prop]
+    balanced: bool
+
+    @property
+    def first(self) -> Tracks:
+        """Where every track is at the beginning."""
+        return {track: keys[0][1] for track, keys in self.keys.items()}
+
+    def uses(self, side: str) -> bool:
+        """Say whether the part does anything with a hand but let it hang."""
+        return any(not hangs(cast(HandKey, key)) for _, key in self.keys[f"{side}_hand"])
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is used of an action: its parts, its length in seconds, and what happens in it."""
+
+    parts: tuple[Part, ...]
+    stands: Spot | None
+    duration: float
+    happens: tuple[Interval, ...]
+
+
+def piece(known: Known, style: str | None, start: float | None, end: float | None,
+          legs: bool) -> Piece:
+    """Return an action from one of its seconds to another, in a style.
+
+    Its keys are those nearest to these. Raises RequestError for an unknown style.
+    """
+    lines = _lines(known.score, style)
+    moments = np.unique([phase.at for line in lines for phase in line.phases])
+    wanted = np.interp([start or 0.0, known.score.duration if end is None else end],
+                       *lines[0].clock[::-1])
+    first, last = (float(moments[np.abs(moments - moment).argmin()]) for moment in wanted)
+    if end is None:
+        last = lines[0].duration
+    parts = tuple(_part(score, line, first, last, legs)
+                  for score, line in zip(known.score.parts(), lines, strict=True))
+    partner = known.score.partner
+    stands = Spot(partner.stands.left, partner.stands.forward, partner.stands.turn) \
+        if partner else None
+    whole = [one for one in _happens(known, style)
+             if min(one.end_s, last) - max(one.start_s, first) > SEEN * (one.end_s - one.start_s)]
+    window = np.array([first, last]), np.array([0.0, last - first])
+    return Piece(parts, stands, last - first, tuple(cut(whole, *window)))
+
+
+def _lines(score: Score, style: str | None) -> tuple[Timeline, ...]:
+    """Return each part's keys as written or in a style; what is uneven comes with the scene."""
+    if style is None:
+        return tuple(timeline(part) for part in score.parts())
+    return tuple(rendition.line for rendition in vary(score, 0, style))
+
+
+def _happens(known: Known, style: str | None) -> list[Interval]:
+    """Return what is known to happen in an action, but for the whole of it."""
+    path = known.file.with_name(known.score.take + TIMELINE_SUFFIX)
+    said = read_happenings(path, known.score) if path.is_file() else NOTHING
+    action = known.action
+    cue = (action.labels[0], CueFacts(**action.cue.model_dump(mode="json"))) \
+        if action and action.cue else None
+    found = [one for one in happenings(known.score, said, 0, style, cue) if one.kind != "action"]
+    return found if style else cut(found, *vary(known.score, 0)[0].line.clock)
+
+
+def _part(score: Score, line: Timeline, first: float, last: float, legs: bool) -> Part:
+    phases = line.phases
+    begins = posture("standing")
+    tracks: dict[str, Key] = {**begins, **dict.fromkeys(score.props, ANYWHERE)}
+    keys = {track: _within([(timed.time, complete(timed.key))
+                            for timed in track_keys(phases, track, start)], first, last)
+            for track, start in tracks.items() if legs or track not in LEGS}
+    walked = _walked(line) if legs else []
+    before = [there for _, arrives, there, _ in walked if arrives <= first + 1e-6]
+    start = before[-1] if before else _begin(phases[0]) if legs else Spot(0, 0)
+    ways = [(max(since, first) - first, arrives - first, there, key)
+            for since, arrives, there, key in walked if first + 1e-6 < arrives <= last + 1e-6]
+    return Part(keys, ways, start, score.props, score.balanced)
+
+
+def _within(keys: Sequence[tuple[float, Key]], first: float, last: float
+            ) -> list[tuple[float, Key]]:
+    """Return a track's keys from a moment to another; at the first it is where it was before."""
+    before = [key for moment, key in keys if moment <= first + 1e-6]
+    inside = [(moment - first, key) for moment, key in keys
+              if first + 1e-6 < moment <= last + 1e-6]
+    return [(0.0, before[-1]), *inside]
+
+
+def _begin(phase: Phase) -> Spot:
+    key = phase.walk or WalkKey()
+    return Spot(key.left or 0.0, key.forward or 0.0, key.turn or 0.0)
+
+
+def _walked(line: Timeline) -> list[tuple[float, float, Spot, WalkKey]]:
+    """Return when each way is set off on and arrived from, where it leads, and its key."""
+    performed, written = line.clock
+    phases = line.phases
+    here, found = _begin(phases[0]), []
+    for before, phase in pairwise(phases):
+        if (key := phase.walk) is None:
+            continue
+        here = Spot(*(now if new is None else new for now, new in zip(
+            here, (key.left, key.forward, key.turn), strict=True)))
+        since = before.at if key.since is None else float(np.interp(key.since, written, performed))
+        found.append((since, phase.at, here, key))
+    return found

@@ -1,0 +1,458 @@
+"""A scene played through: each step at its time, from where the one before has left everybody."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from mimegen.base.errors import RequestError
+from mimegen.choreography.places import Place
+from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
+from mimegen.choreography.styles import style_named
+from mimegen.manifest.timeline import PARTNER, PERFORMER, RELATION, Hand, Interval, Thing
+from mimegen.scenes.parts import Known, Part, Piece, piece
+from mimegen.scenes.postures import Tracks, complete, posture
+from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
+from mimegen.scenes.sheet import Sheet
+from mimegen.scenes.spots import Spot, placed
+from mimegen.scenes.ways import STEP_S, legs_of
+
+Find = Callable[[Step], Known]
+NAMES = (PERFORMER, PARTNER)
+# How long it takes to get ready for an action: at all, with both feet stepping one after another,
+# sitting down and up. The first foot is there, the eyes are, after so long.
+READY_S, STEPPING_S, SITTING_S, FIRST_FOOT_S = 0.9, 1.2, 1.8, 0.45
+# Who has nothing to do for longer stands at rest, after so long.
+IDLE_S, RESTING_S = 1.2, 1.0
+# Who gets up and down so far (cm) sits; lower than this they are seated.
+SITS_CM, SEATED_CM = 20.0, -25.0
+# Two are where an action of two has them to within this (cm, degrees).
+MEET_CM, MEET_DEG = 15.0, 20.0
+LOOK_S, TAIL_S = 0.5, 0.8
+# What is put down lies so far (cm) ahead.
+BEFORE_CM, LIES = 40.0, "lies at"
+
+
+class Holding(NamedTuple):
+    """A thing in a hand, since a moment; ``line`` is that of the step that took it."""
+
+    thing: str
+    since: float
+    line: int
+
+
+class Play:
+    """Plays a scene; ``find`` says what a step with an action does.
+
+    ``sheets`` are the performers' keys, ``happens`` what happens, both in the scene's own seconds;
+    ``balanced`` says of each performer whether they need nothing to sit or lean on.
+    """
+
+    def __init__(self, scene: Scene, find: Find) -> None:
+        """Play all of it. Raises RequestError with file and line for what nobody can do."""
+        self.scene, self.find = scene, find
+        self.sheets = [Sheet(scene.spot(role.starts)) for role in scene.roles]
+        self.happens: list[Interval] = []
+        self.balanced = [True] * len(self.sheets)
+        self.duration = 0.0
+        self._hands: dict[tuple[int, Hand], Holding] = {}
+        self._lying: dict[str, tuple[int, str, float]] = {}
+        self._done: dict[str, tuple[float, float]] = {}
+        self._count = 0
+        self._begin()
+        self._run()
+        self._finish()
+
+    def _begin(self) -> None:
+        _check_apart(self.scene, self.scene.roles[0].steps[0], self.sheets)
+        for sheet in self.sheets:
+            sheet.put(0.0, posture("standing") | posture("settling"))
+
+    def _run(self) -> None:
+        waiting = [list(role.steps) for role in self.scene.roles]
+        while any(waiting):
+            ready = [(begin, who) for who, steps in enumerate(waiting)
+                     if steps and (begin := self._begins(who, steps[0], waiting)) is not None]
+            if not ready:
+                step = next(steps[0] for steps in waiting if steps)
+                raise self.scene.error(step, "waits for a step that waits for it")
+            begin, who = min(ready)
+            step = waiting[who].pop(0)
+            if step.do is not None and self._of_two(step):
+                waiting[1 - who].pop(0)
+            self._do(who, step, begin)
+
+    def _begins(self, who: int, step: Step, waiting: Sequence[Sequence[Step]]) -> float | None:
+        """Return when a step can begin; None while it waits for another."""
+        if step.join is not None:
+            return None
+        free = self.sheets[who].free
+        if step.do is not None and self._of_two(step):
+            others = waiting[1 - who] if len(waiting) > 1 else ()
+            if not others or step.id is None or others[0].join != step.id:
+                return None if len(waiting) > 1 and others else self._alone(step)
+            free = max(free, self.sheets[1 - who].free)
+        for name, which in ((step.after, 1), (step.during, 0)):
+            if name is not None:
+                if name not in self._done:
+                    return None
+                free = max(free, self._done[name][which])
+        if step.at is not None:
+            if step.at < free - 1e-6:
+                raise self.scene.error(step, f"at: {step.at:g} s lies within the step before,"
+                                             f" which lasts until {free:.1f} s")
+            free = step.at
+        return free + step.pause
+
+    def _alone(self, step: Step) -> float:
+        raise self.scene.error(step, f"{step.do!r} is for two: give it an id, and let the other"
+                                     " performer join it")
+
+    def _of_two(self, step: Step) -> bool:
+        return self._known(step).score.partner is not None
+
+    def _known(self, step: Step) -> Known:
+        try:
+            return self.find(step)
+        except RequestError as problem:
+            raise self.scene.error(step, str(problem)) from problem
+
+    def _do(self, who: int, step: Step, begin: float) -> None:
+        actors = (who, 1 - who) if step.do is not None and self._of_two(step) else (who,)
+        for actor in actors:
+            self._rest(actor, begin)
+        {"do": self._act, "walk": self._walk, "face": self._face, "wait": self._wait}[step.verb](
+            who, step, begin)
+        self._done |= {step.id: (begin, self.sheets[who].free)} if step.id else {}
+
+    # Actions
+
+    def _act(self, who: int, step: Step, begin: float) -> None:
+        known = self._known(step)
+        used = self._piece(step, known)
+        self._count += 1
+        actors = (who, 1 - who)[:len(used.parts)]
+        for actor, part in zip(actors, used.parts, strict=True):
+            self._check_hands(actor, part, step, known)
+        self._check_things(who, step)
+        origins = self._origins(actors, used, step, known)
+        parts = [self._keys(actor, part, origin, step)
+                 for actor, part, origin in zip(actors, used.parts, origins, strict=True)]
+        start = begin if begin == 0 else begin + max(
+            _lead(self.sheets[actor], _first(keys)) for actor, keys in zip(
+                actors, parts, strict=True))
+        for actor, part, keys, origin in zip(actors, used.parts, parts, origins, strict=True):
+            _prepare(self.sheets[actor], begin, start, _first(keys), step.line)
+            self._perform(actor, part, keys, origin, start, step)
+            self.sheets[actor].free = start + used.duration
+            self.balanced[actor] &= part.balanced
+        self._tell(who, step, known, used, start)
+        self._pass_on(who, step, used, start)
+
+    def _piece(self, step: Step, known: Known) -> Piece:
+        if step.end is not None and not (step.start or 0.0) < step.end <= known.score.duration:
+            raise self.scene.error(step, f"{step.start or 0:g} to {step.end:g} s is no span of"
+                                         f" {known.name}, which lasts {known.score.duration:g} s")
+        try:
+            return piece(known, step.style, step.start, step.end, step.legs)
+        except RequestError as problem:
+            raise self.scene.error(step, str(problem)) from problem
+
+    def _origins(self, actors: Sequence[int], used: Piece, step: Step, known: Known
+                 ) -> list[Spot]:
+        """Return where each part's own world lies on the scene's floor."""
+        found = [self.sheets[actor].spot.of(Spot(0, 0).seen_from(part.begins))
+                 for actor, part in zip(actors, used.parts, strict=True)]
+        if used.stands is not None:
+            meant = found[0].of(used.stands)
+            off, turned = found[1].distance(meant), abs(found[1].to_turn_to(meant.turn))
+            if off > MEET_CM or turned > MEET_DEG:
+                where = meant.of(used.parts[1].begins)
+                raise self.scene.error(
+                    step, f"{known.name}: the other performer stands {off:.0f} cm and"
+                    f" {turned:.0f} degrees off; expected a mark at left: {where.left:.0f},"
+                    f" forward: {where.forward:.0f}, facing: {where.turn % 360:.0f}")
+        return found
+
+    def _keys(self, who: int, part: Part, origin: Spot, step: Step
+              ) -> dict[str, list[tuple[float, Key]]]:
+        """Return a part's keys as they are in the performer's own world in this scene."""
+        own = origin.seen_from(self.sheets[who].start)
+        names = {name: f"{name}#{self._count}" for name in part.props}
+        keys = {names.get(track, track): [(moment, _renamed(placed(track, key, own), names))
+                                          for moment, key in found]
+                for track, found in part.keys.items()}
+        for (actor, side), holding in self._hands.items():
+            if actor == who and not part.uses(side):
+                keys[f"{side}_hand"] = [(0.0, self._carried(holding))]
+        if step.look is not None:
+            keys["gaze"] = [(0.0, self._gaze(who, step.look))]
+        return keys
+
+    def _perform(self, who: int, part: Part, keys: Mapping[str, Sequence[tuple[float, Key]]],
+                 origin: Spot, start: float, step: Step) -> None:
+        sheet = self.sheets[who]
+        for track, found in keys.items():
+            for moment, key in found:
+                sheet.put(start + moment, {track: key}, step.line)
+            if "#" in track:
+                sheet.put(0.0, {track: found[0][1]})
+        sheet.props |= {f"{name}#{self._count}": prop for name, prop in part.props.items()}
+        for number, (since, arrives, there, key) in enumerate(part.walks, 1):
+            said = key.model_dump(include={"steps", "lift", "first"}, exclude_none=True)
+            how = "stop" if number == len(part.walks) else key.how
+            sheet.go(start + since, start + arrives, origin.of(there), {**said, "how": how},
+                     step.line)
+
+    # Ways
+
+    def _walk(self, who: int, step: Step, begin: float) -> None:
+        sheet, there = self.sheets[who], self.scene.spot(str(step.walk))
+        since = self._stand_up(who, step, begin)
+        legs = legs_of(sheet.spot, there)
+        self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
+        self._add(who, "step", step.does or f"walks to the {_words(str(step.walk))}", since,
+                  sheet.free, target=_words(str(step.walk)))
+        _check_apart(self.scene, step, self.sheets, sheet.free)
+
+    def _face(self, who: int, step: Step, begin: float) -> None:
+        sheet = self.sheets[who]
+        turn = self._turn(who, step, begin)
+        since = self._stand_up(who, step, begin)
+        there = sheet.spot._replace(turn=sheet.spot.turn + sheet.spot.to_turn_to(turn))
+        self._go(who, step, since, [(leg.there, leg.steps) for leg in legs_of(sheet.spot, there)])
+        whom = self._called(who, step.face) if isinstance(step.face, str) else None
+        self._add(who, "step", step.does or (f"turns to the {whom}" if whom else "turns"), since,
+                  sheet.free, target=whom)
+
+    def _turn(self, who: int, step: Step, begin: float) -> float:
+        here = self.sheets[who].spot
+        if isinstance(step.face, float):
+            return step.face
+        if step.face in self.scene.marks:
+            return here.heading(self.scene.spot(str(step.face)))
+        return here.heading(self.sheets[1 - who].where(begin))
+
+    def _stand_up(self, who: int, step: Step, begin: float) -> float:
+        """Bring the performer to stand as walking begins; return when they do."""
+        sheet = self.sheets[who]
+        wanted = self._posture(who, "standing", step)
+        feet = sheet.stepping(wanted)
+        if not feet and not _seated(sheet):
+            _prepare(sheet, begin, begin + READY_S, wanted, step.line)
+            return begin
+        since = begin + (SITTING_S if _seated(sheet) else FIRST_FOOT_S * len(feet))
+        _prepare(sheet, begin, since, wanted, step.line)
+        return since
+
+    def _go(self, who: int, step: Step, since: float, legs: Sequence[tuple[Spot, int]]) -> None:
+        sheet = self.sheets[who]
+        pace = STEP_S * (style_named(step.style).time if step.style else 1.0)
+        arrives = since
+        for number, (there, steps) in enumerate(legs, 1):
+            arrives += pace * steps
+            how = "stop" if number == len(legs) else "pass"
+            sheet.go(since, arrives, there, {"how": how, "steps": steps}, step.line)
+        sheet.free = arrives
+
+    def _wait(self, who: int, step: Step, begin: float) -> None:
+        sheet = self.sheets[who]
+        if step.look is not None:
+            sheet.hold(begin, step.line)
+            sheet.put(begin + LOOK_S, {"gaze": self._gaze(who, step.look)}, step.line)
+            self._add(who, "gaze", self._called(who, step.look), begin + LOOK_S,
+                      begin + max(step.wait or 0.0, LOOK_S) + 0.1)
+        sheet.free = begin + (step.wait or 0.0)
+        if step.does:
+            self._add(who, "step", step.does, begin, sheet.free)
+
+    # Rest
+
+    def _rest(self, who: int, until: float) -> None:
+        """Let a performer stand or sit at rest who has nothing to do for a while."""
+        sheet = self.sheets[who]
+        if until - sheet.free > IDLE_S:
+            sheet.hold(sheet.free)
+            sheet.put(sheet.free + RESTING_S, self._at_rest(who))
+
+    def _at_rest(self, who: int) -> Tracks:
+        sheet = self.sheets[who]
+        if _seated(sheet):
+            return self._posture(who, "seated")
+        wanted = self._posture(who, "standing")
+        feet = {track: cast(FootKey, sheet.now[track]) for track in ("left_foot", "right_foot")}
+        flat = {track: complete(key.model_copy(update={"heel": 0.0, "how": "stop"}))
+                for track, key in feet.items()}
+        usual = cast(FootKey, wanted["left_foot"]).to
+        left, right = (key.to for key in feet.values())
+        assert usual and left and right
+        over = cast(PelvisKey, wanted["pelvis"]).model_copy(update={
+            "left": (left.offset[0] - right.offset[0]) / 2,
+            "forward": (left.offset[1] + right.offset[1]) / 2 - usual.offset[1]})
+        return wanted | flat | {"pelvis": over}
+
+    def _finish(self) -> None:
+        self.duration = max(sheet.free for sheet in self.sheets) + TAIL_S
+        for who, sheet in enumerate(self.sheets):
+            self._rest(who, self.duration)
+            if self.duration - sheet.free > IDLE_S + RESTING_S:
+                sheet.hold(max(sheet.free + RESTING_S, self.duration - 1.5))
+            ending = {track: key for track, key in posture("settling").items()
+                      if track in ("chest", "head")}
+            sheet.put(self.duration, ending)
+        for (who, side), holding in self._hands.items():
+            self._held(who, side, holding, self.duration)
+        for thing in [*self._lying]:
+            self._lain(thing, self.duration)
+
+    # Things
+
+    def _posture(self, who: int, name: str, step: Step | None = None) -> Tracks:
+        """Return a posture, with what the hands hold and where the step looks."""
+        wanted = posture(name) | {
+            f"{side}_hand": self._carried(holding)
+            for (actor, side), holding in self._hands.items() if actor == who}
+        if step is not None and step.look is not None:
+            wanted["gaze"] = self._gaze(who, step.look)
+        return wanted
+
+    def _carried(self, holding: Holding) -> Key:
+        return complete(self.scene.things[holding.thing].carried)
+
+    def _check_hands(self, who: int, part: Part, step: Step, known: Known) -> None:
+        for (actor, side), holding in self._hands.items():
+            if actor == who and part.uses(side) and holding.thing not in step.things:
+                raise self.scene.error(
+                    step, f"{known.name} needs the {side} hand, which holds the {holding.thing}"
+                    f" since line {holding.line}; let it be put down or handed over before")
+
+    def _check_things(self, who: int, step: Step) -> None:
+        if step.takes and (who, step.hand) in self._hands:
+            taken = self._hands[who, step.hand]
+            raise self.scene.error(step, f"the {step.hand} hand cannot take the {step.takes}: it"
+                                         f" holds the {taken.thing} since line {taken.line}")
+        for thing in filter(None, (step.leaves, step.gives)):
+            if not any(actor == who and holding.thing == thing
+                       for (actor, _), holding in self._hands.items()):
+                raise self.scene.error(step, f"does not hold the {thing}; expected a step that"
+                                             " takes it before")
+
+    def _pass_on(self, who: int, step: Step, used: Piece, start: float) -> None:
+        """Let things change hands where the step says so, at the moment its action knows."""
+        spans = [one for one in used.happens if one.kind == "held"] or [Interval(
+            kind="held", name="", start_s=used.duration / 2, end_s=used.duration / 2)]
+        taken = start + min(float(one.start_s) for one in spans)
+        left = start + max(float(one.end_s) for one in spans)
+        for thing in filter(None, (step.leaves, step.gives)):
+            [(actor, side)] = [place for place, holding in self._hands.items()
+                               if place[0] == who and holding.thing == thing]
+            self._held(actor, side, self._hands.pop((actor, side)), left)
+        if step.leaves:
+            self._lying[step.leaves] = who, self._nearest(who), left
+        if step.gives:
+            self._take(1 - who, step, step.gives, left)
+        if step.takes:
+            self._take(who, step, step.takes, taken)
+
+    def _take(self, who: int, step: Step, thing: str, moment: float) -> None:
+        if (who, step.hand) in self._hands:
+            raise self.scene.error(step, f"the other's {step.hand} hand holds the"
+                                         f" {self._hands[who, step.hand].thing} already")
+        self._hands[who, step.hand] = Holding(thing, moment, step.line)
+        self._lain(thing, moment)
+
+    def _nearest(self, who: int) -> str:
+        """Return the mark nearest to what lies before a performer."""
+        before = self.sheets[who].spot.of(Spot(0.0, BEFORE_CM))
+        return min(self.scene.marks, key=lambda mark: before.distance(self.scene.spot(mark)))
+
+    def _lain(self, thing: str, until: float) -> None:
+        """Tell where a thing has lain, if it was put down, until it is taken or all is over."""
+        if thing in self._lying:
+            who, mark, since = self._lying.pop(thing)
+            self._add(who, RELATION, LIES, since, until, target=_words(mark), object=Thing(
+                name=thing, size_m=self.scene.things[thing].size_m))
+
+    # What is told of it
+
+    def _held(self, who: int, side: Hand, holding: Holding, until: float) -> None:
+        self._add(who, "held", holding.thing, holding.since, until, hand=side,
+                  object=Thing(name=holding.thing, size_m=self.scene.things[holding.thing].size_m))
+
+    def _tell(self, who: int, step: Step, known: Known, used: Piece, start: float) -> None:
+        end = start + used.duration
+        self._add(who, "action", known.name, start, end)
+        if step.does:
+            self._add(who, "step", step.does, start, end)
+        if step.look:
+            self._add(who, "gaze", self._called(who, step.look), start, end)
+        swapped = {PERFORMER: NAMES[who], PARTNER: NAMES[1 - who]}
+        for one in used.happens:
+            if one.kind == "held" and step.things:
+                continue
+            self.happens.append(one.model_copy(update={
+                "performer": swapped[one.performer],
+                "target": swapped.get(one.target or "", one.target),
+                **{name: round(float(value) + start, 3) for name in ("start_s", "end_s", "peak_s")
+                   if (value := getattr(one, name)) is not None}}))
+
+    def _add(self, who: int, kind: str, name: str, start: float, end: float, **facts: Any) -> None:
+        self.happens.append(Interval(kind=kind, name=name, performer=NAMES[who],
+                                     start_s=round(start, 3), end_s=round(end, 3), **facts))
+
+    def _gaze(self, who: int, name: str) -> Key:
+        if name in self.scene.marks:
+            spot = self.scene.spot(name).seen_from(self.sheets[who].start)
+            up = self.scene.marks[name].up
+            return complete(GazeKey(to=Place("floor", (spot.left, spot.forward, up))))
+        return complete(GazeKey(to=Place("partner_eyes", (0.0, 0.0, 0.0))))
+
+    def _called(self, who: int, name: str) -> str:
+        return _words(name) if name in self.scene.marks else "other person"
+
+
+def _first(keys: Mapping[str, Sequence[tuple[float, Key]]]) -> Tracks:
+    return {track: found[0][1] for track, found in keys.items()}
+
+
+def _renamed(key: Key, names: Mapping[str, str]) -> Key:
+    place: Place | None = getattr(key, "to", None)
+    if place is None or place.anchor not in names:
+        return key
+    return key.model_copy(update={"to": Place(names[place.anchor], place.offset)})
+
+
+def _seated(sheet: Sheet) -> bool:
+    return (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0) < SEATED_CM
+
+
+def _lead(sheet: Sheet, wanted: Mapping[str, Key]) -> float:
+    """Return how long it takes to get from where everything is to where it is wanted."""
+    up = cast(PelvisKey, wanted.get("pelvis", sheet.now["pelvis"])).up or 0.0
+    if abs(up - (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0)) > SITS_CM:
+        return SITTING_S
+    return STEPPING_S if len(sheet.stepping(wanted)) > 1 else READY_S
+
+
+def _prepare(sheet: Sheet, begin: float, arrives: float, wanted: Mapping[str, Key],
+             line: int) -> None:
+    """Bring all tracks to where they are wanted; feet step one after the other."""
+    if arrives > begin:
+        sheet.hold(begin, line)
+    feet = sheet.stepping(wanted)
+    if len(feet) > 1 and arrives > begin:
+        early: Iterable[str] = (feet[0], "gaze")
+        sheet.put(begin + FIRST_FOOT_S, {track: wanted[track] for track in early
+                                         if track in wanted}, line)
+    sheet.put(arrives, wanted, line)
+
+
+def _check_apart(scene: Scene, step: Step, sheets: Sequence[Sheet], moment: float = 0.0) -> None:
+    if len(sheets) < 2:
+        return
+    apart = sheets[0].where(moment).distance(sheets[1].where(moment))
+    if apart < PEOPLE_APART_CM:
+        raise scene.error(step, f"both performers stand in one place at {moment:.1f} s, {apart:.0f}"
+                                f" cm apart; expected at least {PEOPLE_APART_CM:g}")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

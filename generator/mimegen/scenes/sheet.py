@@ -1,0 +1,72 @@
+"""One performer's keys as a scene goes on, and where they have got to."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from mimegen.choreography.score import FootKey, Key, Phase, Prop, WalkKey
+from mimegen.scenes.postures import Tracks, posture
+from mimegen.scenes.spots import Spot
+
+# Feet that are to stand elsewhere by less than this (cm, degrees) stay where they are.
+FOOT_CM, FOOT_DEG = 3.0, 12.0
+TRACKS = {*Phase.model_fields} - {"at", "props", "line", "hands", "feet"}
+
+
+class Sheet:
+    """One performer's keys by moment; ``now`` is where every track has got to, ``spot`` where
+    they stand on the scene's floor, ``free`` from when on they do nothing."""
+
+    def __init__(self, start: Spot) -> None:
+        self.start = self.spot = start
+        self.free = 0.0
+        self.now: Tracks = posture("standing")
+        self.props: dict[str, Prop] = {}
+        self.spots: list[tuple[float, Spot]] = [(0.0, start)]
+        self._keys: dict[int, Tracks] = defaultdict(dict)
+        self._lines: dict[int, int] = {}
+
+    def hold(self, moment: float, line: int = 0) -> None:
+        """Let nothing set off for a later key before a moment."""
+        self.put(moment, {}, line)
+
+    def put(self, moment: float, keys: Mapping[str, Key], line: int = 0) -> None:
+        """Let tracks arrive at their keys at a moment, in seconds."""
+        self._keys[round(1000 * moment)] |= keys
+        self._lines.setdefault(round(1000 * moment), line)
+        self.now |= {track: key for track, key in keys.items() if track in posture("standing")}
+
+    def go(self, since: float, arrives: float, there: Spot, how: Mapping[str, Any],
+           line: int = 0) -> None:
+        """Walk to a spot of the scene; ``how`` are more words of the key."""
+        own = there.seen_from(self.start)
+        self.put(arrives, {"walk": WalkKey(
+            left=own.left, forward=own.forward, turn=there.turn - self.start.turn,
+            since=round(since, 3), **how)}, line)
+        self.spots += [(since, self.spot), (arrives, there)]
+        self.spot = there
+
+    def where(self, moment: float) -> Spot:
+        """Return where the performer has got to at a moment, as far as is known yet."""
+        return [spot for since, spot in self.spots if since <= moment + 1e-6][-1]
+
+    def stepping(self, wanted: Mapping[str, Key]) -> list[str]:
+        """Return the feet that have to step to stand as wanted."""
+        return [track for track in ("left_foot", "right_foot") if track in wanted
+                and _elsewhere(cast(FootKey, self.now[track]), cast(FootKey, wanted[track]))]
+
+    def phases(self) -> Iterator[Phase]:
+        """Yield all keys as a score's phases."""
+        for moment in sorted(self._keys):
+            keys = self._keys[moment]
+            yield Phase(at=moment / 1000, line=self._lines[moment]).model_copy(update={
+                **{track: key for track, key in keys.items() if track in TRACKS},
+                "props": {name: key for name, key in keys.items() if name not in TRACKS}})
+
+
+def _elsewhere(one: FootKey, other: FootKey) -> bool:
+    if one.to is None or other.to is None:
+        return one.to is not other.to
+    apart = max(abs(a - b) for a, b in zip(one.to.offset, other.to.offset, strict=True))
+    turned = abs((one.turn or 0.0) - (other.turn or 0.0))
+    return apart > FOOT_CM or turned > FOOT_DEG

@@ -73,12 +73,12 @@ def scene_sheet(
     paint = paint or partial(_painted, figures)
     chosen = np.unique(np.linspace(0, figures[0][1].frames - 1, frames).round().astype(int))
     points = np.concatenate([_looked_at(motion, sheet.focus) for _, motion in figures], axis=1)
-    camera = _camera(points, sheet)
+    camera = camera_of(points, sheet)
     width, height = sheet.tile
     rows = -(-len(chosen) // sheet.columns)
     picture = Image.new("RGB", (width * min(sheet.columns, len(chosen)), height * rows), SKY)
     for number, frame in enumerate(chosen):
-        look = _camera(points[frame : frame + 1], sheet) if sheet.focus else camera
+        look = camera_of(points[frame : frame + 1], sheet) if sheet.focus else camera
         tile = paint(int(frame), look)
         row, column = divmod(number, sheet.columns)
         picture.paste(tile.resize(sheet.tile, Image.Resampling.LANCZOS),
@@ -92,7 +92,7 @@ def _looked_at(motion: Motion, focus: tuple[str, ...]) -> FloatArray:
     return places[:, [motion.skeleton.index[name] for name in focus]] if focus else places
 
 
-def _camera(points: FloatArray, sheet: Sheet) -> Camera:
+def camera_of(points: FloatArray, sheet: Sheet) -> Camera:
     """Return a camera that sees ``points`` (F, J, 3) whole."""
     points = points.reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)

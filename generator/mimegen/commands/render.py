@@ -17,6 +17,7 @@ from mimegen.pages.gallery import write_gallery
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.production.estimate import at_least_s
+from mimegen.production.eventgraphs import write_event_graphs
 from mimegen.production.handover import hand_over
 from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter
@@ -101,4 +102,5 @@ def _carry_out(plan: Plan, passes: WantedPasses | None, out: Path, store: Store,
 
 def _renew_gallery(out: Path) -> None:
     if (out / MANIFEST).exists():
+        write_event_graphs(out)
         write_gallery(out)

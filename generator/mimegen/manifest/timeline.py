@@ -80,6 +80,18 @@ def _retold(one: Interval, mirror: bool, tempo: float) -> Interval:
     return one.model_copy(update=update)
 
 
+def outermost(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the steps, in their order, that are no part of a longer one of their performer."""
+    steps = [one for one in intervals if one.kind == "step"]
+    return [one for one in steps if not any(
+        other.performer == one.performer and other.start_s <= one.start_s
+        and other.end_s >= one.end_s and _length(other) > _length(one) for other in steps)]
+
+
+def _length(one: Interval) -> float:
+    return float(one.end_s - one.start_s)
+
+
 def cut(intervals: Iterable[Interval], moments: NDArray[np.float64], shown: NDArray[np.float64]
         ) -> list[Interval]:
     """Return what is left of intervals where ``moments`` (K,), rising, are seen at ``shown`` (K,).

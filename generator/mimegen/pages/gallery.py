@@ -19,6 +19,7 @@ from mimegen.base.locks import locked
 from mimegen.compositing.decode import Video, read_pictures
 from mimegen.manifest.file import clip_path, read_manifest, rows_of
 from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, outermost
 from mimegen.plan.variants import BACKGROUNDS
 
 POSTER_WIDTH = 480
@@ -124,10 +125,33 @@ def _card(row: Row, poster: str | None) -> str:
     facts = "".join(f"<dt>{label}</dt><dd>{_escape(_text(row, key))}</dd>"
                     for key, label in _FACTS.items() if _text(row, key)) + _passes(row)
     return (
-        f"<article{data}>{screen}<h3>{_escape(name)}</h3><p>{_escape(_size(row))}</p>"
+        f"<article{data}>{screen}{_timeline(row)}<h3>{_escape(name)}</h3><p>{_escape(_size(row))}</p>"
         f"<p>{_escape(_origin(row))}</p><details><summary>Facts</summary><dl>{facts}</dl>"
         f'<a href="{source}" download>Download</a></details></article>\n'
     )
+
+
+def _timeline(row: Row) -> str:
+    """Return the steps of a scene, and what is held, as bars along the player's width."""
+    if row.motion_kind != "scene":
+        return ""
+    length = row.frames / row.fps
+    lanes = [(who, "step", outermost(one for one in row.timeline or [] if one.performer == who))
+             for who in (PERFORMER, PARTNER)]
+    lanes += [(who, "held", [one for one in row.timeline or []
+                             if (one.kind, one.performer) == ("held", who)])
+              for who in (PERFORMER, PARTNER)]
+    return '<div class="timeline">' + "".join(
+        f'<div class="{kind}">{"".join(_bar(one, length) for one in found)}</div>'
+        for _, kind, found in sorted(lanes, key=lambda lane: lane[0], reverse=True) if found
+    ) + '<i class="now"></i></div>'
+
+
+def _bar(one: Interval, length: float) -> str:
+    left, wide = (100 * float(value) / length for value in (one.start_s, one.end_s - one.start_s))
+    said = _escape(f"{one.name}, {one.start_s:.1f} to {one.end_s:.1f} s")
+    return (f'<span style="left:{left:.2f}%;width:{wide:.2f}%" title="{said}">'
+            f"{_escape(one.name)}</span>")
 
 
 def _passes(row: Row) -> str:

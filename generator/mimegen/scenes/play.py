@@ -386,7 +386,8 @@ class Play:
             self._add(who, "gaze", self._called(who, step.look), start, end)
         swapped = {PERFORMER: NAMES[who], PARTNER: NAMES[1 - who]}
         for one in used.happens:
-            if one.kind == "held" and step.things:
+            if (one.kind == "held" and step.things) or (
+                    one.kind == "step" and step.does and known.action is None):
                 continue
             self.happens.append(one.model_copy(update={
                 "performer": swapped[one.performer],

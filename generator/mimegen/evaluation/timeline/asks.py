@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise, product
 
 from mimegen.evaluation.subjects import Subject
-from mimegen.manifest.timeline import PERFORMER, Hand, Interval
+from mimegen.manifest.timeline import PERFORMER, Hand, Interval, outermost
 
 # Life moves limbs by a tenth of a second; what is asked about lasts longer, and starts apart.
 MARGIN_S, LEAST_S, APART_S, MOMENT_S = 0.15, 0.6, 0.3, 1.0
@@ -161,7 +161,7 @@ def _of_order(timeline: Sequence[Interval], whole: Span) -> Iterator[Ask]:
 
 def _told_apart(timeline: Sequence[Interval]) -> list[Interval]:
     """Return the steps that are seen once and do not begin together, in their order."""
-    found = [one for one in timeline if one.kind == "step"]
+    found = outermost(timeline)
     counts = Counter((one.name, one.performer) for one in found)
     single = [one for one in found if counts[one.name, one.performer] == 1]
     apart: list[Interval] = []

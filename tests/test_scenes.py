@@ -13,9 +13,13 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.lint import foot_slide
 from mimegen.choreography.perform import perform_scene
+from mimegen.evaluation.subjects import Subject
+from mimegen.evaluation.timeline.asks import asks_of
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SceneTake, scene_take
-from mimegen.manifest.timeline import PARTNER, PERFORMER
+from mimegen.manifest.row import Row
+from mimegen.manifest.timeline import PARTNER, PERFORMER, outermost
+from mimegen.production.eventgraphs import event_graph
 from mimegen.scenes.spots import Spot
 from mimegen.scenes.ways import legs_of
 
@@ -37,7 +41,7 @@ performers:
     starts: table
     steps:
 """
-WAITER = """      - {do: pick_up, takes: cup}
+WAITER = """      - {do: pick_up, takes: cup, does: takes the cup}
       - {id: way, walk: here}
       - {id: giving, do: hand_over, gives: cup}
 """
@@ -46,7 +50,7 @@ GUEST = """  guest:
     starts: there
     steps:
       - {join: giving}
-      - {do: drinking_from_cup, from: 0.75, to: 3.5, uses: cup}
+      - {do: drinking_from_cup, from: 0.75, to: 3.5, uses: cup, does: drinks}
 """
 
 
@@ -80,7 +84,7 @@ WRONG = {
     "two moments": ("{id: way,", "{id: way, at: 3, after: giving,", "line 19: .*one moment"),
     "too many hands": ("      - {id: way,", "      - {do: checking_watch}\n      - {id: way,",
                        "line 19: checking_watch needs the right hand.*since line 18"),
-    "not held": ("do: pick_up, takes: cup", "do: pick_up", "line 20: does not hold the cup"),
+    "not held": ("takes: cup, does: takes the cup", "does: takes the cup", "line 20: does not hold the cup"),
     "too far apart": ("there: {left: 53", "there: {left: 153",
                       r"line 20: .*100 cm.*left: 53, forward: 0, facing: 270"),
     "alone": (GUEST, "", "line 20: .*is for two"),
@@ -126,6 +130,29 @@ def test_relations_are_those_of_the_places(tea: SceneTake) -> None:
     sides = Counter(one.name for one in tea.timeline if one.name in ("left of", "right of"))
     assert Counter({"right of": sides["left of"], "left of": sides["right of"]}) == Counter(
         one.name for one in mirrored if one.name in ("left of", "right of"))
+
+
+def test_questions_of_order_are_about_what_the_story_consists_of(tea: SceneTake) -> None:
+    subject = Subject("tea", "tea", "bringing a cup", frozenset(), None)
+    order = [ask.answer for ask in asks_of(tea.timeline, subject, "nothing")
+             if ask.aspect == "order"]
+    assert "takes a sip" in {one.name for one in tea.timeline}
+    assert order == ["the person takes the cup", "the person walks to the here",
+                     "the other person drinks"]
+
+
+def test_an_event_graph_orders_the_story_and_counts_frames(tea: SceneTake) -> None:
+    row = Row(**{**tea.facts(), "sample_id": "tea", "file_name": "clips/tea.mp4", "avatar": "man",
+                 "fps": 10, "frames": round(tea.score.duration * 10) + 1, "width": 64, "height": 36,
+                 "sha256": "0", "timeline": tea.timeline})
+    graph = event_graph(row)
+    events = {event["id"]: event for event in graph["events"]}
+    assert graph["performers"] == [PERFORMER, PARTNER] and graph["things"] == ["cup"]
+    before = [(events[one]["name"], events[other]["name"])
+              for one, how, other in graph["order"] if how == "before"]
+    assert ("takes the cup", "walks to the here") in before
+    near = next(one for one in graph["relations"] if one["target"] == PARTNER)
+    assert near["frames"] == [round(10 * near["start_s"]), round(10 * near["end_s"])]
 
 
 def test_it_is_one_motion_without_a_cut_and_feet_hold(tea: SceneTake) -> None:

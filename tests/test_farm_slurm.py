@@ -1,5 +1,6 @@
 """Jobs of Slurm without a Slurm: its commands and Blender are replaced, nothing else is."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -548,11 +549,13 @@ def test_a_job_that_begins_again_gives_back_what_it_was_at(
 
 
 def test_a_job_of_another_version_leaves_its_machine_out(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended, lines = carried_out(tasks(tmp_path, 1), [], version="0.0.9 abc")
     line, = lines
     assert ended == 1 and isinstance(line.message, Unfit) and "0.0.9 abc" in line.message.why
+    assert capsys.readouterr().err == f"mimegen: has mimegen {version()}, wanted is 0.0.9 abc\n"
     assert len(spool_of(tmp_path).waiting()) == 1
 
 
@@ -604,6 +607,21 @@ def test_workers_without_a_task_are_heard_too(
     ready = {line.worker.partition(" job ")[2]: line.task is None for line in lines
              if isinstance(line.message, Ready)}
     assert ended == 0 and ready == {"1_0 cpu worker 1": False, "1_0 cpu worker 2": True}
+    assert {line.job for line in lines} == {"1_0"}
+
+
+def test_a_job_knows_its_number_from_slurm(tmp_path: Path) -> None:
+    spool = made(tmp_path)
+    name = spool.put({"number": 1})
+    assert spool.take("7_3") == name
+    orders = Orders(str(tmp_path), str(tmp_path / "store"), "cpu", 0, 1, "0.0.9 abc")
+    array = {"SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "3"}
+    ended = subprocess.run([sys.executable, "-m", "mimegen.farm.pilot", orders.text()],
+                           env=os.environ | array, capture_output=True, text=True)
+    assert ended.returncode == 1 and "wanted is 0.0.9 abc" in ended.stderr
+    line, = spool.hear()
+    assert line.job == "7_3" and isinstance(line.message, Unfit)
+    assert spool.waiting() == [name]
 
 
 # The folder between them.

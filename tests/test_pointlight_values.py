@@ -1,5 +1,6 @@
 """Which values a display takes, and the same dots from the same request in every version."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from mimegen.base.errors import RequestError
 from mimegen.pointlight.discs import to_srgb
 from mimegen.pointlight.drawing import montage
 from mimegen.pointlight.manipulations import MANIPULATIONS
+from mimegen.pointlight.outputs import write_npz
 from mimegen.pointlight.spec import Display, FrameSample, changed, first_problem
 from mimegen.pointlight.stimulus import make_stimulus, used_dots
-from test_pointlight import display, frames_of, scene, stimulus
+from test_pointlight import FPS, display, frames_of, scene, stimulus
 
 # Frames, dots, a weighted sum of all places, mean strength, mean diameter.
 SEEN: dict[str, tuple[int, int, float, float, float]] = {
@@ -120,6 +122,28 @@ def test_dots_count_as_used_while_any_of_them_is_in_the_picture() -> None:
     made.dots.strengths[3] = 0
     made.dots.visible[4] = False
     assert np.flatnonzero(~used_dots(made)[:, 0]).tolist() == [3, 4]
+
+
+def test_arrays_of_a_display_are_what_it_shows(tmp_path: Path) -> None:
+    made = stimulus(pixels_per_degree=20.0)
+    write_npz(made, tmp_path / "dots.npz")
+    with np.load(tmp_path / "dots.npz") as packed:
+        arrays = dict(packed)
+    places, middle = made.dots.places, np.array([128.0, 128.0])
+    off = (places[..., :2] - middle) * [1, -1]
+    expected = {
+        "names": np.array(made.dots.names), "performers": made.dots.performers,
+        "limbs": np.concatenate([made.dots.limbs, made.dots.trunk]), "pixels": places[..., :2],
+        "degrees": off / 20, "depth_m": places[..., 2],
+        "metres": np.concatenate([off / made.view.scale, -places[..., 2:]], axis=-1),
+        "visible": made.dots.visible, "diameters_px": made.diameters,
+        "strengths": made.dots.strengths, "fps": np.array(FPS), "source_seconds": made.moments,
+        "size": np.array([256, 256])}
+    assert arrays.keys() == expected.keys()
+    for name, values in expected.items():
+        assert arrays[name].shape == values.shape, name
+        assert (np.allclose(arrays[name], values) if values.dtype.kind == "f"
+                else (arrays[name] == values).all()), name
 
 
 def test_frames_stand_side_by_side_in_a_montage() -> None:

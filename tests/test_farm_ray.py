@@ -39,7 +39,7 @@ CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
 class FakeStage:
     """Publishes frames, slowly, that say by which process they were made."""
 
-    worn = False
+    is_fit = True
 
     def __init__(self) -> None:
         self.connection, self._theirs = Pipe()

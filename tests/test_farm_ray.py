@@ -170,9 +170,11 @@ def test_no_cluster_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_the_same_clips_as_on_this_machine(tiny_config: Path, tmp_path: Path) -> None:
-    """Blender itself, on a cluster that starts by itself, with and without a shared folder."""
-    wanted = ["render", "--action", "basketball", "--variants", "base+blank@0", "--config",
-              tiny_config, "--device", "cpu"]
+    """Blender itself, on a cluster that starts by itself, with and without a shared folder; dots,
+    and ground truth that needs no OpenGL, too.
+    """
+    wanted = ["render", "--action", "basketball", "--variants", "base+blank@0,pointlight@0",
+              "--passes", "keypoints", "--config", tiny_config, "--device", "cpu"]
     shared = ["--farm", "ray", "--address", "none", "--shared-store"]
     away = ["--farm", "ray", "--address", "none", "--no-shared-store"]
     for name, farm in (("local", []), ("shared", shared), ("away", away)):
@@ -180,9 +182,10 @@ def test_the_same_clips_as_on_this_machine(tiny_config: Path, tmp_path: Path) ->
         assert done.returncode == 0, done.stderr
     for name in ("shared", "away"):
         assert rows_of(tmp_path / name) == rows_of(tmp_path / "local")
-        for path in (tmp_path / "local").rglob("*.npz"):
-            assert (tmp_path / name / path.relative_to(tmp_path / "local")).read_bytes() \
-                == path.read_bytes()
+        for pattern in ("store/**/*.npz", "clips/*.mp4", "passes/*/*/*"):
+            for path in (tmp_path / "local").glob(pattern):
+                assert (tmp_path / name / path.relative_to(tmp_path / "local")).read_bytes() \
+                    == path.read_bytes()
 
 
 def test_after_its_driver_was_killed_the_same_command_goes_on(

@@ -127,6 +127,7 @@ def _missing(shots: Sequence[Shot], facts: Sequence[dict[str, Any]], store: Stor
 
 def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterator[Task]:
     """Yield the stills that are missing; ``seen`` gathers those already asked for."""
+    wait = store.waiter()
     for clip in clips:
         facts = store.shot_facts(clip.shot.key)
         assert facts is not None, "shots are recorded before their stills are asked for"
@@ -136,6 +137,7 @@ def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterato
             continue
         seen.add(key)
         if not store.still(key).exists() and clip.background.set is not None:
+            wait()
             store.still(key).parent.mkdir(parents=True, exist_ok=True)
             yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
                        f"background {clip.chosen.name}")

@@ -7,12 +7,12 @@ Each take is rendered in MIME's ten variants. Ray's workers are on pretended mac
 each, on this one; slurm:2 asks the Slurm that SLURM_CONF names (tests/slurm_cluster.py starts one).
 
 Wall times say little where others need the processors too. So it also tells the CPU seconds of all
-processes, looked up in /proc every second, and what a task costs beside its frames: the time from
-the end of a worker's task to the beginning of its next one (median), and what tasks of frames take
-longer than their frames (median). Together these are the overhead of a task of a minute. Overhead
-as it was is what the workers' time is longer than their tasks' in all, from the first task that
-began to the last that ended, and in parentheses from the command to its end, with planning, bodies
-and Blender's start.
+processes, looked up in /proc every second, how many of them are the driver's (planning, performing,
+handing out), and the median of the seconds from the end of a worker's task to the beginning of its
+next one, as the driver hears of them: what a task costs beside its work. Overhead as it was is what
+the workers' time is longer than their tasks' in all, from the first task that began to the last
+that ended, and in parentheses from the command to its end, with planning, bodies and Blender's
+start.
 """
 
 import argparse
@@ -41,39 +41,37 @@ MIB = 2**20
 
 # Processes of a measurement, of whatever farm, have this in their environment.
 TAG = "MIMEGEN_BENCHMARK"
-MINUTE = 60.0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one farm took, in seconds; ``between`` tasks and ``beside`` frames are medians."""
+    """What one farm took, in seconds; ``between`` is the median between a worker's tasks."""
 
     farm: str
     clips: int
     wall: float
     cpu: float
+    driver: float
     first_frame: float
     at_work: float
     tasks: int
     busy: float
     between: float
-    beside: float
     digest: str
     load: float
 
     def line(self, workers: int) -> str:
         """Return a row of the table."""
-        return (f"| {self.farm} | {self.clips} | {self.wall:.0f} | {self.cpu:.0f} |"
-                f" {self.first_frame:.1f} | {self.tasks} | {self.busy:.0f} |"
+        return (f"| {self.farm} | {self.clips} | {self.wall:.0f} | {self.cpu:.0f}"
+                f" ({self.driver:.0f}) | {self.first_frame:.1f} | {self.tasks} | {self.busy:.0f} |"
                 f" {workers * self.at_work / self.busy - 1:+.0%}"
-                f" ({workers * self.wall / self.busy - 1:+.0%}) |"
-                f" {self.between:.2f} + {self.beside:.2f} |"
-                f" {(self.between + self.beside) / MINUTE:.1%} | {self.digest} | {self.load:.1f} |")
+                f" ({workers * self.wall / self.busy - 1:+.0%}) | {self.between:.2f} |"
+                f" {self.digest} | {self.load:.1f} |")
 
 
-HEAD = ("| farm | clips | wall s | CPU s | first frame after s | tasks | tasks' s |"
-        " overhead as it was | s between tasks + beside frames | overhead of a minute's task |"
-        " clips and manifest | load average |\n|" + " --- |" * 12)
+HEAD = ("| farm | clips | wall s | CPU s (the driver's) | first frame after s | tasks | tasks' s |"
+        " overhead as it was | s between tasks | clips and manifest | load average |\n|"
+        + " --- |" * 11)
 
 
 @dataclass
@@ -82,12 +80,18 @@ class Processors:
 
     tag: str
     seconds: dict[str, float] = field(default_factory=dict)
+    drivers: set[str] = field(default_factory=set)
     over: threading.Event = field(default_factory=threading.Event)
 
     @property
     def total(self) -> float:
         """Seconds of all, as last seen."""
         return sum(self.seconds.values())
+
+    @property
+    def of_drivers(self) -> float:
+        """Seconds of the commands themselves."""
+        return sum(self.seconds[name] for name in self.drivers)
 
     def watch(self) -> None:
         """Look every second until it is over."""
@@ -101,6 +105,8 @@ class Processors:
             if name in self.seconds or self.tag.encode() in (folder / "environ").read_bytes():
                 ticks = (folder / "stat").read_text().rpartition(")")[2].split()[11:13]
                 self.seconds[name] = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+                if b"\0render\0" in (folder / "cmdline").read_bytes():
+                    self.drivers.add(name)
         except OSError:
             pass
 
@@ -166,16 +172,15 @@ def run(farm: str, out: Path, request: list[str], processors: Processors) -> Mea
     cpu = processors.total - before
     moments = [line for path in (out / "status").iterdir()
                for line in map(json.loads, path.read_text().splitlines()) if "task" in line]
-    logs = [path.read_text() for path in (out / "logs").iterdir()]
-    tasks = [float(seconds) for log in logs
-             for seconds in re.findall(r"^\S+ done: .*, ([\d.]+) s$", log, re.M)]
+    tasks = [float(seconds) for path in (out / "logs").iterdir()
+             for seconds in re.findall(r"^\S+ done: .*, ([\d.]+) s$", path.read_text(), re.M)]
     frames = [path.stat().st_mtime for path in (out / "store").glob("shots/*/*/*.npz")]
     begun = min(line["at"] for line in moments if line["state"] == "begun")
     ended = max(line["at"] for line in moments if line["state"] == "done")
     clips = sorted((out / "clips").glob("*.mp4"))
-    return Measured(farm, len(clips), wall, cpu, min(frames) - began, ended - begun, len(tasks),
-                    sum(tasks), statistics.median(between_tasks(moments)),
-                    statistics.median(each for log in logs for each in beside_frames(log)),
+    return Measured(farm, len(clips), wall, cpu, processors.of_drivers, min(frames) - began,
+                    ended - begun, len(tasks), sum(tasks),
+                    statistics.median(between_tasks(moments)),
                     digest([*clips, out / "manifest.jsonl"]), os.getloadavg()[1])
 
 
@@ -191,18 +196,6 @@ def between_tasks(moments: list[dict[str, Any]]) -> Iterator[float]:
                 yield line["at"] - since
         else:
             free[worker[line["task"]]] = line["at"]
-
-
-def beside_frames(log: str) -> Iterator[float]:
-    """Yield what each of a worker's tasks of frames took longer than its frames, in seconds."""
-    frames = 0.0
-    for line in log.splitlines():
-        if " begun: " in line:
-            frames = 0.0
-        elif found := re.search(r" frame \d+ of camera \d+: ([\d.]+) s$", line):
-            frames += float(found[1])
-        elif frames and (found := re.search(r" done: .*, ([\d.]+) s$", line)):
-            yield float(found[1]) - frames
 
 
 def digest(files: list[Path]) -> str:

@@ -89,7 +89,7 @@ def test_a_clip_goes_elsewhere_unchanged_but_for_its_places(background: Backgrou
                 update={"file": store.picture("ab", ".jpg")})})
         return Task(ClipJob(store.shot_folder("e1"), (0, 1, 1, 3), 0.25, placed, CAMERA,
                             store.still("ef") if background.set else None, 23.976,
-                            store.encoded("0123"), 45.0), "clip")
+                            store.encoded("0123"), 45.0, (1.1, 1.0, 0.8)), "clip")
 
     twin, wanted = moved(clip(HERE)), clip(THERE)
     assert isinstance(twin.job, ClipJob) and isinstance(wanted.job, ClipJob)

@@ -13,17 +13,22 @@ from mimegen.plan.permute.axes import NumberAxis, axes
 from mimegen.plan.view import View
 from mimegen.stage.config import RenderConfig
 
-ALTERING = ("tempo", "mirror", "elevation", "lens", "light")
+ALTERING = ("tempo", "mirror", "elevation", "lens", "light", "harmonise")
+PLACE = "place"
 _LIGHT = ("light_azimuth", "light_elevation", "light_strength")
 
 
 @dataclass(frozen=True)
 class Altering:
-    """Another tempo, the mirror image, another camera and light; nothing where nobody says."""
+    """Another tempo, the mirror image, another camera and light; nothing where nobody says.
+
+    Figures that ``follow_place`` are lit as their backgrounds are.
+    """
 
     tempo: float
     mirror: bool
     view: View
+    follow_place: bool = False
 
     def take(self, take: Take) -> Take:
         """Return a take altered. Raises RequestError for one that cannot be mirrored."""
@@ -39,10 +44,12 @@ def altering_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def wrapped(*args: Any, tempo: float | None, mirror: bool, elevation: float | None,
-                lens: float | None, light: tuple[float, ...] | None, **given: Any) -> int:
-        sun_from = None if light is None else (light[0], light[1])
+                lens: float | None, light: tuple[float, ...] | None, harmonise: bool,
+                **given: Any) -> int:
+        sun_from = (light[0], light[1]) if light else None
         view = View(elevation, lens, sun_from, light[2] if light and light[2:] else 1.0)
-        return command(*args, **given, altering=Altering(tempo or 1.0, mirror, view))
+        return command(*args, **given,
+                       altering=Altering(tempo or 1.0, mirror, view, harmonise or light == ()))
 
     options: Callable[..., int] = wrapped
     for option in reversed(_OPTIONS):
@@ -65,12 +72,15 @@ def _as_axis(_context: click.Context, option: click.Parameter, text: str | None)
 
 def _as_light(_context: click.Context, _option: click.Parameter, text: str | None
               ) -> tuple[float, ...] | None:
+    """Return azimuth, elevation and perhaps strength; nothing at all for the place's own light."""
     if text is None:
         return None
+    if text == PLACE:
+        return ()
     parts = text.split(",")
     if len(parts) not in (2, 3):
         raise click.BadParameter(f"{text}: expected AZIMUTH,ELEVATION or with a strength, as in"
-                                 " 60,40,0.8")
+                                 f" 60,40,0.8, or {PLACE}")
     return tuple(_number(name, part) for name, part in zip(_LIGHT, parts, strict=False))
 
 
@@ -87,8 +97,10 @@ _OPTIONS = (
                  help=f"From how high the camera looks down, {_ends('elevation')}."),
     click.option("--lens", metavar="MM", callback=_as_axis,
                  help=f"{_ends('lens')} on a sensor of 36; the camera's distance follows."),
-    click.option("--light", metavar="AZIMUTH,ELEVATION[,STRENGTH]", callback=_as_light,
+    click.option("--light", metavar="AZIMUTH,ELEVATION[,STRENGTH]|place", callback=_as_light,
                  help=f"Where the sun stands, {_ends('light_azimuth')} about the person and"
                       f" {_ends('light_elevation')} above the ground, and"
-                      f" {_ends('light_strength')} times as strong."),
+                      f" {_ends('light_strength')} times as strong; place lights figures as"
+                      " their backgrounds are, in place of equally."),
+    click.option("--harmonise", is_flag=True, help="The same as --light place."),
 )

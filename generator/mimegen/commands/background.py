@@ -26,6 +26,7 @@ from mimegen.library.photos.guess import (
     corners,
     guess_camera,
     guess_panorama,
+    sun_of,
 )
 from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
 from mimegen.library.photos.web import Web
@@ -101,19 +102,25 @@ def _write(target: Path, sheet: Image.Image) -> None:
                    " and height.  [default: all below the horizon]")
 @click.option("--panorama", is_flag=True,
               help="It goes all around (equirectangular), and serves all angles.")
+@click.option("--harmonise", is_flag=True,
+              help="Measure its light, which figures then follow with render --light place.")
+@click.option("--sun", metavar="AZIMUTH,ELEVATION",
+              help="With --harmonise: from where its sun comes, seen from the camera; 0 is from"
+                   " behind it, 90 from its right, and shadows fall the other way.")
 @click.option("--picture", type=_FILE, metavar="PNG",
               help="Where the guess is shown.  [default: NAME_guess.png, here]")
 @click.option("--yes", is_flag=True, help="Write it without asking.")
 @exits_cleanly
 def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, panorama: bool,
                 horizon: float | None, camera_height: float | None, known_height: str | None,
-                ground: str | None, **credits: Any) -> int:
+                ground: str | None, harmonise: bool, sun: str | None, **credits: Any) -> int:
     """Add a photograph to your own library: find its camera, show the guess, ask, write."""
     told = Credits(**credits)
     file = place_for(library, told.name)
     picture = picture or Path(f"{told.name}_guess.png")
     said = Said(horizon, camera_height, None if known_height is None else Known.of(known_height),
-                None if ground is None else corners(ground))
+                None if ground is None else corners(ground), harmonise,
+                None if sun is None else sun_of(sun))
     show: Callable[..., tuple[Image.Image, Picture | Panorama]] = (
         _shown_panorama if panorama else _shown_picture)
     image, shown = show(photo, said, picture)
@@ -189,15 +196,19 @@ def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, 
                " across")
     for reason in guess.reasons:
         click.echo(f"  {reason}")
-    _show(target, lambda: photo_sheet(guess, *_man_and_draft()))
-    return guess.photo.image, guess.picture()
+    shown = guess.picture()
+    if shown.light is not None:
+        click.echo("  light {:.2f} {:.2f} {:.2f} times the usual red, green and blue".format(
+            *shown.light.tint))
+    _show(target, lambda: photo_sheet(guess, *_man_and_draft(), shown.light))
+    return guess.photo.image, shown
 
 
 def _shown_panorama(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Panorama]:
     """Show a panorama from four sides; return it and what is said of it."""
-    if said.horizon is not None or said.known is not None or said.ground is not None:
-        raise RequestError("--panorama has its horizon in the middle and ground all around; say"
-                           " --camera-height alone")
+    if said != Said(camera_height_m=said.camera_height_m):
+        raise RequestError("--panorama has its horizon in the middle, ground all around and light"
+                           " from everywhere; say --camera-height alone")
     opened = open_photo(photo, LARGEST_PANORAMA)
     panorama = guess_panorama(opened, said.camera_height_m)
     click.echo(f"camera {panorama.camera_height_m:.2f} m high, all around")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.altering import Altering, altering_options
 from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
@@ -50,6 +51,9 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     """Show an action, a scene, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
     context_of_process()
     catalogue = Catalogue.with_libraries(libraries)
+    if altering.follow_place:
+        raise RequestError("--light place: a preview lights everybody equally; render follows"
+                           " places")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
     found = altering.take(_take(catalogue, what, take, seed, style))

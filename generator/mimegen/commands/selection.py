@@ -188,7 +188,7 @@ def _selected(
     own_config, chosen = _config_and_device(catalogue, config, device, farm)
     render_config = altering.config(own_config)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
-                     partner_character, parse_faults(faults), set_seed)
+                     partner_character, parse_faults(faults), set_seed, altering.follow_place)
     if wanted is not None and not plan.clips:
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")

@@ -15,10 +15,25 @@ from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shared import completed, shared_files
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Lit = Annotated[float, Field(gt=0, le=10)]
+Azimuth = Annotated[float, Field(ge=-180, le=180)]
+Elevation = Annotated[float, Field(ge=5, le=90)]
 
 
 def _beside(file: Path) -> Path:
     return Path(inner_path(file.as_posix()))
+
+
+class PhotoLight(Strict):
+    """How a photograph is lit, for figures that follow it.
+
+    ``tint`` is the linear light by which an equally lit figure is multiplied: color and exposure.
+    ``sun_from_deg`` is from where its sun comes, seen from its camera: azimuth (0 from behind the
+    camera, 90 from its right, -90 from its left) and elevation.
+    """
+
+    tint: tuple[Lit, Lit, Lit]
+    sun_from_deg: tuple[Azimuth, Elevation] | None = None
 
 
 class Picture(Strict):
@@ -30,7 +45,7 @@ class Picture(Strict):
     taken, in metres. For a picture that was not cropped, ``camera_pitch_deg`` says by how much that
     camera looked down (negative: up), or better ``field_of_view_deg`` how much it saw from the left
     edge to the right, from which the pitch follows and by which the picture can be turned.
-    ``ground`` is the outline of the ground where a person can stand.
+    ``ground`` is the outline of the ground where a person can stand, ``light`` how it is lit.
     """
 
     file: Annotated[Path, AfterValidator(_beside)]
@@ -39,6 +54,7 @@ class Picture(Strict):
     camera_pitch_deg: float = Field(default=0.0, gt=-60, lt=60)
     field_of_view_deg: float | None = Field(default=None, ge=5, le=140)
     ground: tuple[tuple[Fraction, Fraction], ...] = Field(min_length=3)
+    light: PhotoLight | None = None
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
@@ -165,8 +181,9 @@ def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path 
 def seen_of(background: Background) -> dict[str, Any]:
     """Return all that is seen of a background, but for its picture's bytes, as JSON holds it."""
     unseen = {"vary"} if background.set and background.set.scatter else {"vary", "scatter"}
+    # A picture's light is seen on figures alone.
     # What there was not from the beginning counts only where it is said: other keys stay.
-    kinds, later = {"color", "picture", "set"}, {"file"}
+    kinds, later = {"color", "picture", "set"}, {"file", "light"}
     if background.panorama is not None:
         kinds.add("panorama")
     if background.picture is not None and background.picture.field_of_view_deg is None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
+from mimegen.compositing.color import Tint
 from mimegen.compositing.video import write_clip
 from mimegen.stage.camera import Camera
 from mimegen.store.frames import frame_name
@@ -15,7 +16,8 @@ class ClipJob:
     """Frames of a shot in ``folder``, in order, over a background, as ``target``.
 
     ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
-    that is a set, ``angle_deg`` the variant's angle.
+    that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
+    multiplied by.
     """
 
     folder: Path
@@ -27,6 +29,7 @@ class ClipJob:
     fps: float
     target: Path
     angle_deg: float = 0.0
+    tint: Tint | None = None
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
@@ -34,4 +37,5 @@ class ClipJob:
             raise FileNotFoundError(f"{self.folder} is gone")
         files = (self.folder / frame_name(number) for number in self.frames)
         scene = backdrop(self.background, self.camera, self.still, self.angle_deg)
-        write_clip(files, scene, self.fps, self.target, shadow=self.shadow)
+        write_clip(files, scene, self.fps, self.target, shadow=self.shadow,
+                   tint=self.tint)

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Linear red, green and blue.
+Tint = tuple[float, float, float]
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709
 ByteArray = NDArray[np.uint8]
 LightArray = NDArray[np.float32]
 

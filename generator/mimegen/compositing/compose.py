@@ -3,18 +3,27 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.compositing.color import ByteArray, LightArray, bytes_to_linear, linear_to_bytes
+from mimegen.compositing.color import (
+    ByteArray,
+    LightArray,
+    Tint,
+    bytes_to_linear,
+    linear_to_bytes,
+)
 from mimegen.store.frames import Frame
 
 
 class Compositor:
     """One background, ready to take many frames.
 
-    ``backdrop_linear`` (H, W, 3) is linear light 0 to 1. Only the pixels that figure or shadow
+    ``backdrop_linear`` (H, W, 3) is linear light 0 to 1; the figure's light is multiplied by
+    ``tint``. Only the pixels that figure or shadow
     cover are computed; all others are the background's own bytes.
     """
 
-    def __init__(self, backdrop_linear: LightArray) -> None:
+    def __init__(self, backdrop_linear: LightArray, tint: Tint | None = None) -> None:
+        self._tinted = None if tint is None else linear_to_bytes(
+            bytes_to_linear(np.arange(256, dtype=np.uint8))[:, None] * np.array(tint, np.float32))
         self._linear = np.ascontiguousarray(backdrop_linear, dtype=np.float32)
         self._bytes = linear_to_bytes(self._linear)
 
@@ -49,16 +58,22 @@ class Compositor:
         left, top = frame.figure_at
         height, width = frame.figure.shape[:2]
         region = picture[top : top + height, left : left + width]
-        coverage = frame.figure[..., 3]
-        np.copyto(region, frame.figure[..., :3], where=(coverage == 255)[..., None])
+        coverage, colors = frame.figure[..., 3], self._lit(frame.figure[..., :3])
+        np.copyto(region, colors, where=(coverage == 255)[..., None])
 
         rows, columns = np.nonzero((coverage > 0) & (coverage < 255))
-        edge = frame.figure[rows, columns]
-        alpha = edge[:, 3:].astype(np.float32) / np.float32(255)
+        alpha = coverage[rows, columns, None].astype(np.float32) / np.float32(255)
         ground = self._ground_light(frame, rows + top, columns + left)
         region[rows, columns] = linear_to_bytes(
-            alpha * bytes_to_linear(edge[:, :3]) + (1 - alpha) * ground
+            alpha * bytes_to_linear(colors[rows, columns]) + (1 - alpha) * ground
         )
+
+    def _lit(self, colors: ByteArray) -> ByteArray:
+        """Return a figure's colors (h, w, 3) under the light that is asked for."""
+        if self._tinted is None:
+            return colors
+        return np.stack([self._tinted[colors[..., channel], channel] for channel in range(3)],
+                        axis=-1)
 
     def _ground_light(
         self, frame: Frame, rows: NDArray[np.intp], columns: NDArray[np.intp]

@@ -16,7 +16,7 @@ import numpy as np
 
 from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
 from mimegen.base.files import publishing
-from mimegen.compositing.color import LightArray
+from mimegen.compositing.color import LightArray, Tint
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
 from mimegen.store.frames import ByteArray, Frame, read_frame
@@ -45,10 +45,12 @@ def write_clip(
     target: Path,
     threads: int = 0,
     shadow: float = 1.0,
+    tint: Tint | None = None,
 ) -> ClipFacts:
     """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
 
-    ``shadow`` is how much of the shadow is left, 0 to 1.
+    ``shadow`` is how much of the shadow is left, 0 to 1; the figure's light is multiplied by
+    ``tint``.
 
     The clip is H.264, yuv420p, BT.709, with its index in front (faststart); the same frames give
     the same bytes. It is only ever seen whole. ``threads`` is the encoder's, 0 for the usual
@@ -57,7 +59,7 @@ def write_clip(
     Raises ValueError, naming the file, for a damaged frame, FileNotFoundError for an absent one,
     and RequestError (DiskFullError), with ffmpeg's last line, where the clip cannot be written.
     """
-    compositor = Compositor(backdrop_linear)
+    compositor = Compositor(backdrop_linear, tint)
     planes = Planes(compositor.empty)
     frames = (_with_shadow(read_frame(path), shadow) for path in frame_paths)
     pictures = (planes.show(compositor.compose(frame), changed_box(frame)) for frame in frames)

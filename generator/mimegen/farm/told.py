@@ -150,6 +150,7 @@ class ToldClip(_Titled):
     fps: float = Field(gt=0)
     target: Place
     angle_deg: Finite = 0.0
+    tint: tuple[Finite, Finite, Finite] | None = None
 
     @classmethod
     def of(cls, job: ClipJob, title: str, place: Relative) -> Self:
@@ -160,7 +161,8 @@ class ToldClip(_Titled):
             background=job.background if file is None else job.background.with_file(
                 Path(place(file))),
             camera=job.camera, still=None if job.still is None else place(job.still), fps=job.fps,
-            target=place(job.target), angle_deg=job.angle_deg)
+            target=place(job.target), angle_deg=job.angle_deg,
+            tint=job.tint)
 
     def job(self, root: Path) -> ClipJob:
         """Return the job for the store at ``root``."""
@@ -169,7 +171,7 @@ class ToldClip(_Titled):
             background = background.with_file(root / background.file)
         return ClipJob(root / self.folder, self.frames, self.shadow, background, self.camera,
                        None if self.still is None else root / self.still, self.fps,
-                       root / self.target, self.angle_deg)
+                       root / self.target, self.angle_deg, self.tint)
 
 
 class ToldPassFiles(_Titled):

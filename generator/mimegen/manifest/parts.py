@@ -74,6 +74,9 @@ class StageFacts(RowPart):
         None, description="content key of the set's still; null where no set was rendered")
     camera: CameraFacts | None = None
     light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
+    light_tint: list[Number] | None = Field(
+        None, description="what a figure's light is multiplied by that is lit as its place is,"
+                          " linear red, green, blue; null where it is lit as all are")
     render_config: Json | None = Field(
         None, description="the whole render config; of a display its whole specification")
     device: str | None = Field(None, description="the kind of device that rendered")

@@ -6,6 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.characters.character import Character
+from mimegen.compositing.background import PhotoLight
 from mimegen.compositing.color import bytes_to_linear
 from mimegen.compositing.compose import Compositor
 from mimegen.library.photos.guess import Guess
@@ -21,19 +22,26 @@ PLACES = ((0.25, 0.12), (0.72, 0.45), (0.48, 0.7))
 LINE = (255, 210, 0)
 
 
-def photo_sheet(guess: Guess, character: Character, config: RenderConfig) -> Image.Image:
+def photo_sheet(guess: Guess, character: Character, config: RenderConfig,
+                light: PhotoLight | None = None) -> Image.Image:
     """Return a photograph with a character at three distances, as tall as each is there.
 
-    A line is the guessed horizon. Raises RequestError where there is no OpenGL.
+    With the photograph's own ``light`` the character is lit by it. A line is the guessed horizon.
+    Raises RequestError where there is no OpenGL.
     """
     camera = guess.camera(WIDTH)
     picture = guess.photo.image.resize((camera.width, camera.height), Image.Resampling.LANCZOS)
     feet = _feet(camera)
+    if light is not None and light.sun_from_deg is not None:
+        lit = config.light.model_copy(update={"sun_from_deg": light.sun_from_deg})
+        config = config.model_copy(update={"light": lit})
     stage = stage_of([standing(character)], config)
     for place in sorted(feet, key=lambda place: -place[1]):
         x, y, z = (np.array(camera.position) - [*place, 0.0]).tolist()
         frame = stage.picture(replace(camera, position=(x, y, z)))
-        picture = Image.fromarray(Compositor(bytes_to_linear(np.asarray(picture))).compose(frame))
+        behind = Compositor(bytes_to_linear(np.asarray(picture)),
+                            None if light is None else light.tint)
+        picture = Image.fromarray(behind.compose(frame))
     return _labelled(picture, camera, feet)
 
 

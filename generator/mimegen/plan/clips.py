@@ -7,6 +7,7 @@ from pathlib import Path
 from mimegen.base.files import content_key
 from mimegen.base.names import path_name
 from mimegen.compositing.background import Background
+from mimegen.compositing.color import Tint
 from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
@@ -53,12 +54,16 @@ class ChosenBackground:
 
 @dataclass(frozen=True)
 class Clip:
-    """One finished video: a shot before a background; perhaps declared as a permutation."""
+    """One finished video: a shot before a background; perhaps declared as a permutation.
+
+    Where the figure is lit as its place is, its light is multiplied by ``tint``.
+    """
 
     variant: Variant
     shot: Shot
     chosen: ChosenBackground
     permutation: Permutation | None = None
+    tint: Tint | None = None
 
     @property
     def background(self) -> Background:
@@ -71,8 +76,9 @@ class Clip:
         shot = self.shot
         if self.permutation is not None:
             return _permutation_name(self.permutation, shot.config)
+        lit = () if self.tint is None else ("place_light",)
         return path_name(*shot.casting.words, self.chosen.word, f"{shot.angle:g}",
-                         shot.config.name)
+                         shot.config.name, *lit)
 
     @cached_property
     def key(self) -> str:
@@ -81,7 +87,8 @@ class Clip:
                   if fault.kind.acts_on == "frames"]
         wrong = [faults, showing_code()] if faults else []
         return content_key(self.sample_id, self.shot.key, self.chosen.key,
-                           self.shot.rendering.set_key, clip_code(), *wrong)
+                           self.shot.rendering.set_key, clip_code(), *wrong,
+                           *([] if self.tint is None else [list(self.tint)]))
 
     def showing(self, frames: int) -> Showing:
         """Return which of the shot's ``frames`` are shown, and with how much of the shadow."""

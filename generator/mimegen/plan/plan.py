@@ -5,7 +5,7 @@ A plan knows its length and holds none of its clips: they are made as they are i
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
 from mimegen.library.take import Take
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
+from mimegen.plan.lighting import place_light
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import BACKGROUNDS, CAST, PARTNERS, Variant
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
-from mimegen.stage.config import RenderConfig
+from mimegen.stage.config import Light, RenderConfig
 
 # Of the picture's height; what the literature's displays have, by and large.
 DOT_SHARE = 0.014
@@ -170,12 +171,13 @@ class _Matrix:
 def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Variant],
               config: RenderConfig, device: str, performer: str | None = None,
               partner: str | None = None, faults: tuple[Fault, ...] = (),
-              set_seed: int | None = None) -> Plan:
+              set_seed: int | None = None, follow_place: bool = False) -> Plan:
     """Return the plan of all variants of all takes.
 
     ``performer`` names a character to stand in for ``base``, ``partner`` one to play the second
     person of every scene. All clips have the ``faults``, and those before a set that varies the
-    place that ``set_seed`` draws, unless a cell names another. ``takes`` may be made as they are
+    place that ``set_seed`` draws, unless a cell names another. Figures that ``follow_place`` are
+    lit as their backgrounds are, as far as that is known. ``takes`` may be made as they are
     asked for. Raises RequestError for a cell that was asked for by name and needs a background
     which a take does not have, for backgrounds and characters that cannot be read, and for faults
     that a display cannot have.
@@ -194,12 +196,28 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
 
     def castings() -> Iterator[CastingPlan]:
         for take in takes:
-            yield from _castings(take, cells[_Kind.of(take)], rendering, faults)
+            for part in _castings(take, cells[_Kind.of(take)], rendering, faults):
+                yield from lit_by_places(part) if follow_place else [part]
 
     return Plan(castings, clips=sum(count * cells[kind].clips for kind, count in kinds.items()),
-                shots=sum(count * cells[kind].shots for kind, count in kinds.items()),
+                shots=sum(count * (cells[kind].clips if follow_place else cells[kind].shots)
+                          for kind, count in kinds.items()),
                 displays=sum(count * cells[kind].displays for kind, count in kinds.items()),
                 left_out=tuple(left_out))
+
+
+def lit_by_places(part: CastingPlan) -> list[CastingPlan]:
+    """Return a casting's clips, lit as their places are, those under one light together."""
+    lit: dict[Light | None, list[Clip]] = {}
+    for clip in part.clips:
+        found = place_light(clip.background, clip.shot.config, clip.shot.angle)
+        if found is None:
+            lit.setdefault(None, []).append(clip)
+            continue
+        shot = replace(clip.shot, rendering=replace(clip.shot.rendering, light=found.light))
+        lit.setdefault(found.light, []).append(replace(clip, shot=shot, tint=found.tint))
+    parts = [CastingPlan(part.casting, tuple(clips)) for clips in lit.values()] or [part]
+    return [replace(parts[0], displays=part.displays), *parts[1:]]
 
 
 def _castings(take: Take, cells: _Cells, rendering: Rendering, faults: tuple[Fault, ...]

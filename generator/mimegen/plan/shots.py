@@ -15,21 +15,32 @@ from mimegen.plan.keys import (
     still_code,
 )
 from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
+from mimegen.stage.config import Light, RenderConfig
 from mimegen.stage.framing import frame_camera
 
 
 @dataclass(frozen=True, eq=False)
 class Rendering:
-    """A render config on a kind of device: what all shots of a plan share."""
+    """A render config on a kind of device: what all shots of a plan share.
+
+    ``light`` lights figures, and them alone, in place of the config's.
+    """
 
     config: RenderConfig
     device: str
+    light: Light | None = None
+
+    @cached_property
+    def figures_config(self) -> RenderConfig:
+        """The render config of figures: with a light of their own, where they have one."""
+        if self.light is None:
+            return self.config
+        return self.config.model_copy(update={"light": self.light})
 
     @cached_property
     def key(self) -> str:
         """What a shot's pixels owe to it."""
-        config = self.config.model_dump(
+        config = self.figures_config.model_dump(
             mode="json", exclude={"name", "description", "set_sampling", "engine"}
         )
         if self.config.engine == "raster":

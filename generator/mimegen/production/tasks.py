@@ -85,7 +85,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
     yield from _still_tasks(clips, store, stills)
     job = ShotJob(
         figures=published_figures(casting, fps, store),
-        cameras=tuple(camera_of(fact) for fact in known), config=shots[0].config,
+        cameras=tuple(camera_of(fact) for fact in known), config=shots[0].rendering.figures_config,
         folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
     )
     yield from in_parts(job, f"{casting.take.action} by {casting.name}", size)

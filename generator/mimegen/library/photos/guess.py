@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.compositing.background import Panorama, Picture
+from mimegen.compositing.background import Panorama, PhotoLight, Picture
+from mimegen.library.photos.light import measured_tint
 from mimegen.library.photos.opening import Photo
 from mimegen.library.photos.vanishing import (
     USUAL_FOCAL,
@@ -53,12 +54,14 @@ class Known:
 
 @dataclass(frozen=True)
 class Said:
-    """What a person says of a photograph in place of a guess."""
+    """What a person says of a photograph in place of a guess, and whether to measure its light."""
 
     horizon: float | None = None
     camera_height_m: float | None = None
     known: Known | None = None
     ground: tuple[tuple[float, float], ...] | None = None
+    harmonise: bool = False
+    sun_from_deg: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,7 @@ class Guess:
     camera_height_m: float
     ground: tuple[tuple[float, float], ...]
     reasons: tuple[str, ...]
+    light: PhotoLight | None = None
 
     @property
     def horizon(self) -> float:
@@ -87,7 +91,8 @@ class Guess:
         return Picture.model_validate({
             "file": self.photo.path.name, "horizon": round(self.horizon, 4),
             "camera_height_m": round(self.camera_height_m, 2),
-            "field_of_view_deg": round(self.field_of_view_deg, 2), "ground": self.ground})
+            "field_of_view_deg": round(self.field_of_view_deg, 2), "ground": self.ground,
+            "light": self.light})
 
     def camera(self, width: int) -> Camera:
         """Return the camera over the world's origin, looking along +Y, its picture so wide."""
@@ -111,6 +116,18 @@ def corners(text: str) -> tuple[tuple[float, float], ...]:
     return found
 
 
+def sun_of(text: str) -> tuple[float, float]:
+    """Return what ``AZIMUTH,ELEVATION`` says. Raises RequestError for anything else."""
+    try:
+        azimuth, elevation = (float(part) for part in text.split(","))
+    except ValueError:
+        azimuth, elevation = 0.0, 0.0
+    if not (-180 <= azimuth <= 180 and 5 <= elevation <= 90):
+        raise RequestError(f"--sun {text}: expected AZIMUTH,ELEVATION in degrees, -180 to 180 and 5"
+                           " to 90, as in -60,35")
+    return azimuth, elevation
+
+
 def guess_camera(photo: Photo, said: Said) -> Guess:
     """Return the camera of a photograph: what is said, and for the rest what it shows.
 
@@ -130,7 +147,15 @@ def guess_camera(photo: Photo, said: Said) -> Guess:
                            " --horizon ROW")
     start = round(min(horizon + GROUND_FROM, 0.99), 3)
     ground = said.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
-    return Guess(photo, view, height, ground, (*reasons, height_reason))
+    return Guess(photo, view, height, ground, (*reasons, height_reason), _light(photo, said))
+
+
+def _light(photo: Photo, said: Said) -> PhotoLight | None:
+    if said.harmonise:
+        return PhotoLight(tint=measured_tint(photo.image), sun_from_deg=said.sun_from_deg)
+    if said.sun_from_deg is not None:
+        raise RequestError("--sun: is of use with --harmonise; say both, or neither")
+    return None
 
 
 def _view(photo: Photo, horizon: float | None) -> tuple[View, tuple[str, ...]]:

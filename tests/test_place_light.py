@@ -1,0 +1,120 @@
+"""Figures lit as their places are: sets by lamps and sky, photographs as they were measured."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mimegen.base.paths import data_folder
+from mimegen.compositing.background import Background, PhotoLight, Picture, read_background
+from mimegen.compositing.color import LUMINANCE, bytes_to_linear, linear_to_bytes
+from mimegen.compositing.compose import Compositor
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.photos.light import BRIGHTEST, DIMMEST, measured_tint
+from mimegen.library.takes import library_take
+from mimegen.plan.lighting import place_light
+from mimegen.plan.plan import Plan, make_plan
+from mimegen.plan.variants import parse_variants
+from mimegen.stage.config import read_config
+from mimegen.store.frames import Frame
+from test_compositing_background import FACTS, GROUND
+
+CATALOGUE = Catalogue.with_libraries(())
+CONFIG = read_config(data_folder() / "render_configs" / "draft.yaml")
+
+
+def of_set(name: str, **changes):
+    background = read_background(data_folder() / "backgrounds" / f"{name}.yaml")
+    assert background.set is not None
+    lit = place_light(background.model_copy(
+        update={"set": background.set.model_copy(update=changes)}), CONFIG, 0.0)
+    assert lit is not None
+    return lit
+
+
+def test_outdoors_the_sun_stays_and_indoors_lamps_light_from_above():
+    beach, hall = of_set("beach"), of_set("concert_hall")
+    assert beach.light.sun_from_deg == CONFIG.light.sun_from_deg
+    assert hall.light.sun_from_deg[1] > 70
+    assert hall.tint[0] > 1.1 > 0.9 > hall.tint[2]
+    assert np.array(hall.tint) @ LUMINANCE == pytest.approx(1, abs=0.01)
+
+
+def test_a_set_of_twice_the_light_lights_twice_as_much():
+    once = read_background(data_folder() / "backgrounds" / "beach.yaml").set
+    assert once is not None
+    sun, sky = (part.model_copy(update={"strength": 2 * part.strength})
+                for part in (once.sun, once.sky))
+    one, two = of_set("beach").light, of_set("beach", sun=sun, sky=sky).light
+    assert two.sun_strength == pytest.approx(2 * one.sun_strength, abs=0.02)
+    assert two.sky_strength == pytest.approx(2 * one.sky_strength, abs=0.02)
+
+
+def test_a_photographs_sun_stays_where_it_is_seen_from_its_camera():
+    picture = Picture(file=Path("x.jpg"), horizon=0.4, camera_height_m=1.6, ground=GROUND,
+                      light=PhotoLight(tint=(1.1, 1.0, 0.8), sun_from_deg=(-60, 35)))
+    background = Background(**FACTS, picture=picture)
+    for angle, azimuth in ((0.0, -11.5), (90.0, 78.5), (270.0, -101.5)):
+        lit = place_light(background, CONFIG, angle)
+        assert lit is not None and lit.light.sun_from_deg == pytest.approx((azimuth, 35))
+    dark = background.model_copy(update={"picture": picture.model_copy(update={"light": None})})
+    assert place_light(dark, CONFIG, 0.0) is None
+
+
+def planned(variants: str, follow: bool) -> Plan:
+    cells = parse_variants(variants, set(CATALOGUE.characters), set(CATALOGUE.backgrounds))
+    take = library_take(CATALOGUE.action("boxing"), None, 0)
+    return make_plan(CATALOGUE, [take], cells, CONFIG, "opengl", follow_place=follow)
+
+
+def test_light_follows_the_place_where_one_asks_and_changes_nothing_else():
+    variants = "base+blank@0,base+beach@0,base+beach@90,base+concert_hall@0"
+    equal, placed = planned(variants, False), planned(variants, True)
+    assert len({clip.shot.key for clip in equal}) == 2
+    assert len({clip.shot.key for clip in placed}) == 4
+    for one, other in zip(equal, sorted(placed, key=lambda clip: variants.find(
+            str(clip.variant))), strict=True):
+        assert one.variant == other.variant
+        assert one.shot.rendering.set_key == other.shot.rendering.set_key
+        followed = one.chosen.name != "blank"
+        assert (one.key != other.key) is followed
+        assert (one.sample_id != other.sample_id) is followed
+        assert (other.tint is not None) is followed
+    for part in placed.castings():
+        assert len({shot.rendering.figures_config.light for shot in part.shots}) == 1
+
+
+def test_a_tint_is_laid_on_the_figures_light_alone():
+    figure = np.full((4, 4, 4), 128, np.uint8)
+    figure[..., 3] = [[255, 255, 128, 0]] * 4
+    frame = Frame((8, 8), figure, (2, 2), np.zeros((0, 0), np.uint8), (0, 0))
+    behind = np.full((8, 8, 3), 0.5, np.float32)
+    plain = Compositor(behind).compose(frame)
+    tinted = Compositor(behind, (1.5, 1.0, 0.5)).compose(frame)
+    light = bytes_to_linear(np.full(3, 128, np.uint8)) * np.array([1.5, 1, 0.5])
+    assert tinted[3, 2].tolist() == linear_to_bytes(light.astype(np.float32)).tolist()
+    assert np.array_equal(tinted[0], plain[0]) and np.array_equal(tinted[:, 5:], plain[:, 5:])
+    assert tinted[3, 4, 0] > plain[3, 4, 0] and tinted[3, 4, 2] < plain[3, 4, 2]
+
+
+def test_the_measured_light_follows_the_color_and_strength_of_known_light():
+    rng = np.random.default_rng(3)
+    grays = np.repeat(rng.uniform(0.05, 0.55, (12, 18, 1)), 3, axis=2)
+    scene = np.kron(grays, np.ones((24, 24, 1))).astype(np.float32)
+    plain = np.array(measured_tint(Image.fromarray(linear_to_bytes(scene))))
+    assert plain == pytest.approx([1, 1, 1], abs=0.1)
+    for light in ((1.3, 1.0, 0.6), (0.7, 0.75, 0.9), (0.5, 0.5, 0.5)):
+        seen = measured_tint(Image.fromarray(linear_to_bytes(scene * np.array(light, np.float32))))
+        assert np.array(seen) / plain == pytest.approx(light, rel=0.03)
+    night = measured_tint(Image.fromarray(linear_to_bytes(scene * np.float32(0.01))))
+    snow = measured_tint(Image.new("RGB", (400, 300), (250, 250, 250)))
+    assert np.array(night) @ LUMINANCE == pytest.approx(DIMMEST, rel=0.05)
+    assert np.array(snow) @ LUMINANCE == pytest.approx(BRIGHTEST, rel=0.01)
+
+
+def test_clips_tints_reach_the_workers():
+    clip = next(clip for clip in planned("base+concert_hall@0", True))
+    assert clip.tint is not None
+    assert replace(clip, tint=(1.0, 1.0, 1.0)).key != clip.key

@@ -14,6 +14,7 @@ from mimegen.compositing.compose import Compositor
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.photos.light import BRIGHTEST, DIMMEST, measured_tint
 from mimegen.library.takes import library_take
+from mimegen.plan.clips import Clip
 from mimegen.plan.lighting import place_light
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
@@ -69,9 +70,14 @@ def planned(variants: str, follow: bool) -> Plan:
     return make_plan(CATALOGUE, [take], cells, CONFIG, "opengl", follow_place=follow)
 
 
+def clips_of(plan: Plan) -> list[Clip]:
+    return [clip for part in plan.castings() for clip in part.clips]
+
+
 def test_light_follows_the_place_where_one_asks_and_changes_nothing_else():
     variants = "base+blank@0,base+beach@0,base+beach@90,base+concert_hall@0"
-    equal, placed = planned(variants, False), planned(variants, True)
+    plan = planned(variants, True)
+    equal, placed = clips_of(planned(variants, False)), clips_of(plan)
     assert len({clip.shot.key for clip in equal}) == 2
     assert len({clip.shot.key for clip in placed}) == 4
     for one, other in zip(equal, sorted(placed, key=lambda clip: variants.find(
@@ -82,7 +88,7 @@ def test_light_follows_the_place_where_one_asks_and_changes_nothing_else():
         assert (one.key != other.key) is followed
         assert (one.sample_id != other.sample_id) is followed
         assert (other.tint is not None) is followed
-    for part in placed.castings():
+    for part in plan.castings():
         assert len({shot.rendering.figures_config.light for shot in part.shots}) == 1
 
 
@@ -115,6 +121,6 @@ def test_the_measured_light_follows_the_color_and_strength_of_known_light():
 
 
 def test_clips_tints_reach_the_workers():
-    clip = next(clip for clip in planned("base+concert_hall@0", True))
+    clip, = clips_of(planned("base+concert_hall@0", True))
     assert clip.tint is not None
     assert replace(clip, tint=(1.0, 1.0, 1.0)).key != clip.key

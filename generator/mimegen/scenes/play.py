@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from mimegen.base.errors import RequestError
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
@@ -76,9 +78,11 @@ class Play:
                 raise self.scene.error(step, "waits for a step that waits for it")
             begin, who = min(ready)
             step = waiting[who].pop(0)
+            done = [step]
             if step.do is not None and self._of_two(step):
-                waiting[1 - who].pop(0)
+                done.append(waiting[1 - who].pop(0))
             self._do(who, step, begin)
+            self._done |= {one.id: (begin, self.sheets[who].free) for one in done if one.id}
 
     def _begins(self, who: int, step: Step, waiting: Sequence[Sequence[Step]]) -> float | None:
         """Return when a step can begin; None while it waits for another."""
@@ -121,7 +125,6 @@ class Play:
             self._rest(actor, begin)
         {"do": self._act, "walk": self._walk, "face": self._face, "wait": self._wait}[step.verb](
             who, step, begin)
-        self._done |= {step.id: (begin, self.sheets[who].free)} if step.id else {}
 
     # Actions
 
@@ -211,7 +214,7 @@ class Play:
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
         self._add(who, "step", step.does or f"walks to the {_words(str(step.walk))}", since,
                   sheet.free, target=_words(str(step.walk)))
-        _check_apart(self.scene, step, self.sheets, sheet.free)
+        _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
     def _face(self, who: int, step: Step, begin: float) -> None:
         sheet = self.sheets[who]
@@ -446,13 +449,17 @@ def _prepare(sheet: Sheet, begin: float, arrives: float, wanted: Mapping[str, Ke
     sheet.put(arrives, wanted, line)
 
 
-def _check_apart(scene: Scene, step: Step, sheets: Sequence[Sheet], moment: float = 0.0) -> None:
+def _check_apart(scene: Scene, step: Step, sheets: Sequence[Sheet], since: float = 0.0,
+                 until: float = 0.1) -> None:
+    """Raise RequestError where performers are in each other's way between two moments."""
     if len(sheets) < 2:
         return
-    apart = sheets[0].where(moment).distance(sheets[1].where(moment))
-    if apart < PEOPLE_APART_CM:
-        raise scene.error(step, f"both performers stand in one place at {moment:.1f} s, {apart:.0f}"
-                                f" cm apart; expected at least {PEOPLE_APART_CM:g}")
+    moments = np.arange(since, until, 0.1)
+    apart = np.hypot(*(sheets[0].way(moments) - sheets[1].way(moments)).T)
+    if apart.min() < PEOPLE_APART_CM:
+        raise scene.error(step, f"the performers are in each other's way at"
+                                f" {moments[apart.argmin()]:.1f} s, {apart.min():.0f} cm apart;"
+                                f" expected at least {PEOPLE_APART_CM:g}")
 
 
 def _words(name: str) -> str:

@@ -19,6 +19,13 @@ VERBS = ("do", "walk", "face", "join", "wait")
 # Nearer to each other (cm) two marks are one place, and two people in each other's way.
 MARKS_APART_CM, PEOPLE_APART_CM = 12.0, 30.0
 PERFORMERS = 2
+# What may be said of a step, by its verb.
+WHEN = {"id", "at", "after", "during", "pause", "look", "does", "line"}
+SAID = {
+    "do": WHEN | {"take", "start", "end", "legs", "style", "intensity", "times", "stance", "takes",
+                  "leaves", "gives", "uses", "hand"},
+    "walk": WHEN | {"style"}, "face": WHEN | {"style"}, "wait": WHEN, "join": {"id", "line"},
+}
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
@@ -231,6 +238,9 @@ def _check_step(document: YamlFile, scene: Scene, where: tuple[str | int, ...], 
     if len(verbs) != 1:
         raise document.error(where, f"expected exactly one of {', '.join(VERBS)}"
                                     f" (got {', '.join(verbs) or 'none'})")
+    for key in step.model_fields_set - SAID[step.verb] - {step.verb}:
+        written = type(step).model_fields[key].alias or key
+        raise document.error((*where, written), f"means nothing to '{step.verb}:'")
     places = {**scene.marks, **scene.performers}
     for key, kind, known in (
         ("walk", "mark", scene.marks), ("face", "mark or performer", places),

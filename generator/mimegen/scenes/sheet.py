@@ -4,7 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+import numpy as np
+
 from mimegen.choreography.score import FootKey, Key, Phase, Prop, WalkKey
+from mimegen.motion.quaternions import FloatArray
 from mimegen.scenes.postures import Tracks, posture
 from mimegen.scenes.spots import Spot
 
@@ -49,6 +52,12 @@ class Sheet:
     def where(self, moment: float) -> Spot:
         """Return where the performer has got to at a moment, as far as is known yet."""
         return [spot for since, spot in self.spots if since <= moment + 1e-6][-1]
+
+    def way(self, moments: FloatArray) -> FloatArray:
+        """Return how far left and forward (F, 2) they are at moments (F,), as far as is known."""
+        times, spots = [since for since, _ in self.spots], [spot for _, spot in self.spots]
+        return np.stack([np.interp(moments, times, [spot.left for spot in spots]),
+                         np.interp(moments, times, [spot.forward for spot in spots])], axis=-1)
 
     def stepping(self, wanted: Mapping[str, Key]) -> list[str]:
         """Return the feet that have to step to stand as wanted."""

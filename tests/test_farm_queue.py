@@ -120,6 +120,13 @@ def test_what_a_state_means(state: str, reason: str, told: str) -> None:
     assert job.fate == ("requeued" if "requeued" in told else state)
 
 
+@pytest.mark.parametrize("reason", [
+    "PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount", "InvalidQOS",
+    "AccountNotAllowed", "QOSNotAllowed", "JobHeldAdmin"])
+def test_what_a_job_waits_for_in_vain(reason: str) -> None:
+    assert Job("PENDING", "", reason).hopeless and not Job("PENDING", "", "Resources").hopeless
+
+
 def test_a_job_that_slurm_forgot_does_nothing_more() -> None:
     assert not GONE.lives and not GONE.failed and (GONE.fate, GONE.node) == ("gone", "a machine")
 

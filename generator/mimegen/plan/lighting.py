@@ -21,6 +21,8 @@ from mimegen.stage.scenery.scenery import Scenery
 CHEST = np.array([0.0, 0.0, 1.2])
 # Lamps are as soft as a sun so wide; no light comes from lower, for shadows would have no end.
 LAMPS_DEG, LOWEST_DEG = 30.0, 20.0
+# Of a sun so low what faces up and what faces aside do not tell it from a sky; some sky is left.
+LEAST_APART, LEAST_SKY = 0.4, 0.01
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,15 @@ def _of_set(scenery: Scenery, light: Light) -> PlaceLight:
     height = float(towards[2] / np.linalg.norm(towards))
     # Mean of what faces aside of a beam, all around: its level part over pi.
     aside = np.sqrt(np.maximum(1 - ways[:, 2] ** 2, 0)) / np.pi
-    zenith, horizon, _ = sky_colors(scenery)
+    # Under a ceiling the sky is not seen, and what walls throw back is about what lamps lose.
+    zenith, horizon = (0.0 if scenery.ceilings else color for color in sky_colors(scenery)[:2])
     up = np.maximum(ways[:, 2], 0) @ flows + np.pi * (zenith + horizon) / 2
-    across = (aside @ flows + np.pi * (zenith + 3 * horizon) / 8) * (1 + _walls(scenery) / 2)
+    across = aside @ flows + np.pi * (zenith + 3 * horizon) / 8
     slope = float(np.sqrt(1 - height**2) / np.pi / height)
-    sky = max((float(across @ LUMINANCE) - float(up @ LUMINANCE) * slope)
-              / (np.pi * (0.5 - slope)), 0.01) if slope < 0.4 else float((zenith + horizon)
-                                                                        @ LUMINANCE) / 2
+    aslant = slope < LEAST_APART
+    sky = float((across - up * slope if aslant else across) @ LUMINANCE) / (
+        np.pi * (0.5 - slope * aslant))
+    sky = max(sky, LEAST_SKY)
     direct = max((float(up @ LUMINANCE) - np.pi * sky) / height, 0.0)
     below = float((_floor(scenery) * up / np.pi) @ LUMINANCE)
     sunny = scenery.sun.strength > float((flows[1:] @ LUMINANCE).sum())
@@ -75,14 +79,6 @@ def _floor(scenery: Scenery) -> FloatArray:
     if not scenery.floors:
         return np.full(3, 0.3)
     return mean_color(scenery.materials[scenery.floors[0].material])
-
-
-def _walls(scenery: Scenery) -> FloatArray:
-    """Return what walls about a person reflect (3,); nothing outdoors."""
-    if not scenery.ceilings or not scenery.walls:
-        return np.zeros(3)
-    looks = [mean_color(scenery.materials[wall.material]) for wall in scenery.walls]
-    return np.asarray(np.mean(looks, axis=0))
 
 
 def _beams(scenery: Scenery, light: Light) -> tuple[FloatArray, FloatArray]:

@@ -170,6 +170,17 @@ def test_it_is_one_motion_without_a_cut_and_feet_hold(tea: SceneTake) -> None:
     assert apart[0] == pytest.approx(1.05, abs=0.12)
 
 
+def test_nobody_swings_out_between_two_actions(catalogue: Catalogue, tmp_path: Path) -> None:
+    take = take_of(catalogue, tmp_path, HEAD + "      - {do: deadlift, to: 2.6}\n"
+                                               "      - {do: head_shake}\n")
+    [motion] = perform_scene(take.score, 0, 10.0)
+    shake = next(one for one in take.timeline if one.name == "head_shake")
+    places = motion.global_pose.positions[int(10 * shake.start_s) + 2:]
+    index = motion.skeleton.index
+    trunk = places[:, index["Neck"]] - places[:, index["Hips"]]
+    assert (trunk[:, 2] / np.linalg.norm(trunk, axis=-1)).min() > np.cos(np.deg2rad(15))
+
+
 def test_keys_cover_the_file_its_scores_and_seed_but_no_timeline(
         catalogue: Catalogue, tmp_path: Path) -> None:
     shutil.copytree(data_folder() / "mocap/drinking_from_cup", tmp_path / "mocap/drinking_from_cup")

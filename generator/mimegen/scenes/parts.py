@@ -138,11 +138,18 @@ def _part(score: Score, line: Timeline, first: float, last: float, legs: bool) -
 
 def _within(keys: Sequence[tuple[float, Key]], first: float, last: float
             ) -> list[tuple[float, Key]]:
-    """Return a track's keys from a moment to another; at the first it is where it was before."""
+    """Return a track's keys from a moment to another; at the first it is where it was before.
+
+    It stops at both ends: what went on through them would swing far out before a long rest.
+    """
     before = [key for moment, key in keys if moment <= first + 1e-6]
     inside = [(moment - first, key) for moment, key in keys
               if first + 1e-6 < moment <= last + 1e-6]
-    return [(0.0, before[-1]), *inside]
+    found = [(0.0, before[-1]), *inside]
+    for end in (0, -1):
+        moment, key = found[end]
+        found[end] = moment, key.model_copy(update={"how": "stop"})
+    return found
 
 
 def _begin(phase: Phase) -> Spot:

@@ -23,6 +23,9 @@ from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import IDENTITY, FloatArray
 from mimegen.pointlight import lights
+from mimegen.stage.config import read_config
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.raster.looks import look_of
 
 MAN = DescribedPerson("man", data_folder() / "rigs" / "man.yaml")
 CATALOGUE = Catalogue.with_libraries(())
@@ -96,6 +99,23 @@ def test_a_smile_is_even_and_lifts_the_corners(man: Character) -> None:
     left, right = (moved[np.argmax(np.where(lips, side * x, -1))] for side in (1, -1))
     assert left[2] > 0.003 and left[0] > 0.003
     assert np.allclose(left, right * [-1, 1, 1], atol=2e-4)
+
+
+def test_drawn_eyes_face_outwards(man: Character) -> None:
+    eyes = next(mesh for mesh in man.meshes if mesh.name == "eyes")
+    look = look_of(eyes, man.materials[eyes.material])
+    ahead = eyes.attributes["angle"] < 30
+    assert (look.normals[ahead, 1] < -0.5).all()
+
+
+def test_a_portrait_is_of_head_and_hands_before_it(man: Character) -> None:
+    whole, near = (frame_camera([still(man)], read_config(
+        data_folder() / "render_configs" / f"{name}.yaml"), 0.0) for name in ("draft", "portrait"))
+    places = man.skeleton.heads[[man.skeleton.index[name] for name in ("Head", "LeftFoot")]]
+    head, foot = near.project(places)
+    assert 0 < head[1] < near.height / 2 and 0 < head[0] < near.width and foot[1] > near.height
+    assert whole.project(places)[:, 1].max() < whole.height
+    assert np.linalg.norm(near.position) < 0.8 * np.linalg.norm(whole.position)
 
 
 def test_channels_are_those_of_the_file() -> None:

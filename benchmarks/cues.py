@@ -31,7 +31,7 @@ REPO = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = REPO / "docs" / "cues.md", REPO / "docs" / "cues.jpg"
 FPS, FRAMES, TILE = 12.0, 16, 320
 # Whose cues show in the whole figure, and which in the face alone; the others in a portrait.
-WHOLE = ("arms", "back", "chest", "feet", "fists", "legs", "thighs", "trunk", "shoulders")
+WHOLE = ("arms", "back", "feet", "fists", "legs", "thighs", "trunk", "shoulders")
 FACE, CLOSE_M = ("brows", "eyes", "mouth"), 0.2
 COLUMNS, SMALL, QUALITY = 9, 150, 82
 

@@ -75,11 +75,12 @@ assert keys() == before
 print(json.dumps([before, after]))
 """
 KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault", "shot", "still",
-         "clip", "showing", "drawn_shot", "drawn_still", "display", "altering", "face"}
+         "clip", "showing", "drawn_shot", "drawn_still", "display", "altering", "face", "scene"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
 ROLES = {"lights", *RECORDED, "performance", "fault", "display"}
+SCORED = {"score", "scene"}
 # By the edited file and what was added.
 Renewed = dict[tuple[str, str], set[str]]
 WORDS = '\n\n# A comment.\n"""A text that nobody reads."""\n'
@@ -88,12 +89,12 @@ EXACTLY = {
     "rigs/marker_sets/cmu.yaml": {"c3d"},
     "rigs/marker_sets/body.yaml": {"c3d"},
     "rigs/skeletons/bone_names.yaml": ROLES,
-    "mocap/hand_shapes.yaml": {"score", "performance"},
-    "mocap/life.yaml": {"score"},
-    "mocap/styles.yaml": {"score"},
-    "mocap/body.yaml": {"score"},
+    "mocap/hand_shapes.yaml": SCORED | {"performance"},
+    "mocap/life.yaml": SCORED,
+    "mocap/styles.yaml": SCORED,
+    "mocap/body.yaml": SCORED,
     "mocap/joint_ranges.yaml": set(),
-    "rigs/face.yaml": {"face"},
+    "rigs/faces/face.yaml": {"face"},
     "characters/expression.py": {"face"},
     "mocap/faults.yaml": {"fault", "showing"},
     "faults/movement.py": {"fault"},
@@ -107,7 +108,9 @@ EXACTLY = {
     "readers/blender/fbx.py": {"fbx"},
     "stage/blender/importing.py": set(),
     "characters/body.py": {"figure"},
-    "choreography/perform.py": {"score"},
+    "choreography/perform.py": SCORED,
+    "scenes/compiling.py": {"scene"},
+    "scenes/relations.py": set(),
     "retarget/feet.py": {"performance"},
     "retarget/performing.py": {"performance"},
     "library/altering.py": {"altering"},

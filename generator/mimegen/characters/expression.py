@@ -44,7 +44,7 @@ class FaceJoint(Strict):
 
 
 class FaceFile(Strict):
-    """The file rigs/face.yaml, which explains its parts."""
+    """The file rigs/faces/face.yaml, which explains its parts."""
 
     joints: dict[str, FaceJoint]
     channels: dict[str, dict[str, Vector]]
@@ -52,8 +52,8 @@ class FaceFile(Strict):
 
 
 def face_file() -> FaceFile:
-    """Return rigs/face.yaml."""
-    return _read(data_file("rigs/face.yaml"))
+    """Return rigs/faces/face.yaml."""
+    return _read(data_file("rigs/faces/face.yaml"))
 
 
 @cache
@@ -75,7 +75,7 @@ class _Measures(NamedTuple):
 
 
 def expressed(performance: Performance, values: Mapping[str, FloatArray]) -> Performance:
-    """Return a performance whose face moves: ``values`` (F,) by channel, as in rigs/face.yaml.
+    """Return a performance whose face moves: ``values`` (F,) by channel of rigs/faces/face.yaml.
 
     Characters that mimegen did not build have no such face and stay as they are.
     """

@@ -118,7 +118,7 @@ class ShouldersKey(Key):
 
 
 class FaceKey(Key):
-    """The face, each channel from 0, at rest: see ``rigs/face.yaml`` for what they are at 1.
+    """The face, each channel from 0, at rest: see ``rigs/faces/face.yaml`` for what they are at 1.
 
     Lids ``closed`` (below 0: wide open), ``brows`` raised, ``frown``, ``smile``, corners of the
     mouth that ``droop``, lips ``pressed``, ``jaw`` open; the eyes look left and up by degrees.

@@ -62,7 +62,7 @@ class Casting:
     @cached_property
     def bodies(self) -> list[str]:
         """What each performer's body depends on, which those in lights have behind them."""
-        return [self._with_faults(member.key) for member in self.members]
+        return [self._with_faults(self._with_face(member.key)) for member in self.members]
 
     def _with_faults(self, key: str) -> str:
         """Return a key of what is without faults as that of what has them; no fault keeps it."""

@@ -99,7 +99,9 @@ def wait_for_frames(out: Path, count: int, driver: subprocess.Popen[str]) -> dic
 
 def started(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command(*arguments), stderr=subprocess.PIPE,
-                            stdout=subprocess.DEVNULL, text=True)
+                            stdout=subprocess.DEVNULL, text=True,
+                            # Whoever runs tests in the background passes on that it is ignored.
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
 @pytest.fixture

@@ -188,6 +188,7 @@ def test_nothing_is_written_for_a_shot_that_nobody_has_begun(tmp_path: Path) -> 
 def test_every_kind_of_processor_that_made_frames_of_a_shot_is_told_once(tmp_path: Path) -> None:
     folder = Store(tmp_path).shot_folder("k")
     assert makers(folder) == ()
+    folder.mkdir(parents=True)
     for cpu in ("x86_64 Other", "aarch64 One", "x86_64 Other"):
         note_maker(folder, cpu)
     assert makers(folder) == ("aarch64 One", "x86_64 Other")

@@ -55,7 +55,7 @@ Notice = TypeVar("Notice")
 
 @dataclass(eq=False)
 class _Try:
-    """A task at a worker: which attempt it is, and the last sign of life of it."""
+    """A task at a worker: which attempt it is, and its last sign of life."""
 
     task: Task
     attempt: int = 1
@@ -74,7 +74,7 @@ def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executo
     """Do the tasks on the executor that ``start`` gives; yield what happens, None when idle.
 
     A task that fails, takes its worker down or says nothing for too long (``patience``) is tried
-    once more on what is left of it. None among the tasks says that there is nothing at the moment.
+    once more on what is left of it. None among the tasks means that nothing is to be done yet.
     Tasks that whoever hears the events puts into ``further`` go first. While the ``disk`` is away
     all waits for it, and what fails then has not failed. The executor is started with the first
     task or notice, and not without any; it is closed when the iterator ends or is closed. ``hear``

@@ -61,7 +61,7 @@ class Executor(Protocol):
 
     @property
     def adopted(self) -> Sequence[Task]:
-        """Tasks that an executor of before left running, and of which this one tells."""
+        """Tasks that an earlier executor left running, whose events this one tells."""
 
     def submit(self, task: Task) -> None:
         """Take a task; there must be a slot for its kind."""

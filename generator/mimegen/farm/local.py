@@ -46,7 +46,7 @@ class _Seat:
     task: Task | None = None
 
     def suits(self, task: Task) -> bool:
-        """Whether it has a worker that can do a task."""
+        """Whether its worker can do a task."""
         return self.worker is not None and (task.plain or self.holds == self.device)
 
 

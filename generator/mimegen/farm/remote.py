@@ -59,12 +59,12 @@ class Said:
 
 
 def version() -> str:
-    """Return what must be equal on all machines for equal frames, but for Blender itself."""
+    """Return what has to be equal on all machines for equal frames, apart from Blender."""
     return f"{__version__} {code_key('mimegen.stage.blender.worker')[:12]}"
 
 
 class RemoteWorker:
-    """A Blender process that is told tasks and asked what it has to say.
+    """A Blender process that takes tasks and is asked for its messages.
 
     Where ``probe`` is not seen, files of tasks come with them, and frames go back with messages.
     """

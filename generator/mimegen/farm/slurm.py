@@ -207,7 +207,7 @@ class SlurmExecutor:
         return Heard(line.worker, line.message, task)
 
     def _look(self) -> Iterator[Heard]:
-        """Find tasks whose jobs are gone, and start jobs for those that have none."""
+        """Find tasks whose jobs are gone, and start jobs for tasks that have none."""
         waiting, taken = self._spool.waiting(), self._spool.taken()
         jobs = self._queue.jobs()
         if jobs is None or not self._spool.is_there:

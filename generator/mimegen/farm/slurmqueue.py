@@ -49,12 +49,12 @@ class Job:
 
     @property
     def hopeless(self) -> bool:
-        """Whether it waits for what will not come."""
+        """Whether it waits for something that will not come."""
         return self.reason in _HOPELESS
 
     @property
     def fate(self) -> str:
-        """Return what happened to it, for somebody who thought that it works."""
+        """Return what happened to a job that was believed to be at work."""
         return "requeued" if self.state in _QUEUED else self.state
 
 

@@ -85,7 +85,7 @@ class Spool:
         return None
 
     def give_back(self, job: str, only: str | None = None) -> None:
-        """Let others have what a job has, or ``only`` one of its tasks."""
+        """Let other jobs take what a job has, or ``only`` one of its tasks."""
         for name, holder in self.taken().items():
             if holder == job and only in (None, name):
                 _moved(self._taken(name, job), self._waiting(name))

@@ -1,4 +1,4 @@
-"""What each kind of job is as JSON, its places relative to the store's folder."""
+"""The declaration of each kind of job as JSON, with paths relative to the store's folder."""
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -75,7 +75,7 @@ class ToldSet(_Titled):
 
     @classmethod
     def of(cls, job: SetJob, title: str, place: Relative) -> Self:
-        """Return what says of a job the same."""
+        """Return a job's declaration."""
         return cls(title=title, scenery=job.scenery, camera=job.camera, config=job.config,
                    target=place(job.target),
                    geometry_by=job.engine if isinstance(job, GeometryJob) else None)
@@ -104,7 +104,7 @@ class ToldShot(_Titled):
 
     @classmethod
     def of(cls, job: ShotJob, title: str, place: Relative) -> Self:
-        """Return what says of a job the same."""
+        """Return a job's declaration."""
         return cls(
             title=title, passes=job.kinds if isinstance(job, PassJob) else None,
             passes_by=job.engine if isinstance(job, PassJob) else None,
@@ -154,7 +154,7 @@ class ToldClip(_Titled):
 
     @classmethod
     def of(cls, job: ClipJob, title: str, place: Relative) -> Self:
-        """Return what says of a job the same."""
+        """Return a job's declaration."""
         file = job.background.file
         return cls(
             title=title, folder=place(job.folder), frames=job.frames, shadow=job.shadow,
@@ -191,7 +191,7 @@ class ToldPassFiles(_Titled):
 
     @classmethod
     def of(cls, job: PassFilesJob, title: str, place: Relative) -> Self:
-        """Return what says of a job the same."""
+        """Return a job's declaration."""
         source = job.source
         return cls(
             title=title, of_pass=source.kind, folder=place(source.folder), shown=source.shown,
@@ -221,7 +221,7 @@ class ToldDisplay(_Titled):
 
     @classmethod
     def of(cls, job: DisplayJob, title: str, place: Relative) -> Self:
-        """Return what says of a job the same."""
+        """Return a job's declaration."""
         return cls(title=title, figures=_places_of(job.figures, place), name=job.name,
                    display=job.display, seed=job.seed, angle=job.angle, shared=job.shared,
                    target=place(job.target))
@@ -237,7 +237,7 @@ _TOLD: TypeAdapter[Told] = TypeAdapter(Annotated[Told, Field(discriminator="kind
 
 
 def told_of(job: Job, title: str, place: Relative) -> Told:
-    """Return what says of a job the same, its places relative to the store."""
+    """Return a job as its declaration, with paths relative to the store."""
     match job:
         case SetJob():
             return ToldSet.of(job, title, place)
@@ -252,5 +252,5 @@ def told_of(job: Job, title: str, place: Relative) -> Told:
 
 
 def told_by(content: Any) -> Told:
-    """Return what JSON content says. Raises ValidationError where that is no job."""
+    """Return the declaration in JSON content. Raises ValidationError where that is no job."""
     return _TOLD.validate_python(content)

@@ -117,8 +117,8 @@ def _calibrated(file: str, seen: FloatArray, landmarks: Sequence[Landmark],
                 hidden: Sequence[str]) -> tuple[Skeleton, Rig, Pose]:
     """Return the performer's skeleton and rig, and poses of all frames to start from.
 
-    Poses given the markers' places on the bones, and those places given poses, turn and turn
-    about, on a sample of frames that show most markers.
+    Poses given the markers' places on the bones and those places given poses are solved for in
+    turn, on a sample of frames that show most markers.
     """
     count = np.isfinite(seen[..., 0]).sum(axis=1)
     every = max(1, len(seen) // CALIBRATION_FRAMES)

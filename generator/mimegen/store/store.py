@@ -14,8 +14,8 @@
     clips/ab/<key>.json           the manifest row of a finished clip
     scratch/                      workers' temporary files
 
-``ab`` are the key's first two digits, so that no folder holds a million entries. Stores of before
-had no such folders; what lies in them is still found.
+``ab`` are the key's first two digits, so that no folder holds a million entries. Older
+stores had no such folders; what lies in them is still found.
 """
 
 import json
@@ -99,7 +99,7 @@ class Store:
 
     @cached_property
     def _unfanned(self) -> dict[str, frozenset[str]]:
-        """The keys that lie where stores of before had them, by kind."""
+        """The keys that lie where older stores had them, by kind."""
         found = {}
         for kind in ("shots", "stills", "clips"):
             folder = self.root / kind

@@ -47,7 +47,10 @@ def python_of(target: str, cache: Path) -> Path:
     python = home / "bin" / "python"
     if not python.exists():
         venv.create(home, with_pip=True)
-        run([python, "-m", "pip", "install", "--quiet", *PACKAGES[target]], cache)
+        # pip gives up on Inspect's requirements ("resolution too deep"); uv resolves them at once.
+        run([python, "-m", "pip", "install", "--quiet", "uv"], cache)
+        run([home / "bin" / "uv", "pip", "install", "--quiet", "--python", python,
+             *PACKAGES[target]], cache)
     return python
 
 

@@ -126,6 +126,15 @@ def test_damaged_logs_are_refused_in_one_line(tmp_path, name, content, expected)
         read_answers([tmp_path / name], QUESTIONS)
 
 
+def test_a_log_in_which_every_sample_failed_is_one_clear_line(tmp_path):
+    write_questions(tmp_path / "questions.jsonl", QUESTIONS)
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps(HEADER | {"status": "error", "samples": [FAILED]}))
+    done = mimegen("evaluate", tmp_path / "questions.jsonl", log)
+    assert done.returncode == 2
+    assert f"{log}: no answer" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_an_archive_cut_anywhere_is_refused_or_read_and_never_breaks(tmp_path):
     whole = inspect_eval(tmp_path / "log.eval").read_bytes()
     for end in range(0, len(whole), 97):

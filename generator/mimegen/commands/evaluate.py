@@ -58,6 +58,9 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     scored = score(read_answers(answers, asked), similarity, judge)
     content = {"questions": str(questions), "similarity": _by(similarity, judge),
                **report(scored, asked), "people": _people(answers, asked, given)}
+    if not content["models"] and not content["people"]:
+        raise RequestError(f"{', '.join(map(str, answers))}: no answer; in a harness's log, all"
+                           " samples failed before the model said anything: its error tells why")
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
         _write(content, text, scored, folder, clips or questions.parent)

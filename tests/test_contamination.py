@@ -217,9 +217,19 @@ def test_all_right_is_no_certainty() -> None:
     answers = answers_of(rows)
     found = estimate(answers, falls_of(answers))
     low, high = found.interval()
-    assert found.p() == 1 and -0.12 < low < -0.05 and 0.05 < high < 0.12
+    # The arms' errors are sqrt(p (1 - p) / 41) at p = 40.5 / 41 each, and normal: 1.96 of them.
+    assert found.p() == 1 and high == pytest.approx(1.96 * 0.02424, abs=1e-4) and low == -high
     assert cluster_bootstrap(falls_of(answers).fall, falls_of(answers).weight, 0.95) is None
     assert mixed_logistic(answers) is None
+
+
+def test_what_is_known_of_the_other_arm_alone_is_told_by_z(run: Run) -> None:
+    """Seen all right, unseen nearly: the error is that of counts, and JSON has no infinity."""
+    seen, unseen = an_arm("seen", 2.0), an_arm("unseen", 2.0)
+    unseen[0]["correct"] = 0
+    [found] = json.loads(run("--json", seen=seen, unseen=unseen).output)["models"]
+    assert found["difference"]["df"] is None
+    assert "z = " in found["words"] and "cluster-robust" not in found["words"]
 
 
 def test_the_bootstrap_says_the_same_each_time_and_nearly_what_t_says() -> None:

@@ -86,14 +86,16 @@ def estimate(answers: Answers, falls: Falls) -> Estimate:
     """Return the mean fall over actions.
 
     Where an arm is all right or all wrong its clusters tell nothing of its error: it is not taken
-    to be below that with half a right and half a wrong answer more in each arm (Haldane 1956).
+    to be below that with half a right and half a wrong answer more in each arm (Haldane 1956). That
+    error is no estimate from clusters, so the normal distribution goes with it (``df`` infinite).
     """
     found = weighted_mean(falls.fall, falls.weight)
     used = answers.where(falls.used)
     scores = [used.arm(seen).score for seen in (True, False)]
     if all(0 < score.sum() < len(score) for score in scores):
         return found
-    return Estimate(found.value, max(found.se, _error_with_halves(scores)), found.df)
+    least = _error_with_halves(scores)
+    return found if found.se >= least else Estimate(found.value, least, np.inf)
 
 
 def _error_with_halves(arms: list[Array]) -> float:

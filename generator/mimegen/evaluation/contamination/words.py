@@ -37,8 +37,8 @@ def paragraph(judged: Judged, report: Report) -> str:
         f" and {_percent(whole.unseen)} of {whole.unseen.n} to unseen ones. Between answers to the"
         f" same action, like with like (n = {whole.n[0]} and {whole.n[1]}, {whole.actions}"
         f" actions), accuracy {_moved(whole.fall.value)} (95 % CI of the fall"
-        f" {100 * low:.1f} to {100 * high:.1f} points; cluster-robust t({whole.fall.df:.1f}) ="
-        f" {_t(whole.fall)}, {_p(whole.fall.p())}, {_p(judged.p)} after Holm's correction for"
+        f" {100 * low:.1f} to {100 * high:.1f} points; {_t(whole.fall)}, {_p(whole.fall.p())},"
+        f" {_p(judged.p)} after Holm's correction for"
         f" {len(report.judged)} {report.by}{'s' * (len(report.judged) != 1)}).")
     return f"{said}{_pairs(judged.pairs)} {_conclusion(judged, report.margin)}"
 
@@ -55,9 +55,12 @@ def _moved(fall: float) -> str:
 
 
 def _t(fall: Estimate) -> str:
+    if not np.isfinite(fall.df):
+        return f"z = {fall.value / fall.se:.2f}, its error with half an answer of each kind more"
+    told = f"cluster-robust t({fall.df:.1f}) = "
     if fall.se == 0:
-        return "0" if fall.value == 0 else "infinite"
-    return f"{fall.value / fall.se:.2f}"
+        return told + ("0" if fall.value == 0 else "infinite")
+    return f"{told}{fall.value / fall.se:.2f}"
 
 
 def _p(p: float) -> str:
@@ -107,7 +110,8 @@ def _comparison(found: Comparison) -> dict[str, Any]:
         "accuracy": {name: {"n": arm.n, "value": arm.value, "interval": list(arm.interval)}
                      for name, arm in (("seen", found.seen), ("unseen", found.unseen))},
         "n": {"seen": found.n[0], "unseen": found.n[1]}, "actions": found.actions,
-        "difference": {"value": found.fall.value, "se": found.fall.se, "df": found.fall.df,
+        "difference": {"value": found.fall.value, "se": found.fall.se,
+                       "df": _finite(found.fall.df),
                        "interval": list(found.fall.interval()), "p": found.fall.p()},
         "bootstrap": found.bootstrap and list(found.bootstrap)}
 

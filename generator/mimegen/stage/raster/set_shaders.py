@@ -236,7 +236,7 @@ void lamps_light(vec3 place, vec3 before, vec3 normal, vec3 view, float roughnes
         scattered += part_power[i] * shone * max(dot(normal, way), 0.0);
         if (rough > 0.0) {
             vec3 share = straight + (1.0 - straight)
-                * pow(1.0 - max(dot(view, normalize(view + way)), 0.0), 5.0);
+                * pow(1.0 - clamp(dot(view, normalize(view + way)), 0.0, 1.0), 5.0);
             mirrored += part_power[i] * shone * share * gloss(normal, view, way, roughness);
         }
     }
@@ -299,7 +299,7 @@ const vec2 IN_VARNISH = vec2(0.35, 0.3);
 
 vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness, vec3 straight,
               vec4 lobe, vec2 lamps_as) {
-    float aside = 1.0 - max(dot(view, normalize(view + sun_from)), 0.0);
+    float aside = 1.0 - clamp(dot(view, normalize(view + sun_from)), 0.0, 1.0);
     vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
     vec3 flat_part = normal * dot(normal, view) - view;
     float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
@@ -330,7 +330,7 @@ void main() {
     vec3 light = base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g) * reaching
         + mirrored(before, normal, view, from_sun, roughness, straight, lobe,
                    vec2(1.0, roughness)) + shown_lamps;
-    light += sheen * pow(1.0 - abs(dot(normal, view)), 2.0) * reaching;
+    light += sheen * pow(1.0 - min(abs(dot(normal, view)), 1.0), 2.0) * reaching;
     if (coat > 0.0) {
         lobe = lobe_of(normal, view, 0.12);
         light = light * (1.0 - coat * (0.04 * lobe.r + lobe.g))

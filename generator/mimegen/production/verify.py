@@ -63,7 +63,8 @@ def verify(out: Path, store: Store) -> Findings:
                            " render wrote to")
     lines = list(rows_or_problems(out))
     rows = [line for line in lines if isinstance(line, Row)]
-    faults = [Fault(out / MANIFEST, str(line)) for line in lines if not isinstance(line, Row)]
+    faults = [Fault(out / MANIFEST, str(line).removeprefix(f"{out / MANIFEST}: "))
+              for line in lines if not isinstance(line, Row)]
     shots, notes = _shots(rows), tuple[str, ...]()
     if shots and not (store.root / "shots").is_dir():
         shots, notes = {}, (f"{store.root}: no store there, so frames were not looked at; say"

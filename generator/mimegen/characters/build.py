@@ -6,6 +6,7 @@ import numpy as np
 from mimegen.characters.body import make_body
 from mimegen.characters.character import Character
 from mimegen.characters.fingerprint import fingerprint
+from mimegen.characters.followers import following, with_followers
 from mimegen.characters.helpers import following_helpers, with_helpers
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
@@ -32,10 +33,12 @@ def build_character(spec: CharacterSpec) -> Character:
                  for piece in pieces for material in piece.materials}
     rise = np.array([0.0, 0.0, lift])
     bare = body.skeleton
-    skeleton = rounded_skeleton(with_helpers(
-        Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise)))
-    meshes = tuple(rounded_mesh(following_helpers(lifted(mesh, lift), skeleton))
-                   for piece in pieces for mesh in piece.meshes)
+    skeleton = with_helpers(
+        Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise))
+    standing = [lifted(mesh, lift) for piece in pieces for mesh in piece.meshes]
+    skeleton = rounded_skeleton(with_followers(skeleton, standing))
+    meshes = tuple(rounded_mesh(following(following_helpers(mesh, skeleton), skeleton))
+                   for mesh in standing)
     return Character(
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),
         SOURCE, spec.licence,

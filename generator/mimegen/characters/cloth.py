@@ -87,6 +87,15 @@ def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> 
     })
 
 
+def cloth_mesh(name: str, surface: Surface, material: str) -> Mesh:
+    """Return what is sewn onto a garment as a mesh of its cloth, with what its shader needs.
+
+    Its ``edge`` is far off: seams show at the garment's own hems alone.
+    """
+    return to_mesh(name, surface, material, {
+        "rest": surface.vertices, "edge": np.full(len(surface.vertices), 0.1)})
+
+
 def inside_all(points: FloatArray, fields: Sequence[Field], margin: float) -> BoolArray:
     """Return which points (N,) lie at least ``margin`` metres inside all edges."""
     return np.asarray(np.min([field(points) for field in fields], axis=0) > margin)

@@ -1,8 +1,18 @@
 """Colors and shares as character files write them."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
 from pydantic import BeforeValidator, Field
+
+from mimegen.base.vectors import product
+from mimegen.motion.quaternions import FloatArray
+
+# From XYZ to linear sRGB, and the white of D65 (IEC 61966-2-1).
+FROM_XYZ = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415],
+                     [0.0557, -0.2040, 1.0570]])
+WHITE = np.array([0.9505, 1.0, 1.089])
 
 
 def to_linear(color: object) -> object:
@@ -18,3 +28,11 @@ def to_linear(color: object) -> object:
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Color = Annotated[tuple[Fraction, Fraction, Fraction], BeforeValidator(to_linear)]
+
+
+def from_lab(lab: Sequence[float]) -> FloatArray:
+    """Return linear sRGB (3,), 0 to 1, of CIELAB (CIE 1976, D65)."""
+    y = (lab[0] + 16) / 116
+    f = np.array([y + lab[1] / 500, y, y - lab[2] / 200])
+    share = np.where(f > 6 / 29, f * f * f, 3 * (6 / 29) ** 2 * (f - 4 / 29))
+    return np.clip(product(FROM_XYZ, share * WHITE), 0.0, 1.0)

@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mimegen.characters.body import Body
+from mimegen.characters.headwear import make_cap, make_glasses, make_headscarf
 from mimegen.characters.piece import Piece
 from mimegen.characters.shoes import make_shoes
 from mimegen.characters.spacesuit.suit import make_spacesuit
+from mimegen.characters.skirt import make_dress, make_skirt
 from mimegen.characters.spec import Garment
 from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers
@@ -14,8 +16,14 @@ from mimegen.characters.trousers import make_trousers
 # A garment's function takes its own description (a class of the union ``Garment``) and the body.
 MAKERS: Mapping[str, Callable[[Any, Body], Piece]] = {
     "top": make_top,
+    "jacket": make_top,
     "trousers": make_trousers,
+    "skirt": make_skirt,
+    "dress": make_dress,
     "shoes": make_shoes,
+    "glasses": make_glasses,
+    "cap": make_cap,
+    "headscarf": make_headscarf,
     "spacesuit": make_spacesuit,
 }
 

@@ -6,11 +6,16 @@ from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.face import make_face
-from mimegen.characters.hair import make_hair
+from mimegen.characters.hair import above_hairline, make_hair
 from mimegen.characters.head import head_shape
 from mimegen.characters.piece import Piece, compacted
 from mimegen.characters.spec import CharacterSpec
+from mimegen.characters.strands import beard_field
 from mimegen.motion.quaternions import FloatArray
+
+# How much hair shows on the skin under beards and on the scalp, by the kind of hair.
+BEARD_SHADE = 0.9
+SCALP_SHADE = {"strands": 0.6, "curls": 0.8, "tail": 0.6, "bun": 0.6, "crop": 1.0, "bald": 0.12}
 
 
 def make_person(spec: CharacterSpec, body: Body) -> Piece:
@@ -26,15 +31,15 @@ def make_person(spec: CharacterSpec, body: Body) -> Piece:
 def skin(body: Body, spec: CharacterSpec) -> Mesh:
     """Return the skin.
 
-    Attributes (V,), 0 to 1: ``red`` where blood shows, ``lips``, ``beard`` and ``scalp`` where
-    hair grows, ``nails``; ``rest`` (V, 3) is the rest-pose place.
+    Attributes (V,), 0 to 1: ``red`` where blood shows, ``lips``, ``hairy`` where hair grows,
+    ``nails``; ``rest`` (V, 3) is the rest-pose place.
     """
     vertices = body.vertices
     return compacted(Mesh(
         "skin", vertices, body.faces["body"], body.joints, body.weights, "skin",
         attributes={
             "red": redness(body), "lips": np.asarray(body.masks["lips"]),
-            "beard": beard(body), "nails": np.asarray(body.masks["fingernails"]),
+            "hairy": hairy(body, spec), "nails": np.asarray(body.masks["fingernails"]),
             "rest": vertices,
         },
     ))
@@ -55,18 +60,21 @@ def redness(body: Body) -> FloatArray:
     return np.asarray(np.maximum(red, 0.6 * body.masks["ears"]))
 
 
-def beard(body: Body) -> FloatArray:
-    """Return where a beard grows (V,): upper lip, chin and jaw."""
-    head = head_shape(body)
-    x, y, z = (body.vertices - head.eyes.mean(axis=0)).T / head.unit
-    jaw = ramp(z, -0.45 , -0.62) * ramp(z, -1.35, -1.05) * ramp(y, 0.95, 0.75)
-    below_cheeks = ramp(z + 0.55 * np.abs(x), -0.30, -0.42)
-    return np.asarray(jaw * below_cheeks * (1 - body.masks["lips"]))
+def hairy(body: Body, spec: CharacterSpec) -> FloatArray:
+    """Return how much hair is seen on the skin (V,): stubble, under beards, and on the scalp."""
+    head, hair = head_shape(body), spec.hair
+    stubble = spec.skin.beard * beard_field(head, "full")
+    under = BEARD_SHADE * beard_field(head, hair.beard) * (hair.beard != "none")
+    x, y, _ = (body.vertices - head.centre).T
+    inside = above_hairline(head, hair, body.vertices, np.arctan2(x, -y))
+    scalp = ramp(inside, -0.005, 0.012) * ramp(body.vertices[:, 2], head.eyes[0, 2] - head.unit,
+                                               head.eyes[0, 2] - 0.9 * head.unit)
+    scalp = scalp * (1 - body.masks["ears"]) * SCALP_SHADE[hair.kind]
+    return np.asarray(np.maximum(np.maximum(stubble, under), scalp))
 
 
 def skin_material(spec: CharacterSpec) -> Material:
     """Return the skin's material."""
     return Material("skin", "skin", {
-        "color": spec.skin.color, "redness": spec.skin.redness, "beard": spec.skin.beard,
-        "hair_color": spec.hair.color,
+        "color": spec.skin.color, "redness": spec.skin.redness, "hair_color": spec.hair.color,
     })

@@ -1,120 +1,139 @@
 """People drawn at random: diverse, plausible, the same for the same seed."""
 
-import colorsys
 from typing import Any
 
 import numpy as np
 
+from mimegen.base.easing import ramp
 from mimegen.base.seeds import generator
+from mimegen.characters.colors import from_lab
 from mimegen.characters.spec import CharacterSpec
-from mimegen.motion.quaternions import FloatArray
+from mimegen.characters.wardrobe import chosen, drawn, hex_color, random_people, rgb
 
 ORIGINS = ("african", "asian", "caucasian")
+AGES = (18.0, 80.0)
 # Mean stature of adult women and men and its spread, in metres (NCD-RisC 2016, rounded).
-STATURE_M = ((1.63, 0.06), (1.76, 0.065))
-# Typical light and dark skin of each origin, sRGB.
-SKIN = {
-    "african": ("#8a5a3c", "#4a2e20"),
-    "asian": ("#e3b68f", "#b98258"),
-    "caucasian": ("#edc3a4", "#c98f6a"),
-}
-HAIR_COLORS = ("#15100d", "#1f1510", "#2e1d13", "#4a2d1a", "#6b4526", "#a87b45", "#7a3a1c")
-GRAY = "#9a948c"
-EYE_COLORS = ("#3a2414", "#5b3a1e", "#6b5a2e", "#4a6278")
-SHOE_COLORS = ("#1c1a19", "#e8e6e3", "#5a3a24", "#2b3442", "#8a1f1f")
+STATURE_M = ((1.63, 0.065), (1.76, 0.07))
+# Skin by its individual typology angle, the scale of Chardon et al. (1991) on which people's skin is
+# classed from very light, above 55 degrees, to dark, below -30: angle, and CIELAB's a* and b*.
+SKIN = np.array([[62, 8, 13], [41, 10, 16], [28, 12, 18], [10, 13, 19], [-30, 11, 14], [-62, 8, 9]])
+GRAY = "#a7a29b"
+# What is drawn so that it spreads evenly over any run of seeds.
+EVEN = ("sex", "age", "skin", "build", "hair", "clothes", "hue")
+
+
+def even(seed: int, name: str) -> float:
+    """Return a number from 0 to 1 that seeds one after another spread evenly, each ``name`` apart.
+
+    Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): steps are powers of
+    the root of x^(d + 1) = x + 1.
+    """
+    root = 1.0
+    for _ in range(64):
+        root = (1.0 + root) ** (1.0 / (len(EVEN) + 1))
+    step = round(root ** -(1 + EVEN.index(name)) * 2**32)
+    return ((seed * step + 2**31) % 2**32) / 2**32
 
 
 def sample_character(seed: int) -> CharacterSpec:
     """Return the person of a seed."""
     draws = generator(seed, 0xC4A2)
-    male = bool(draws.random() < 0.5)
-    age = float(np.round(draws.uniform(18, 75)))
-    shares = draws.dirichlet((0.35, 0.35, 0.35))
-    mean, spread = STATURE_M[male]
-    height = float(np.clip(draws.normal(mean, spread), 1.45, 2.05))
+    male = even(seed, "sex") < 0.5
+    age = float(np.round(AGES[0] + (AGES[1] - AGES[0]) * even(seed, "age")))
+    tone = even(seed, "skin")
+    outfit = sampled_outfit(seed, male, draws)
     return CharacterSpec.model_validate({
         "name": f"random-{seed}",
         "licence": "CC0-1.0",
-        "phenotype": {
-            "sex": float(draws.uniform(0.85, 1.0) if male else draws.uniform(0.0, 0.12)),
-            "age": age,
-            "height": height,
-            "muscle": float(np.clip(draws.normal(0.55, 0.15), 0.15, 0.95)),
-            "weight": float(np.clip(draws.normal(0.52, 0.14), 0.2, 0.9)),
-            "proportions": float(draws.uniform(0.6, 0.95)),
-            "cup_size": float(draws.uniform(0.3, 0.75)),
-            "origin": dict(zip(ORIGINS, map(float, shares), strict=True)),
-        },
-        "skin": sampled_skin(shares, male, draws),
-        "eyes": {"color": sampled_eyes(shares, draws)},
-        "hair": sampled_hair(shares, male, age, draws),
-        "outfit": sampled_outfit(male, draws),
+        "phenotype": sampled_body(seed, male, age, tone, draws),
+        "skin": sampled_skin(tone, male, draws),
+        "eyes": {"color": sampled_eyes(tone, draws)},
+        "hair": sampled_hair(seed, male, age, tone, draws),
+        "outfit": [*outfit, *sampled_extras(outfit, male, age, draws)],
         "seed": seed,
     })
 
 
-def sampled_skin(shares: FloatArray, male: bool, draws: np.random.Generator) -> dict[str, Any]:
-    """Return skin between light and dark of the origins, and stubble on some men."""
-    depth = draws.beta(2, 2)
-    color = sum(
-        share * ((1 - depth) * rgb(SKIN[origin][0]) + depth * rgb(SKIN[origin][1]))
-        for origin, share in zip(ORIGINS, shares, strict=True)
-    )
-    beard = float(draws.choice([0.0, 0.2, 0.5, 0.9])) if male else 0.0
-    return {"color": hex_color(np.asarray(color)), "redness": float(draws.uniform(0.3, 0.6)),
+def sampled_body(seed: int, male: bool, age: float, tone: float,
+                 draws: np.random.Generator) -> dict[str, Any]:
+    """Return the body's phenotype: one of the builds, more or less."""
+    builds = [*random_people().builds.values()]
+    build = builds[int(even(seed, "build") * len(builds))]
+    mean, spread = STATURE_M[male]
+    likely = np.array([0.1 + 1.5 * tone**2, 0.3 + np.sin(np.pi * tone), 0.1 + 1.5 * (1 - tone) ** 2])
+    shares = draws.dirichlet(likely)
+    return {
+        "sex": float(draws.uniform(0.85, 1.0) if male else draws.uniform(0.0, 0.12)),
+        "age": age,
+        "height": float(np.clip(draws.normal(mean, spread), 1.45, 2.05)),
+        "muscle": float(np.clip(build.muscle + draws.normal(0, 0.06), 0.1, 1.0)),
+        "weight": float(np.clip(build.weight + draws.normal(0, 0.05), 0.1, 1.0)),
+        "proportions": float(draws.uniform(0.55, 0.95)),
+        "cup_size": float(draws.uniform(0.25, 0.75)),
+        "origin": dict(zip(ORIGINS, map(float, shares), strict=True)),
+    }
+
+
+def sampled_skin(tone: float, male: bool, draws: np.random.Generator) -> dict[str, Any]:
+    """Return skin of a ``tone`` from 0, very light, to 1, dark, and stubble on some men."""
+    angle = SKIN[0, 0] + tone * (SKIN[-1, 0] - SKIN[0, 0])
+    a, b = (np.interp(-angle, -SKIN[:, 0], SKIN[:, column]) for column in (1, 2))
+    lab = (50 + np.tan(np.radians(angle)) * b, a + draws.normal(0, 0.8), b + draws.normal(0, 0.8))
+    beard = float(draws.choice([0.0, 0.0, 0.25, 0.5])) if male else 0.0
+    return {"color": tuple(map(float, from_lab(lab))), "redness": float(draws.uniform(0.3, 0.6)),
             "beard": beard}
 
 
-def sampled_eyes(shares: FloatArray, draws: np.random.Generator) -> str:
-    """Return an iris color; light ones only where the caucasian share is large."""
-    known = len(EYE_COLORS) if shares[2] > 0.6 else 2
-    return EYE_COLORS[int(draws.integers(known))]
+def sampled_eyes(tone: float, draws: np.random.Generator) -> str:
+    """Return an iris color; light ones only with light skin."""
+    colors = random_people().eye_colors
+    return colors[int(draws.integers(len(colors) if tone < 0.35 else 2))]
 
 
-def sampled_hair(
-    shares: FloatArray, male: bool, age: float, draws: np.random.Generator
-) -> dict[str, Any]:
-    """Return hair: darker away from Europe, graying with age, longer on women."""
-    known = len(HAIR_COLORS) if shares[2] > 0.6 else 3
-    color = rgb(HAIR_COLORS[int(draws.integers(known))])
-    gray = np.clip((age - 40) / 35 + draws.normal(0, 0.15), 0, 1)
-    length = 0.0 if male else float(draws.choice([0.0, 0.42, 0.5, 0.58]))
-    return {
+def sampled_hair(seed: int, male: bool, age: float, tone: float,
+                 draws: np.random.Generator) -> dict[str, Any]:
+    """Return hair: light colors with light skin alone, graying with age, and men's beards."""
+    people = random_people()
+    hair = drawn(chosen(people.hair, male, even(seed, "hair")), draws, 0.0)
+    known = len(people.hair_colors) if tone < 0.4 else 3
+    color = rgb(people.hair_colors[int(draws.integers(known))])
+    gray = np.clip((age - 42) / 25 + draws.normal(0, 0.2), 0, 1)
+    often = np.array([*people.beards.values()])
+    beard = str(draws.choice([*people.beards], p=often / often.sum()))
+    return hair | {
         "color": hex_color((1 - gray) * color + gray * rgb(GRAY)),
-        "length": length,
-        "volume": float(draws.uniform(0.15, 0.75)),
+        "receding": float(np.clip(draws.normal((age - 35) / 60, 0.25), 0, 1)) if male else 0.0,
+        "beard": beard if male else "none",
         "brow_height": float(draws.uniform(0.007, 0.010) if male else draws.uniform(0.005, 0.007)),
     }
 
 
-def sampled_outfit(male: bool, draws: np.random.Generator) -> list[dict[str, Any]]:
-    """Return shoes, trousers and a top whose colors stand apart."""
-    hue = draws.random()
-    top = hex_color(np.array(colorsys.hsv_to_rgb(
-        hue, draws.uniform(0.1, 0.6), draws.uniform(0.5, 0.85))))
-    trousers = hex_color(np.array(colorsys.hsv_to_rgb(
-        (0.58 + draws.normal(0, 0.04)) % 1, draws.uniform(0.05, 0.55), draws.uniform(0.15, 0.42))))
-    tight = 0.5 if male else 0.25
-    shoe = SHOE_COLORS[int(draws.integers(len(SHOE_COLORS)))]
-    return [
-        {"kind": "shoes", "color": shoe, "sole_color": str(draws.choice(["#d9d6d0", "#191817"])),
-         "sole_height": float(draws.uniform(0.018, 0.03))},
-        {"kind": "trousers", "color": trousers,
-         "leg": float(draws.choice([1.0, 1.0, 1.0, 0.55])),
-         "looseness": float(np.clip(draws.normal(tight, 0.15), 0, 1))},
-        {"kind": "top", "color": top,
-         "sleeve": float(draws.choice([0.28, 0.36, 0.93])),
-         "length": float(draws.uniform(0.5, 0.85)),
-         "neckline": 0.0 if male else float(draws.uniform(0.0, 0.06)),
-         "looseness": float(np.clip(draws.normal(tight + 0.05, 0.15), 0, 1))},
-    ]
+def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[dict[str, Any]]:
+    """Return shoes and clothes, from the skin outwards; their colors stand apart."""
+    people, hue, place = random_people(), even(seed, "hue"), even(seed, "clothes")
+    shoes = drawn(chosen(people.shoes, male, draws.random()), draws, draws.random())
+    if not male and draws.random() < 0.16:
+        return [shoes, drawn(chosen(people.dresses, male, draws.random()), draws, hue)]
+    legs = drawn(chosen(people.legs, male, draws.random()), draws, draws.random())
+    top = drawn(chosen(people.tops, male, place), draws, hue)
+    plain = top.get("collar") is None and draws.random() < 0.3
+    over = [drawn(chosen(people.over, male, draws.random()), draws, (hue + 0.4) % 1)]
+    return [shoes, legs, top, *(over if plain else [])]
 
 
-def rgb(color: str) -> FloatArray:
-    """Return sRGB channels (3,), 0 to 1, of ``"#rrggbb"``."""
-    return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-
-
-def hex_color(channels: FloatArray) -> str:
-    """Return ``"#rrggbb"`` of sRGB channels (3,), 0 to 1."""
-    return "#" + "".join(f"{round(255 * float(c)):02x}" for c in np.clip(channels, 0, 1))
+def sampled_extras(outfit: list[dict[str, Any]], male: bool, age: float,
+                   draws: np.random.Generator) -> list[dict[str, Any]]:
+    """Return glasses and what is worn on the head; headscarves go with long sleeves and legs."""
+    extras: list[dict[str, Any]] = []
+    hue, head = draws.random(), draws.random()
+    covered = all(garment.get("leg", 1.0) > 0.55 for garment in outfit) \
+        and outfit[-1].get("sleeve", 0.93) > 0.85
+    if not male and covered and head < 0.3:
+        extras.append(drawn({"kind": "headscarf", "color": ["bright", "dark", "light"]}, draws, hue))
+    elif head > 0.88:
+        extras.append(drawn({"kind": "cap", "color": ["bright", "dark", "light"]}, draws, hue)
+                      | {"peak_color": hex_color(np.full(3, draws.uniform(0.1, 0.9)))})
+    if draws.random() < 0.15 + 0.25 * ramp(age, 35.0, 60.0):
+        frame = str(draws.choice(["#151414", "#5a3018", "#7a7d82", "#8a2020", "#223a6a"]))
+        extras.append({"kind": "glasses", "color": frame, "width": float(draws.uniform(0.85, 1.2))})
+    return extras

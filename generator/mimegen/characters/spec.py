@@ -26,40 +26,96 @@ class Eyes(Strict):
 
 
 class Hair(Strict):
-    """Hair and brows.
+    """Hair, brows and beard.
 
     ``length`` is 0 for hair that ends at the hairline, 0.45 at the chin and 1 below the
-    shoulders; ``volume`` is how far it stands off; ``brow_height`` is in metres.
+    shoulders; ``tail`` and ``bun`` are combed back and curls stand off whatever it says.
+    ``volume`` is how far it stands off; ``receding`` how far the hairline has gone back;
+    ``brow_height`` is in metres.
     """
 
     color: Color
+    kind: Literal["strands", "curls", "tail", "bun", "crop", "bald"] = "strands"
     length: Fraction = 0.0
     volume: Fraction = 0.5
+    receding: Fraction = 0.0
+    beard: Literal["none", "moustache", "goatee", "full"] = "none"
     brow_height: float = Field(default=0.007, ge=0.002, le=0.015)
 
 
-class Top(Strict):
-    """A t-shirt, blouse or sweater.
+class Pattern(Strict):
+    """What a cloth shows in a second color; ``size`` in metres from one to the next.
+
+    Stripes run around trunk and sleeves, ``upright`` ones along them; ``block`` colors the upper
+    half, ``print`` the chest.
+    """
+
+    kind: Literal["stripes", "upright", "checks", "dots", "flowers", "block", "print"]
+    color: Color
+    size: float = Field(default=0.06, ge=0.02, le=0.3)
+
+
+class Cloth(Strict):
+    """What is made of cloth."""
+
+    color: Color
+    pattern: Pattern | None = None
+    looseness: Fraction = 0.5
+
+
+class Top(Cloth):
+    """A t-shirt, blouse, shirt, sweater or hoodie.
 
     ``sleeve`` is the share of the arm it covers, ``length`` runs from 0, the waist, to 1, below
-    the hips, ``neckline`` is how deep it is cut out in front, in metres.
+    the hips, ``neckline`` is how deep it is cut out in front, in metres. ``buttons`` are on a
+    placket; ``pocket`` is a hoodie's.
     """
 
     kind: Literal["top"]
-    color: Color
     sleeve: float = Field(default=0.35, ge=0.15, le=0.97)
     length: Fraction = 0.7
     neckline: float = Field(default=0.0, ge=0, le=0.1)
-    looseness: Fraction = 0.5
+    collar: Literal["none", "shirt", "hood"] = "none"
+    buttons: bool = False
+    pocket: bool = False
 
 
-class Trousers(Strict):
+class Jacket(Cloth):
+    """A jacket that is open in front, worn over a top; numbers as a top's."""
+
+    kind: Literal["jacket"]
+    sleeve: float = Field(default=0.93, ge=0.15, le=0.97)
+    length: Fraction = 0.8
+    neckline: float = Field(default=0.0, ge=0, le=0.1)
+    collar: Literal["none", "shirt", "hood"] = "shirt"
+    opening: float = Field(default=0.06, ge=0.02, le=0.12, description="half its width, metres")
+    looseness: Fraction = 0.6
+
+
+class Skirt(Cloth):
+    """A skirt; ``leg`` is the share of the leg it covers, ``flare`` how far it widens."""
+
+    kind: Literal["skirt"]
+    leg: float = Field(default=0.5, ge=0.25, le=0.75)
+    flare: Fraction = 0.4
+
+
+class Dress(Cloth):
+    """A dress: a top and a skirt of one cloth."""
+
+    kind: Literal["dress"]
+    sleeve: float = Field(default=0.3, ge=0.15, le=0.97)
+    neckline: float = Field(default=0.03, ge=0, le=0.1)
+    leg: float = Field(default=0.5, ge=0.25, le=0.75)
+    flare: Fraction = 0.4
+    looseness: Fraction = 0.3
+
+
+class Trousers(Cloth):
     """Trousers; ``leg`` is the share of the leg they cover."""
 
     kind: Literal["trousers"]
-    color: Color
     leg: float = Field(default=1.0, ge=0.4, le=1)
-    looseness: Fraction = 0.5
 
 
 class Shoes(Strict):
@@ -71,7 +127,31 @@ class Shoes(Strict):
     sole_height: float = Field(default=0.025, ge=0.005, le=0.08)
 
 
-Garment = Annotated[Top | Trousers | Shoes | Spacesuit, Field(discriminator="kind")]
+class Glasses(Strict):
+    """Glasses; ``width`` of the glasses in shares of what is usual."""
+
+    kind: Literal["glasses"]
+    color: Color
+    width: float = Field(default=1.0, ge=0.7, le=1.3)
+
+
+class Cap(Strict):
+    """A cap with a peak."""
+
+    kind: Literal["cap"]
+    color: Color
+    peak_color: Color
+
+
+class Headscarf(Cloth):
+    """A headscarf about head and neck."""
+
+    kind: Literal["headscarf"]
+
+
+Garment = Annotated[
+    Top | Jacket | Trousers | Skirt | Dress | Shoes | Glasses | Cap | Headscarf | Spacesuit,
+    Field(discriminator="kind")]
 
 
 class CharacterSpec(Strict):

@@ -1,6 +1,6 @@
-"""T-shirts, blouses and sweaters."""
+"""Tops: t-shirts, blouses, shirts, sweaters, hoodies, and open jackets over them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,39 +8,105 @@ import numpy as np
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
-from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
+from mimegen.characters.cloth import (
+    Field,
+    cloth_mesh,
+    cut_from_tights,
+    inside_all,
+    lifted_off,
+    settled,
+    sewn,
+)
 from mimegen.characters.drape import Stretch, draped
+from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import BoolArray, Piece
-from mimegen.characters.spec import Top
-from mimegen.characters.surface import Surface
+from mimegen.characters.spec import Jacket, Top
+from mimegen.characters.surface import Surface, to_mesh
+from mimegen.characters.trimmings import hood, like_nearest, patch, shirt_collar
 from mimegen.motion.quaternions import FloatArray
 
 COVER_M = 0.015
+# How much further a jacket stands off than what is worn under it.
+OVER_M = 0.017
+PLACKET_M, BUTTON_M, BUTTONS = 0.017, 0.007, 6
 
 
-def make_top(garment: Top, body: Body) -> Piece:
-    """Return a top on a body."""
+def make_top(garment: Top | Jacket, body: Body) -> Piece:
+    """Return a top or a jacket on a body."""
     fields = top_fields(garment, body)
     cut = cut_from_tights(body, fields)
-    gap = 0.006 + 0.010 * garment.looseness
+    gap = 0.006 + 0.010 * garment.looseness + OVER_M * (garment.kind == "jacket")
     surface = lifted_off(cut, body, gap)
     surface = hanging_trunk(surface, garment, body, gap)
     surface = hanging_sleeves(surface, garment, body, gap)
     surface = settled(surface, body, gap * 0.8)
 
     def hides(points: FloatArray) -> BoolArray:
-        return inside_all(points, fields, COVER_M)
+        return inside_all(points, fields, COVER_M if garment.kind == "top" else 0.004)
 
-    mesh = sewn("top", surface, cut, fields)
-    return Piece((mesh,), (Material("top", "cloth", {
-        "color": garment.color, "fold_height": 0.018 + 0.016 * garment.looseness,
-        "fold_stretch": (1.0, 1.0, 0.55), "roughness": 0.85,
-    }),), hides)
+    meshes = [sewn(garment.kind, surface, cut, fields)]
+    neckline = fields[2](cut.vertices)
+    meshes += [cloth_mesh(f"{garment.kind}_trim{number}", trim, garment.kind)
+               for number, trim in enumerate(trimmings(garment, surface, neckline, body))]
+    material = cloth_material(
+        garment.kind, garment, fold_height=0.018 + 0.016 * garment.looseness,
+        fold_stretch=(1.0, 1.0, 0.55), roughness=0.85)
+    buttons = button_piece(garment, surface, body)
+    return Piece((*(printed(mesh, garment.pattern, body) for mesh in meshes), *buttons.meshes),
+                 (material, *buttons.materials), hides)
 
 
-def top_fields(garment: Top, body: Body) -> Sequence[Field]:
-    """Return how far points lie inside the hem, the sleeves' ends and the neckline."""
+def trimmings(garment: Top | Jacket, surface: Surface, neckline: FloatArray,
+              body: Body) -> Iterator[Surface]:
+    """Yield collar or hood, placket and pocket."""
+    if garment.collar == "shirt":
+        yield shirt_collar(surface, neckline, body, 8.0 if garment.kind == "top" else 30.0)
+    if garment.collar == "hood":
+        yield hood(surface, neckline, body)
+    if isinstance(garment, Top) and garment.buttons:
+        yield patch(surface, body, lambda points: PLACKET_M - np.abs(points[:, 0]), 0.003)
+    if isinstance(garment, Top) and garment.pocket:
+        yield patch(surface, body, pocket_field(surface, body), 0.006)
+
+
+def pocket_field(surface: Surface, body: Body) -> Field:
+    """Return how far points lie inside a hoodie's pocket."""
+    low = surface.vertices[:, 2].min() + 0.05
     scale = body.phenotype.height / 1.7
+
+    def inside(points: FloatArray) -> FloatArray:
+        x, _, z = points.T
+        width = scale * (0.135 - 0.35 * np.clip(z - low - 0.06, 0.0, None))
+        return np.minimum(np.minimum(width - np.abs(x), z - low), low + 0.19 * scale - z)
+
+    return inside
+
+
+def button_piece(garment: Top | Jacket, surface: Surface, body: Body) -> Piece:
+    """Return the buttons on a placket."""
+    if garment.kind == "jacket" or not garment.buttons:
+        return Piece((), ())
+    front = surface.vertices[(np.abs(surface.vertices[:, 0]) < 0.02)
+                             & (surface.vertices[:, 1] < body.joint("Spine1")[1])]
+    levels = np.linspace(front[:, 2].min() + 0.06, front[:, 2].max() - 0.015, BUTTONS)
+    order = np.argsort(front[:, 2], kind="stable")
+    depth = np.interp(levels, front[order, 2], front[order, 1]) - 0.006
+    centres = np.stack([np.zeros(BUTTONS), depth, levels], axis=1)
+    turn = np.linspace(0, 2 * np.pi, 8, endpoint=False)
+    rim = BUTTON_M * np.stack([np.cos(turn), 0.25 + 0 * turn, np.sin(turn)], axis=1)
+    grid = np.stack([np.tile(centres[:, None] - [0, 0.002, 0], (1, 8, 1)),
+                     centres[:, None] + rim])
+    made = [like_nearest(surface, grid[:, number], closed=True) for number in range(BUTTONS)]
+    color = tuple(0.25 + 0.5 * (channel < 0.3) for channel in garment.color)
+    return Piece(tuple(to_mesh(f"button{number}", one, "buttons", {})
+                       for number, one in enumerate(made)),
+                 (Material("buttons", "plain", {"color": color, "roughness": 0.4,
+                                                "metallic": 0.0}),))
+
+
+def top_fields(garment: Top | Jacket, body: Body) -> Sequence[Field]:
+    """Return how far points lie inside the hem, the sleeves' ends, the neckline, the opening."""
+    scale, over = body.phenotype.height / 1.7, garment.kind == "jacket"
     hip, neck = body.joint("LeftUpLeg"), body.joint("Neck")
     shoulder, wrist = body.joint("LeftArm"), body.joint("LeftHand")
     bottom = hip[2] + (0.10 - 0.16 * garment.length) * scale
@@ -55,13 +121,20 @@ def top_fields(garment: Top, body: Body) -> Sequence[Field]:
     def neckline(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T
         scoop = garment.neckline * scale * np.exp(-((x / (0.075 * scale)) ** 2))
-        rise = -0.014 * scale + 0.45 * y - scoop * ramp(y, 0.02, -0.05)
+        rise = (0.008 * over - 0.014) * scale + 0.45 * y - scoop * ramp(y, 0.02, -0.05)
         return np.where(np.abs(x) > 0.13 * scale, 0.2, rise - z)
 
-    return hem, sleeves, neckline
+    def opening(points: FloatArray) -> FloatArray:
+        x, y, z = (points - neck).T
+        width = garment.opening * scale * (1 - 0.25 * ramp(z, -0.3 * scale, 0.0))
+        return np.where(y < 0.0, np.abs(x) - width, 0.2)
+
+    if garment.kind == "top":
+        return hem, sleeves, neckline
+    return hem, sleeves, neckline, opening
 
 
-def hanging_trunk(surface: Surface, garment: Top, body: Body, gap: float) -> Surface:
+def hanging_trunk(surface: Surface, garment: Top | Jacket, body: Body, gap: float) -> Surface:
     """Let the cloth hang from chest and shoulder blades down to the hem."""
     armpit = body.joint("LeftArm")[2] - 0.055 * body.phenotype.height
     trunk = np.unique(body.faces["tights"])
@@ -77,7 +150,7 @@ def hanging_trunk(surface: Surface, garment: Top, body: Body, gap: float) -> Sur
         moved - surface.vertices))
 
 
-def hanging_sleeves(surface: Surface, garment: Top, body: Body, gap: float) -> Surface:
+def hanging_sleeves(surface: Surface, garment: Top | Jacket, body: Body, gap: float) -> Surface:
     """Let the sleeves hang around the arms."""
     vertices = surface.vertices.copy()
     for side in ("Left", "Right"):

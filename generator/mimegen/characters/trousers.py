@@ -8,9 +8,9 @@ import numpy as np
 from mimegen.base.decisions import EQUAL
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
-from mimegen.characters.character import Material
 from mimegen.characters.cloth import Field, cut_from_tights, inside_all, lifted_off, settled, sewn
 from mimegen.characters.drape import Stretch, draped
+from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Trousers
 from mimegen.characters.surface import Surface
@@ -31,11 +31,10 @@ def make_trousers(garment: Trousers, body: Body) -> Piece:
     def hides(points: FloatArray) -> BoolArray:
         return inside_all(points, fields, COVER_M)
 
-    mesh = sewn("trousers", surface, cut, fields)
-    return Piece((mesh,), (Material("trousers", "cloth", {
-        "color": garment.color, "fold_height": 0.012 + 0.016 * garment.looseness,
-        "fold_stretch": (1.0, 1.0, 1.4), "roughness": 0.8,
-    }),), hides)
+    mesh = printed(sewn("trousers", surface, cut, fields), garment.pattern, body)
+    return Piece((mesh,), (cloth_material(
+        "trousers", garment, fold_height=0.012 + 0.016 * garment.looseness,
+        fold_stretch=(1.0, 1.0, 1.4), roughness=0.8),), hides)
 
 
 def trouser_fields(garment: Trousers, body: Body) -> Sequence[Field]:

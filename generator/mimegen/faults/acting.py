@@ -8,6 +8,7 @@ import numpy as np
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Performance
+from mimegen.characters.followers import with_followers_turned
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.faults.fault import Fault, FaultRecord, record_of
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -85,7 +86,7 @@ class Acting:
         """Return the performance with other local rotations (F, J, 4)."""
         motion = Motion(self.skeleton, self.motion.fps, self.motion.root_positions,
                         quaternions.without_flips(rotations))
-        return Performance(self.performance.character, with_helpers_turned(motion))
+        return Performance(self.performance.character, with_followers_turned(with_helpers_turned(motion)))
 
     def moving_side(self) -> str:
         """Return the side whose hand moves more, seen from the hips."""

@@ -7,6 +7,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Performance
+from mimegen.characters.followers import FOLLOWERS, follows, with_followers_turned
 from mimegen.characters.helpers import HELPERS, helped_joint, with_helpers_turned
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -79,7 +80,8 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
 
 
 def _with_helpers_turned(performance: Performance) -> Performance:
-    return Performance(performance.character, rounded(with_helpers_turned(performance.motion)))
+    return Performance(performance.character, rounded(
+        with_followers_turned(with_helpers_turned(performance.motion))))
 
 
 def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:
@@ -92,7 +94,7 @@ def _transferred(motion: Motion, roles: Mapping[str, str], character: Character,
     target = character.skeleton
     source, goal = _numbered(motion.skeleton, roles), _numbered(target, goal_roles)
     if _same_skeleton(motion.skeleton, target):
-        order = [motion.skeleton.index[helped_joint(name)] for name in target.names]
+        order = [motion.skeleton.index[helped_joint(follows(name))] for name in target.names]
         rotations = motion.global_pose.rotations[:, order]
     else:
         aligned = _aligned(motion, roles, target, goal_roles)
@@ -120,7 +122,7 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
 
 def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
     """Say whether rotations can be copied: the same joints, at rest in the same pose."""
-    names = [name for name in target.names if name not in HELPERS]
+    names = [name for name in target.names if name not in {*HELPERS, *FOLLOWERS}]
     if not set(names) <= set(source.names):
         return False
     order, own = ([skeleton.index[name] for name in names] for skeleton in (source, target))

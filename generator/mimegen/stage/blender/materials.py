@@ -135,7 +135,7 @@ def picture(shader: Shader, material: Material) -> None:
 
 
 def skin(shader: Shader, material: Material) -> None:
-    """Shade skin. Parameters: color, redness, beard, hair_color; attributes as person.py says."""
+    """Shade skin. Parameters: color, redness, hair_color; attributes as person.py says."""
     p: Parameters = material.parameters
     base, redness = p["color"], p["redness"]
     rest = shader.attribute("rest", "Vector")
@@ -147,8 +147,7 @@ def skin(shader: Shader, material: Material) -> None:
     color = shader.mix(shader.math("MULTIPLY", shader.attribute("lips"), 0.35 + redness * 0.6),
                        color, lips)
     stubble = tuple(0.35 * b + 0.5 * h for b, h in zip(base, p["hair_color"], strict=True))
-    grown = shader.math("MULTIPLY", shader.attribute("beard"), p["beard"])
-    color = shader.mix(grown, color, stubble)
+    color = shader.mix(shader.attribute("hairy"), color, stubble)
     nails = (min(1.0, base[0] * 1.1), base[1] * 0.95, base[2] * 0.95)
     color = shader.mix(shader.math("MULTIPLY", shader.attribute("nails"), 0.7), color, nails)
     shader.set(base_color=color, roughness=0.52, specular_ior_level=0.35)
@@ -157,13 +156,17 @@ def skin(shader: Shader, material: Material) -> None:
 def cloth(shader: Shader, material: Material) -> None:
     """Shade cloth with folds. Parameters: color, roughness, fold_height (metres), fold_stretch.
 
-    Attributes: ``rest`` (metres) and ``edge``, metres to the hem, for the seam beside it.
+    Attributes: ``rest`` (metres) and ``edge``, metres to the hem, for the seam beside it. Where
+    there is a ``print_color``, it shows where the attribute ``print`` is above 0.5.
     """
     p: Parameters = material.parameters
     rest = shader.attribute("rest", "Vector")
     folds = shader.noise(shader.scaled(rest, p["fold_stretch"]), 9.0, 1.5, 1.2)
     fading = shader.noise(rest, 4.0, 2.0)
     color = shader.mix(fading, shaded(p["color"], 0.84), shaded(p["color"], 1.14))
+    if "print_color" in p:
+        other = shader.mix(fading, shaded(p["print_color"], 0.84), shaded(p["print_color"], 1.14))
+        color = shader.mix(shader.span(shader.attribute("print"), 0.4, 0.6), color, other)
     edge = shader.attribute("edge")
     seam = shader.math("MULTIPLY", shader.span(edge, 0.021, 0.019), shader.span(edge, 0.015, 0.017))
     color = shader.mix(shader.math("MULTIPLY", seam, 0.35), color, shaded(p["color"], 0.4))

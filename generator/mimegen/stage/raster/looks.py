@@ -69,13 +69,16 @@ def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     color = _mix(fractal(30.0 * own["rest"], 3.0), 0.9 * base, 1.1 * base)
     color = _mix(own["red"] * redness, color, base * [0.92, 0.52, 0.50])
     color = _mix(own["lips"] * (0.35 + 0.6 * redness), color, base * [0.72, 0.36, 0.38])
-    color = _mix(own["beard"] * p["beard"], color, 0.35 * base + 0.5 * np.array(p["hair_color"]))
+    color = _mix(own["hairy"], color, 0.35 * base + 0.5 * np.array(p["hair_color"]))
     color = _mix(own["nails"] * 0.7, color, np.minimum(1.0, base * [1.1, 0.95, 0.95]))
     return _look(mesh, color, normals, 0.52, 0.7 * DIELECTRIC)
 
 
 def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
     rest, base = mesh.attributes["rest"], np.array(p["color"])
+    if "print_color" in p:
+        shown = _span(mesh.attributes["print"], 0.2, 0.8)
+        base = _mix(shown, base, np.array(p["print_color"]))
     color = _mix(fractal(4.0 * rest, 2.0), 0.84 * base, 1.14 * base)
     stretch = 9.0 * np.array(p["fold_stretch"])
     steep = p["fold_height"] * stretch * slope(stretch * rest, 1.5, 1.2)

@@ -1,0 +1,185 @@
+"""Joints of what hangs: skirts follow both legs, long hair lags behind the head.
+
+A skirt's front goes with the leg that is further forward, its back with the one that is further
+back, so that no leg comes through and cloth spans from one to the other. Below the knees it hangs,
+unless a shin is in the way. They are ordinary joints at the end of the skeleton of who needs them,
+filled in when the motion is finished.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import lfilter
+
+from mimegen.base.easing import ramp, softly_limited
+from mimegen.characters.character import Mesh
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+
+class Follower(NamedTuple):
+    """A joint of what hangs: what it hangs on, and at which joint's place in the rest pose."""
+
+    parent: str
+    at: str
+
+
+SKIRT: Mapping[str, Follower] = {
+    "SkirtFront": Follower("Hips", "LeftUpLeg"), "SkirtBack": Follower("Hips", "LeftUpLeg"),
+    "LeftSkirt": Follower("Hips", "LeftUpLeg"), "RightSkirt": Follower("Hips", "RightUpLeg"),
+    "SkirtFrontLow": Follower("SkirtFront", "LeftLeg"),
+    "SkirtBackLow": Follower("SkirtBack", "LeftLeg"),
+}
+HAIR: Mapping[str, Follower] = {"HairSway": Follower("Head", "Head")}
+FOLLOWERS: Mapping[str, Follower] = {**SKIRT, **HAIR}
+# What follows them, by the mesh's name.
+MIDDLE = ("SkirtFront", "SkirtBack", "SkirtFrontLow", "SkirtBackLow", "HairSway")
+
+
+def follows(name: str) -> str:
+    """Return the body's joint that a follower hangs on; other names as they are."""
+    while name in FOLLOWERS:
+        name = FOLLOWERS[name].parent
+    return name
+
+
+def with_followers(skeleton: Skeleton, meshes: Sequence[Mesh]) -> Skeleton:
+    """Return the skeleton with the joints that the meshes need, at its end."""
+    wanted = [name for name in FOLLOWERS if any(name in _fields(mesh, skeleton) for mesh in meshes)]
+    if not wanted:
+        return skeleton
+    names = skeleton.names + tuple(wanted)
+    index = {name: number for number, name in enumerate(names)}
+    parents = [index[FOLLOWERS[name].parent] for name in wanted]
+    heads = np.array([skeleton.heads[skeleton.index[FOLLOWERS[name].at]]
+                      * ([0.0, 1.0, 1.0] if name in MIDDLE else 1.0) for name in wanted])
+    return Skeleton(
+        names, np.concatenate([skeleton.parents, np.array(parents, skeleton.parents.dtype)]),
+        np.concatenate([skeleton.heads, heads]),
+        np.concatenate([skeleton.tails, heads - [0.0, 0.0, 0.3]]))
+
+
+def following(mesh: Mesh, skeleton: Skeleton) -> Mesh:
+    """Return a mesh that is rigid so far as it follows the skeleton's followers."""
+    fields = _fields(mesh, skeleton)
+    if not fields:
+        return mesh
+    own = np.full(len(mesh.vertices), mesh.joints[0, 0])
+    rest = np.maximum(1.0 - sum(fields.values()), 0.0)
+    joints = np.stack([own, *(np.full(len(own), skeleton.index[name]) for name in fields)], axis=1)
+    weights = np.stack([rest, *fields.values()], axis=1)
+    order = np.argsort(-np.round(weights, 9), axis=1, kind="stable")
+    weights = np.take_along_axis(weights / weights.sum(axis=1, keepdims=True), order, axis=1)
+    return replace(mesh, joints=np.take_along_axis(joints, order, axis=1).astype(np.int32),
+                   weights=weights)
+
+
+def _fields(mesh: Mesh, skeleton: Skeleton) -> dict[str, FloatArray]:
+    if mesh.name == "skirt":
+        return _skirt_fields(mesh.vertices, skeleton)
+    sways = mesh.attributes.get("sway")
+    return {} if sways is None else {"HairSway": np.asarray(sways)}
+
+
+def _skirt_fields(vertices: FloatArray, skeleton: Skeleton) -> dict[str, FloatArray]:
+    """Return how far a skirt (V,) follows each of its joints: by side, and from the hips down."""
+    hip, knee = (skeleton.heads[skeleton.index[name]] for name in ("LeftUpLeg", "LeftLeg"))
+    x, y, z = vertices.T
+    away = np.stack([x, hip[1] - y], axis=1)
+    aside, ahead = (away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6)).T
+    down = ramp(z, hip[2] + 0.06, hip[2] - 0.10)
+    low = ramp(z, knee[2] + 0.05, knee[2] - 0.06)
+    front, back = (down * np.maximum(sign * ahead, 0.0) ** 2 for sign in (1.0, -1.0))
+    sides = [down * np.maximum(sign * aside, 0.0) ** 2 for sign in (1.0, -1.0)]
+    halves = 0.5 * low * (sides[0] + sides[1])
+    return {"SkirtFront": front * (1 - low), "SkirtBack": back * (1 - low),
+            "LeftSkirt": sides[0] * (1 - low), "RightSkirt": sides[1] * (1 - low),
+            "SkirtFrontLow": front * low + halves, "SkirtBackLow": back * low + halves}
+
+
+def with_followers_turned(motion: Motion) -> Motion:
+    """Return the motion with its followers, if it has any, turned."""
+    skeleton, rotations = motion.skeleton, motion.rotations.copy()
+    turned: dict[str, FloatArray] = {}
+    if "SkirtFront" in skeleton.index:
+        turned |= _skirt_turned(motion)
+    if "HairSway" in skeleton.index:
+        turned["HairSway"] = _hair_turned(motion)
+    for name, turns in turned.items():
+        rotations[:, skeleton.index[name]] = turns
+    return Motion(skeleton, motion.fps, motion.root_positions, rotations)
+
+
+def _skirt_turned(motion: Motion) -> dict[str, FloatArray]:
+    """Return the local rotations (F, 4) of a skirt's joints."""
+    thighs = np.stack([_way(motion, side + "UpLeg") for side in ("Left", "Right")])
+    shins = np.stack([_way(motion, side + "UpLeg", side + "Leg") for side in ("Left", "Right")])
+    lift, shin_lift = _lift(thighs), _lift(shins)
+    aside = np.arcsin(np.clip(thighs[..., 0], -1.0, 1.0)).sum(axis=0) / 4
+    front, back = lift.max(axis=0), lift.min(axis=0)
+    low_front = np.minimum(np.maximum(shin_lift.max(axis=0), 0.0), front)
+    low_back = np.maximum(np.minimum(shin_lift.min(axis=0), 0.0), np.minimum(back, 0.0) - 1.2)
+    down = np.array([0.0, 0.0, -1.0])
+    return {
+        "SkirtFront": _turn(front, aside), "SkirtBack": _turn(back, aside),
+        "LeftSkirt": quaternions.between(down, thighs[0]),
+        "RightSkirt": quaternions.between(down, thighs[1]),
+        "SkirtFrontLow": _turn(low_front - front, np.zeros_like(aside)),
+        "SkirtBackLow": _turn(np.minimum(low_back, back) - back, np.zeros_like(aside)),
+    }
+
+
+def _way(motion: Motion, *joints: str) -> FloatArray:
+    """Return where a bone that hung down points (F, 3), seen from the hips."""
+    way = np.array([0.0, 0.0, -1.0])
+    for name in reversed(joints):
+        way = quaternions.rotate(motion.rotations[:, motion.skeleton.index[name]], way)
+    return way
+
+
+def _lift(ways: FloatArray) -> FloatArray:
+    """Return how far forward (..., ) ways (..., 3) are lifted, in radians."""
+    return np.arctan2(-ways[..., 1], -ways[..., 2])
+
+
+def _turn(lift: FloatArray, aside: FloatArray) -> FloatArray:
+    """Return rotations (F, 4) by ``lift`` forwards and ``aside`` to the left, in radians."""
+    nothing = np.zeros_like(lift)
+    forward = quaternions.from_rotation_vectors(np.stack([-lift, nothing, nothing], axis=1))
+    sideways = quaternions.from_rotation_vectors(np.stack([nothing, -aside, nothing], axis=1))
+    return quaternions.multiply(sideways, forward)
+
+
+# How long hair swings: times a second, its damping, how far at most (radians), and what share of
+# the head's turning it leaves to the chest that it lies on.
+SWING_HZ, DAMPING, FARTHEST, RESTING = 1.6, 0.35, 0.35, 0.35
+
+
+def _hair_turned(motion: Motion) -> FloatArray:
+    """Return the local rotations (F, 4) of hair that lies on the shoulders and lags behind."""
+    skeleton = motion.skeleton
+    neck, head = (motion.rotations[:, skeleton.index[name]] for name in ("Neck", "Head"))
+    resting = quaternions.scale(quaternions.conjugate(quaternions.multiply(neck, head)),
+                                np.array(RESTING))
+    turns = motion.global_pose.rotations[:, skeleton.index["Head"]]
+    steps = quaternions.to_rotation_vectors(
+        quaternions.multiply(quaternions.conjugate(turns[:-1]), turns[1:]))
+    turned = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+    lag = quaternions.from_rotation_vectors(
+        softly_limited(-lagging(turned, motion.fps), FARTHEST))
+    return quaternions.multiply(resting, lag)
+
+
+def lagging(values: FloatArray, fps: float) -> FloatArray:
+    """Return how far a damped spring stays behind what pulls it (F, C), from rest.
+
+    The transfer function s^2 / (s^2 + 2 d w s + w^2) by the bilinear transform.
+    """
+    rate, w = 2.0 * fps, 2 * np.pi * SWING_HZ
+    above = rate * rate * np.array([1.0, -2.0, 1.0])
+    damped, stiff = 2 * DAMPING * w * rate, w * w
+    below = np.array([rate * rate + damped + stiff, 2 * (stiff - rate * rate),
+                      rate * rate - damped + stiff])
+    return np.asarray(lfilter(above / below[0], below / below[0], values - values[:1], axis=0))

@@ -1,0 +1,211 @@
+"""Strands: tapered ribbons that follow hair's flow and end beyond it, so that its edges are soft.
+
+A flow (R, C, 3) is a grid of places; each column is the way of a strand from its root to its end.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.base.easing import ramp
+from mimegen.characters.character import Mesh
+from mimegen.characters.head import HeadShape, grid_faces
+from mimegen.characters.spec import Hair
+from mimegen.characters.surface import IntArray, vertex_normals
+from mimegen.motion.quaternions import FloatArray
+
+BEARD_POINTS, LONGEST_BEARD_M = 3, 0.026
+
+
+class Style(NamedTuple):
+    """How ribbons of a kind of hair are.
+
+    ``count`` of them; each from a share of the flow's way in ``begin`` over a share in ``reach``;
+    ``width`` and ``lift`` off the flow at the tip in metres; ``wave`` to the side in metres.
+    """
+
+    count: int
+    begin: tuple[float, float]
+    reach: tuple[float, float]
+    width: float
+    lift: float
+    wave: float = 0.0
+    points: int = 5
+
+
+SHORT = Style(360, (0.02, 0.84), (0.18, 0.30), 0.010, 0.006)
+HANGING = Style(380, (0.0, 0.84), (0.20, 0.42), 0.011, 0.004, 0.002)
+COMBED = Style(240, (0.05, 0.80), (0.22, 0.30), 0.010, 0.002)
+CURLED = Style(720, (0.02, 0.99), (0.02, 0.05), 0.010, 0.014, 0.005, 3)
+# By which share of its way a ribbon goes beyond the flow's end at most.
+BEYOND = 0.05
+BEARD_COUNTS = {"full": 420, "goatee": 220, "moustache": 110}
+STYLES = {"strands": SHORT, "curls": CURLED, "tail": COMBED, "bun": COMBED}
+
+
+def strands(head: HeadShape, hair: Hair, flow: FloatArray,
+            draws: np.random.Generator) -> Iterator[Mesh]:
+    """Yield the ribbons over a head's hair."""
+    style = STYLES.get(hair.kind)
+    if style is not None:
+        style = HANGING if style is SHORT and hair.length > 0 else style
+        yield ribbons(head, "strands", flow, style, draws)
+
+
+def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
+            draws: np.random.Generator) -> Mesh:
+    """Return ribbons along a closed flow; ``strand`` (V, 3) is one color for each."""
+    begin = draws.uniform(*style.begin, style.count)
+    end = np.minimum(begin + draws.uniform(*style.reach, style.count),
+                     1.0 + BEYOND * draws.random(style.count))
+    share = np.linspace(0, 1, style.points)[:, None]
+    along = begin + share * (end - begin)
+    column = flow.shape[1] * (np.arange(style.count) + draws.random(style.count)) / style.count
+    column = draws.permutation(column)
+    wave = style.wave * np.sin(share * draws.uniform(3, 7, style.count)
+                               + draws.uniform(0, 6.28, style.count))
+    middle = sampled(flow, along, column)
+    aside = sampled(flow, along, column + 1) - sampled(flow, along, column - 1)
+    aside = aside / np.maximum(np.linalg.norm(aside, axis=-1, keepdims=True), 1e-9)
+    way = np.gradient(middle, axis=0)
+    out = np.cross(aside, way)
+    out = out / np.maximum(np.linalg.norm(out, axis=-1, keepdims=True), 1e-9)
+    out = out * np.sign(np.sum(out * (middle - head.centre), axis=-1, keepdims=True))
+    lift = style.lift * share * draws.uniform(0.2, 1.0, style.count) - 0.001 + 0.003 * (share > 0.2)
+    half = 0.5 * style.width * draws.uniform(0.7, 1.2, style.count) * (1 - share**2) + 0.0004
+    middle = middle + lift[..., None] * out + wave[..., None] * aside
+    sides = np.stack([middle - half[..., None] * aside, middle + half[..., None] * aside], axis=2)
+    return _mesh(head, name, sides, draws)
+
+
+def _mesh(head: HeadShape, name: str, sides: FloatArray, draws: np.random.Generator) -> Mesh:
+    """Return ribbons (P, N, 2, 3) as a mesh whose faces look away from the head."""
+    points, count = sides.shape[:2]
+    places = sides.transpose(1, 0, 2, 3)
+    faces = grid_faces(points, 2, closed=False)
+    faces = (faces[None] + 2 * points * np.arange(count)[:, None, None]).reshape(-1, 4)
+    flat = places.reshape(-1, 3)
+    shade = np.repeat(draws.uniform(-3, 3, (count, 3)), 2 * points, axis=0)
+    return head.rigid(name, flat, outward(flat, faces.astype(np.int32), head), "hair",
+                      {"strand": shade})
+
+
+def outward(places: FloatArray, faces: IntArray, head: HeadShape) -> IntArray:
+    """Return quads turned so that they look away from the middle of the head."""
+    corners = places[faces]
+    normal = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
+    inward = np.sum(normal * (corners.mean(axis=1) - head.centre), axis=1) < 0
+    return np.where(inward[:, None], faces[:, ::-1], faces).astype(np.int32)
+
+
+def sampled(flow: FloatArray, along: FloatArray, column: FloatArray) -> FloatArray:
+    """Return places (P, N, 3) of a closed flow at shares of the way (P, N) and columns (N,).
+
+    Beyond the end it goes straight on.
+    """
+    rows, columns = flow.shape[:2]
+    row = along * (rows - 1)
+    first = np.clip(np.floor(row).astype(int), 0, rows - 2)
+    left = np.floor(column).astype(int)
+    part, beside = (row - first)[..., None], (column - left)[:, None]
+    values = 0.0
+    for number, weight in ((left, 1 - beside), (left + 1, beside)):
+        line = number % columns
+        values = values + weight * (flow[first, line] * (1 - part) + flow[first + 1, line] * part)
+    return np.asarray(values)
+
+
+def knotted(head: HeadShape, hair: Hair, flow: FloatArray,
+            draws: np.random.Generator) -> Iterator[Mesh]:
+    """Yield what hair is tied to: a tail that hangs from the knot, or a bun on it."""
+    knot, unit = flow[0].mean(axis=0), head.unit
+    turns = np.linspace(-np.pi, np.pi, 32, endpoint=False)
+    if hair.kind == "bun":
+        away = (knot - head.centre) / np.linalg.norm(knot - head.centre)
+        radius = 0.22 * unit + 0.08 * unit * hair.volume
+        yield from tufts(head, hair, ball(knot + 0.7 * radius * away, radius, turns), draws)
+    if hair.kind == "tail":
+        length = (0.9 + 1.2 * hair.length) * unit
+        yield from tufts(head, hair, hanging_tail(knot, length, unit, turns), draws)
+
+
+def tufts(head: HeadShape, hair: Hair, flow: FloatArray,
+          draws: np.random.Generator) -> Iterator[Mesh]:
+    """Yield the surface of a tail or a bun, and ribbons over it."""
+    rows, columns = flow.shape[:2]
+    places = flow.reshape(-1, 3)
+    strand = np.stack(np.broadcast_arrays(
+        4 * np.cos(np.linspace(0, 6.28, columns)), 4 * np.sin(np.linspace(0, 6.28, columns)),
+        np.linspace(0, 0.5, rows)[:, None]), axis=-1).reshape(-1, 3)
+    attributes = {"strand": strand}
+    style = Style(70, (0.0, 0.75), (0.25, 0.4), 0.009, 0.004, 0.001)
+    loose = ribbons(head, "tuft_strands", flow, style, draws)
+    meshes = [head.rigid("tuft", places, grid_faces(rows, columns, closed=True)[:, ::-1], "hair",
+                         attributes), loose]
+    for mesh in meshes:
+        if hair.kind == "tail":
+            top = flow[0, :, 2].mean()
+            mesh.attributes["sway"] = ramp(mesh.vertices[:, 2], top, top - 0.10)  # type: ignore
+        yield mesh
+
+
+def ball(centre: FloatArray, radius: float, turns: FloatArray) -> FloatArray:
+    """Return a ball (12, C, 3) of wound hair."""
+    polar = np.linspace(0.05, np.pi - 0.05, 12)[:, None]
+    return np.asarray(centre + radius * np.stack(np.broadcast_arrays(
+        np.sin(polar) * np.sin(turns), -np.sin(polar) * np.cos(turns), 0.9 * np.cos(polar)),
+        axis=-1))
+
+
+def hanging_tail(knot: FloatArray, length: float, unit: float, turns: FloatArray) -> FloatArray:
+    """Return a tail (16, C, 3): out of the knot, over in a bow, and down, thinner at its end."""
+    share = np.linspace(0, 1, 16)
+    back = 0.34 * unit * np.sin(np.minimum(share * 5, 1.57)) - 0.10 * unit * share
+    down = length * (share - 0.16 * np.sin(np.minimum(share * 7, np.pi)))
+    middle = knot + np.stack([0 * share, back, -down], axis=1)
+    radius = unit * np.interp(share, [0, 0.1, 0.35, 0.8, 1], [0.09, 0.13, 0.19, 0.13, 0.02])
+    return np.asarray(middle[:, None] + radius[:, None, None] * np.stack(
+        [np.sin(turns), -np.cos(turns), 0 * turns], axis=1))
+
+
+def beard_strands(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Iterator[Mesh]:
+    """Yield a beard's ribbons, which grow down and out of the face."""
+    if hair.beard == "none":
+        return
+    body = head.body
+    faces = body.faces["body"]
+    grown = beard_field(head, hair.beard)
+    faces = faces[grown[faces].min(axis=1) > 0.35]
+    shares = draws.dirichlet(np.ones(4), BEARD_COUNTS[hair.beard])
+    chosen = faces[draws.integers(len(faces), size=len(shares))]
+    normals = vertex_normals(body.vertices, body.faces["body"])
+    root, out = (np.einsum("nk,nka->na", shares, values[chosen])
+                 for values in (body.vertices, normals))
+    side = np.where(hair.beard == "moustache", 1.2, 0.3) * np.sign(root[:, 0])
+    way = np.stack([side, 0 * side, 0 * side - 1.0], axis=1) + draws.normal(0, 0.2, root.shape)
+    way = way - 0.75 * np.sum(way * out, axis=1, keepdims=True) * out + 0.35 * out
+    way = way / np.linalg.norm(way, axis=1, keepdims=True)
+    long = LONGEST_BEARD_M * (0.35 + 0.65 * hair.volume) * draws.uniform(0.5, 1.0, (len(root), 1))
+    aside = np.cross(way, out)
+    aside = aside / np.maximum(np.linalg.norm(aside, axis=1, keepdims=True), 1e-9)
+    share = np.linspace(0, 1, BEARD_POINTS)[:, None, None]
+    middle = root - 0.002 * out + share * (long * way + 0.003 * out)
+    half = 0.0032 * (1 - share**2) + 0.0003
+    yield _mesh(head, "beard", np.stack([middle - half * aside, middle + half * aside], axis=2),
+                draws)
+
+
+def beard_field(head: HeadShape, kind: str) -> FloatArray:
+    """Return where a beard of a kind grows (V,), 0 to 1; a full one also is where stubble is."""
+    body = head.body
+    x, y, z = (body.vertices - head.eyes.mean(axis=0)).T / head.unit
+    jaw = ramp(z, -0.45, -0.62) * ramp(z, -1.35, -1.05) * ramp(y, 0.95, 0.75)
+    below_cheeks = ramp(z + 0.55 * np.abs(x), -0.30, -0.42)
+    full = np.asarray(jaw * below_cheeks * (1 - body.masks["lips"]))
+    lips = body.masks["lips"] > 0.5
+    wide, level = np.abs(x[lips]).max(), z[lips].mean()
+    upper = full * ramp(np.abs(x), 1.35 * wide, 1.05 * wide) * ramp(z, level - 0.02, level + 0.04)
+    chin = full * ramp(np.abs(x), 1.15 * wide, 0.85 * wide) * ramp(z, level + 0.02, level - 0.06)
+    goatee = np.maximum(chin * ramp(y, 0.5, 0.3), upper)
+    return {"full": full, "moustache": upper, "goatee": goatee, "none": full}[kind]

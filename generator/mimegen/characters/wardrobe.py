@@ -1,0 +1,109 @@
+"""What random people may wear and have for hair, as rigs/people/random.yaml says, and drawing it."""
+
+import colorsys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.motion.quaternions import FloatArray
+
+Template = dict[str, Any]
+
+
+class Shade(Strict):
+    """From where to where a color's hue, saturation and value are drawn."""
+
+    hue: tuple[float, float] = (0.0, 1.0)
+    saturation: tuple[float, float]
+    value: tuple[float, float]
+
+
+class Build(Strict):
+    """How much muscle and weight a build has; 0.5 is average."""
+
+    muscle: float
+    weight: float
+
+
+class RandomPeople(Strict):
+    """The file rigs/people/random.yaml, which explains its parts."""
+
+    builds: dict[str, Build]
+    hair: dict[str, Template]
+    beards: dict[str, float]
+    hair_colors: tuple[str, ...]
+    eye_colors: tuple[str, ...]
+    shades: dict[str, Shade]
+    shoes: dict[str, Template]
+    legs: dict[str, Template]
+    tops: dict[str, Template]
+    over: dict[str, Template]
+    dresses: dict[str, Template]
+
+
+def random_people() -> RandomPeople:
+    """Return rigs/people/random.yaml."""
+    return _read(data_file("rigs/people/random.yaml"))
+
+
+@cache
+def _read(path: Path) -> RandomPeople:
+    return read_yaml(path, RandomPeople)
+
+
+def chosen(templates: Mapping[str, Template], male: bool, place: float) -> Template:
+    """Return the template that a ``place``, 0 to 1, among all by how often they come, falls on."""
+    often = np.cumsum([template["often"][male] for template in templates.values()])
+    number = int(np.searchsorted(often, place * often[-1], side="right"))
+    return [*templates.values()][min(number, len(often) - 1)]
+
+
+def drawn(template: Template, draws: np.random.Generator, hue: float) -> dict[str, Any]:
+    """Return a garment or hair as a template draws it; shades are drawn about a ``hue``, 0 to 1."""
+    found = {name: _value(name, value, draws, hue)
+             for name, value in template.items() if name not in ("often", "pattern")}
+    if "pattern" in template:
+        pattern = drawn(template["pattern"], draws, hue)
+        found["pattern"] = {"color": apart_from(found["color"], draws)} | pattern
+    return found
+
+
+def _value(name: str, value: Any, draws: np.random.Generator, hue: float) -> Any:
+    if not isinstance(value, list):
+        return value
+    if not isinstance(value[0], bool) and isinstance(value[0], int | float):
+        return float(draws.uniform(*value))
+    picked = value[int(draws.integers(len(value)))]
+    return picked if name != "color" or picked.startswith("#") else shade(picked, draws, hue)
+
+
+def shade(name: str, draws: np.random.Generator, hue: float) -> str:
+    """Return a color ``"#rrggbb"`` of a shade; its hue is ``hue`` if the shade has all of them."""
+    spread = random_people().shades[name]
+    width = spread.hue[1] - spread.hue[0]
+    own = (hue + draws.normal(0, 0.02)) % 1 if width == 1.0 else draws.uniform(*spread.hue)
+    return hex_color(np.array(colorsys.hsv_to_rgb(
+        own, draws.uniform(*spread.saturation), draws.uniform(*spread.value))))
+
+
+def apart_from(color: str, draws: np.random.Generator) -> str:
+    """Return a color for a pattern on ``color``: much lighter or darker."""
+    light = float(rgb(color) @ np.array([0.3, 0.6, 0.1]))
+    hue = draws.random()
+    value = draws.uniform(0.85, 0.95) if light < 0.6 else draws.uniform(0.12, 0.5)
+    return hex_color(np.array(colorsys.hsv_to_rgb(hue, draws.choice([0.08, 0.5]), value)))
+
+
+def rgb(color: str) -> FloatArray:
+    """Return sRGB channels (3,), 0 to 1, of ``"#rrggbb"``."""
+    return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+
+
+def hex_color(channels: FloatArray) -> str:
+    """Return ``"#rrggbb"`` of sRGB channels (3,), 0 to 1."""
+    return "#" + "".join(f"{round(255 * float(c)):02x}" for c in np.clip(channels, 0, 1))

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mimegen.base.errors import RequestError
+from mimegen.characters.spec import Glasses, read_character
 from mimegen.cli import main
 from mimegen.evaluation.commitment import verify_all
 from mimegen.faults.fault import fault_kinds
@@ -25,7 +26,7 @@ from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import DESIGNS, design_of, pairs_covered
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.plan.permute.people import apart, person_of
+from mimegen.plan.permute.people import apart, numbers_of, person_of
 from mimegen.plan.permute.ready import read_ready
 from mimegen.plan.permute.seen import Seen, seen_in
 from mimegen.plan.permute.space import Space
@@ -202,7 +203,19 @@ def test_people_are_told_apart_by_build_skin_hair_or_clothes() -> None:
     assert not far("man", "man") and not far("random:3", "random_3")
     assert far("man", "woman") and far("man", "spacesuit")
     share = np.mean([far(f"random:{seed}", "man") for seed in range(100)])
-    assert 0.5 < share < 1
+    assert share > 0.95
+
+
+def test_people_in_two_other_kinds_of_things_may_be_taken_for_one_another_in_three_not() -> None:
+    man = read_character(CATALOGUE.characters["man"])
+    glasses = Glasses(kind="glasses", color=(0.0, 0.0, 0.0))
+    bald = man.hair.model_copy(update={"kind": "bald"})
+    bearded = bald.model_copy(update={"beard": "full"})
+    seeing = man.model_copy(update={"outfit": (*man.outfit, glasses)})
+    others = [numbers_of(seeing.model_copy(update={"hair": hair}))
+              for hair in (man.hair, bald, bearded)]
+    far = apart(numbers_of(man), np.array(others), axes().unseen.person) > 1
+    assert far.tolist() == [False, False, True]
 
 
 def test_the_space_shrinks_by_what_was_seen(published: Path) -> None:

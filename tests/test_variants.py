@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
+from mimegen.characters.sampling import sample_character
+from mimegen.library.cast import partner_of
 from mimegen.library.catalogue import Catalogue
-from mimegen.plan.variants import CAST, GROUPS, MIME, PARTNERS, parse_variants
+from mimegen.plan.variants import CAST, GROUPS, MIME, parse_variants
 
 CHARACTERS = {"man", "woman", "spacesuit"}
 BACKGROUNDS = {"blank", "beach", "living_room"}
@@ -83,9 +85,19 @@ def test_groups_vary_what_they_are_called_after_and_nothing_else() -> None:
 
 def test_the_cast_and_their_partners_are_there_and_partners_are_mutual() -> None:
     known = {*Catalogue.with_libraries(()).characters, "lights:man", "lights:woman"}
-    assert {*CAST.values(), *PARTNERS, *PARTNERS.values()} <= known
-    assert PARTNERS["man"] == "woman" and PARTNERS["woman"] == "man"
-    assert PARTNERS["lights:man"] == "lights:woman"
+    partners = [partner_of(name) for name in CAST.values()]
+    assert {*CAST.values(), *partners} <= known
+    assert partner_of("man") == "woman" and partner_of("woman") == "man"
+    assert partner_of("lights:man") == "lights:woman"
+
+
+def test_a_random_person_meets_another_of_the_other_sex() -> None:
+    for seed in range(20):
+        other = partner_of(f"random:{seed}")
+        one, two = (sample_character(int(name.split(":")[1])).phenotype.sex
+                    for name in (f"random:{seed}", other))
+        assert (one > 0.5) != (two > 0.5)
+    assert partner_of("lights:random:3") == f"lights:{partner_of('random:3')}"
     assert (CAST["base"], CAST["adversarial"], CAST["lights"]) == ("man", "spacesuit", "lights:man")
 
 

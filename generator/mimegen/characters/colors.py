@@ -1,9 +1,9 @@
 """Colors and shares as character files write them."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field
 
 from mimegen.base.vectors import product
@@ -30,9 +30,10 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 Color = Annotated[tuple[Fraction, Fraction, Fraction], BeforeValidator(to_linear)]
 
 
-def from_lab(lab: Sequence[float]) -> FloatArray:
+def from_lab(lab: ArrayLike) -> FloatArray:
     """Return linear sRGB (3,), 0 to 1, of CIELAB (CIE 1976, D65)."""
-    y = (lab[0] + 16) / 116
-    f = np.array([y + lab[1] / 500, y, y - lab[2] / 200])
+    light, red, yellow = np.asarray(lab, float)
+    y = (light + 16) / 116
+    f = np.array([y + red / 500, y, y - yellow / 200])
     share = np.where(f > 6 / 29, f * f * f, 3 * (6 / 29) ** 2 * (f - 4 / 29))
     return np.clip(product(FROM_XYZ, share * WHITE), 0.0, 1.0)

@@ -7,6 +7,7 @@ from scipy.ndimage import gaussian_filter
 
 from mimegen.base.easing import ramp
 from mimegen.base.seeds import generator
+from mimegen.base.vectors import unit
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
@@ -66,12 +67,10 @@ def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArr
     share = np.linspace(0, 1, ROWS)
     rows = share[:, None] * ends
     on_skull = sample_rows(scalp, rows)
-    outward = on_skull - head.centre
-    outward = outward / np.linalg.norm(outward, axis=-1, keepdims=True)
     facing = np.abs(np.degrees(sample_rows(azimuth[..., None], rows)[..., 0]))
     thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
         1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
-    places = on_skull + thick[..., None] * outward
+    places = on_skull + thick[..., None] * unit(on_skull - head.centre)
     if hair.length > 0 and hair.kind == "strands":
         places = hanging(head, hair, places, facing[-1], clump)
     return places
@@ -84,13 +83,13 @@ def sheet(head: HeadShape, hair: Hair, flow: FloatArray, draws: np.random.Genera
     """
     short = 1 - ragged(hair) * (0.5 + 0.5 * draws.random(COLUMNS)[::2])
     share = np.linspace(0, 1, ROWS)[[*range(0, ROWS, 2), ROWS - 1]]
-    rows = (ROWS - 1) * np.minimum(share[:, None], short)
+    rows = np.asarray((ROWS - 1) * np.minimum(share[:, None], short), float)
     places = sample_rows(flow[:, ::2], rows)
     around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)[::2]
     spread = 3 * ramp(share, -0.02, 0.25)[:, None]
     strand = np.stack(np.broadcast_arrays(
         np.cos(around) * spread, np.sin(around) * spread, share[:, None] * 0.5), axis=-1)
-    faces = grid_faces(*places.shape[:2], closed=True)
+    faces = grid_faces(len(places), places.shape[1], closed=True)
     return swaying(head, hair, head.rigid("hair", places.reshape(-1, 3), faces[:, ::-1], "hair",
                                           {"strand": strand.reshape(-1, 3)}))
 
@@ -104,7 +103,7 @@ def swaying(head: HeadShape, hair: Hair, mesh: Mesh) -> Mesh:
     """Return a mesh with ``sway`` (V,), how far long hair moves by itself, 0 to 1."""
     if not (hair.kind == "tail" or (hair.kind == "strands" and hair.length > 0.3)):
         return mesh
-    x, y, z = mesh.vertices.T
+    _, y, z = mesh.vertices.T
     below = ramp(z, head.eyes[0, 2] - 0.2 * head.unit, head.eyes[0, 2] - 1.6 * head.unit)
     behind = ramp(y, head.centre[1] - 0.2 * head.unit, head.centre[1] + 0.3 * head.unit)
     return replace(mesh, attributes={**mesh.attributes, "sway": below * behind})

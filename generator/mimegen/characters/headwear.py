@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.base.easing import ramp
+from mimegen.base.vectors import unit
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.cloth import cleared, cloth_mesh
@@ -14,10 +15,10 @@ from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Cap, Glasses, Headscarf
-from mimegen.characters.surface import Surface, to_mesh
+from mimegen.characters.surface import Surface
 from mimegen.motion.quaternions import FloatArray
 
-WIRE_M = 0.0026
+WIRE_M, LENS = 0.0026, 24
 COLUMNS, CAP_ROWS, SCARF_ROWS = 64, 14, 26
 # A cap's edge above the eyes, in front and behind, as a share of the height from eyes to crown.
 CAP_UP = (0.52, 0.10)
@@ -33,35 +34,30 @@ def make_glasses(garment: Glasses, body: Body) -> Piece:
     """Return glasses: rims about the eyes, a bridge, and temples to the ears."""
     head = head_shape(body)
     wires = [wire for side in (1.0, -1.0) for wire in half_of_glasses(head, garment, side)]
-    nose = wires[0][0] * 0
     left, right = (wires[number][0] for number in (0, 2))
-    nose = np.linspace(left[LENS // 2], right[LENS // 2], 5) + [0.0, -0.001, 0.004]
+    nose = np.linspace(left[LENS // 2], right[LENS // 2], 5) + np.array([0.0, -0.001, 0.004])
     meshes = tuple(tube(head, f"glasses{number}", wire, closed)
-                   for number, (wire, closed) in enumerate([*wires, (nose, False)]))
+                   for number, (wire, closed) in enumerate((*wires, (nose, False))))
     return Piece(meshes, (Material("glasses", "plain", {
-        "color": garment.color, "roughness": 0.3, "metallic": 0.0}),))
-
-
-LENS = 24
+        "color": garment.color, "roughness": 0.55, "metallic": 0.0}),))
 
 
 def half_of_glasses(head: HeadShape, garment: Glasses,
                     side: float) -> list[tuple[FloatArray, bool]]:
     """Return a rim's line (N, 3), closed, and a temple's."""
-    eye, unit = head.eyes[0], head.unit
+    eye, size = head.eyes[0], head.unit
     turn = np.linspace(0, 2 * np.pi, LENS, endpoint=False)
-    wide, high = 0.232 * unit * garment.width, 0.185 * unit * garment.width
+    wide, high = 0.232 * size * garment.width, 0.185 * size * garment.width
     round_x, round_z = (np.sign(f(turn)) * np.sqrt(np.abs(f(turn))) for f in (np.cos, np.sin))
-    front = eye[1] - head.eye_radius - 0.011
-    x = eye[0] + 0.02 * unit + wide * (0.4 * round_x + 0.6 * np.cos(turn))
-    z = eye[2] - 0.03 * unit + high * (0.4 * round_z + 0.6 * np.sin(turn))
-    bowed = front + 0.10 * np.abs(x - eye[0] * 0.5) ** 2 / unit
+    x = eye[0] + 0.02 * size + wide * (0.4 * round_x + 0.6 * np.cos(turn))
+    z = eye[2] - 0.03 * size + high * (0.4 * round_z + 0.6 * np.sin(turn))
+    bowed = eye[1] - head.eye_radius - 0.011 + 0.10 * (x - eye[0] * 0.5) ** 2 / size
     rim = np.stack([side * x, bowed, z], axis=1)
     ears = head.body.vertices[head.body.masks["ears"] > 0.5]
-    ear = np.array([ears[:, 0].max() - 0.012, ears[:, 1].min() + 0.012, eye[2] + 0.02 * unit])
+    ear = np.array([ears[:, 0].max() - 0.012, ears[:, 1].min() + 0.012, eye[2] + 0.02 * size])
     hinge = np.array([x.max(), bowed[0] + 0.002, z.mean() + 0.3 * high])
     temple = np.stack([hinge, [ear[0], hinge[1] + 0.02, ear[2]], ear,
-                       ear + [-0.004, 0.02, -0.02]]) * [side, 1.0, 1.0]
+                       ear + np.array([-0.004, 0.02, -0.02])]) * [side, 1.0, 1.0]
     return [(rim, True), (temple, False)]
 
 
@@ -69,10 +65,8 @@ def tube(head: HeadShape, name: str, line: FloatArray, closed: bool) -> Mesh:
     """Return a wire along a line (N, 3) as a square tube."""
     along = np.roll(line, -1, 0) - np.roll(line, 1, 0) if closed else np.gradient(line, axis=0)
     up = np.array([0.0, -0.6, 0.8])
-    first = np.cross(along, up)
-    first = first / np.maximum(np.linalg.norm(first, axis=1, keepdims=True), 1e-9)
-    second = np.cross(first, along)
-    second = second / np.maximum(np.linalg.norm(second, axis=1, keepdims=True), 1e-9)
+    first = unit(np.cross(along, up))
+    second = unit(np.cross(first, along))
     turn = np.linspace(0, 2 * np.pi, 4, endpoint=False)[:, None, None]
     rings = line + WIRE_M * (np.cos(turn) * first + np.sin(turn) * second)
     rings = np.concatenate([rings, rings[:, :1]], axis=1) if closed else rings
@@ -100,7 +94,7 @@ def make_cap(garment: Cap, body: Body) -> Piece:
 
 def above_edge(head: HeadShape, points: FloatArray, edge_up: tuple[float, float]) -> FloatArray:
     """Return how far points (N, 3) lie above a cap's edge, in metres; below where no head is."""
-    x, y, z = (points - head.centre).T
+    x, y, _ = (points - head.centre).T
     front = 0.5 - 0.5 * y / np.maximum(np.hypot(x, y), 1e-6)
     level = head.eyes[0, 2] + head.unit * (edge_up[1] + front * (edge_up[0] - edge_up[1]))
     return np.where(np.hypot(x, y) < 1.6 * head.unit, points[:, 2] - level, -1.0)
@@ -115,8 +109,7 @@ def dome(head: HeadShape, rows: int, edge_up: tuple[float, float],
     last = np.argmax(above < 0, axis=0)
     pick = np.round(np.linspace(0, 1, rows)[:, None] * last).astype(int)
     places = lines[pick, np.arange(COLUMNS)]
-    out = places - head.centre
-    out = out / np.linalg.norm(out, axis=-1, keepdims=True)
+    out = unit(places - head.centre)
     high = 0.010 * ramp(np.linspace(1, 0, rows), 0.0, 0.6)[:, None, None]
     places = places + (gap + high) * out
     return places, places[-1]
@@ -131,7 +124,7 @@ def peak(head: HeadShape, edge: FloatArray) -> Mesh:
     grid = np.repeat(root[None], 6, axis=0)
     grid[..., 1] -= PEAK_M * share * wide
     grid[..., 2] -= 0.018 * share**2 + 0.25 * np.abs(grid[..., 0] - head.centre[0]) ** 2 / 0.09
-    grid[..., 2] += 0.012 - 0.10 * share * 0.1
+    grid[..., 2] += 0.012 - 0.01 * share
     below = grid - [0.0, 0.0, 0.004]
     both = np.concatenate([grid, below[::-1]])
     faces = grid_faces(12, len(root), closed=False)
@@ -143,8 +136,8 @@ def make_headscarf(garment: Headscarf, body: Body) -> Piece:
     head = head_shape(body)
     hood, cowl = scarf_hood(head), scarf_cowl(head)
     meshes = []
-    for name, grid, closed in (("headscarf", hood, True), ("cowl", cowl, True)):
-        faces = grid_faces(*grid.shape[:2], closed=closed)[:, ::-1]
+    for name, grid in (("headscarf", hood), ("cowl", cowl)):
+        faces = grid_faces(len(grid), COLUMNS, closed=True)[:, ::-1]
         surface = Surface(grid.reshape(-1, 3), faces, scarf_weights(head, grid.reshape(-1, 3)))
         surface = cleared(surface, body, 0.006 if grid is hood else 0.75 * COWL_GAP_M)
         meshes.append(printed(cloth_mesh(name, surface, "headscarf"), garment.pattern, body))
@@ -161,8 +154,7 @@ def scarf_hood(head: HeadShape) -> FloatArray:
     low = lines[..., 2] < head.body.joint("Neck")[2] + 0.25 * head.unit
     end = np.where(low.any(axis=0), low.argmax(axis=0) - 1, len(lines) - 1)
     places = sample_rows(lines, begin + share * np.maximum(end - begin, 1.0))
-    out = places - head.centre
-    out = out / np.linalg.norm(out, axis=-1, keepdims=True)
+    out = unit(places - head.centre)
     folds = 0.35 * np.sin(7 * np.pi * share + 0.8 * np.cos(around)) * ramp(share, 0.1, 0.4)
     gap = SCARF_GAP_M * (ramp(share, -0.15, 0.12) + folds * ramp(np.cos(around), -0.6, 0.6))
     places = places + gap[..., None] * out
@@ -172,9 +164,9 @@ def scarf_hood(head: HeadShape) -> FloatArray:
 
 def scarf_cowl(head: HeadShape) -> FloatArray:
     """Return the scarf around neck and shoulders (16, COLUMNS, 3)."""
-    body, unit = head.body, head.unit
+    body = head.body
     neck = body.joint("Neck")
-    top = np.array([0.0, neck[1] - 0.012, head.eyes[0, 2] - 0.98 * unit])
+    top = np.array([0.0, neck[1] - 0.012, head.eyes[0, 2] - 0.98 * head.unit])
     tube = Stretch(top, top * [1.0, 1.0, 0.0] + [0.0, 0.0, neck[2] - COWL_M])
     skin = body.vertices[np.unique(body.faces["body"])]
     near = np.hypot(skin[:, 0], skin[:, 1] - top[1]) < 0.14 * body.phenotype.height / 1.7

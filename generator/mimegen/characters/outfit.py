@@ -7,8 +7,8 @@ from mimegen.characters.body import Body
 from mimegen.characters.headwear import make_cap, make_glasses, make_headscarf
 from mimegen.characters.piece import Piece
 from mimegen.characters.shoes import make_shoes
-from mimegen.characters.spacesuit.suit import make_spacesuit
 from mimegen.characters.skirt import make_dress, make_skirt
+from mimegen.characters.spacesuit.suit import make_spacesuit
 from mimegen.characters.spec import Garment
 from mimegen.characters.top import make_top
 from mimegen.characters.trousers import make_trousers

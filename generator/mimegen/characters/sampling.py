@@ -14,25 +14,22 @@ ORIGINS = ("african", "asian", "caucasian")
 AGES = (18.0, 80.0)
 # Mean stature of adult women and men and its spread, in metres (NCD-RisC 2016, rounded).
 STATURE_M = ((1.63, 0.065), (1.76, 0.07))
-# Skin by its individual typology angle, the scale of Chardon et al. (1991) on which people's skin is
-# classed from very light, above 55 degrees, to dark, below -30: angle, and CIELAB's a* and b*.
+# Skin by its individual typology angle (Chardon et al. 1991), on which it is classed from very
+# light, above 55 degrees, to dark, below -30: angle, and CIELAB's a* and b*.
 SKIN = np.array([[62, 8, 13], [41, 10, 16], [28, 12, 18], [10, 13, 19], [-30, 11, 14], [-62, 8, 9]])
 GRAY = "#a7a29b"
-# What is drawn so that it spreads evenly over any run of seeds.
-EVEN = ("sex", "age", "skin", "build", "hair", "clothes", "hue")
+# How often women in long sleeves wear headscarves, anybody caps, and the young and the old glasses.
+HEADSCARVES, CAPS, GLASSES = 0.3, 0.12, (0.15, 0.4)
+DRESSES, JACKETS = 0.16, 0.3
+# What spreads evenly over any run of seeds, and its step from one seed to the next, of 2^32: powers
+# of the root of x^8 = x + 1 (Roberts, "The unreasonable effectiveness of quasirandom sequences").
+STEPS = {"sex": 3915259345, "age": 3569120481, "skin": 3253582939, "build": 2965941329,
+        "hair": 2703729436, "clothes": 2464699080, "hue": 2246800835}
 
 
 def even(seed: int, name: str) -> float:
-    """Return a number from 0 to 1 that seeds one after another spread evenly, each ``name`` apart.
-
-    Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): steps are powers of
-    the root of x^(d + 1) = x + 1.
-    """
-    root = 1.0
-    for _ in range(64):
-        root = (1.0 + root) ** (1.0 / (len(EVEN) + 1))
-    step = round(root ** -(1 + EVEN.index(name)) * 2**32)
-    return ((seed * step + 2**31) % 2**32) / 2**32
+    """Return a number from 0 to 1 that seeds one after another spread evenly, for each ``name``."""
+    return ((seed * STEPS[name] + 2**31) % 2**32) / 2**32
 
 
 def sample_character(seed: int) -> CharacterSpec:
@@ -60,8 +57,8 @@ def sampled_body(seed: int, male: bool, age: float, tone: float,
     builds = [*random_people().builds.values()]
     build = builds[int(even(seed, "build") * len(builds))]
     mean, spread = STATURE_M[male]
-    likely = np.array([0.1 + 1.5 * tone**2, 0.3 + np.sin(np.pi * tone), 0.1 + 1.5 * (1 - tone) ** 2])
-    shares = draws.dirichlet(likely)
+    dark, light = tone * tone, (1 - tone) * (1 - tone)
+    shares = draws.dirichlet((0.1 + 1.5 * dark, 0.3 + np.sin(np.pi * tone), 0.1 + 1.5 * light))
     return {
         "sex": float(draws.uniform(0.85, 1.0) if male else draws.uniform(0.0, 0.12)),
         "age": age,
@@ -78,9 +75,10 @@ def sampled_skin(tone: float, male: bool, draws: np.random.Generator) -> dict[st
     """Return skin of a ``tone`` from 0, very light, to 1, dark, and stubble on some men."""
     angle = SKIN[0, 0] + tone * (SKIN[-1, 0] - SKIN[0, 0])
     a, b = (np.interp(-angle, -SKIN[:, 0], SKIN[:, column]) for column in (1, 2))
-    lab = (50 + np.tan(np.radians(angle)) * b, a + draws.normal(0, 0.8), b + draws.normal(0, 0.8))
+    light = 50 + np.tan(np.radians(angle)) * b
+    color = from_lab([light, a + draws.normal(0, 0.8), b + draws.normal(0, 0.8)])
     beard = float(draws.choice([0.0, 0.0, 0.25, 0.5])) if male else 0.0
-    return {"color": tuple(map(float, from_lab(lab))), "redness": float(draws.uniform(0.3, 0.6)),
+    return {"color": tuple(map(float, color)), "redness": float(draws.uniform(0.3, 0.6)),
             "beard": beard}
 
 
@@ -112,11 +110,11 @@ def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[di
     """Return shoes and clothes, from the skin outwards; their colors stand apart."""
     people, hue, place = random_people(), even(seed, "hue"), even(seed, "clothes")
     shoes = drawn(chosen(people.shoes, male, draws.random()), draws, draws.random())
-    if not male and draws.random() < 0.16:
+    if not male and draws.random() < DRESSES:
         return [shoes, drawn(chosen(people.dresses, male, draws.random()), draws, hue)]
     legs = drawn(chosen(people.legs, male, draws.random()), draws, draws.random())
     top = drawn(chosen(people.tops, male, place), draws, hue)
-    plain = top.get("collar") is None and draws.random() < 0.3
+    plain = top.get("collar") is None and draws.random() < JACKETS
     over = [drawn(chosen(people.over, male, draws.random()), draws, (hue + 0.4) % 1)]
     return [shoes, legs, top, *(over if plain else [])]
 
@@ -124,16 +122,14 @@ def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[di
 def sampled_extras(outfit: list[dict[str, Any]], male: bool, age: float,
                    draws: np.random.Generator) -> list[dict[str, Any]]:
     """Return glasses and what is worn on the head; headscarves go with long sleeves and legs."""
-    extras: list[dict[str, Any]] = []
-    hue, head = draws.random(), draws.random()
+    people, head = random_people(), draws.random()
     covered = all(garment.get("leg", 1.0) > 0.55 for garment in outfit) \
         and outfit[-1].get("sleeve", 0.93) > 0.85
-    if not male and covered and head < 0.3:
-        extras.append(drawn({"kind": "headscarf", "color": ["bright", "dark", "light"]}, draws, hue))
-    elif head > 0.88:
-        extras.append(drawn({"kind": "cap", "color": ["bright", "dark", "light"]}, draws, hue)
-                      | {"peak_color": hex_color(np.full(3, draws.uniform(0.1, 0.9)))})
-    if draws.random() < 0.15 + 0.25 * ramp(age, 35.0, 60.0):
-        frame = str(draws.choice(["#151414", "#5a3018", "#7a7d82", "#8a2020", "#223a6a"]))
-        extras.append({"kind": "glasses", "color": frame, "width": float(draws.uniform(0.85, 1.2))})
-    return extras
+    worn = []
+    if not male and covered and head < HEADSCARVES:
+        worn.append(people.extras["headscarf"])
+    elif head > 1 - CAPS:
+        worn.append(people.extras["cap"])
+    if draws.random() < GLASSES[0] + (GLASSES[1] - GLASSES[0]) * ramp(age, 35.0, 60.0):
+        worn.append(people.extras["glasses"])
+    return [drawn(template, draws, draws.random()) for template in worn]

@@ -4,11 +4,13 @@ A flow (R, C, 3) is a grid of places; each column is the way of a strand from it
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from mimegen.base.easing import ramp
+from mimegen.base.vectors import unit
 from mimegen.characters.character import Mesh
 from mimegen.characters.head import HeadShape, grid_faces
 from mimegen.characters.spec import Hair
@@ -21,11 +23,11 @@ BEARD_POINTS, LONGEST_BEARD_M = 3, 0.026
 class Style(NamedTuple):
     """How ribbons of a kind of hair are.
 
-    ``count`` of them; each from a share of the flow's way in ``begin`` over a share in ``reach``;
+    ``many`` of them; each from a share of the flow's way in ``begin`` over a share in ``reach``;
     ``width`` and ``lift`` off the flow at the tip in metres; ``wave`` to the side in metres.
     """
 
-    count: int
+    many: int
     begin: tuple[float, float]
     reach: tuple[float, float]
     width: float
@@ -56,33 +58,33 @@ def strands(head: HeadShape, hair: Hair, flow: FloatArray,
 def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
             draws: np.random.Generator) -> Mesh:
     """Return ribbons along a closed flow; ``strand`` (V, 3) is one color for each."""
-    begin = draws.uniform(*style.begin, style.count)
-    end = np.minimum(begin + draws.uniform(*style.reach, style.count),
-                     1.0 + BEYOND * draws.random(style.count))
+    begin = draws.uniform(*style.begin, style.many)
+    end = np.minimum(begin + draws.uniform(*style.reach, style.many),
+                     1.0 + BEYOND * draws.random(style.many))
     share = np.linspace(0, 1, style.points)[:, None]
     along = begin + share * (end - begin)
-    column = flow.shape[1] * (np.arange(style.count) + draws.random(style.count)) / style.count
+    column = flow.shape[1] * (np.arange(style.many) + draws.random(style.many)) / style.many
     column = draws.permutation(column)
-    wave = style.wave * np.sin(share * draws.uniform(3, 7, style.count)
-                               + draws.uniform(0, 6.28, style.count))
     middle = sampled(flow, along, column)
-    aside = sampled(flow, along, column + 1) - sampled(flow, along, column - 1)
-    aside = aside / np.maximum(np.linalg.norm(aside, axis=-1, keepdims=True), 1e-9)
-    way = np.gradient(middle, axis=0)
-    out = np.cross(aside, way)
-    out = out / np.maximum(np.linalg.norm(out, axis=-1, keepdims=True), 1e-9)
+    aside = unit(sampled(flow, along, column + 1) - sampled(flow, along, column - 1))
+    out = unit(np.cross(aside, np.gradient(middle, axis=0)))
     out = out * np.sign(np.sum(out * (middle - head.centre), axis=-1, keepdims=True))
-    lift = style.lift * share * draws.uniform(0.2, 1.0, style.count) - 0.001 + 0.003 * (share > 0.2)
-    half = 0.5 * style.width * draws.uniform(0.7, 1.2, style.count) * (1 - share**2) + 0.0004
-    middle = middle + lift[..., None] * out + wave[..., None] * aside
-    sides = np.stack([middle - half[..., None] * aside, middle + half[..., None] * aside], axis=2)
-    return _mesh(head, name, sides, draws)
+    wave = style.wave * np.sin(share * draws.uniform(3, 7, style.many)
+                               + draws.uniform(0, 6.28, style.many))
+    lift = style.lift * share * draws.uniform(0.2, 1.0, style.many) - 0.001 + 0.003 * (share > 0.2)
+    half = 0.5 * style.width * draws.uniform(0.7, 1.2, style.many) * (1 - share**2) + 0.0004
+    return _mesh(head, name, middle + lift[..., None] * out + wave[..., None] * aside,
+                 half[..., None] * aside, draws)
 
 
-def _mesh(head: HeadShape, name: str, sides: FloatArray, draws: np.random.Generator) -> Mesh:
-    """Return ribbons (P, N, 2, 3) as a mesh whose faces look away from the head."""
-    points, count = sides.shape[:2]
-    places = sides.transpose(1, 0, 2, 3)
+def _mesh(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
+          draws: np.random.Generator) -> Mesh:
+    """Return ribbons along lines (P, N, 3), ``half`` (P, N, 3) to both sides, as a mesh.
+
+    Its faces look away from the head.
+    """
+    points, count = middle.shape[:2]
+    places = np.stack([middle - half, middle + half], axis=2).transpose(1, 0, 2, 3)
     faces = grid_faces(points, 2, closed=False)
     faces = (faces[None] + 2 * points * np.arange(count)[:, None, None]).reshape(-1, 4)
     flat = places.reshape(-1, 3)
@@ -119,15 +121,15 @@ def sampled(flow: FloatArray, along: FloatArray, column: FloatArray) -> FloatArr
 def knotted(head: HeadShape, hair: Hair, flow: FloatArray,
             draws: np.random.Generator) -> Iterator[Mesh]:
     """Yield what hair is tied to: a tail that hangs from the knot, or a bun on it."""
-    knot, unit = flow[0].mean(axis=0), head.unit
+    knot, size = flow[0].mean(axis=0), head.unit
     turns = np.linspace(-np.pi, np.pi, 32, endpoint=False)
     if hair.kind == "bun":
-        away = (knot - head.centre) / np.linalg.norm(knot - head.centre)
-        radius = 0.22 * unit + 0.08 * unit * hair.volume
+        away = unit(knot - head.centre)
+        radius = 0.22 * size + 0.08 * size * hair.volume
         yield from tufts(head, hair, ball(knot + 0.7 * radius * away, radius, turns), draws)
     if hair.kind == "tail":
-        length = (0.9 + 1.2 * hair.length) * unit
-        yield from tufts(head, hair, hanging_tail(knot, length, unit, turns), draws)
+        length = (0.9 + 1.2 * hair.length) * size
+        yield from tufts(head, hair, hanging_tail(knot, length, size, turns), draws)
 
 
 def tufts(head: HeadShape, hair: Hair, flow: FloatArray,
@@ -138,16 +140,16 @@ def tufts(head: HeadShape, hair: Hair, flow: FloatArray,
     strand = np.stack(np.broadcast_arrays(
         4 * np.cos(np.linspace(0, 6.28, columns)), 4 * np.sin(np.linspace(0, 6.28, columns)),
         np.linspace(0, 0.5, rows)[:, None]), axis=-1).reshape(-1, 3)
-    attributes = {"strand": strand}
     style = Style(70, (0.0, 0.75), (0.25, 0.4), 0.009, 0.004, 0.001)
     loose = ribbons(head, "tuft_strands", flow, style, draws)
-    meshes = [head.rigid("tuft", places, grid_faces(rows, columns, closed=True)[:, ::-1], "hair",
-                         attributes), loose]
-    for mesh in meshes:
+    wound = head.rigid("tuft", places, grid_faces(rows, columns, closed=True)[:, ::-1], "hair",
+                       {"strand": strand})
+    for mesh in (wound, loose):
         if hair.kind == "tail":
-            top = flow[0, :, 2].mean()
-            mesh.attributes["sway"] = ramp(mesh.vertices[:, 2], top, top - 0.10)  # type: ignore
-        yield mesh
+            sway = ramp(mesh.vertices[:, 2], flow[0, :, 2].mean(), flow[0, :, 2].mean() - 0.10)
+            yield replace(mesh, attributes={**mesh.attributes, "sway": sway})
+        else:
+            yield mesh
 
 
 def ball(centre: FloatArray, radius: float, turns: FloatArray) -> FloatArray:
@@ -158,13 +160,13 @@ def ball(centre: FloatArray, radius: float, turns: FloatArray) -> FloatArray:
         axis=-1))
 
 
-def hanging_tail(knot: FloatArray, length: float, unit: float, turns: FloatArray) -> FloatArray:
+def hanging_tail(knot: FloatArray, length: float, size: float, turns: FloatArray) -> FloatArray:
     """Return a tail (16, C, 3): out of the knot, over in a bow, and down, thinner at its end."""
     share = np.linspace(0, 1, 16)
-    back = 0.34 * unit * np.sin(np.minimum(share * 5, 1.57)) - 0.10 * unit * share
+    back = 0.34 * size * np.sin(np.minimum(share * 5, 1.57)) - 0.10 * size * share
     down = length * (share - 0.16 * np.sin(np.minimum(share * 7, np.pi)))
     middle = knot + np.stack([0 * share, back, -down], axis=1)
-    radius = unit * np.interp(share, [0, 0.1, 0.35, 0.8, 1], [0.09, 0.13, 0.19, 0.13, 0.02])
+    radius = size * np.interp(share, [0, 0.1, 0.35, 0.8, 1], [0.09, 0.13, 0.19, 0.13, 0.02])
     return np.asarray(middle[:, None] + radius[:, None, None] * np.stack(
         [np.sin(turns), -np.cos(turns), 0 * turns], axis=1))
 
@@ -173,27 +175,29 @@ def beard_strands(head: HeadShape, hair: Hair, draws: np.random.Generator) -> It
     """Yield a beard's ribbons, which grow down and out of the face."""
     if hair.beard == "none":
         return
-    body = head.body
-    faces = body.faces["body"]
-    grown = beard_field(head, hair.beard)
-    faces = faces[grown[faces].min(axis=1) > 0.35]
-    shares = draws.dirichlet(np.ones(4), BEARD_COUNTS[hair.beard])
-    chosen = faces[draws.integers(len(faces), size=len(shares))]
-    normals = vertex_normals(body.vertices, body.faces["body"])
-    root, out = (np.einsum("nk,nka->na", shares, values[chosen])
-                 for values in (body.vertices, normals))
+    root, out = beard_roots(head, hair.beard, draws)
     side = np.where(hair.beard == "moustache", 1.2, 0.3) * np.sign(root[:, 0])
     way = np.stack([side, 0 * side, 0 * side - 1.0], axis=1) + draws.normal(0, 0.2, root.shape)
-    way = way - 0.75 * np.sum(way * out, axis=1, keepdims=True) * out + 0.35 * out
-    way = way / np.linalg.norm(way, axis=1, keepdims=True)
+    way = unit(way - 0.75 * np.sum(way * out, axis=1, keepdims=True) * out + 0.35 * out)
     long = LONGEST_BEARD_M * (0.35 + 0.65 * hair.volume) * draws.uniform(0.5, 1.0, (len(root), 1))
-    aside = np.cross(way, out)
-    aside = aside / np.maximum(np.linalg.norm(aside, axis=1, keepdims=True), 1e-9)
     share = np.linspace(0, 1, BEARD_POINTS)[:, None, None]
     middle = root - 0.002 * out + share * (long * way + 0.003 * out)
-    half = 0.0032 * (1 - share**2) + 0.0003
-    yield _mesh(head, "beard", np.stack([middle - half * aside, middle + half * aside], axis=2),
-                draws)
+    half = (0.0032 * (1 - share**2) + 0.0003) * unit(np.cross(way, out))
+    yield _mesh(head, "beard", middle, half, draws)
+
+
+def beard_roots(head: HeadShape, kind: str,
+                draws: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return where a beard's ribbons grow (N, 3), and the skin's normals there (N, 3)."""
+    body = head.body
+    faces = body.faces["body"]
+    grown = faces[beard_field(head, kind)[faces].min(axis=1) > 0.35]
+    shares = draws.dirichlet(np.ones(4), BEARD_COUNTS[kind])
+    chosen = grown[draws.integers(len(grown), size=len(shares))]
+    normals = vertex_normals(body.vertices, faces)
+    root, out = (np.einsum("nk,nka->na", shares, values[chosen])
+                 for values in (body.vertices, normals))
+    return root, out
 
 
 def beard_field(head: HeadShape, kind: str) -> FloatArray:

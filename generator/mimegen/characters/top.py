@@ -1,6 +1,6 @@
 """Tops: t-shirts, blouses, shirts, sweaters, hoodies, and open jackets over them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -42,18 +42,25 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
     surface = settled(surface, body, gap * 0.8)
 
     def hides(points: FloatArray) -> BoolArray:
-        return inside_all(points, fields, COVER_M if garment.kind == "top" else 0.004)
+        if garment.kind == "top":
+            return inside_all(points, fields, COVER_M)
+        return inside_all(points, fields[:2] + fields[3:], 0.004) & (
+            fields[2](points) > -OVER_M)
 
-    meshes = [sewn(garment.kind, surface, cut, fields)]
-    neckline = fields[2](cut.vertices)
-    meshes += [cloth_mesh(f"{garment.kind}_trim{number}", trim, garment.kind)
-               for number, trim in enumerate(trimmings(garment, surface, neckline, body))]
-    material = cloth_material(
-        garment.kind, garment, fold_height=0.018 + 0.016 * garment.looseness,
-        fold_stretch=(1.0, 1.0, 0.55), roughness=0.85)
+    trims = trimmings(garment, surface, fields[2](cut.vertices), body)
+    meshes = [sewn(garment.kind, surface, cut, fields),
+              *(cloth_mesh(f"{garment.kind}_trim{number}", trim, garment.kind)
+                for number, trim in enumerate(trims))]
     buttons = button_piece(garment, surface, body)
     return Piece((*(printed(mesh, garment.pattern, body) for mesh in meshes), *buttons.meshes),
-                 (material, *buttons.materials), hides)
+                 (top_material(garment), *buttons.materials), hides)
+
+
+def top_material(garment: Top | Jacket) -> Material:
+    """Return the cloth of a top or a jacket."""
+    return cloth_material(
+        garment.kind, garment, fold_height=0.018 + 0.016 * garment.looseness,
+        fold_stretch=(1.0, 1.0, 0.55), roughness=0.85)
 
 
 def trimmings(garment: Top | Jacket, surface: Surface, neckline: FloatArray,
@@ -77,7 +84,8 @@ def pocket_field(surface: Surface, body: Body) -> Field:
     def inside(points: FloatArray) -> FloatArray:
         x, _, z = points.T
         width = scale * (0.135 - 0.35 * np.clip(z - low - 0.06, 0.0, None))
-        return np.minimum(np.minimum(width - np.abs(x), z - low), low + 0.19 * scale - z)
+        return np.asarray(np.minimum(np.minimum(width - np.abs(x), z - low),
+                                     low + 0.19 * scale - z))
 
     return inside
 
@@ -91,20 +99,25 @@ def button_piece(garment: Top | Jacket, surface: Surface, body: Body) -> Piece:
     levels = np.linspace(front[:, 2].min() + 0.06, front[:, 2].max() - 0.015, BUTTONS)
     order = np.argsort(front[:, 2], kind="stable")
     depth = np.interp(levels, front[order, 2], front[order, 1]) - 0.006
-    centres = np.stack([np.zeros(BUTTONS), depth, levels], axis=1)
-    turn = np.linspace(0, 2 * np.pi, 8, endpoint=False)
-    rim = BUTTON_M * np.stack([np.cos(turn), 0.25 + 0 * turn, np.sin(turn)], axis=1)
-    grid = np.stack([np.tile(centres[:, None] - [0, 0.002, 0], (1, 8, 1)),
-                     centres[:, None] + rim])
-    made = [like_nearest(surface, grid[:, number], closed=True) for number in range(BUTTONS)]
+    grid = buttons_at(np.stack([np.zeros(BUTTONS), depth, levels], axis=1))
+    made = like_nearest(surface, grid.reshape(2, -1, 3), closed=False)
+    ends = np.arange(8, 8 * BUTTONS, 8) - 1
+    made = replace(made, faces=np.delete(made.faces, ends, axis=0))
     color = tuple(0.25 + 0.5 * (channel < 0.3) for channel in garment.color)
-    return Piece(tuple(to_mesh(f"button{number}", one, "buttons", {})
-                       for number, one in enumerate(made)),
+    return Piece((to_mesh("buttons", made, "buttons", {}),),
                  (Material("buttons", "plain", {"color": color, "roughness": 0.4,
                                                 "metallic": 0.0}),))
 
 
-def top_fields(garment: Top | Jacket, body: Body) -> Sequence[Field]:
+def buttons_at(centres: FloatArray) -> FloatArray:
+    """Return rings (2, N, 8, 3) of flat cones about centres (N, 3): tips, then rims."""
+    turn = np.linspace(0, 2 * np.pi, 8)
+    rim = BUTTON_M * np.stack([np.cos(turn), 0.25 + 0 * turn, np.sin(turn)], axis=1)
+    tips = np.tile(centres[:, None] - [0, 0.002, 0], (1, 8, 1))
+    return np.stack([tips, centres[:, None] + rim])
+
+
+def top_fields(garment: Top | Jacket, body: Body) -> tuple[Field, ...]:
     """Return how far points lie inside the hem, the sleeves' ends, the neckline, the opening."""
     scale, over = body.phenotype.height / 1.7, garment.kind == "jacket"
     hip, neck = body.joint("LeftUpLeg"), body.joint("Neck")
@@ -126,11 +139,12 @@ def top_fields(garment: Top | Jacket, body: Body) -> Sequence[Field]:
 
     def opening(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T
-        width = garment.opening * scale * (1 - 0.25 * ramp(z, -0.3 * scale, 0.0))
+        width = half_open * scale * (1 - 0.25 * ramp(z, -0.3 * scale, 0.0))
         return np.where(y < 0.0, np.abs(x) - width, 0.2)
 
-    if garment.kind == "top":
+    if isinstance(garment, Top):
         return hem, sleeves, neckline
+    half_open = garment.opening
     return hem, sleeves, neckline, opening
 
 

@@ -40,8 +40,8 @@ def neck_ring(surface: Surface, neckline: FloatArray, turns: FloatArray) -> Floa
     away = ring - middle
     azimuth = np.arctan2(away[:, 0], -away[:, 1])
     order = np.argsort(azimuth, kind="stable")
-    return middle + np.stack([np.interp(turns, azimuth[order], away[order, axis],
-                                        period=2 * np.pi) for axis in range(3)], axis=1)
+    return np.asarray(middle + np.stack([np.interp(turns, azimuth[order], away[order, axis],
+                                        period=2 * np.pi) for axis in range(3)], axis=1))
 
 
 def like_nearest(host: Surface, grid: FloatArray, closed: bool) -> Surface:
@@ -49,7 +49,7 @@ def like_nearest(host: Surface, grid: FloatArray, closed: bool) -> Surface:
     places = grid.reshape(-1, 3)
     average = neighbour_average(host.faces, len(host.vertices))
     weights = smoothed(host.weights, average, 8)
-    return Surface(places, grid_faces(*grid.shape[:2], closed=closed),
+    return Surface(places, grid_faces(len(grid), grid.shape[1], closed),
                    weights[nearest(host.vertices, places)])
 
 

@@ -1,4 +1,4 @@
-"""What random people may wear and have for hair, as rigs/people/random.yaml says, and drawing it."""
+"""What random people may have for hair and wear, as rigs/people/random.yaml says; drawing it."""
 
 import colorsys
 from collections.abc import Mapping
@@ -44,6 +44,7 @@ class RandomPeople(Strict):
     tops: dict[str, Template]
     over: dict[str, Template]
     dresses: dict[str, Template]
+    extras: dict[str, Template]
 
 
 def random_people() -> RandomPeople:
@@ -79,7 +80,8 @@ def _value(name: str, value: Any, draws: np.random.Generator, hue: float) -> Any
     if not isinstance(value[0], bool) and isinstance(value[0], int | float):
         return float(draws.uniform(*value))
     picked = value[int(draws.integers(len(value)))]
-    return picked if name != "color" or picked.startswith("#") else shade(picked, draws, hue)
+    is_shade = name.endswith("color") and not picked.startswith("#")
+    return shade(picked, draws, hue) if is_shade else picked
 
 
 def shade(name: str, draws: np.random.Generator, hue: float) -> str:

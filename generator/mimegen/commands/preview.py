@@ -11,7 +11,7 @@ from mimegen.commands.altering import Altering, altering_options
 from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
-from mimegen.library.cast import cast_member
+from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
@@ -57,7 +57,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
     found = altering.take(_take(catalogue, what, take, seed, style))
-    members = (cast_member(catalogue, character),) * found.performers
+    names = (character, partner_of(character))[:found.performers]
+    members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)
     scene = Scene(casting.seen(casting.perform(settings.fps)), behind, settings)
     clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)

@@ -7,7 +7,7 @@ import click
 
 from mimegen.characters.character import Character
 from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
-from mimegen.library.cast import cast_member
+from mimegen.library.cast import cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
@@ -64,7 +64,8 @@ def _performers(catalogue: Catalogue, take: Take, character: str | None,
     if character is None:
         return [(motion if motion.fps == fps else resampled(motion, fps), None)
                 for motion, _ in take.sources(fps)]
-    members = (cast_member(catalogue, character),) * take.performers
+    names = (character, partner_of(character))[:take.performers]
+    members = tuple(cast_member(catalogue, name) for name in names)
     return [(performance.motion, performance.character)
             for performance in Casting(take, members).perform(fps)]
 

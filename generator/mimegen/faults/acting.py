@@ -86,7 +86,8 @@ class Acting:
         """Return the performance with other local rotations (F, J, 4)."""
         motion = Motion(self.skeleton, self.motion.fps, self.motion.root_positions,
                         quaternions.without_flips(rotations))
-        return Performance(self.performance.character, with_followers_turned(with_helpers_turned(motion)))
+        return Performance(self.performance.character,
+                           with_followers_turned(with_helpers_turned(motion)))
 
     def moving_side(self) -> str:
         """Return the side whose hand moves more, seen from the hips."""

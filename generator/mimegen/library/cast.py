@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,8 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.keys import figure_code, lights_code
 from mimegen.pointlight import lights
 
+# Who plays the second person where nobody says; figures of one's own meet a double.
+PARTNERS = {"man": "woman", "woman": "man"}
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
 
 
@@ -152,6 +155,21 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
         raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file")
     read_character(file)
     return DescribedPerson(file.stem, file)
+
+
+def partner_of(name: str) -> str:
+    """Return who plays the second person of a scene with ``name`` where nobody says.
+
+    ``random:SEED`` meets the next random person of the other sex.
+    """
+    if name.startswith("lights:"):
+        return f"lights:{partner_of(name.removeprefix('lights:'))}"
+    seed = name.removeprefix("random:")
+    if seed == name or not seed.isdigit():
+        return PARTNERS.get(name, name)
+    male = sample_character(int(seed)).phenotype.sex > 0.5
+    return next(f"random:{other}" for other in count(int(seed) + 1)
+                if (sample_character(other).phenotype.sex > 0.5) != male)
 
 
 @lru_cache(maxsize=4)

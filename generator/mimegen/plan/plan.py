@@ -12,7 +12,7 @@ from pathlib import Path
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import read_background
 from mimegen.faults.fault import Fault
-from mimegen.library.cast import CastMember, cast_member
+from mimegen.library.cast import CastMember, cast_member, partner_of
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
@@ -20,7 +20,7 @@ from mimegen.library.take import Take
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
 from mimegen.plan.lighting import place_light
 from mimegen.plan.shots import Rendering, Shot
-from mimegen.plan.variants import BACKGROUNDS, CAST, PARTNERS, Variant
+from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
 from mimegen.stage.config import Light, RenderConfig
@@ -165,7 +165,7 @@ class _Matrix:
         first = cast_member(self.catalogue, name)
         if performers == 1:
             return (first,)
-        return first, cast_member(self.catalogue, self.partner or PARTNERS.get(name, name))
+        return first, cast_member(self.catalogue, self.partner or partner_of(name))
 
 
 def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Variant],

@@ -37,8 +37,6 @@ GROUPS = {
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
 CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man"}
-# Who plays the second person where nobody says; everybody else meets a double.
-PARTNERS = {"man": "woman", "woman": "man", "lights:man": "lights:woman"}
 _DISPLAY = re.compile(r"pointlight(?P<words>(:[^@:]+)*)@(?P<angle>\d+(\.\d+)?)")
 _CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@:]+)(:(?P<seed>\d{1,9}))?"
                    r"@(?P<angle>\d+(\.\d+)?)")

@@ -7,6 +7,7 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
+from mimegen.library.cast import partner_of
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
@@ -125,15 +126,19 @@ class _Item:
         freedom = self.drawing.space.freedom
         name = str(freedom.usual(CHARACTER))
         if CHARACTER not in freedom.drawn and name != RANDOM_PERSON:
-            return [name] * part.take.performers
-        return [self._person(performer) for performer in range(part.take.performers)]
+            return [name, partner_of(name)][:part.take.performers]
+        people: list[str] = []
+        while len(people) < part.take.performers:
+            people.append(self._person(people))
+        return people
 
-    def _person(self, performer: int) -> str:
+    def _person(self, others: list[str]) -> str:
+        """Return somebody who is far from everybody in the rows, and from the ``others``."""
         below, seen = axes().seeds[CHARACTER].below, self.drawing.space.seen
         for attempt in range(MOST_TRIED):
-            seed = self._integer(f"{CHARACTER}{performer}", attempt, below)
-            if seen.takes_person(f"random:{seed}"):
-                return f"random:{seed}"
+            name = f"random:{self._integer(f'{CHARACTER}{len(others)}', attempt, below)}"
+            if seen.takes_person(name) and seen.are_apart(name, others):
+                return name
         raise RequestError(f"item {self.number}: none of {MOST_TRIED} people is far from everybody"
                            f" in the {seen.rows} rows; --fix character=NAME takes one as they are")
 

@@ -1,5 +1,6 @@
 """How far people are apart: in build, skin, hair and clothes."""
 
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -8,20 +9,24 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.base.vectors import product
 from mimegen.characters.sampling import sample_character
-from mimegen.characters.spec import CharacterSpec, read_character
+from mimegen.characters.spec import CharacterSpec, Garment, read_character
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion.quaternions import FloatArray
 
 # What is compared, in the order of a person's numbers; colors are CIELAB, three numbers each.
 PLAIN = ("stature_cm", "weight", "muscle", "age", "sex", "hair_length")
-COLORS = ("skin", "hair", "top", "trousers")
+COLORS = ("skin", "hair", "top", "legs")
+# Of these, how many are of another kind counts.
+KINDS = ("hair", "beard", "top", "over", "legs", "head", "glasses", "pattern")
+TOPS, LEGS, HEADS = ("top", "dress"), ("trousers", "skirt", "dress"), ("cap", "headscarf")
+SLEEVES, LEG = 0.6, 0.8
 # From linear sRGB to XYZ relative to D65's white (IEC 61966-2-1).
 _TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722],
                     [0.0193, 0.1192, 0.9505]]) / np.array([[0.9505], [1.0], [1.089]])
 
 
 def person_of(catalogue: Catalogue, avatar: str) -> FloatArray | None:
-    """Return a person's numbers (18,) by the name in a row or a declaration.
+    """Return a person's numbers (26,) by the name in a row or a declaration.
 
     None for who has none: figures of one's own, and people of a library that is not known.
     """
@@ -41,12 +46,31 @@ def _drawn(seed: int) -> FloatArray:
 
 
 def numbers_of(person: CharacterSpec) -> FloatArray:
-    """Return a described person's numbers (18,); NaN where somebody wears no such thing."""
-    body, worn = person.phenotype, {garment.kind: garment for garment in person.outfit}
-    colors = [person.skin.color, person.hair.color,
-              *(getattr(worn.get(kind), "color", None) for kind in ("top", "trousers"))]
+    """Return a described person's numbers (26,); NaN where somebody wears no such thing."""
+    body = person.phenotype
+    worn: dict[str, Garment] = {garment.kind: garment for garment in person.outfit}
+    outer = [_first(worn, ("jacket", *TOPS)), _first(worn, LEGS)]
+    colors = [person.skin.color, person.hair.color, *(getattr(one, "color", None) for one in outer)]
     plain = [100 * body.height, body.weight, body.muscle, body.age, body.sex, person.hair.length]
-    return np.concatenate([plain, *(lab(color) for color in colors)])
+    kinds = [float(zlib.crc32(repr(kind).encode())) for kind in kinds_of(person, worn)]
+    return np.concatenate([plain, *(lab(color) for color in colors), kinds])
+
+
+def _first(worn: Mapping[str, Garment], kinds: Sequence[str]) -> Garment | None:
+    return next((worn[kind] for kind in kinds if kind in worn), None)
+
+
+def kinds_of(person: CharacterSpec, worn: Mapping[str, Garment]) -> list[object]:
+    """Return of what kind (8,) hair, beard, clothes and what is worn on the head are."""
+    top, legs, head = (_first(worn, kinds) for kinds in (TOPS, LEGS, HEADS))
+    patterns = [getattr(garment, "pattern", None) for garment in person.outfit]
+    return [
+        person.hair.kind, person.hair.beard,
+        (getattr(top, "collar", None), getattr(top, "sleeve", 1.0) > SLEEVES), "jacket" in worn,
+        (getattr(legs, "kind", None), getattr(legs, "leg", 1.0) > LEG),
+        getattr(head, "kind", None), "glasses" in worn,
+        [pattern.kind for pattern in patterns if pattern is not None],
+    ]
 
 
 def lab(color: Sequence[float] | None) -> FloatArray:
@@ -59,17 +83,19 @@ def lab(color: Sequence[float] | None) -> FloatArray:
 
 
 def apart(one: FloatArray, others: FloatArray, far: Mapping[str, float]) -> FloatArray:
-    """Return how far (N,) a person (18,) is from others (N, 18); above 1 is far.
+    """Return how far (N,) a person (26,) is from others (N, 26); above 1 is far.
 
     It is the largest difference in any one thing, each as a share of what counts as far;
-    ``clothes`` are top and trousers, of which the one that differs more counts. Who wears no such
-    thing differs in it.
+    ``clothes`` are what is outermost above and below, of which the one that differs more counts.
+    Who wears no such thing differs in it. ``kinds`` is of how many things the kind may differ.
     """
     gaps = np.abs(others - one)
-    plain = gaps[:, :len(PLAIN)] / [far[name] for name in PLAIN]
-    shades = np.linalg.norm(gaps[:, len(PLAIN):].reshape(len(others), len(COLORS), 3), axis=-1)
-    colors = shades / [far["clothes" if name in ("top", "trousers") else name] for name in COLORS]
-    found = np.concatenate([plain, colors], axis=1)
+    plain, tints, kinds = np.split(gaps, [len(PLAIN), len(PLAIN) + 3 * len(COLORS)], axis=1)
+    plain = plain / [far[name] for name in PLAIN]
+    shades = np.linalg.norm(tints.reshape(len(others), len(COLORS), 3), axis=-1)
+    colors = shades / [far["clothes" if name in ("top", "legs") else name] for name in COLORS]
+    differing = (kinds > 0).sum(axis=1, keepdims=True) / far["kinds"]
+    found = np.concatenate([plain, colors, differing], axis=1)
     missing = np.isnan(one) ^ np.isnan(others)
     largest = np.nan_to_num(found).max(axis=1)
     return np.asarray(np.where(missing.any(axis=1), np.inf, largest))

@@ -1,7 +1,7 @@
 """Clips that others have seen: what their manifests say, and what is far enough from all of it."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ class Seen:
 
     @cached_property
     def people(self) -> FloatArray:
-        """The numbers (N, 18) of everybody who can be described."""
+        """The numbers (N, 26) of everybody who can be described."""
         found = [person for name in sorted(self.avatars)
                  if (person := person_of(self.catalogue, name)) is not None]
         return np.array(found) if found else np.empty((0, 0))
@@ -60,6 +60,12 @@ class Seen:
         if person is None or not len(self.people):
             return True
         return bool((apart(person, self.people, axes().unseen.person) > 1).all())
+
+    def are_apart(self, name: str, others: Sequence[str]) -> bool:
+        """Whether a person is far from each of the others, so that nobody takes them for one."""
+        people = [person_of(self.catalogue, each) for each in (name, *others)]
+        known = np.array([person for person in people if person is not None])
+        return len(known) < 2 or bool((apart(known[0], known[1:], axes().unseen.person) > 1).all())
 
 
 def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> Seen:

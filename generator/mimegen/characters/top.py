@@ -26,6 +26,8 @@ from mimegen.characters.trimmings import hood, like_nearest, patch, shirt_collar
 from mimegen.motion.quaternions import FloatArray
 
 COVER_M = 0.015
+# What is farther from an arm's axis, as a share of the height, is the trunk: broad hips.
+ARM_SHARE = 0.11
 # How much further a jacket stands off than what is worn under it.
 OVER_M = 0.017
 PLACKET_M, BUTTON_M, BUTTONS = 0.017, 0.007, 6
@@ -171,8 +173,9 @@ def hanging_sleeves(surface: Surface, garment: Top | Jacket, body: Body, gap: fl
         start, end = body.joint(side + "Arm"), body.joint(side + "Hand")
         tube = Stretch(start, end)
         arm = body.vertices[np.unique(body.faces["tights"])]
-        _, along, _ = tube.coordinates(arm)
-        moved = draped(vertices, tube, gap, 0.30 - 0.22 * garment.looseness, arm[along > 0.03])
+        _, along, away = tube.coordinates(arm)
+        arm = arm[(along > 0.03) & (away < ARM_SHARE * body.phenotype.height)]
+        moved = draped(vertices, tube, gap, 0.30 - 0.22 * garment.looseness, arm)
         _, along, _ = tube.coordinates(vertices)
         share = ramp(along, 0.07, 0.13)[:, None]
         vertices = vertices + share * (moved - vertices)

@@ -1,0 +1,184 @@
+"""Clothes, hair and headwear of all kinds, and random people that draw from them."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mimegen.base.paths import data_folder
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.characters.followers import HAIR, SKIRT, lagging, with_followers_turned
+from mimegen.characters.helpers import with_helpers_turned
+from mimegen.characters.sampling import sample_character
+from mimegen.characters.spec import CharacterSpec, read_character
+from mimegen.library.catalogue import Catalogue
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.plan.permute.axes import axes
+from mimegen.plan.permute.people import apart, person_of
+
+RIGS = data_folder() / "rigs"
+RED, WHITE = (0.5, 0.05, 0.05), (0.8, 0.8, 0.8)
+STRIPES = {"kind": "stripes", "color": WHITE, "size": 0.1}
+TOP, TROUSERS = {"kind": "top", "color": RED}, {"kind": "trousers", "color": RED}
+CLOTHES: dict[str, list[dict[str, Any]]] = {
+    "striped": [{**TOP, "pattern": STRIPES}],
+    "shirt": [{**TOP, "sleeve": 0.93, "collar": "shirt", "buttons": True}],
+    "hoodie": [{**TOP, "sleeve": 0.93, "collar": "hood", "pocket": True}],
+    "jacket": [TOP, {"kind": "jacket", "color": WHITE}],
+    "dress": [{"kind": "dress", "color": RED, "pattern": STRIPES}],
+    "cap and glasses": [TOP, {"kind": "cap", "color": RED, "peak_color": WHITE},
+                        {"kind": "glasses", "color": RED}],
+    "headscarf": [TOP, {"kind": "headscarf", "color": RED}],
+}
+SITTING = {"LeftUpLeg": ("X", -88.0), "RightUpLeg": ("X", -88.0),
+           "LeftLeg": ("X", 88.0), "RightLeg": ("X", 88.0)}
+KICKING = {"LeftUpLeg": ("X", -85.0), "LeftLeg": ("X", 10.0), "RightUpLeg": ("X", 8.0)}
+STEPPING = {"LeftUpLeg": ("X", -75.0), "LeftLeg": ("X", 80.0), "RightUpLeg": ("X", 30.0)}
+
+
+def described(**changes: Any) -> CharacterSpec:
+    """The woman, with other hair or clothes."""
+    spec = read_character(RIGS / "woman.yaml").model_dump()
+    return CharacterSpec.model_validate({**spec, **changes})
+
+
+def in_pose(character: Character, turns: dict[str, tuple[str, float]]) -> dict[str, Any]:
+    """Where the vertices of each mesh are in a pose, by the mesh's name."""
+    skeleton = character.skeleton
+    rotations = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
+    for joint, (axis, degrees) in turns.items():
+        rotations[0, skeleton.index[joint]] = quaternions.from_euler(axis, np.array([degrees]))
+    motion = Motion(skeleton, 30.0, skeleton.heads[:1].copy(), rotations)
+    pose = with_followers_turned(with_helpers_turned(motion)).global_pose
+    return {mesh.name: posed_vertices(mesh, skeleton, pose.positions[0], pose.rotations[0])
+            for mesh in character.meshes}
+
+
+def edge_lengths(mesh: Mesh, places: NDArray[Any]) -> NDArray[Any]:
+    """The lengths of quads' sides."""
+    quads = mesh.faces[mesh.faces[:, 3] >= 0]
+    return np.asarray(np.linalg.norm(places[quads] - places[np.roll(quads, -1, axis=1)], axis=-1))
+
+
+@pytest.mark.parametrize("name", CLOTHES)
+def test_clothes_of_every_kind_are_sound_meshes_of_their_own(name: str) -> None:
+    plain = build_character(described(outfit=[TROUSERS, TOP]))
+    character = build_character(described(outfit=[TROUSERS, *CLOTHES[name]]))
+    assert character.fingerprint != plain.fingerprint
+    names = [mesh.name for mesh in character.meshes]
+    assert len(names) == len(set(names))
+    for mesh in character.meshes:
+        assert np.isfinite(mesh.vertices).all() and mesh.material in character.materials
+        np.testing.assert_allclose(mesh.weights.sum(axis=1), 1.0, atol=1e-6)
+        assert mesh.faces.max() < len(mesh.vertices)
+
+
+def test_stripes_cover_part_of_trunk_and_sleeves() -> None:
+    character = build_character(described(outfit=CLOTHES["striped"]))
+    top = next(mesh for mesh in character.meshes if mesh.name == "top")
+    shown = top.attributes["print"] > 0.5
+    sleeve = np.abs(top.vertices[:, 0]) > 0.25
+    for part in (sleeve, ~sleeve):
+        assert 0.25 < shown[part].mean() < 0.6
+
+
+@pytest.mark.parametrize("turns", [SITTING, KICKING, STEPPING],
+                         ids=["sitting", "kicking", "stepping"])
+@pytest.mark.parametrize("flare", [0.0, 0.8])
+def test_no_thigh_comes_through_a_skirt_and_it_does_not_tear(
+    turns: dict[str, tuple[str, float]], flare: float
+) -> None:
+    skirt = {"kind": "skirt", "color": RED, "leg": 0.5, "flare": flare}
+    character = build_character(described(outfit=[skirt, TOP]))
+    meshes = {mesh.name: mesh for mesh in character.meshes}
+    places = in_pose(character, turns)
+    rest, now = (edge_lengths(meshes["skirt"], where)
+                 for where in (meshes["skirt"].vertices, places["skirt"]))
+    assert (now < rest + 0.10).all()
+    assert in_front(meshes, places, character.skeleton) < 0.05
+
+
+def in_front(meshes: dict[str, Mesh], places: dict[str, Any], skeleton: Skeleton) -> float:
+    """The share of the skin of the thighs' fronts that stands out of the skirt's front."""
+    from scipy.spatial import cKDTree
+
+    skin, skirt = meshes["skin"], meshes["skirt"]
+    hip, hem = skeleton.heads[skeleton.index["LeftUpLeg"]], skirt.vertices[:, 2].min()
+    here = (skin.vertices[:, 2] > hem + 0.05) & (skin.vertices[:, 2] < hip[2] - 0.1)
+    here &= skin.vertices[:, 1] < hip[1] - 0.02
+    front = skirt.vertices[:, 1] < hip[1]
+    gap, nearest = cKDTree(places["skirt"][front]).query(places["skin"][here])
+    triangles = skirt.faces
+    corners = places["skirt"][triangles[:, :3]]
+    normals = np.zeros_like(places["skirt"])
+    np.add.at(normals, triangles[:, :3].ravel(), np.repeat(
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), 3, axis=0))
+    normals = normals[front] / np.maximum(np.linalg.norm(normals[front], axis=1), 1e-12)[:, None]
+    out = np.einsum("na,na->n", places["skin"][here] - places["skirt"][front][nearest],
+                    normals[nearest])
+    return float(np.mean((out > 0.012) & (gap < 0.05)))
+
+
+def test_only_who_wears_a_skirt_or_long_hair_has_joints_for_them() -> None:
+    man = build_character(read_character(RIGS / "man.yaml"))
+    assert not {*SKIRT, *HAIR} & set(man.skeleton.names)
+    skirt = build_character(described(outfit=CLOTHES["dress"]))
+    assert {*SKIRT, *HAIR} <= set(skirt.skeleton.names)
+
+
+def test_long_hair_lags_behind_a_turning_head_and_comes_to_rest() -> None:
+    turned = np.minimum(np.arange(300) / 10.0, 1.0)[:, None]
+    lag = lagging(turned, 60.0)
+    assert lag[8, 0] > 0.3 and np.abs(lag[-60:]).max() < 0.02
+    assert np.abs(lagging(np.ones((50, 1)), 60.0)).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["strands", "curls", "tail", "bun", "crop", "bald"])
+def test_hair_of_every_kind_stays_on_the_head(kind: str) -> None:
+    hair = {"color": RED, "kind": kind, "volume": 0.5, "beard": "full"}
+    character = build_character(described(hair=hair))
+    head = character.skeleton.heads[character.skeleton.index["Head"]]
+    meshes = [mesh for mesh in character.meshes if mesh.material == "hair"]
+    assert {"beard"} <= {mesh.name for mesh in meshes}
+    for mesh in meshes:
+        assert np.linalg.norm(mesh.vertices - head, axis=1).max() < 0.45
+    assert (kind == "bald") == (len(meshes) == 1)
+
+
+def test_headwear_hides_hair() -> None:
+    hair = {"color": RED, "kind": "curls", "volume": 1.0}
+    free, capped, scarfed = (build_character(described(hair=hair, outfit=outfit)) for outfit in (
+        [TOP], CLOTHES["cap and glasses"], CLOTHES["headscarf"]))
+    tops = [max(mesh.vertices[:, 2].max() for mesh in one.meshes if mesh.material == "hair")
+            for one in (free, capped)]
+    cap = next(mesh for mesh in capped.meshes if mesh.name == "cap")
+    assert tops[0] > cap.vertices[:, 2].max() > tops[1]
+    assert not any(mesh.material == "hair" for mesh in scarfed.meshes)
+
+
+def test_random_people_draw_from_all_kinds_and_evenly() -> None:
+    people = [sample_character(seed) for seed in range(400)]
+    kinds = Counter(garment.kind for person in people for garment in person.outfit)
+    assert min(kinds[kind] for kind in (
+        "top", "jacket", "trousers", "skirt", "dress", "glasses", "cap", "headscarf")) > 10
+    assert set(Counter(person.hair.kind for person in people)) == {
+        "strands", "curls", "tail", "bun", "crop", "bald"}
+    ages = np.histogram([person.phenotype.age for person in people], 6, (18, 80))[0]
+    assert ages.min() > 50
+    light = np.array([person_of(CATALOGUE, f"random:{seed}")[6] for seed in range(60)])  # type: ignore[index]
+    assert light.min() < 35 and light.max() > 72
+    assert 190 < sum(person.phenotype.sex > 0.5 for person in people) < 210
+
+
+CATALOGUE = Catalogue.with_libraries(())
+
+
+def test_twenty_four_people_are_far_from_one_another() -> None:
+    for first in (1, 5000, 777_000):
+        people = np.array([person_of(CATALOGUE, f"random:{seed}")
+                           for seed in range(first, first + 24)])
+        for number in range(1, len(people)):
+            assert (apart(people[number], people[:number], axes().unseen.person) > 1).all()

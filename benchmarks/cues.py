@@ -4,8 +4,11 @@ Usage: python benchmarks/cues.py table
        python benchmarks/cues.py picture
        python benchmarks/cues.py sheets FOLDER [--only NAME[,NAME]] [--stance STANCE]
 
-``sheets`` writes 16 frames of each cue to FOLDER/sheets, under names that say nothing; what they
-show is in FOLDER/key.json, which viewers do not get.
+``sheets`` writes 16 frames of each cue to FOLDER/sheets, cropped to what is seen of the person,
+under names that say nothing, and twelve more of two rounds where a movement is repeated.
+FOLDER/choices.json has what viewers choose from when they have named a cue: its best explanation
+among three of other families; what sheets show and which choice is right is in FOLDER/key.json,
+which viewers do not get.
 """
 
 import argparse
@@ -18,21 +21,34 @@ from PIL import Image
 
 from costs import put_into
 from mimegen.base.files import content_key
+from mimegen.base.seeds import generator
 from mimegen.choreography.manner import Manner
 from mimegen.compositing.background import read_background
+from mimegen.compositing.color import ByteArray
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import library_take
-from mimegen.pages.drawn import Scene, drawn, drawn_sheet
+from mimegen.pages.drawn import Scene, drawn, tiled
 from mimegen.stage.config import read_config
 
 REPO = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = REPO / "docs" / "cues.md", REPO / "docs" / "cues.jpg"
-FPS, FRAMES, TILE = 12.0, 16, 320
+FPS, FRAMES, QUICK, TILE = 24.0, 16, 12, 330
 # Whose cues show in the whole figure, and which in the face alone; the others in a portrait.
 WHOLE = ("arms", "back", "feet", "fists", "legs", "thighs", "trunk", "shoulders")
-FACE, CLOSE_M = ("brows", "eyes", "mouth"), 0.2
+FACE, CLOSE_M = ("brows", "eyes", "mouth"), 0.3
+# The middle and the top of what is shown of a face, from the head's joint, in metres.
+UPWARDS = np.array([[0, 0, 0.1], [0, 0, 0.26]])
+SHADED, ROOM, OTHERS = 150, 10, 3
+# Groups whose states of mind are near to each other.
+FAMILIES = {
+    "sure": ("dominance", "confidence", "disdain"),
+    "uneasy": ("discomfort", "self-comfort", "avoidance", "keeping off", "shock", "dejection"),
+    "cross": ("displeasure", "aggression", "exasperation", "reproof", "refusal"),
+    "kind": ("openness", "agreement", "approval", "joy", "ease", "relief", "interest"),
+    "unsure": ("not knowing", "thought"), "bored": ("boredom",)}
 COLUMNS, SMALL, QUALITY = 9, 150, 82
 
 
@@ -52,17 +68,83 @@ def scene_of(catalogue: Catalogue, entry: Entry, stance: str | None, side: int) 
 
 def write_sheets(catalogue: Catalogue, entries: Sequence[Entry], stance: str | None, out: Path
                  ) -> None:
-    """Write each cue's sheet, and which is which."""
+    """Write each cue's sheet, what viewers choose from, and which is which."""
     (out / "sheets").mkdir(parents=True, exist_ok=True)
-    key = {}
+    key, choices = {}, {}
     for entry in entries:
         name = content_key("viewers", entry.action.id)[:8]
-        sheet = drawn_sheet(scene_of(catalogue, entry, stance, TILE), 0.0, FRAMES)
-        sheet.save(out / "sheets" / f"{name}.jpg", quality=QUALITY)
-        key[name] = {"cue": entry.action.labels[0],
-                     "explanations": entry.action.cue.explanations if entry.action.cue else ()}
+        sheet(catalogue, entry, stance).save(out / "sheets" / f"{name}.png")
+        choices[name] = options(catalogue, entry)
+        right = entry.action.cue.explanations if entry.action.cue else ()
+        key[name] = {"cue": entry.action.labels[0], "explanations": right,
+                     "best": "ABCD"[choices[name].index(right[0])]}
         print(name, flush=True)
-    (out / "key.json").write_text(json.dumps(dict(sorted(key.items())), indent=1))
+    for file, content in (("key", key), ("choices", choices)):
+        (out / f"{file}.json").write_text(json.dumps(dict(sorted(content.items())), indent=1))
+
+
+def options(catalogue: Catalogue, entry: Entry) -> list[str]:
+    """Return a cue's first explanation among those of cues of three other families."""
+    random = generator(0, "options", entry.action.id)
+    families: dict[str, str] = {}
+    known = list(catalogue.cues.values())
+    for other in [entry, *(known[number] for number in random.permutation(len(known)).tolist())]:
+        assert other.action.cue is not None
+        families.setdefault(family(other), other.action.cue.explanations[0])
+    found = list(families.values())[:1 + OTHERS]
+    return [found[number] for number in random.permutation(len(found)).tolist()]
+
+
+def family(entry: Entry) -> str:
+    """Return what cues of like states of mind have in common."""
+    group = entry.action.semantic_group
+    return next((family for family, groups in FAMILIES.items() if group in groups), group)
+
+
+def sheet(catalogue: Catalogue, entry: Entry, stance: str | None) -> Image.Image:
+    """Return frames from all of a cue, and closer ones of what it repeats."""
+    scene = scene_of(catalogue, entry, stance, 3 * TILE)
+    last = scene.performances[0].motion.frames - 1
+    numbers = np.linspace(0, last, FRAMES).round().astype(int)
+    score = read_score_once(entry.take(None))
+    if score.repeat:
+        start, period = score.repeat[0].after, score.repeat[0].until - score.repeat[0].after
+        quick = np.linspace(start + period, start + 3 * period, QUICK) * FPS
+        numbers = np.concatenate([numbers, quick.round().astype(int).clip(max=last)])
+    pictures = [picture for picture, in drawn(scene, [0.0], numbers.tolist())]
+    assert entry.action.cue is not None
+    if entry.action.cue.region in FACE:
+        pictures = [about_head(scene, *each) for each in zip(pictures, numbers, strict=True)]
+    else:
+        pictures = cropped(pictures)
+    tiles = [np.asarray(Image.fromarray(picture).resize(_fitting(picture)))
+             for picture in pictures]
+    height, width = tiles[0].shape[:2]
+    return tiled(tiles, [f"{number / FPS:.2f} s" for number in numbers],
+                 round((len(tiles) * height / width) ** 0.5))
+
+
+def about_head(scene: Scene, picture: ByteArray, frame: int) -> ByteArray:
+    """Return what of a frame's picture lies about the head."""
+    motion = scene.performances[0].motion
+    head = motion.skeleton.index["Head"]
+    place = motion.global_pose.positions[frame, head]
+    (x, y), (_, top) = scene.camera(0.0).project(place + UPWARDS)[:, :2]
+    half = int(y - top)
+    return picture[max(int(y) - half, 0): int(y) + half, max(int(x) - half, 0): int(x) + half]
+
+
+def cropped(pictures: Sequence[ByteArray]) -> list[ByteArray]:
+    """Return pictures without what is white, or faint shadow, in all of them."""
+    seen = np.min([picture.min(axis=2) for picture in pictures], axis=0) < SHADED
+    rows, columns = (np.flatnonzero(seen.any(axis=axis)) for axis in (1, 0))
+    return [picture[max(rows[0] - ROOM, 0): rows[-1] + ROOM,
+                    max(columns[0] - ROOM, 0): columns[-1] + ROOM] for picture in pictures]
+
+
+def _fitting(picture: ByteArray) -> tuple[int, int]:
+    grown = TILE / max(picture.shape[:2])
+    return round(grown * picture.shape[1]), round(grown * picture.shape[0])
 
 
 def write_picture(catalogue: Catalogue, entries: Sequence[Entry]) -> None:
@@ -86,7 +168,7 @@ def table(entries: Sequence[Entry]) -> str:
     for entry in entries:
         action, cue = entry.action, entry.action.cue
         assert cue is not None
-        stances = library_take(entry, None, 0).score.stances
+        stances = read_score_once(entry.take(None)).stances
         lines.append(f"| {action.labels[0]} (`{action.id}`) | {cue.region} |"
                      f" {', '.join(cue.explanations)} | {', '.join(stances)} |"
                      f" {', '.join(cue.sources)} |")

@@ -1,6 +1,7 @@
 """Faults on purpose: graded, seeded, recorded, and nothing else touched."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,18 +16,20 @@ from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance
 from mimegen.faults.fault import Fault, fault_kinds, parse_faults
 from mimegen.faults.frames import showing
-from mimegen.faults.scene import FIRST_ALONE, ORDER, with_faults
+from mimegen.faults.scene import FIRST_ALONE, IDENTITY, ORDER, with_faults
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.pages.drawn import columns_at, opengl_is_here, stage_of
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
 from mimegen.stage.figures import Figure
+from mimegen.stage.framing import frame_camera
 from mimegen.stage.skinning import joint_columns, skin_matrix, skinned
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -75,6 +78,7 @@ def ends(performance: Performance) -> tuple[FloatArray, FloatArray]:
 
 def test_every_kind_of_fault_is_made_somewhere() -> None:
     assert set(IN_MOTION) == set(ORDER) == {*FIRST_ALONE, "speed_warped"}
+    assert {*fault_kinds()} == {*IN_MOTION, *IN_FRAMES, IDENTITY}
     for name in IN_FRAMES:
         shown = showing(60, 12, [Fault(name, 1.0)], 0)
         assert shown.shadow < 1 or shown.frames.tolist() != list(range(60))
@@ -192,6 +196,43 @@ def test_fingers_go_and_come() -> None:
         assert all(len(values) == len(mesh.vertices) for values in mesh.attributes.values())
 
 
+@pytest.mark.parametrize(("amount", "first"), [(0.01, 59), (0.5, 36), (1.0, 12)])
+def test_somebody_else_goes_on_from_some_moment_on(amount: float, first: int) -> None:
+    take = library_take(CATALOGUE.action("basketball"), None, 4)
+    casting = Casting(take, (cast_member(CATALOGUE, "man"),), (Fault(IDENTITY, amount),))
+    (before, early), (after, late) = casting.in_turn(60)
+    assert early.tolist() == [frame < first for frame in range(60)] and (early ^ late).all()
+    assert before == Casting(take, casting.members) and after.members != casting.members
+    assert after == replace(casting, faults=(Fault(IDENTITY, 0.7),)).in_turn(60)[1][0]
+    assert casting.key != before.key and casting.looks != before.looks
+    done, true = with_faults(scene(), casting.faults, 0), scene()
+    assert farthest(done.scene[0], true[0]).max() < 1e-5
+    frames = true[0].motion.frames
+    assert done.records[0].intervals[0][1] == pytest.approx(frames / 12, abs=1e-3)
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_the_ground_hides_who_sinks(hides: bool) -> None:
+    if not opengl_is_here():
+        pytest.skip("no OpenGL here")
+    sunk = faulty("sink", 1.0)[0]
+    config = CONFIG.model_copy(update={"ground_hides": hides})
+    frame = int(np.argmin(sunk.motion.root_positions[:, 2]))
+    stage = stage_of([sunk], config)
+    stage.pose(columns_at([sunk], frame))
+    camera = frame_camera(scene(), config, 0.0)
+    picture = stage.picture(camera)
+    rows = np.flatnonzero((picture.figure[..., 3] > 128).any(axis=1)) + picture.figure_at[1]
+    feet = scene()[0].motion.global_pose.positions[frame, :, :] * [1, 1, 0]
+    lowest = camera.project(feet)[:, 1].max()
+    assert (rows.max() < lowest + 12) == hides
+
+
+def test_who_sinks_has_no_passes() -> None:
+    refused = mimegen("plan", "--action", "boxing", "--fault", "sink=1", "--passes", "mask")
+    assert refused.returncode == 2 and "leave one of the two out" in refused.stderr
+
+
 @settings(max_examples=80, deadline=None)
 @given(frames=st.integers(2, 300), amount=st.floats(0.05, 1.0), seed=st.integers(0, 99))
 def test_frames_that_are_shown(frames: int, amount: float, seed: int) -> None:
@@ -254,8 +295,9 @@ def test_only_what_a_fault_touches_is_made_anew() -> None:
 
 def test_dots_cannot_have_the_faults_of_rendered_frames() -> None:
     assert clips("float=0.5", variants="pointlight") == []
-    with pytest.raises(RequestError, match="cut_off: acts on rendered frames"):
-        clips("cut_off=0.5", variants="pointlight")
+    for fault in ("cut_off", IDENTITY):
+        with pytest.raises(RequestError, match=f"{fault}: acts on rendered frames"):
+            clips(f"{fault}=0.5", variants="pointlight")
 
 
 def test_clips_with_faults_say_so_in_their_rows(tmp_path: Path, tiny_config: Path) -> None:

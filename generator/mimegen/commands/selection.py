@@ -26,6 +26,7 @@ from mimegen.plan.permute.declaration import read_spec
 from mimegen.plan.permute.planned import permuted_plan
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import GROUPS, MIME, parse_variants
+from mimegen.production.passtasks import BELOW
 from mimegen.readers import ReadOptions
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import RenderConfig, read_config
@@ -189,6 +190,8 @@ def _selected(
     render_config = altering.config(own_config)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character, parse_faults(faults), set_seed, altering.follow_place)
+    if wanted is not None and any(fault.kind.below for fault in parse_faults(faults)):
+        raise RequestError(BELOW)
     if wanted is not None and not plan.clips:
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")

@@ -17,15 +17,18 @@ from mimegen.base.yaml_file import Strict, read_yaml
 class FaultKind(Strict):
     """A kind of fault: ``most`` is what amount 1 means, in ``unit``.
 
-    One that ``retimes`` lets things happen at other times than the take says.
+    One that acts on the ``cast`` changes who is seen, and no motion. One that ``retimes`` lets
+    things happen at other times than the take says; one that goes ``below`` the ground needs it to
+    hide things.
     """
 
     says: str
     most: float = Field(gt=0)
     unit: str
-    acts_on: Literal["motion", "frames"]
+    acts_on: Literal["motion", "cast", "frames"]
     lowers: Literal["subject", "completeness", "interaction"]
     retimes: bool = False
+    below: bool = False
 
 
 @dataclass(frozen=True, order=True)

@@ -39,6 +39,13 @@ def float_(acting: Acting) -> Faulty:
     return acting.with_root(shift), acting.record(span, joints=(acting.name("hips"),))
 
 
+def sink(acting: Acting) -> Faulty:
+    """Let the body sink into the ground, which hides what is below it."""
+    span = acting.span()
+    shift = -acting.fault.value * acting.strength(span)[:, None] * UP
+    return acting.with_root(shift), acting.record(span, joints=(acting.name("hips"),))
+
+
 def joint_backwards(acting: Acting) -> Faulty:
     """Bend an elbow or a knee the wrong way, however it is bent just then."""
     span = acting.span()

@@ -9,19 +9,21 @@ from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.faults import bodies, movement
 from mimegen.faults.acting import Acting
-from mimegen.faults.fault import Fault, FaultRecord
+from mimegen.faults.fault import Fault, FaultRecord, record_of
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.rounding import rounded
 
 # Faults of the first performer alone, in the order in which they are made.
 FIRST_ALONE: Mapping[str, Callable[[Acting], movement.Faulty]] = {
     "foot_slide": movement.foot_slide, "float": movement.float_,
-    "joint_backwards": movement.joint_backwards, "head_turned": movement.head_turned,
-    "twitches": movement.twitches, "frozen_limb": movement.frozen_limb,
+    "sink": movement.sink, "joint_backwards": movement.joint_backwards,
+    "head_turned": movement.head_turned, "twitches": movement.twitches,
+    "frozen_limb": movement.frozen_limb,
     "hand_through_body": movement.hand_through_body, "limb_stretched": bodies.limb_stretched,
     "swelling": bodies.swelling, "fingers_missing": bodies.fingers_missing,
     "fingers_extra": bodies.fingers_extra, "scale_wrong": bodies.scale_wrong,
 }
+IDENTITY = "identity_change"
 # Faults of time come first, so that intervals of all others are the clip's.
 ORDER = ("speed_warped", *FIRST_ALONE)
 # Of the speed's swings from fast to slow and back.
@@ -41,7 +43,8 @@ def with_faults(scene: Sequence[Performance], faults: Sequence[Fault],
     """Return a scene whose first performer has the faults; time is everybody's.
 
     ``seed`` and a fault's name say which joint it takes and when it comes, whatever its amount.
-    Faults that act on frames are left alone. Raises RequestError where a body cannot have one.
+    Who is another from some moment on moves as before, and is recorded here. Faults that act on
+    frames are left alone. Raises RequestError where a body cannot have one.
     """
     performers, records = list(scene), []
     known = {fault.name: fault for fault in faults}
@@ -52,7 +55,19 @@ def with_faults(scene: Sequence[Performance], faults: Sequence[Fault],
         else:
             performers[0], record = FIRST_ALONE[fault.name](acting)
         records.append(record)
+    if IDENTITY in known:
+        records.append(_replaced(known[IDENTITY], scene[0].motion))
     return FaultyScene(tuple(_rounded(performance) for performance in performers), tuple(records))
+
+
+def first_of_another(fault: Fault, frames: int) -> int:
+    """Return the first frame in which the first performer is another, of so many."""
+    return max(1, min(frames - 1, frames - round(fault.value * frames)))
+
+
+def _replaced(fault: Fault, motion: Motion) -> FaultRecord:
+    start = first_of_another(fault, motion.frames) / motion.fps
+    return record_of(fault, [(start, motion.frames / motion.fps)])
 
 
 def _rounded(performance: Performance) -> Performance:

@@ -1,22 +1,29 @@
 """A take and who performs it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
+from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed
 from mimegen.faults.fault import Fault, FaultRecord
-from mimegen.faults.scene import FaultyScene, with_faults
+from mimegen.faults.scene import IDENTITY, FaultyScene, first_of_another, with_faults
 from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
-from mimegen.library.cast import CastMember, seen, seen_key
+from mimegen.library.cast import CastMember, InLights, RandomPerson, seen, seen_key
 from mimegen.library.keys import face_code, fault_code, performance_code
 from mimegen.library.take import Take
 from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
+
+# How many people there are to turn into.
+OTHERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -40,8 +47,34 @@ class Casting:
 
     @cached_property
     def moving_faults(self) -> tuple[Fault, ...]:
-        """The faults of the motion and the body; those of finished frames are the clip's."""
-        return tuple(fault for fault in self.faults if fault.kind.acts_on == "motion")
+        """The faults of motion, body and cast; those of finished frames are the clip's."""
+        return tuple(fault for fault in self.faults if fault.kind.acts_on != "frames")
+
+    @property
+    def goes_below(self) -> bool:
+        """Whether somebody goes below the ground, which must hide them."""
+        return any(fault.kind.below for fault in self.faults)
+
+    def in_turn(self, frames: int) -> tuple[tuple["Casting", NDArray[np.bool_]], ...]:
+        """Return the castings that are seen one after the other, each with its frames (F,).
+
+        It is one alone, all the time, but where the first performer turns into another person.
+        """
+        change = next((fault for fault in self.faults if fault.name == IDENTITY), None)
+        if change is None:
+            return ((self, np.ones(frames, bool)),)
+        faults = tuple(fault for fault in self.faults if fault != change)
+        late = np.arange(frames) >= first_of_another(change, frames)
+        return ((replace(self, faults=faults), ~late),
+                (replace(self, members=(self._other(), *self.members[1:]), faults=faults), late))
+
+    def _other(self) -> CastMember:
+        """Draw who the first performer turns into, whatever the amount; in lights as that one."""
+        random = generator(self.take.seed, *self.take.words, "fault", IDENTITY)
+        number = int(random.integers(OTHERS))
+        other = RandomPerson(f"random_{number}", number)
+        return InLights(f"{other.name}_lights", other) if isinstance(self.members[0], InLights) \
+            else other
 
     @cached_property
     def key(self) -> str:

@@ -66,7 +66,7 @@ def drawn(scene: Scene, angles_deg: Sequence[float], frames: Iterable[int]
         behind = [Compositor(_backdrop(context, scene, camera, angle))
                   for camera, angle in zip(cameras, angles_deg, strict=True)]
         for frame in frames:
-            stage.pose(_columns(scene.performances, frame))
+            stage.pose(columns_at(scene.performances, frame))
             yield [compositor.compose(stage.picture(camera))
                    for compositor, camera in zip(behind, cameras, strict=True)]
 
@@ -77,7 +77,7 @@ def stage_of(performances: Sequence[Performance], config: RenderConfig) -> Raste
     Raises RequestError where there is no OpenGL.
     """
     stage = RasterStage(context_of_process(), [each.character for each in performances], config)
-    stage.pose(_columns(performances, 0))
+    stage.pose(columns_at(performances, 0))
     return stage
 
 
@@ -105,13 +105,14 @@ def drawing(figures: Sequence[tuple[Character, Motion]], config: RenderConfig,
     def draw(frame: int, camera: Camera) -> Image.Image:
         plain = np.tile(color, (camera.height, camera.width, 1)).astype(np.float32)
         with telling(context):
-            stage.pose(_columns(performances, frame))
+            stage.pose(columns_at(performances, frame))
             return Image.fromarray(Compositor(plain).compose(stage.picture(camera)))
 
     return draw
 
 
-def _columns(performances: Sequence[Performance], frame: int) -> list[NDArray[np.float32]]:
+def columns_at(performances: Sequence[Performance], frame: int) -> list[NDArray[np.float32]]:
+    """Return where each performer's joints are in a frame, as a stage is posed by."""
     figures = [Figure.of(performance) for performance in performances]
     return [joint_columns(figure.character.skeleton, figure.positions[frame, None],
                           figure.rotations[frame, None]) for figure in figures]
@@ -132,7 +133,7 @@ def tiled(pictures: Iterable[ByteArray], labels: Sequence[str], columns: int) ->
         height, width = picture.shape[:2]
         if number == 0:
             across = min(columns, len(labels))
-            sheet = Image.new("RGB", (across * width, -(-len(labels) // across) * height))
+            sheet = Image.new("RGB", (across * width, -(-len(labels) // across) * height), "white")
         left, top = number % columns * width, number // columns * height
         sheet.paste(Image.fromarray(picture), (left, top))
         ImageDraw.Draw(sheet).text((left + 6, top + 4), label, "white",

@@ -261,7 +261,7 @@ def display_of(variant: Variant, config: RenderConfig) -> tuple[Display, bool]:
 
 def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None:
     """Raise RequestError for displays of dots with faults that only rendered frames can have."""
-    in_frames = [fault.name for fault in faults if fault.kind.acts_on == "frames"]
+    in_frames = [fault.name for fault in faults if fault.kind.acts_on != "motion"]
     if in_frames and any(variant.words is not None for variant in variants):
         raise RequestError(f"--fault {in_frames[0]}: acts on rendered frames; point-light variants"
                            " have manipulations of their own")

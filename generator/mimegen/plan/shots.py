@@ -77,6 +77,13 @@ class Shot:
         """The render config."""
         return self.rendering.config
 
+    @property
+    def figures_config(self) -> RenderConfig:
+        """The render config of its figures; the ground hides those who go below it."""
+        config = self.rendering.figures_config
+        return config.model_copy(update={"ground_hides": True}) if self.casting.goes_below \
+            else config
+
     @cached_property
     def key(self) -> str:
         """The content key: everything that changes pixels."""

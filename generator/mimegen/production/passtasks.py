@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.errors import RequestError
 from mimegen.farm.task import Task
 from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
@@ -33,6 +34,8 @@ from mimegen.store.frames import frame_name
 from mimegen.store.passes import is_whole
 from mimegen.store.store import Store
 
+BELOW = ("--passes: they do not know that the ground hides who sinks into it; leave one of the two"
+         " out")
 # In the store, as files, and as files with a set behind; measured on drafts of basketball.
 BYTES_A_PIXEL: dict[Kind, tuple[float, float, float]] = {
     DEPTH: (0.12, 0.18, 1.2), MASK: (0.024, 0.012, 0.012), NORMALS: (0.21, 0.22, 0.47),
@@ -55,8 +58,10 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
               ) -> list[tuple[PassJob, str]]:
     """Return what makes the frames that are missing of passes of a casting's shots, with titles.
 
-    Raises RequestError where the casting cannot be performed.
+    Raises RequestError where the casting cannot be performed, or somebody goes below the ground.
     """
+    if casting.goes_below:
+        raise RequestError(BELOW)
     folders = [store.pass_folder(wanted.key(each.shot, each.kind)) for each in columns]
     missing = [_missing(folder, each.frames) for folder, each in zip(folders, columns, strict=True)]
     due = [number for number, column in enumerate(missing) if column.any()]
@@ -67,17 +72,18 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
         store.record_pass(folders[number].name, casting.facts() | {
             "pass": columns[number].kind, "engine": wanted.engine,
             "render_config_name": config.name})
-    figures = published_figures(casting, config.fps, store)
     # Keypoints need nobody to look, and are made where nobody can.
     points = [number for number in due if columns[number].kind == KEYPOINTS]
     groups = {"keypoints": points, "passes": [number for number in due if number not in points]}
+    frames = max(each.frames for each in columns)
     return [(PassJob(
-        figures, tuple(columns[number].camera for number in group), config,
+        published_figures(part, config.fps, store),
+        tuple(columns[number].camera for number in group), config,
         tuple(folders[number] for number in group),
-        np.stack([missing[number] for number in group], axis=1),
+        np.stack([missing[number] & shown for number in group], axis=1),
         tuple(columns[number].kind for number in group), wanted.engine),
-        f"{what} of {casting.take.action} by {casting.name}")
-        for what, group in groups.items() if group]
+        f"{what} of {casting.take.action} by {part.name}")
+        for part, shown in casting.in_turn(frames) for what, group in groups.items() if group]
 
 
 def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, store: Store,

@@ -83,12 +83,14 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
     missing = _missing(shots, known, store)
     yield CastingReady(tuple(shots), len(missing), int(missing.sum()))
     yield from _still_tasks(clips, store, stills)
-    job = ShotJob(
-        figures=published_figures(casting, fps, store),
-        cameras=tuple(camera_of(fact) for fact in known), config=shots[0].rendering.figures_config,
-        folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=missing,
-    )
-    yield from in_parts(job, f"{casting.take.action} by {casting.name}", size)
+    for part, shown in casting.in_turn(len(missing)):
+        due = missing & shown[:, None]
+        if due.any():
+            job = ShotJob(
+                figures=published_figures(part, fps, store),
+                cameras=tuple(camera_of(fact) for fact in known), config=shots[0].figures_config,
+                folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=due)
+            yield from in_parts(job, f"{casting.take.action} by {part.name}", size)
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],

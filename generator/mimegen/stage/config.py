@@ -94,7 +94,7 @@ class RenderConfig(Strict):
     """One file of render_configs/.
 
     ``engine`` is what renders figures and sets: Cycles, or OpenGL, which draws them roughly and
-    at once and takes no sampling.
+    at once and takes no sampling. ``ground_hides`` what is below it; usually nothing is.
     """
 
     name: str
@@ -109,6 +109,7 @@ class RenderConfig(Strict):
     light: Light
     shadow: Shadow
     crop: bool = True
+    ground_hides: bool = False
 
     @model_validator(mode="after")
     def _fits_its_engine(self) -> Self:

@@ -69,6 +69,8 @@ class FigureStage:
             ground = _add_ground(config.shadow.plane_size_m)
             ground.data.materials.append(_matt(config.light.ground_albedo))
             ground.visible_camera = False
+        if config.ground_hides:
+            _hide_below(_add_ground(config.shadow.plane_size_m))
         self._outline = np.empty((0, 3), np.float32)
         self._shadow: GroundShadow | None = None
 
@@ -159,6 +161,13 @@ def _add_ground(size_m: float) -> bpy.types.Object:
     ground = bpy.data.objects.new("ground", plane)
     bpy.context.scene.collection.objects.link(ground)
     return ground
+
+
+def _hide_below(ground: bpy.types.Object) -> None:
+    """Let the ground hide what is below it from the camera, and take no light from anybody."""
+    ground.is_holdout = True
+    for kind in ("diffuse", "glossy", "transmission", "volume_scatter", "shadow"):
+        setattr(ground, f"visible_{kind}", False)
 
 
 def _matt(albedo: float) -> bpy.types.Material:

@@ -114,5 +114,6 @@ void main() { gl_Position = to_shadow * vec4(place, 1.0); }
 
 SHADOW_FRAGMENT = """\
 #version 330
-void main() {}
+out vec4 nothing;
+void main() { nothing = vec4(0.0); }
 """

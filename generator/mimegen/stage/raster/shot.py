@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.character import Character
+from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.crop import Region, is_empty, seen_region
@@ -34,6 +35,9 @@ SHADOW_CELLS = 512
 LIFT_M = 0.012
 PENUMBRA_M = 0.012
 FARTHEST_M = 200.0
+# What hides whoever goes below the ground: two triangles of it.
+GROUND = 100.0 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, -1, 0], [1, 1, 0], [-1, 1, 0]],
+                          np.float32)
 LOOK_FORMAT = "3f 3f 3f"
 
 
@@ -57,6 +61,8 @@ class RasterStage:
                         for character in characters]
         self._programs = {name: _figure_program(context, name) for name in ("PLAIN", "TEXTURED")}
         self._shadow_program = context.program(SHADOW_VERTEX, SHADOW_FRAGMENT)
+        self._ground = context.vertex_array(
+            self._shadow_program, [(context.buffer(GROUND.tobytes()), "3f", "place")])
         self._drawn = [self._ready(body, part) for body in self._bodies for part in body.parts]
         self._map = context.depth_texture((SHADOW_CELLS, SHADOW_CELLS))
         self._map.compare_func = "<="
@@ -126,12 +132,20 @@ class RasterStage:
         # The picture's rows run downwards, which mirrors every face.
         self._context.front_face = "cw"
         self._map.use(0)
+        if self.config.ground_hides:
+            self._hide_below(matrix)
         for drawn in self._drawn:
             self._context.enable_only(_tests(drawn.part))
             if drawn.part.image is not None:
                 drawn.part.image.use(1)
             drawn.seen.render()
         return self._targets.read(size)
+
+    def _hide_below(self, to_picture: FloatArray) -> None:
+        """Lay the ground before what is below it, transparent."""
+        give(self._shadow_program, {"to_shadow": to_picture})
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        self._ground.render()
 
 
 def _tests(part: Part) -> int:

@@ -1,7 +1,7 @@
 """A scene played through: each step at its time, from where the one before has left everybody."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -9,12 +9,13 @@ from mimegen.base.errors import RequestError
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
-from mimegen.manifest.timeline import PARTNER, PERFORMER, RELATION, Hand, Interval, Thing
+from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval
 from mimegen.scenes.parts import Known, Part, Piece, piece
 from mimegen.scenes.postures import Tracks, complete, posture
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
 from mimegen.scenes.sheet import Sheet
 from mimegen.scenes.spots import Spot, placed
+from mimegen.scenes.things import Things
 from mimegen.scenes.ways import STEP_S, legs_of
 
 Find = Callable[[Step], Known]
@@ -30,15 +31,7 @@ SITS_CM, SEATED_CM = 20.0, -25.0
 MEET_CM, MEET_DEG = 15.0, 20.0
 LOOK_S, TAIL_S = 0.5, 0.8
 # What is put down lies so far (cm) ahead.
-BEFORE_CM, LIES = 40.0, "lies at"
-
-
-class Holding(NamedTuple):
-    """A thing in a hand, since a moment; ``line`` is that of the step that took it."""
-
-    thing: str
-    since: float
-    line: int
+BEFORE_CM = 40.0
 
 
 class Play:
@@ -55,8 +48,7 @@ class Play:
         self.happens: list[Interval] = []
         self.balanced = [True] * len(self.sheets)
         self.duration = 0.0
-        self._hands: dict[tuple[int, Hand], Holding] = {}
-        self._lying: dict[str, tuple[int, str, float]] = {}
+        self._things = Things(scene, self._add)
         self._done: dict[str, tuple[float, float]] = {}
         self._count = 0
         self._begin()
@@ -134,8 +126,8 @@ class Play:
         self._count += 1
         actors = (who, 1 - who)[:len(used.parts)]
         for actor, part in zip(actors, used.parts, strict=True):
-            self._check_hands(actor, part, step, known)
-        self._check_things(who, step)
+            self._things.check_free(actor, part, step, known)
+        self._things.check_there(who, step)
         origins = self._origins(actors, used, step, known)
         parts = [self._keys(actor, part, origin, step)
                  for actor, part, origin in zip(actors, used.parts, origins, strict=True)]
@@ -148,7 +140,7 @@ class Play:
             self.sheets[actor].free = start + used.duration
             self.balanced[actor] &= part.balanced
         self._tell(who, step, known, used, start)
-        self._pass_on(who, step, used, start)
+        self._things.pass_on(who, step, used, start, self._before(who))
 
     def _piece(self, step: Step, known: Known) -> Piece:
         if step.end is not None and not (step.start or 0.0) < step.end <= known.score.duration:
@@ -183,9 +175,9 @@ class Play:
         keys = {names.get(track, track): [(moment, _renamed(placed(track, key, own), names))
                                           for moment, key in found]
                 for track, found in part.keys.items()}
-        for (actor, side), holding in self._hands.items():
-            if actor == who and not part.uses(side):
-                keys[f"{side}_hand"] = [(0.0, self._carried(holding))]
+        for side, carried in self._things.carried(who):
+            if not part.uses(side):
+                keys[f"{side}_hand"] = [(0.0, carried)]
         if step.look is not None:
             keys["gaze"] = [(0.0, self._gaze(who, step.look))]
         return keys
@@ -301,84 +293,23 @@ class Play:
             ending = {track: key for track, key in posture("settling").items()
                       if track in ("chest", "head")}
             sheet.put(self.duration, ending)
-        for (who, side), holding in self._hands.items():
-            self._held(who, side, holding, self.duration)
-        for thing in [*self._lying]:
-            self._lain(thing, self.duration)
-
-    # Things
+        self._things.end(self.duration)
 
     def _posture(self, who: int, name: str, step: Step | None = None) -> Tracks:
         """Return a posture, with what the hands hold and where the step looks."""
         wanted = posture(name) | {
-            f"{side}_hand": self._carried(holding)
-            for (actor, side), holding in self._hands.items() if actor == who}
+            f"{side}_hand": carried for side, carried in self._things.carried(who)}
         if step is not None and step.look is not None:
             wanted["gaze"] = self._gaze(who, step.look)
         return wanted
 
-    def _carried(self, holding: Holding) -> Key:
-        return complete(self.scene.things[holding.thing].carried)
-
-    def _check_hands(self, who: int, part: Part, step: Step, known: Known) -> None:
-        for (actor, side), holding in self._hands.items():
-            if actor == who and part.uses(side) and holding.thing not in step.things:
-                raise self.scene.error(
-                    step, f"{known.name} needs the {side} hand, which holds the {holding.thing}"
-                    f" since line {holding.line}; let it be put down or handed over before")
-
-    def _check_things(self, who: int, step: Step) -> None:
-        if step.takes and (who, step.hand) in self._hands:
-            taken = self._hands[who, step.hand]
-            raise self.scene.error(step, f"the {step.hand} hand cannot take the {step.takes}: it"
-                                         f" holds the {taken.thing} since line {taken.line}")
-        for thing in filter(None, (step.leaves, step.gives)):
-            if not any(actor == who and holding.thing == thing
-                       for (actor, _), holding in self._hands.items()):
-                raise self.scene.error(step, f"does not hold the {thing}; expected a step that"
-                                             " takes it before")
-
-    def _pass_on(self, who: int, step: Step, used: Piece, start: float) -> None:
-        """Let things change hands where the step says so, at the moment its action knows."""
-        spans = [one for one in used.happens if one.kind == "held"] or [Interval(
-            kind="held", name="", start_s=used.duration / 2, end_s=used.duration / 2)]
-        taken = start + min(float(one.start_s) for one in spans)
-        left = start + max(float(one.end_s) for one in spans)
-        for thing in filter(None, (step.leaves, step.gives)):
-            [(actor, side)] = [place for place, holding in self._hands.items()
-                               if place[0] == who and holding.thing == thing]
-            self._held(actor, side, self._hands.pop((actor, side)), left)
-        if step.leaves:
-            self._lying[step.leaves] = who, self._nearest(who), left
-        if step.gives:
-            self._take(1 - who, step, step.gives, left)
-        if step.takes:
-            self._take(who, step, step.takes, taken)
-
-    def _take(self, who: int, step: Step, thing: str, moment: float) -> None:
-        if (who, step.hand) in self._hands:
-            raise self.scene.error(step, f"the other's {step.hand} hand holds the"
-                                         f" {self._hands[who, step.hand].thing} already")
-        self._hands[who, step.hand] = Holding(thing, moment, step.line)
-        self._lain(thing, moment)
-
-    def _nearest(self, who: int) -> str:
-        """Return the mark nearest to what lies before a performer."""
+    def _before(self, who: int) -> str:
+        """Return the mark nearest to what lies before a performer, in words."""
         before = self.sheets[who].spot.of(Spot(0.0, BEFORE_CM))
-        return min(self.scene.marks, key=lambda mark: before.distance(self.scene.spot(mark)))
-
-    def _lain(self, thing: str, until: float) -> None:
-        """Tell where a thing has lain, if it was put down, until it is taken or all is over."""
-        if thing in self._lying:
-            who, mark, since = self._lying.pop(thing)
-            self._add(who, RELATION, LIES, since, until, target=_words(mark), object=Thing(
-                name=thing, size_m=self.scene.things[thing].size_m))
+        return _words(min(self.scene.marks,
+                          key=lambda mark: before.distance(self.scene.spot(mark))))
 
     # What is told of it
-
-    def _held(self, who: int, side: Hand, holding: Holding, until: float) -> None:
-        self._add(who, "held", holding.thing, holding.since, until, hand=side,
-                  object=Thing(name=holding.thing, size_m=self.scene.things[holding.thing].size_m))
 
     def _tell(self, who: int, step: Step, known: Known, used: Piece, start: float) -> None:
         end = start + used.duration

@@ -1,0 +1,119 @@
+"""What is imagined in a scene: in whose hand it is, and where it lies."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from mimegen.choreography.score import Key
+from mimegen.manifest.timeline import RELATION, Hand, Interval, Thing
+from mimegen.scenes.parts import Known, Part, Piece
+from mimegen.scenes.postures import complete
+from mimegen.scenes.scene import Scene, Step
+
+LIES = "lies at"
+
+
+class Holding(NamedTuple):
+    """A thing in a hand, since a moment; ``line`` is that of the step that took it."""
+
+    thing: str
+    since: float
+    line: int
+
+
+class Lying(NamedTuple):
+    """Who put a thing down at which mark, and when."""
+
+    who: int
+    mark: str
+    since: float
+
+
+class Tell(Protocol):
+    """What takes down that something went on: whose, of which kind, what, from when to when."""
+
+    def __call__(self, who: int, kind: str, name: str, start: float, end: float, /, *,
+                 hand: Hand | None = None, target: str | None = None,
+                 object: Thing | None = None) -> None:
+        """Take it down."""
+
+
+class Things:
+    """Who holds what, and where things lie, as a scene goes on; ``tell`` hears when it is over."""
+
+    def __init__(self, scene: Scene, tell: Tell) -> None:
+        self._scene, self._tell = scene, tell
+        self._hands: dict[tuple[int, Hand], Holding] = {}
+        self._lying: dict[str, Lying] = {}
+
+    def carried(self, who: int) -> Iterator[tuple[Hand, Key]]:
+        """Yield how a performer's hands are that hold something."""
+        for (actor, side), holding in self._hands.items():
+            if actor == who:
+                yield side, complete(self._scene.things[holding.thing].carried)
+
+    def check_free(self, who: int, part: Part, step: Step, known: Known) -> None:
+        """Raise RequestError where a part needs a hand that holds something else."""
+        for (actor, side), holding in self._hands.items():
+            if actor == who and part.uses(side) and holding.thing not in step.things:
+                raise self._scene.error(
+                    step, f"{known.name} needs the {side} hand, which holds the {holding.thing}"
+                    f" since line {holding.line}; let it be put down or handed over before")
+
+    def check_there(self, who: int, step: Step) -> None:
+        """Raise RequestError where a step takes with a full hand, or gives what nobody holds."""
+        if step.takes and (who, step.hand) in self._hands:
+            taken = self._hands[who, step.hand]
+            raise self._scene.error(step, f"the {step.hand} hand cannot take the {step.takes}: it"
+                                          f" holds the {taken.thing} since line {taken.line}")
+        for thing in filter(None, (step.leaves, step.gives)):
+            if not any(actor == who and holding.thing == thing
+                       for (actor, _), holding in self._hands.items()):
+                raise self._scene.error(step, f"does not hold the {thing}; expected a step that"
+                                              " takes it before")
+
+    def pass_on(self, who: int, step: Step, used: Piece, start: float, mark: str) -> None:
+        """Let things change hands where the step says so, at the moment its action knows.
+
+        ``mark`` is where what is left comes to lie. Raises RequestError as ``check_there``.
+        """
+        spans = [one for one in used.happens if one.kind == "held"] or [Interval(
+            kind="held", name="", start_s=used.duration / 2, end_s=used.duration / 2)]
+        taken = start + min(float(one.start_s) for one in spans)
+        left = start + max(float(one.end_s) for one in spans)
+        for thing in filter(None, (step.leaves, step.gives)):
+            [(actor, side)] = [place for place, holding in self._hands.items()
+                               if place[0] == who and holding.thing == thing]
+            self._held(actor, side, self._hands.pop((actor, side)), left)
+        if step.leaves:
+            self._lying[step.leaves] = Lying(who, mark, left)
+        if step.gives:
+            self._take(1 - who, step, step.gives, left)
+        if step.takes:
+            self._take(who, step, step.takes, taken)
+
+    def end(self, moment: float) -> None:
+        """Tell of what is held or lies when all is over."""
+        for (who, side), holding in self._hands.items():
+            self._held(who, side, holding, moment)
+        for thing in [*self._lying]:
+            self._lain(thing, moment)
+
+    def _take(self, who: int, step: Step, thing: str, moment: float) -> None:
+        if (who, step.hand) in self._hands:
+            raise self._scene.error(step, f"the other's {step.hand} hand holds the"
+                                          f" {self._hands[who, step.hand].thing} already")
+        self._hands[who, step.hand] = Holding(thing, moment, step.line)
+        self._lain(thing, moment)
+
+    def _lain(self, thing: str, until: float) -> None:
+        """Tell where a thing has lain, if it was put down, until it is taken or all is over."""
+        if thing in self._lying:
+            who, mark, since = self._lying.pop(thing)
+            self._tell(who, RELATION, LIES, since, until, target=mark, object=self._thing(thing))
+
+    def _held(self, who: int, side: Hand, holding: Holding, until: float) -> None:
+        self._tell(who, "held", holding.thing, holding.since, until, hand=side,
+                   object=self._thing(holding.thing))
+
+    def _thing(self, name: str) -> Thing:
+        return Thing(name=name, size_m=self._scene.things[name].size_m)

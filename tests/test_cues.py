@@ -22,6 +22,21 @@ from mimegen.motion import quaternions
 CUES = data_folder() / "cues"
 CATALOGUE = Catalogue.with_libraries(())
 
+SCENE = """\
+description: Somebody waves.
+labels: [waving]
+place: beach
+misplaced: office
+licence: CC0-1.0
+author: nobody
+marks: {here: {left: 0, forward: 0}}
+performers:
+  one:
+    about: Waves.
+    starts: here
+    steps: [{do: wave}]
+"""
+
 
 def cue(name: str, manner: Manner | None = None) -> ScoreTake:
     take = library_take(CATALOGUE.action(name), None, 0, manner=manner or Manner())
@@ -62,6 +77,16 @@ def test_every_cue_says_what_it_may_mean_and_when_it_is_seen(entry: Entry) -> No
 def test_cues_pass_lint_in_their_stances(name: str, stance: str | None) -> None:
     score = read_score(CUES / name / f"{name}.score.yaml", stance)
     assert not lint(perform_scene(score, 0, 30.0), score, 0, None)
+
+
+def test_a_cue_is_linted_in_a_stance_and_so_is_a_scene_without(tmp_path: Path) -> None:
+    file = CUES / "thumbs_up" / "thumbs_up.score.yaml"
+    for stance, words in (("talking", "1 scores, 0 findings"), ("dancing", "dancing")):
+        assert words in mimegen("score", "lint", file, "--stance", stance).stdout
+    scene = tmp_path / "short.yaml"
+    scene.write_text(SCENE)
+    assert "short: reach" not in mimegen("score", "lint", scene).stdout
+    assert "leave --stance out" in mimegen("score", "lint", scene, "--stance", "seated").stdout
 
 
 def test_a_stance_gives_what_the_score_leaves_out_and_the_score_wins() -> None:

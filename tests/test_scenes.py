@@ -14,15 +14,16 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.lint import foot_slide
 from mimegen.choreography.perform import perform_scene
 from mimegen.evaluation.subjects import Subject
-from mimegen.evaluation.timeline.asks import asks_of
+from mimegen.evaluation.timeline.asks import Words, asks_of
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.scene_take import SceneTake, scene_take
 from mimegen.manifest.row import Row
-from mimegen.manifest.timeline import PARTNER, PERFORMER
+from mimegen.manifest.timeline import LIES, PARTNER, PERFORMER, RELATION, Interval, Thing
 from mimegen.production.eventgraphs import event_graph
 from mimegen.scenes.spots import Spot
 from mimegen.scenes.ways import legs_of
 
+WORDS = Words("nothing", "with who {step}", "it lies")
 HEAD = """description: One brings a cup.
 labels: [bringing a cup]
 place: living_room
@@ -136,11 +137,25 @@ def test_relations_are_those_of_the_places(tea: SceneTake) -> None:
 
 def test_questions_of_order_are_about_what_the_story_consists_of(tea: SceneTake) -> None:
     subject = Subject("tea", "tea", "bringing a cup", frozenset(), None)
-    order = [ask.answer for ask in asks_of(tea.timeline, subject, "nothing")
+    order = [ask.answer for ask in asks_of(tea.timeline, subject, WORDS)
              if ask.aspect == "order"]
     assert "takes a sip" in {one.name for one in tea.timeline}
     assert order == ["the person takes the cup", "the person walks to the here",
                      "the other person drinks"]
+
+
+def test_who_has_a_thing_and_where_it_lies_is_asked_each_answer_once(tea: SceneTake) -> None:
+    subject = Subject("tea", "tea", "bringing a cup", frozenset(), None)
+    for lying in ([], [Interval(kind=RELATION, name=LIES, start_s=1.0, end_s=3.0,
+                                object=Thing(name="cup"), target="table")]):
+        asks = [ask for ask in asks_of([*tea.timeline, *lying], subject, WORDS)
+                if ask.aspect == "whereabouts"]
+        given = next(one.end_s for one in tea.timeline if one.kind == "held")
+        wanted = ["with who takes the cup", "with who drinks", *(["it lies"] if lying else [])]
+        assert [ask.answer for ask in asks] == wanted == [*asks[0].options]
+        assert asks[0].span[1] < given < asks[1].span[0]
+    alone = [one for one in tea.timeline if one.performer == PERFORMER]
+    assert not [ask for ask in asks_of(alone, subject, WORDS) if ask.aspect == "whereabouts"]
 
 
 def test_an_event_graph_orders_the_story_and_counts_frames(tea: SceneTake) -> None:

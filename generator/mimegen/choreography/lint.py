@@ -56,7 +56,8 @@ def lint(
     scene = finished_anchors(motions, score, seed, style)
     for number, (motion, part, anchors) in enumerate(zip(motions, score.parts(), scene,
                                                          strict=True)):
-        own = [*_reach(touch_errors(anchors, exact), motion.fps), *_forms(anchors),
+        own = [*_reach(touch_errors(anchors, exact, not score.compiled), motion.fps),
+               *_forms(anchors),
                *_joints(motion), *_ranges(motion), *_contacts(motion), *_feet(motion),
                *_ends(motion)]
         if part.balanced:

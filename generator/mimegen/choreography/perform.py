@@ -23,6 +23,8 @@ from mimegen.motion.rounding import rounded
 SCENE_ROUNDS = 2
 # By so much a hand in free space counts less than one that touches something.
 FREE_SHARE = 0.6
+# From this share of a key on a hand is where the key has it.
+THERE = 0.9
 
 
 def perform(score: Score, seed: int = 0, fps: float = 60.0, style: str | None = None) -> Motion:
@@ -84,15 +86,16 @@ def finished_anchors(
     return tuple(found)
 
 
-def touch_errors(anchors: Anchors, exact: bool) -> dict[str, FloatArray]:
+def touch_errors(anchors: Anchors, exact: bool, on_the_way: bool = True) -> dict[str, FloatArray]:
     """Return by side how far (F,), in metres, hands are from what they touch.
 
-    Places in free space count only where ``exact``: for the score as it is written.
+    Places in free space count only where ``exact``: for the score as it is written; what lies
+    between one key's place and the next's only ``on_the_way``.
     """
-    return {side: _misses(anchors, side, exact) for side in SIDES}
+    return {side: _misses(anchors, side, exact, on_the_way) for side in SIDES}
 
 
-def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:
+def _misses(anchors: Anchors, side: str, exact: bool, on_the_way: bool) -> FloatArray:
     skeleton = anchors.context.skeleton
     track = anchors.hand_track(side)
     goal = hands.arm_goal(track, anchors.resolve, skeleton, hands.finger_pose(track))
@@ -102,6 +105,8 @@ def _misses(anchors: Anchors, side: str, exact: bool) -> FloatArray:
     )
     share = track.share(lambda key: 0.0 if hands.hangs(key) or (
         not exact and key.to and key.to.anchor in FREE) else 1.0 - FREE_SHARE * play(key))
+    if not on_the_way:
+        share = share * (track.weights().max(axis=1) > THERE)
     return np.asarray(share * np.linalg.norm(touching - goal.point, axis=-1))
 
 

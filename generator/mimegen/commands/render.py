@@ -14,8 +14,6 @@ from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
 from mimegen.manifest.file import MANIFEST
 from mimegen.pages.gallery import write_gallery
-from mimegen.plan.passes import WantedPasses
-from mimegen.plan.plan import Plan
 from mimegen.production.estimate import at_least_s
 from mimegen.production.eventgraphs import write_event_graphs
 from mimegen.production.handover import hand_over
@@ -49,8 +47,7 @@ def render_command(selection: Selection, out: Path, names: str, store_folder: Pa
     farm = farm_of(settings, selection.device, store, out)
     if not quiet and selection.automatic:
         _say_if_long(selection, store, farm)
-    return _carry_out(selection.plan, selection.passes, out, store, farm, quiet,
-                      names == "opaque")
+    return _carry_out(selection, out, store, farm, quiet, names == "opaque")
 
 
 def _say_if_long(selection: Selection, store: Store, farm: Farm) -> None:
@@ -81,17 +78,18 @@ def _detach(selection: Selection, out: Path, store: Store, settings: FarmSetting
     return DONE
 
 
-def _carry_out(plan: Plan, passes: WantedPasses | None, out: Path, store: Store, farm: Farm,
-               quiet: bool, opaque: bool) -> int:
+def _carry_out(selection: Selection, out: Path, store: Store, farm: Farm, quiet: bool,
+               opaque: bool) -> int:
+    plan, passes = selection.plan, selection.passes
     with Reporter(len(plan), quiet) as reporter:
         try:
             failures = render(plan, store, out, farm, reporter, opaque)
             if passes is not None:
                 failures |= make_passes(plan, passes, store, out, farm, reporter)
         except KeyboardInterrupt:
-            _renew_gallery(out)
+            _renew_pages(out, selection.staged)
             raise
-        _renew_gallery(out)
+        _renew_pages(out, selection.staged)
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)
     if not quiet:
@@ -100,7 +98,8 @@ def _carry_out(plan: Plan, passes: WantedPasses | None, out: Path, store: Store,
     return SOME_FAILED if failures else DONE
 
 
-def _renew_gallery(out: Path) -> None:
+def _renew_pages(out: Path, staged: bool) -> None:
     if (out / MANIFEST).exists():
-        write_event_graphs(out)
+        if staged:
+            write_event_graphs(out)
         write_gallery(out)

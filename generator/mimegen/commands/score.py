@@ -11,6 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.paths import data_file, data_files
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
+from mimegen.base.yaml_file import YamlFile
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
@@ -19,7 +20,7 @@ from mimegen.choreography.finding import Finding
 from mimegen.choreography.formatting import formatted
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.score import Score, read_score
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
@@ -28,6 +29,7 @@ from mimegen.commands.common import (
     style_option,
 )
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
+from mimegen.library.scene_take import scene_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.drawn import drawing, opengl_is_here
 from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_sheet
@@ -41,6 +43,7 @@ PREVIEW_FPS = 30.0
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
                            help="Another seed is another take.")
 in_style = style_option("Any seed in this style.")
+stance_option = click.option("--stance", metavar="NAME", help="What a cue is laid over.")
 
 
 @click.group("score")
@@ -54,6 +57,7 @@ def score_command() -> None:
               help="Where to write the sheet.  [default: TAKE.png, here]")
 @seed_option
 @in_style
+@stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
               help="capsules, or a character such as man (slower).")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200))
@@ -64,13 +68,14 @@ def score_command() -> None:
 @library_option
 @exits_cleanly
 def preview_command(
-    file: Path, target: Path | None, seed: int, style: str | None, body: str, frames: int,
-    angle: float, focus: str, libraries: tuple[Path, ...],
+    file: Path, target: Path | None, seed: int, style: str | None, stance: str | None, body: str,
+    frames: int, angle: float, focus: str, libraries: tuple[Path, ...],
 ) -> int:
-    """Write a contact sheet of a score, and print what lint finds."""
-    score = read_score(file)
+    """Write a contact sheet of a score or a scene, and print what lint finds."""
+    catalogue = Catalogue.with_libraries(libraries)
+    score = _score(catalogue, file, stance)
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
-    character = _body(Catalogue.with_libraries(libraries), body)
+    character = _body(catalogue, body)
     sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motions[0], focus))
     shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
@@ -88,18 +93,20 @@ def preview_command(
                 required=True)
 @seed_option
 @in_style
+@stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
               help="On whom to look whether what must be seen is there; a character is slower.")
 @library_option
 @exits_cleanly
-def lint_command(files: tuple[Path, ...], seed: int, style: str | None, body: str,
-                 libraries: tuple[Path, ...]) -> int:
-    """Print what is wrong with scores; status 1 where anything is."""
+def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: str | None,
+                 body: str, libraries: tuple[Path, ...]) -> int:
+    """Print what is wrong with scores and scenes; status 1 where anything is."""
     wrong = 0
-    character = _body(Catalogue.with_libraries(libraries), body)
+    catalogue = Catalogue.with_libraries(libraries)
+    character = _body(catalogue, body)
     for file in files:
         try:
-            score = read_score(file)
+            score = _score(catalogue, file, stance)
             motions = perform_scene(score, seed, PREVIEW_FPS, style)
             shown = motions if body == CAPSULES else _on_body(motions, character)
             wrong += _print_findings(file, [*lint(motions, score, seed, style),
@@ -131,6 +138,15 @@ def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, 
     return SOME_FAILED if check and changed else DONE
 
 
+def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:
+    """Return the score of a file: its own, in a stance if it is a cue's, or that of a scene."""
+    if not file.name.endswith(SCORE_SUFFIX) and "performers" in YamlFile(file).content:
+        if stance is not None:
+            raise RequestError(f"{file}: a scene says the stances of its cues; leave --stance out")
+        return scene_take(catalogue, str(file), 0).score
+    return read_score(file, stance)
+
+
 def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
@@ -140,7 +156,7 @@ def _text(file: Path) -> str:
 
 def _print_findings(file: Path, findings: Sequence[Finding]) -> int:
     for finding in findings:
-        click.echo(f"{file.name.removesuffix(SCORE_SUFFIX)}: {finding}")
+        click.echo(f"{file.name.removesuffix(SCORE_SUFFIX).removesuffix('.yaml')}: {finding}")
     return len(findings)
 
 

@@ -42,7 +42,7 @@ MOST_TIMES = 20
 class Selection:
     """The plan of what was selected, the config and device that are to make it, and the passes.
 
-    ``automatic`` says that nobody named the config.
+    ``automatic`` says that nobody named the config, ``staged`` that scenes were asked for.
     """
 
     plan: Plan
@@ -50,6 +50,7 @@ class Selection:
     device: Device
     passes: WantedPasses | None = None
     automatic: bool = False
+    staged: bool = False
 
 
 def selection_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -195,7 +196,7 @@ def _selected(
     if wanted is not None and not plan.clips:
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")
-    return Selection(plan, render_config, chosen, wanted, config == "auto")
+    return Selection(plan, render_config, chosen, wanted, config == "auto", scenes is not None)
 
 
 def _refuse_what_is_declared(context: click.Context) -> None:

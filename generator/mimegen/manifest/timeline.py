@@ -14,6 +14,7 @@ OTHER_HAND: dict[Hand, Hand] = {"left": "right", "right": "left"}
 PERFORMER: Final = "performer"
 PARTNER: Final = "partner"
 RELATION: Final = "relation"
+LIES: Final = "lies at"
 OTHER_SIDE = {"left of": "right of", "right of": "left of"}
 
 

@@ -6,11 +6,12 @@ from typing import Any, cast
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.choreography.hands import hangs
 from mimegen.choreography.places import Place
-from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
+from mimegen.choreography.score import FootKey, GazeKey, HandKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval
-from mimegen.scenes.parts import Known, Part, Piece, piece
+from mimegen.scenes.parts import HANDS, Known, Part, Piece, piece
 from mimegen.scenes.postures import Tracks, complete, posture
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
 from mimegen.scenes.sheet import Sheet
@@ -23,6 +24,8 @@ NAMES = (PERFORMER, PARTNER)
 # How long it takes to get ready for an action: at all, with both feet stepping one after another,
 # sitting down and up. The first foot is there, the eyes are, after so long.
 READY_S, STEPPING_S, SITTING_S, FIRST_FOOT_S = 0.9, 1.2, 1.8, 0.45
+# Hands that hang come so much after the body, which has its inertia, to what they reach for.
+REACHING_S = 0.25
 # Who has nothing to do for longer stands at rest, after so long.
 IDLE_S, RESTING_S = 1.2, 1.0
 # Who gets up and down so far (cm) sits; lower than this they are seated.
@@ -359,15 +362,23 @@ def _seated(sheet: Sheet) -> bool:
     return (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0) < SEATED_CM
 
 
-def _lead(sheet: Sheet, wanted: Mapping[str, Key]) -> float:
+def _lead(sheet: Sheet, wanted: Tracks) -> float:
     """Return how long it takes to get from where everything is to where it is wanted."""
+    later = REACHING_S if _reaches(sheet, wanted) else 0.0
     up = cast(PelvisKey, wanted.get("pelvis", sheet.now["pelvis"])).up or 0.0
     if abs(up - (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0)) > SITS_CM:
-        return SITTING_S
-    return STEPPING_S if len(sheet.stepping(wanted)) > 1 else READY_S
+        return later + SITTING_S
+    return later + (STEPPING_S if len(sheet.stepping(wanted)) > 1 else READY_S)
 
 
-def _prepare(sheet: Sheet, begin: float, arrives: float, wanted: Mapping[str, Key],
+def _reaches(sheet: Sheet, wanted: Tracks) -> bool:
+    """Say whether hands that hang now are wanted elsewhere."""
+    now, then = (all(hangs(cast(HandKey, keys[track])) for track in HANDS if track in keys)
+                 for keys in (sheet.now, wanted))
+    return now and not then
+
+
+def _prepare(sheet: Sheet, begin: float, arrives: float, wanted: Tracks,
              line: int) -> None:
     """Bring all tracks to where they are wanted; feet step one after the other."""
     if arrives > begin:
@@ -377,6 +388,9 @@ def _prepare(sheet: Sheet, begin: float, arrives: float, wanted: Mapping[str, Ke
         early: Iterable[str] = (feet[0], "gaze")
         sheet.put(begin + FIRST_FOOT_S, {track: wanted[track] for track in early
                                          if track in wanted}, line)
+    if arrives - begin > READY_S + REACHING_S / 2 and _reaches(sheet, wanted):
+        sheet.put(arrives - REACHING_S, {track: key for track, key in wanted.items()
+                                         if track not in HANDS}, line)
     sheet.put(arrives, wanted, line)
 
 

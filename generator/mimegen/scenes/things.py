@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from mimegen.choreography.score import Key
-from mimegen.manifest.timeline import RELATION, Hand, Interval, Thing
+from mimegen.manifest.timeline import LIES, RELATION, Hand, Interval, Thing
 from mimegen.scenes.parts import Known, Part, Piece
 from mimegen.scenes.postures import complete
 from mimegen.scenes.scene import Scene, Step
-
-LIES = "lies at"
 
 
 class Holding(NamedTuple):

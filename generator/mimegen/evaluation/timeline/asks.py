@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise, product
 
 from mimegen.evaluation.subjects import Subject
-from mimegen.manifest.timeline import PERFORMER, Hand, Interval, outermost
+from mimegen.manifest.timeline import LIES, PERFORMER, Hand, Interval, outermost
 
 # Life moves limbs by a tenth of a second; what is asked about lasts longer, and starts apart.
 MARGIN_S, LEAST_S, APART_S, MOMENT_S = 0.15, 0.6, 0.3, 1.0
@@ -34,11 +34,24 @@ class Ask:
     subject: Subject | None = None
 
 
-def asks_of(timeline: Sequence[Interval], subject: Subject, nothing: str) -> Iterator[Ask]:
-    """Yield what can be asked of a performance; ``nothing`` is the word for an empty hand."""
+@dataclass(frozen=True)
+class Words:
+    """How asks say what is the same for all: an empty hand, who holds a thing, that it lies.
+
+    ``holds`` has ``{step}``, the first step of who does.
+    """
+
+    nothing: str
+    holds: str
+    lies: str
+
+
+def asks_of(timeline: Sequence[Interval], subject: Subject, words: Words) -> Iterator[Ask]:
+    """Yield what can be asked of a performance."""
     whole = 0.0, float(max(one.end_s for one in timeline))
     yield from _of_things(timeline, subject)
-    yield from islice(_of_content(timeline, nothing), 2)
+    yield from islice(_of_content(timeline, words.nothing), 2)
+    yield from _of_whereabouts(timeline, words)
     yield from _of_single_steps(timeline)
     yield from _of_order(timeline, whole)
     counts = Counter((one.name, one.performer) for one in timeline if one.kind == "step")
@@ -90,6 +103,30 @@ def _of_content(timeline: Sequence[Interval], nothing: str) -> Iterator[Ask]:
                 options = thing, nothing
                 yield Ask("held", thing, _inner(full[0]), {"hand": side}, options)
                 yield Ask("held", nothing, _inner(free[0]), {"hand": other}, options)
+
+
+def _of_whereabouts(timeline: Sequence[Interval], words: Words) -> Iterator[Ask]:
+    """Yield where a thing is: in whose hand, or where it lies; each answer once.
+
+    People are told apart by what each does first, which differs or nothing is asked.
+    """
+    first = {one.performer: one.name for one in reversed(outermost(timeline))}
+    if len({*first.values()}) < len(first):
+        return
+    for thing in _things(timeline):
+        spans = {}
+        for one in (one for one in timeline if _long(_span(one))):
+            if one.kind == "held" and one.name == thing and one.performer in first:
+                spans[words.holds.format(step=first[one.performer])] = _span(one)
+            elif one.name == LIES and one.object is not None and one.object.name == thing:
+                spans[words.lies] = _span(one)
+        if len(spans) > 1:
+            for answer, span in spans.items():
+                yield Ask("whereabouts", answer, _inner(span), {"thing": thing}, tuple(spans))
+
+
+def _span(one: Interval) -> Span:
+    return float(one.start_s), float(one.end_s)
 
 
 def _things(timeline: Sequence[Interval]) -> list[str]:

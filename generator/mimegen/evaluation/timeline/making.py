@@ -22,7 +22,7 @@ from mimegen.evaluation.subjects import (
     unique,
 )
 from mimegen.evaluation.templates import lettered
-from mimegen.evaluation.timeline.asks import Ask, asks_of
+from mimegen.evaluation.timeline.asks import Ask, Words, asks_of
 from mimegen.evaluation.timeline.wording import TimelineWording
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PERFORMER
@@ -99,7 +99,9 @@ def _shown(rows: Sequence[Row], request: TimelineRequest) -> list[Shown]:
 def _asks(name: str, row: Row, known: dict[str, KnownAction], request: TimelineRequest
           ) -> list[Ask]:
     subject = replace(subject_of_row(row, known, "label"), name=name)
-    asks = [*asks_of(row.timeline or (), subject, request.wording.nothing)]
+    wording = request.wording
+    words = Words(wording.nothing, wording.whereabouts.holds, wording.whereabouts.lies)
+    asks = [*asks_of(row.timeline or (), subject, words)]
     action = known.get(row.action)
     if row.intentions or (action and action.intentions):
         wish = replace(subject_of_row(row, known, "intention"), name=name)

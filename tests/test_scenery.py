@@ -28,7 +28,7 @@ from mimegen.stage.scenery.layout import (
     visible_pieces,
     wall_panels,
 )
-from mimegen.stage.scenery.scenery import Object, Scenery, Solid
+from mimegen.stage.scenery.scenery import Object, Scenery, Solid, Words
 from mimegen.stage.scenery.shapes import mesh_of
 
 MINIMAL = {
@@ -236,6 +236,57 @@ def test_a_crowns_leaves_are_as_many_and_as_large_as_said_all_around_its_ball():
     assert 1.2 < away.min() < away.max() < 2.2
     np.testing.assert_allclose(np.linalg.norm(leaves[:, 0] - leaves[:, 2], axis=1), 0.3)
     assert np.abs((leaves.mean(axis=1) / away[:, None]).mean(axis=0)).max() < 0.2
+
+
+def shape_of(**said: object) -> Solid:
+    return cast(Solid, TypeAdapter(Object).validate_python({**said, "material": "red"}))
+
+
+def test_writing_is_as_high_as_said_centred_and_read_from_the_front():
+    mesh = mesh_of(shape_of(kind="words", words="LIONS 12", height=0.6, weight=0.1))
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    # Strokes are half their weight wider than their middles.
+    np.testing.assert_allclose([low[2], high[2]], [-0.03, 0.63], atol=1e-9)
+    np.testing.assert_allclose(low[0], -high[0])
+    one, other = (mesh_of(shape_of(kind="words", words=said, height=0.6)) for said in ("L", "LL"))
+    left = one.vertices[one.vertices[:, 2] > 0.4]
+    assert left[:, 0].max() < 0
+    assert len(other.faces) == 2 * len(one.faces)
+
+
+def test_lines_stand_above_one_another():
+    mesh = mesh_of(shape_of(kind="words", words="I\nI", height=0.6, weight=0.1))
+    assert mesh.vertices[:, 2].max() == pytest.approx(0.95 + 0.63)
+
+
+def test_every_letter_that_sets_may_write_is_there():
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:.,+=/!-":
+        assert len(mesh_of(shape_of(kind="words", words=letter, height=1.0)).faces)
+    with pytest.raises(ValueError, match="pattern"):
+        shape_of(kind="words", words="lower", height=1.0)
+
+
+def test_copies_of_writing_differ_and_seeds_change_them():
+    words = {"kind": "words", "words": ["A", "B", "C", "D"], "height": 0.2, "material": "red",
+             "repeat": [{"count": 12, "step": [1, 0, 0]}]}
+    made = Scenery.model_validate({**MINIMAL, "materials": {"red": {"color": "#ff0000"}},
+                                   "objects": [words]})
+
+    def said(scenery: Scenery) -> list[object]:
+        return [cast(Words, piece.shape).words for piece in lay_out(scenery)]
+
+    assert len(set(said(made))) > 2
+    assert said(made) == said(made)
+    assert said(made) != said(made.model_copy(update={"scatter": "place:7 "}))
+
+
+def test_a_net_sags_in_its_middle_and_is_fast_at_its_ends():
+    mesh = mesh_of(shape_of(kind="sheet", size=[4, 1], sag=0.2, belly=0.3))
+    x, y, z = mesh.vertices.T
+    assert z[np.abs(x) == 2].max() == pytest.approx(1.0)
+    assert z[x == 0].max() == pytest.approx(0.8)
+    assert y.max() == pytest.approx(0.3)
+    assert np.abs(y[np.abs(x) == 2]).max() < 1e-9
 
 
 def test_copies_step_turn_and_take_materials_in_turn():

@@ -140,8 +140,18 @@ def test_hours_change_sky_and_sun(tmp_path: Path) -> None:
     assert {drawn(path, seed).sun.strength for seed in range(10)} == {0.2, 1.0}
 
 
+def test_seasons_color_what_changes_with_them(tmp_path: Path) -> None:
+    autumn = {"sky": ROOM["sky"], "sun": {"strength": 0.2}, "materials": {"wood": "#c08030"}}
+    path = background_file(tmp_path, {"hours": [autumn]})
+    colors = {(place.sun.strength, place.materials["wood"].color)
+              for place in (drawn(path, seed) for seed in range(10))}
+    assert colors == {(1.0, "#a07040"), (0.2, "#c08030")}
+
+
 @pytest.mark.parametrize(("vary", "words"), [
     ({"materials": {"wal": {"hue": 10}}}, "there is no material 'wal'"),
+    ({"hours": [{"sky": ROOM["sky"], "sun": {"strength": 1}, "materials": {"leef": "#808000"}}]},
+     "there is no material 'leef'"),
     ({"things": {"crates": {"turn": 10}}}, "no object is a copy of 'crates'"),
     ({"things": {"crate": {"instead": ["posts"]}}}, "there is no group 'posts'"),
     ({"things": {"crate": {"leave": 1}}}, "leave"),

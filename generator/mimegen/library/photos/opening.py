@@ -16,7 +16,8 @@ from mimegen.base.errors import RequestError
 # What a film frame of 36 x 24 mm measures from corner to corner, to which "35 mm" lengths refer
 # (CIPA DCG-001, Guideline for Noting Digital Camera Specifications in Catalogs).
 FILM_DIAGONAL_MM = 43.267
-LEAST_WIDTH, MOST_PIXELS, MOST_MIB = 320, 250_000_000, 512
+# Pillow itself opens no more pixels than 178.9 million.
+LEAST_WIDTH, MOST_PIXELS, MOST_MIB = 320, 178_000_000, 512
 # Larger ones are made smaller: no frame shows more, and every worker gets a copy.
 LARGEST, LARGEST_PANORAMA = 6000, 8192
 _MM_OF_UNIT = {2: 25.4, 3: 10.0}

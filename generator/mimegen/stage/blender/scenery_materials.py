@@ -1,5 +1,6 @@
 """A set's materials as Cycles' shader nodes."""
 
+import math
 from collections.abc import Callable
 
 import bpy
@@ -50,12 +51,13 @@ class Nodes:
         self.put(mix.inputs[7], other)
         return mix.outputs[2]
 
-    def math(self, how: str, one: object, other: object = 0.0) -> bpy.types.NodeSocket:
+    def math(self, how: str, one: object, other: object = 0.0, third: object = 0.0
+             ) -> bpy.types.NodeSocket:
         """Return the result of a mathematical operation."""
         node = self.tree.nodes.new("ShaderNodeMath")
         node.operation = how
-        self.put(node.inputs[0], one)
-        self.put(node.inputs[1], other)
+        for number, value in enumerate((one, other, third)):
+            self.put(node.inputs[number], value)
         return node.outputs[0]
 
     def ramp(self, value: object, low: float, high: float) -> bpy.types.NodeSocket:
@@ -212,15 +214,39 @@ def _painting(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 
 def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
-    """Trees (``second``) before a sky (``color``), out of focus as through a window."""
-    place = nodes.place()
-    split = nodes.add("SeparateXYZ", Vector=place)
-    leaves = nodes.noise(place, 2.2 / material.size[0], 2.0)
-    level = nodes.math("ADD", nodes.math("DIVIDE", split.outputs["Z"], material.size[1]),
-                       nodes.math("MULTIPLY", nodes.math("SUBTRACT", leaves, 0.5), 0.9))
-    tree = nodes.blend(nodes.ramp(nodes.noise(place, 9.0 / material.size[0]), 0.35, 0.65),
-                       _second(material), linear(material.second or material.color, 2.2))
-    return nodes.blend(nodes.ramp(level, 0.3, 0.6), tree, linear(material.color)), None
+    """A lawn, trees (``second``) upon it, a hill and a sky (``color``), as through a window."""
+    sky, leaf = linear(material.color), material.second or material.color
+    along, up, level = _view(nodes, material)
+    place = nodes.add("CombineXYZ", X=along, Z=up).outputs[0]
+    leaves = nodes.noise(place, 7.0, 3.0)
+    drift = nodes.noise(nodes.add("CombineXYZ", X=along).outputs[0], 0.9, 1.0)
+    row = nodes.math("ADD", along, nodes.math("MULTIPLY", drift, 0.8))
+    crown = nodes.math("SQRT", nodes.math("ABSOLUTE", nodes.math(
+        "SINE", nodes.math("MULTIPLY", row, math.pi))))
+    wide = nodes.math("MULTIPLY_ADD", drift, 0.5, 0.16)
+    ragged = nodes.math("MULTIPLY_ADD", leaves, 0.3, 0.09)
+    top = nodes.math("ADD", nodes.math("MULTIPLY", wide, crown), ragged)
+    lit = nodes.math("ADD", leaves, nodes.math("MULTIPLY_ADD", level, 0.35, -0.14))
+    tree = nodes.blend(nodes.ramp(lit, 0.3, 0.68), linear(leaf, 0.3), linear(leaf, 1.5))
+    hill = nodes.blend(0.6, linear(leaf), sky)
+    ridge = nodes.math("SUBTRACT", level, nodes.math("MULTIPLY_ADD", drift, 0.3, 0.3))
+    behind = nodes.blend(nodes.ramp(ridge, -0.02, 0.02), hill, sky)
+    shown = nodes.blend(nodes.ramp(nodes.math("SUBTRACT", level, top), -0.015, 0.015), tree, behind)
+    red, green, blue, _ = linear(leaf)
+    bright = (min(1.7 * red, 1.0), min(1.9 * green, 1.0), min(1.1 * blue, 1.0))
+    lawn = nodes.blend(leaves, (*(0.8 * one for one in bright), 1.0), (*bright, 1.0))
+    edge = nodes.math("SUBTRACT", level, nodes.math("MULTIPLY_ADD", drift, 0.05, 0.13))
+    return nodes.blend(nodes.ramp(edge, -0.01, 0.01), lawn, shown), None
+
+
+def _view(nodes: Nodes, material: SetMaterial) -> tuple[bpy.types.NodeSocket, ...]:
+    """Return where a window looks: along and up in widths of a tree, up as share of the view."""
+    moved = nodes.add("SeparateXYZ", Vector=nodes.scattered())
+    height = nodes.add("SeparateXYZ", Vector=nodes.place()).outputs["Z"]
+    width, view = material.size
+    along = nodes.math("ADD", moved.outputs["X"], moved.outputs["Y"])
+    return (nodes.math("DIVIDE", along, width), nodes.math("DIVIDE", height, width),
+            nodes.math("DIVIDE", height, view))
 
 
 def _shore(nodes: Nodes, material: SetMaterial) -> Pattern:
@@ -233,14 +259,23 @@ def _shore(nodes: Nodes, material: SetMaterial) -> Pattern:
                         linear(material.second or "#3aa6b0"))
     depth = nodes.blend(nodes.ramp(away, 4.0, 60.0), depth, linear(material.second or "#3aa6b0",
                                                                    0.35))
+    ridges = nodes.noise(nodes.stretched(place, 0.05, 0.3, 1.0), 1.0, 3.0)
+    shade = nodes.blend(nodes.ramp(ridges, 0.35, 0.65), (0.7, 0.7, 0.7, 1), (1.35, 1.35, 1.35, 1))
+    depth = nodes.blend(1.0, depth, shade, "MULTIPLY")
     sea = nodes.blend(nodes.ramp(away, -0.12, 0.05), wet, depth)
     lace = nodes.noise(place, 2.2, 3.0)
     foam = nodes.math("MULTIPLY", nodes.ramp(away, -0.2, 0.12), nodes.ramp(away, 1.5, 0.35))
     crest = nodes.math("MULTIPLY", nodes.ramp(away, 2.2, 2.5), nodes.ramp(away, 3.3, 2.6))
     white = nodes.math("MULTIPLY", nodes.math("ADD", foam, crest), nodes.ramp(lace, 0.42, 0.58))
-    color = nodes.blend(white, sea, (0.9, 0.93, 0.95, 1.0))
+    choppy = nodes.noise(nodes.stretched(place, 0.5, 1.6, 1.0), 1.0, 2.0)
+    caps = nodes.math("MULTIPLY", nodes.ramp(ridges, 0.6, 0.66), nodes.ramp(choppy, 0.56, 0.62))
+    white = nodes.math("ADD", white, nodes.math("MULTIPLY", caps, nodes.ramp(away, 6.0, 12.0)))
+    color = nodes.blend(nodes.math("MINIMUM", white, 1.0), sea, (0.9, 0.93, 0.95, 1.0))
     waves = nodes.noise(nodes.stretched(place, 0.35, 1.1, 1.0), 1.0, 4.0)
-    swell = nodes.math("MULTIPLY", waves, 40.0)
+    # Far away waves are finer than pixels.
+    far = nodes.tree.nodes.new("ShaderNodeCameraData").outputs["View Distance"]
+    near = nodes.math("DIVIDE", 40.0, nodes.math("MULTIPLY_ADD", far, 1 / 12, 1.0))
+    swell = nodes.math("MULTIPLY", waves, near)
     share = nodes.ramp(away, -0.1, 0.4)
     land = nodes.math("MULTIPLY", ripples, nodes.math("SUBTRACT", 1.0, share))
     return color, nodes.math("ADD", land, nodes.math("MULTIPLY", swell, share))

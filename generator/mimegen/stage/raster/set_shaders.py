@@ -100,20 +100,25 @@ vec3 shore(out float wetness) {
     vec3 wet = mix(ground, 0.42 * color, smoothstep(-1.3, -0.15, d));
     vec3 depth = mix(min(2.6 * second, 1.0), second, smoothstep(0.0, 3.5, d));
     depth = mix(depth, 0.35 * second, smoothstep(4.0, 60.0, d));
+    float ridges = fbm(inside * vec3(0.05, 0.3, 1.0), 4);
+    depth *= mix(0.7, 1.35, smoothstep(0.35, 0.65, ridges));
     vec3 sea = mix(wet, depth, smoothstep(-0.12, 0.05, d));
+    float caps = smoothstep(6.0, 12.0, d) * smoothstep(0.6, 0.66, ridges)
+        * smoothstep(0.56, 0.62, fbm(inside * vec3(0.5, 1.6, 1.0), 3));
     float foam = smoothstep(-0.2, 0.12, d) * (1.0 - smoothstep(0.35, 1.5, d));
     float crest = smoothstep(2.2, 2.5, d) * (1.0 - smoothstep(2.6, 3.3, d));
     float lace = smoothstep(0.42, 0.58, fbm(2.2 * inside, 4));
     wetness = smoothstep(-1.0, 0.0, d);
-    return mix(sea, vec3(0.9, 0.93, 0.95), clamp((foam + crest) * lace, 0.0, 1.0));
+    return mix(sea, vec3(0.9, 0.93, 0.95), clamp((foam + crest) * lace + caps, 0.0, 1.0));
 }
 
 float swell(vec3 p) { return 0.48 * fbm(p * vec3(0.35, 1.1, 1.0), 5); }
 
-// The sea's own normal, level where there is land.
+// The sea's own normal, level where there is land, and far away, where waves are finer than pixels.
 vec3 waves(float wetness) {
     vec2 rise = vec2(swell(inside + vec3(0.1, 0.0, 0.0)), swell(inside + vec3(0.0, 0.1, 0.0)));
-    return normalize(vec3(10.0 * wetness * (swell(inside) - rise), 1.0));
+    float steep = 10.0 * wetness / (1.0 + length(eye - at) / 12.0);
+    return normalize(vec3(steep * (swell(inside) - rise), 1.0));
 }
 
 vec3 painting() {
@@ -123,11 +128,19 @@ vec3 painting() {
     return fbm(2.2 * p + 9.0, 1) > 0.66 ? vec3(0.85, 0.78, 0.62) : mixed;
 }
 
+// A lawn, a row of trees upon it, a hill and a sky; copies look out at other places.
 vec3 outdoors() {
-    float level = inside.z / size.y + 0.9 * (fbm(2.2 / size.x * inside, 3) - 0.5);
-    float leaves = smoothstep(0.35, 0.65, fbm(9.0 / size.x * inside, 3));
-    vec3 tree = mix(second, min(2.2 * second, 1.0), leaves);
-    return mix(tree, color, smoothstep(0.3, 0.6, level));
+    vec3 p = vec3((strewn.x + strewn.y) / size.x, 0.0, inside.z / size.x);
+    float level = inside.z / size.y, leaves = fbm(7.0 * p, 4), drift = fbm(0.9 * p.xyy, 2);
+    float row = p.x + 0.8 * drift, crown = sqrt(abs(sin(PI * row)));
+    float top = 0.24 + (0.16 + 0.5 * drift) * crown + 0.3 * (leaves - 0.5);
+    float light = smoothstep(0.3, 0.68, leaves + 0.35 * (level - 0.4));
+    vec3 tree = mix(0.3 * second, min(1.5 * second, 1.0), light);
+    vec3 hill = mix(second, color, 0.6);
+    vec3 behind = mix(hill, color, smoothstep(-0.02, 0.02, level - 0.3 - 0.3 * drift));
+    vec3 shown = mix(tree, behind, smoothstep(-0.015, 0.015, level - top));
+    vec3 lawn = min(vec3(1.7, 1.9, 1.1) * second, 1.0) * mix(0.8, 1.0, leaves);
+    return mix(lawn, shown, smoothstep(-0.01, 0.01, level - 0.13 - 0.05 * drift));
 }
 
 vec3 patterned(out float wetness) {

@@ -3,14 +3,22 @@
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
-from mimegen.stage.scenery.scenery import Copies, Group, Object, Placed, Scenery, Solid
+from mimegen.stage.scenery.scenery import (
+    Copies,
+    Group,
+    Object,
+    Placed,
+    Scenery,
+    Solid,
+    Words,
+)
 from mimegen.stage.scenery.shapes import mesh_of
 
 # The room that a performance takes: 2 m x 3 m and 2.5 m high, from above what lies on the floor.
@@ -164,7 +172,8 @@ def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
     if not isinstance(thing, Group):
         names = (thing.material,) if isinstance(thing.material, str) else thing.material
         material = names[copy % len(names)]
-        yield thing, exchanged.get(material, material), matrix
+        shape = _written(thing, name) if isinstance(thing, Words) else thing
+        yield shape, exchanged.get(material, material), matrix
         return
     inner_exchanged = {**exchanged, **{
         old: exchanged.get(new, new) for old, new in thing.materials.items()}}
@@ -173,6 +182,18 @@ def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
         for inner_copy, place in enumerate(_copies(inner, matrix, inner_name)):
             yield from _solids(scenery, inner, inner_copy, place, inner_exchanged,
                                f"{inner_name}.{inner_copy}")
+
+
+def _written(thing: Words, name: str) -> Words:
+    """Return one of several writings; chance depends on the copy's name alone."""
+    if isinstance(thing.words, str):
+        return thing
+    return _one_writing(thing, int(generator(f"{name} words").integers(len(thing.words))))
+
+
+@lru_cache(maxsize=256)
+def _one_writing(thing: Words, number: int) -> Words:
+    return thing.model_copy(update={"words": thing.words[number]})
 
 
 def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]:
@@ -198,7 +219,10 @@ def _variation(repeat: Copies, chance: np.random.Generator) -> FloatArray:
 
 def _matrix(at: FloatArray | tuple[float, float, float],
             turn: FloatArray | tuple[float, float, float] = (0.0, 0.0, 0.0)) -> FloatArray:
-    matrix = np.eye(4)
-    matrix[:3, :3] = Rotation.from_euler("xyz", turn, degrees=True).as_matrix()
-    matrix[:3, 3] = at
-    return matrix
+    """Return the matrix (4, 4) that turns about X, then Y, then Z (degrees) and moves."""
+    (a, b, c), (sin_a, sin_b, sin_c) = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    return np.array([
+        [c * b, c * sin_b * sin_a - sin_c * a, c * sin_b * a + sin_c * sin_a, at[0]],
+        [sin_c * b, sin_c * sin_b * sin_a + c * a, sin_c * sin_b * a - c * sin_a, at[1]],
+        [-sin_b, b * sin_a, b * a, at[2]],
+        [0.0, 0.0, 0.0, 1.0]])

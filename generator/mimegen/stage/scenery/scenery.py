@@ -15,6 +15,7 @@ from mimegen.stage.config import Vector
 HexColor = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$", description="sRGB, #rrggbb")]
 Positive = Annotated[float, Field(gt=0)]
 Point2 = tuple[float, float]
+Said = Annotated[str, Field(pattern="^[A-Z0-9 :.,+=/!\n-]+$", description="capitals and digits")]
 
 
 class SetMaterial(Strict):
@@ -159,6 +160,32 @@ class Section(Strict):
     lean: float = Field(default=0.0, ge=-0.9, le=0.9)
 
 
+class Sheet(Solid):
+    """A net or a cloth that hangs: ``size`` (width, height), upright on its place.
+
+    Its upper edge is ``sag`` metres lower halfway, and its middle is blown ``belly`` metres
+    towards +Y.
+    """
+
+    kind: Literal["sheet"]
+    size: tuple[Positive, Positive]
+    sag: float = Field(default=0.0, ge=0)
+    belly: float = 0.0
+
+
+class Words(Solid):
+    """Writing ``height`` metres high, to be read from -Y, its lines centred on one another.
+
+    Of several ``words`` each copy has one by chance, which a seed of the set changes. ``weight``
+    is the strokes' share of the height.
+    """
+
+    kind: Literal["words"]
+    words: Said | tuple[Said, ...]
+    height: Positive
+    weight: float = Field(default=0.15, gt=0, le=0.4)
+
+
 class Loft(Solid):
     """A smooth skin over cross-sections along X, such as a car's body or a cushion."""
 
@@ -203,8 +230,8 @@ class Group(Placed):
 
 
 Object = Annotated[
-    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Loft | Frond | Foliage
-    | Island | Group,
+    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Sheet | Words | Loft | Frond
+    | Foliage | Island | Group,
     Field(discriminator="kind"),
 ]
 
@@ -293,10 +320,14 @@ class Extra(Strict):
 
 
 class Hour(Strict):
-    """A time of the day or a weather: what it changes of the sky and the sun."""
+    """A time of the day, a weather or a season: its sky and sun.
+
+    ``materials`` are the colors that what changes with it has then: leaves, lawns, windows' views.
+    """
 
     sky: Sky
     sun: Sun
+    materials: dict[str, HexColor] = Field(default={})
 
 
 class Variation(Strict):
@@ -353,9 +384,12 @@ class Scenery(Strict):
 
     def _refuse_unknown_variation(self) -> None:
         vary = self.vary or Variation()
-        for name in vary.materials:
-            if name not in self.materials:
-                raise ValueError(f"vary.materials: there is no material {name!r}")
+        named = [("materials", vary.materials), *((f"hours.{number}.materials", hour.materials)
+                                                  for number, hour in enumerate(vary.hours))]
+        for where, materials in named:
+            for name in materials:
+                if name not in self.materials:
+                    raise ValueError(f"vary.{where}: there is no material {name!r}")
         used = {thing.of if isinstance(thing, Group) else thing.kind for thing in self.objects}
         for name, ranges in vary.things.items():
             if name not in used:

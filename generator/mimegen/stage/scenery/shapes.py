@@ -9,6 +9,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.scenery.letters import GRID, strokes_of
 from mimegen.stage.scenery.scenery import (
     Arc,
     Box,
@@ -20,14 +21,18 @@ from mimegen.stage.scenery.scenery import (
     Island,
     Lathe,
     Loft,
+    Sheet,
     Solid,
     Sphere,
     Tube,
+    Words,
 )
 
 Face = tuple[int, ...]
 SIDES = 32
 TUBE_SIDES = 10
+# The axes that are left where one looks along X, Y or Z.
+SEEN_ALONG = np.array([[1, 2], [0, 2], [0, 1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +48,18 @@ class ShapeMesh:
 
     def texture_coordinates(self) -> FloatArray:
         """Return U V in metres of every face's corners (L, 2), seen along the nearest axis."""
-        axes = {0: (1, 2), 1: (0, 2), 2: (0, 1)}
-        corners = []
-        for face in self.faces:
-            points = self.vertices[list(face)]
+        sizes = np.array([len(face) for face in self.faces])
+        starts = np.cumsum(sizes) - sizes
+        found = np.empty((int(sizes.sum()), 2))
+        for size in np.unique(sizes):
+            which = np.flatnonzero(sizes == size)
+            points = self.vertices[np.array([self.faces[face] for face in which])]
             # Newell's normal holds for any polygon, convex or not.
-            after = np.roll(points, -1, axis=0)
-            normal = np.cross(points, after).sum(axis=0)
-            corners.append(points[:, axes[int(np.abs(normal).argmax())]])
-        return np.concatenate(corners)
+            normals = np.cross(points, np.roll(points, -1, axis=1)).sum(axis=1)
+            axes = SEEN_ALONG[np.abs(normals).argmax(axis=1)]
+            found[starts[which, None] + np.arange(size)] = np.take_along_axis(
+                points, axes[:, None], axis=2)
+        return found
 
 
 @singledispatch
@@ -201,6 +209,36 @@ def _(shape: Curtain) -> ShapeMesh:
     vertices[..., 1] = shape.depth * np.sin(swing) * (1.0 - 0.45 * level[:, None])
     vertices[..., 2] = level[:, None] * height
     return ShapeMesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
+
+
+@mesh_of.register
+def _(shape: Sheet) -> ShapeMesh:
+    (width, height), (rows, columns) = shape.size, (9, 25)
+    level, share = np.meshgrid(np.linspace(0, 1, rows), np.linspace(0, 1, columns), indexing="ij")
+    vertices = np.empty((rows, columns, 3))
+    vertices[..., 0] = (share - 0.5) * width
+    vertices[..., 1] = shape.belly * np.sin(np.pi * share) * np.sin(np.pi * level)
+    # A cord that bears its own weight hangs in a parabola, all but for a hair.
+    vertices[..., 2] = level * (height - shape.sag * 4 * share * (1 - share))
+    return ShapeMesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
+
+
+@mesh_of.register
+def _(shape: Words) -> ShapeMesh:
+    if not isinstance(shape.words, str):
+        raise TypeError("one writing of several is chosen where it stands")
+    ends = strokes_of(shape.words) * shape.height / GRID
+    along = ends[:, 1] - ends[:, 0]
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    along = np.where(length > 0, along / np.maximum(length, 1e-9), [1.0, 0.0])
+    along *= shape.weight * shape.height / 2
+    aside = along[:, ::-1] * [-1.0, 1.0]
+    start, end = ends[:, 0] - along, ends[:, 1] + along
+    corners = np.stack([start - aside, end - aside, end + aside, start + aside], axis=1)
+    vertices = np.zeros((4 * len(ends), 3))
+    vertices[:, [0, 2]] = corners.reshape(-1, 2)
+    faces = np.arange(4 * len(ends)).reshape(-1, 4)
+    return ShapeMesh(vertices, tuple(map(tuple, faces.tolist())))
 
 
 @mesh_of.register

@@ -11,6 +11,7 @@ from mimegen.base.seeds import generator
 from mimegen.stage.scenery.scenery import (
     ColorRange,
     Group,
+    Hour,
     Lamp,
     Object,
     Scenery,
@@ -41,7 +42,7 @@ def varied(scenery: Scenery, name: str, seed: int) -> Scenery:
         "vary": None, "scatter": f"{word} ",
         "sky": hour.sky if hour else scenery.sky, "sun": hour.sun if hour else scenery.sun,
         "lamps": _lamps(scenery.lamps, vary, generator("set", word, "lamps")),
-        "materials": {name: _material(material, vary.materials.get(name),
+        "materials": {name: _material(_at_hour(name, material, hour), vary.materials.get(name),
                                       generator("set", word, "material", name))
                       for name, material in scenery.materials.items()},
     })
@@ -73,6 +74,12 @@ def _lamps(lamps: Sequence[Lamp], vary: Variation, chance: np.random.Generator
 def _warmer(color: str, warmth: float) -> str:
     red, green, blue = _channels(color)
     return _hex((red * (1 + 0.15 * min(warmth, 0)), green, blue * (1 - 0.3 * max(warmth, 0))))
+
+
+def _at_hour(name: str, material: SetMaterial, hour: Hour | None) -> SetMaterial:
+    if hour is None or name not in hour.materials:
+        return material
+    return _colored(material, hour.materials[name])
 
 
 def _material(material: SetMaterial, range_: ColorRange | tuple[SetMaterial, ...] | None,

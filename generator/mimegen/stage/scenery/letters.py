@@ -1,0 +1,48 @@
+"""Writing on a set's boards and signs, as strokes."""
+
+from functools import cache
+
+import numpy as np
+
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import YamlFile
+from mimegen.motion.quaternions import FloatArray
+
+# In the letters' own units: how high they are, between letters, for a blank, and from line to line.
+GRID, SPACE, BLANK, LINE = 6.0, 2.0, 2.5, 9.5
+
+
+def strokes_of(words: str) -> FloatArray:
+    """Return the straight strokes (N, 2, 2) of lines of writing: start and end, X and Z.
+
+    The lowest line stands on Z = 0, and every line's middle on X = 0.
+    """
+    lines = words.split("\n")
+    return np.concatenate([_line(line) + np.array([0.0, LINE * (len(lines) - 1 - number)])
+                           for number, line in enumerate(lines)])
+
+
+def _line(line: str) -> FloatArray:
+    """Return the strokes (N, 2, 2) of one line around X = 0."""
+    at, found = 0.0, [np.zeros((0, 2, 2))]
+    for letter in line:
+        if letter == " ":
+            at += BLANK
+            continue
+        strokes = _letters()[letter]
+        found.append(strokes + np.array([at, 0.0]))
+        at += float(strokes[..., 0].max()) + SPACE
+    return np.concatenate(found) - [(at - SPACE) / 2, 0.0]
+
+
+@cache
+def _letters() -> dict[str, FloatArray]:
+    """Return every letter's strokes (N, 2, 2)."""
+    content = YamlFile(data_file("backgrounds/letters/sign.yaml")).content
+    return {letter: np.concatenate([_segments(stroke) for stroke in strokes])
+            for letter, strokes in content.items()}
+
+
+def _segments(stroke: str) -> FloatArray:
+    points = np.array([[int(x), int(z)] for x, z in stroke.split()], dtype=float)
+    return np.stack([points[:-1], points[1:]], axis=1)

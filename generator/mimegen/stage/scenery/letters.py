@@ -44,5 +44,5 @@ def _letters() -> dict[str, FloatArray]:
 
 
 def _segments(stroke: str) -> FloatArray:
-    points = np.array([[int(x), int(z)] for x, z in stroke.split()], dtype=float)
+    points = np.array([[int(point[0]), int(point[1])] for point in stroke.split()], dtype=float)
     return np.stack([points[:-1], points[1:]], axis=1)

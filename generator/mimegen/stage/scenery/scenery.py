@@ -384,12 +384,12 @@ class Scenery(Strict):
 
     def _refuse_unknown_variation(self) -> None:
         vary = self.vary or Variation()
-        named = [("materials", vary.materials), *((f"hours.{number}.materials", hour.materials)
-                                                  for number, hour in enumerate(vary.hours))]
-        for where, materials in named:
-            for name in materials:
-                if name not in self.materials:
-                    raise ValueError(f"vary.{where}: there is no material {name!r}")
+        named = [("materials", name) for name in vary.materials] + [
+            (f"hours.{number}.materials", name)
+            for number, hour in enumerate(vary.hours) for name in hour.materials]
+        for where, name in named:
+            if name not in self.materials:
+                raise ValueError(f"vary.{where}: there is no material {name!r}")
         used = {thing.of if isinstance(thing, Group) else thing.kind for thing in self.objects}
         for name, ranges in vary.things.items():
             if name not in used:

@@ -13,8 +13,8 @@ from mimegen.plan.permute.axes import NumberAxis, axes
 from mimegen.plan.view import View
 from mimegen.stage.config import RenderConfig
 
-ALTERING = ("tempo", "mirror", "elevation", "lens", "light", "harmonise")
-PLACE = "place"
+ALTERING = ("tempo", "mirror", "elevation", "lens", "light", "harmonise", "camera")
+PLACE, FOLLOW = "place", "follow"
 _LIGHT = ("light_azimuth", "light_elevation", "light_strength")
 
 
@@ -45,9 +45,10 @@ def altering_options(command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
     def wrapped(*args: Any, tempo: float | None, mirror: bool, elevation: float | None,
                 lens: float | None, light: tuple[float, ...] | None, harmonise: bool,
-                **given: Any) -> int:
+                camera: str, **given: Any) -> int:
         sun_from = (light[0], light[1]) if light else None
-        view = View(elevation, lens, sun_from, light[2] if light and light[2:] else 1.0)
+        view = View(elevation, lens, sun_from, light[2] if light and light[2:] else 1.0,
+                    camera == FOLLOW)
         return command(*args, **given,
                        altering=Altering(tempo or 1.0, mirror, view, harmonise or light == ()))
 
@@ -102,5 +103,7 @@ _OPTIONS = (
                       f" {_ends('light_elevation')} above the ground, and"
                       f" {_ends('light_strength')} times as strong; place lights figures as"
                       " their backgrounds are, in place of equally."),
+    click.option("--camera", type=click.Choice(["fixed", FOLLOW]), default="fixed",
+                 show_default=True, help="follow: nearer, and panning with the performers."),
     click.option("--harmonise", is_flag=True, help="The same as --light place."),
 )

@@ -31,6 +31,7 @@ from mimegen.readers import ReadOptions
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
+from mimegen.stage.follow import follows
 from mimegen.stage.passes.kinds import ENGINES, KINDS, Engine
 
 _FILE = click.Path(path_type=Path)
@@ -191,6 +192,9 @@ def _selected(
     render_config = altering.config(own_config)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character, parse_faults(faults), set_seed, altering.follow_place)
+    if follows(render_config) and (wanted is not None or any(one.words for one in cells)):
+        raise RequestError("--camera follow: ground truth and point-light displays have a camera"
+                           " that stands; leave --passes and such variants out")
     if wanted is not None and any(fault.kind.below for fault in parse_faults(faults)):
         raise RequestError(BELOW)
     if wanted is not None and not plan.clips:

@@ -6,7 +6,7 @@ from pathlib import Path
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.color import Tint
-from mimegen.compositing.video import write_clip
+from mimegen.compositing.video import write_clip, write_panned
 from mimegen.stage.camera import Camera
 from mimegen.store.frames import frame_name
 
@@ -17,7 +17,8 @@ class ClipJob:
 
     ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
     that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
-    multiplied by.
+    multiplied by. With a ``window`` (width, height) that is all that is seen of the camera's
+    picture, from ``pan``, its left top corner in every frame, on.
     """
 
     folder: Path
@@ -30,6 +31,8 @@ class ClipJob:
     target: Path
     angle_deg: float = 0.0
     tint: Tint | None = None
+    window: tuple[int, int] | None = None
+    pan: tuple[tuple[int, int], ...] = ()
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
@@ -37,5 +40,9 @@ class ClipJob:
             raise FileNotFoundError(f"{self.folder} is gone")
         files = (self.folder / frame_name(number) for number in self.frames)
         scene = backdrop(self.background, self.camera, self.still, self.angle_deg)
+        if self.window is not None:
+            write_panned(files, scene, self.window, self.pan, self.fps, self.target, self.shadow,
+                         self.tint)
+            return
         write_clip(files, scene, self.fps, self.target, shadow=self.shadow,
                    tint=self.tint)

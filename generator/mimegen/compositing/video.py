@@ -67,6 +67,21 @@ def write_clip(
     return _write(pictures, (width, height), fps, target, threads, "yuv420p")
 
 
+def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, window: tuple[int, int],
+                 corners: Iterable[tuple[int, int]], fps: float, target: Path, shadow: float,
+                 tint: Tint | None) -> ClipFacts:
+    """Do as ``write_clip``, but show a window (width, height) alone.
+
+    ``corners`` are its left top corners (x, y) in the background, one a frame.
+    """
+    compositor = Compositor(backdrop_linear, tint)
+    width, height = window
+    composed = (compositor.compose(_with_shadow(read_frame(path), shadow)) for path in frame_paths)
+    pictures = (np.ascontiguousarray(picture[top:top + height, left:left + width])
+                for picture, (left, top) in zip(composed, corners, strict=True))
+    return write_pictures(pictures, window, fps, target)
+
+
 def _with_shadow(frame: Frame, share: float) -> Frame:
     """Return a frame with a share of its shadow."""
     if share == 1.0:

@@ -64,6 +64,17 @@ class CharacterFacts(RowPart):
     partner_character_key: str | None = None
 
 
+class PanFacts(RowPart):
+    """How a camera that follows pans: the clip is a window of the camera's picture.
+
+    The principal point, which is the middle of the camera's picture, is at
+    ``camera.width / 2 - left, camera.height / 2 - top`` of the clip's.
+    """
+
+    left: list[int] = Field(description="of the window in the camera's picture, by frame, pixels")
+    top: list[int] = Field(description="the same, from above")
+
+
 class StageFacts(RowPart):
     """How it was filmed: background, camera, light, config, machine, versions."""
 
@@ -73,6 +84,8 @@ class StageFacts(RowPart):
     still_key: str | None = Field(
         None, description="content key of the set's still; null where no set was rendered")
     camera: CameraFacts | None = None
+    pan: PanFacts | None = Field(
+        None, description="of a camera that follows; null where it stands still")
     light: Json | None = Field(None, description="sun and sky, as in render_configs/*.yaml")
     light_tint: list[Number] | None = Field(
         None, description="what a figure's light is multiplied by that is lit as its place is,"

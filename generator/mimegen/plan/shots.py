@@ -16,6 +16,7 @@ from mimegen.plan.keys import (
 )
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import Light, RenderConfig
+from mimegen.stage.follow import following, follows
 from mimegen.stage.framing import frame_camera
 
 
@@ -99,7 +100,7 @@ class Shot:
             "fps": self.config.fps,
             "width": self.config.width,
             "height": self.config.height,
-            "camera": asdict(frame_camera(scene, self.config, self.angle)),
+            **self._filmed(scene),
             **self._fault_facts(scene),
             "character_height_m": round(performance.character.height, 4),
             "character_source": performance.character.source,
@@ -107,6 +108,15 @@ class Shot:
             "device": self.rendering.device,
             "blender_version": None if self.config.engine == "raster" else blender_version(),
         }
+
+    def _filmed(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
+        """Return from where it is filmed, and how a camera pans that follows."""
+        camera = frame_camera(scene, self.config, self.angle)
+        if not follows(self.config):
+            return {"camera": asdict(camera)}
+        wide, offsets = following(camera, scene, self.config)
+        return {"camera": asdict(wide), "pan": {"left": offsets[:, 0].tolist(),
+                                                "top": offsets[:, 1].tolist()}}
 
     def _fault_facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
         if not self.casting.moving_faults:

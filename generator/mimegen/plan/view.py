@@ -11,13 +11,14 @@ class View:
     """What differs from a render config; None is as the config has it.
 
     ``elevation`` of the camera and ``sun_from`` (azimuth, elevation) are in degrees, ``lens`` in mm
-    on a sensor of 36; ``strength`` is times the config's sun.
+    on a sensor of 36; ``strength`` is times the config's sun. A camera can ``follow``.
     """
 
     elevation: float | None = None
     lens: float | None = None
     sun_from: tuple[float, float] | None = None
     strength: float = 1.0
+    follow: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -27,7 +28,8 @@ class View:
             told += [("light", self.sun_from[0]), ("", self.sun_from[1])]
         if self.strength != 1:
             told += [("strength", self.strength)]
-        return tuple(f"{word}{number:g}" for word, number in told if number is not None)
+        return (*(f"{word}{number:g}" for word, number in told if number is not None),
+                *(["follow"] if self.follow else []))
 
     def of(self, config: RenderConfig) -> RenderConfig:
         """Return a render config with this camera and light.
@@ -37,11 +39,12 @@ class View:
         light = config.light.model_copy(update={
             "sun_from_deg": self.sun_from or config.light.sun_from_deg,
             "sun_strength": config.light.sun_strength * self.strength})
-        camera = {name: value for name, value in (("elevation_deg", self.elevation),
-                                                  ("lens_mm", self.lens)) if value is not None}
+        wanted = {"elevation_deg": self.elevation, "lens_mm": self.lens,
+                  "follow": self.follow or None}
+        camera = {name: value for name, value in wanted.items() if value is not None}
         if camera and not isinstance(config.camera, FramedCamera):
             raise RequestError(f"config {config.name}: its camera stands at one place for every"
-                               " action; elevation and lens are for a framed one")
+                               " action; elevation, lens and follow are for a framed one")
         return config.model_copy(update={
             "camera": config.camera.model_copy(update=camera), "light": light})
 

@@ -9,6 +9,7 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.video import ClipFacts
 from mimegen.farm.task import Task
+from mimegen.faults.frames import Showing
 from mimegen.manifest.file import content_of, typed_row
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
@@ -16,7 +17,7 @@ from mimegen.plan.shots import camera_of
 from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import display_row
-from mimegen.production.manifest import clip_row, told_timeline
+from mimegen.production.manifest import clip_row, panned, told_timeline
 from mimegen.production.moving import move
 from mimegen.store.makers import makers
 from mimegen.store.store import Store
@@ -57,8 +58,18 @@ def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
         store.shot_folder(clip.shot.key), tuple(shown.frames.tolist()), shown.shadow,
         _portable(clip.background, store), camera_of(facts), still_of(clip, facts, store),
         clip.shot.config.fps, target, clip.shot.angle,
-        clip.tint,
+        clip.tint, *_panned(clip, facts, shown),
     ), f"clip {clip.sample_id}")
+
+
+def _panned(clip: Clip, facts: dict[str, Any], shown: Showing
+            ) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
+    """Return the window of a camera that pans and its corners by frame; none of one that stands."""
+    if "pan" not in facts:
+        return None, ()
+    pan = panned(facts["pan"], shown)
+    return ((clip.shot.config.width, clip.shot.config.height),
+            tuple(zip(pan["left"], pan["top"], strict=True)))
 
 
 def _portable(background: Background, store: Store) -> Background:
@@ -77,9 +88,9 @@ def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder)
     Raises RequestError where its file is not there, DiskFullError where there is no space for it.
     """
     target = _brought(clip, store, folder)
-    camera = camera_of(facts)
+    config = clip.shot.config
     frames = len(clip.showing(facts["frames"]).frames)
-    made = ClipFacts(frames, camera.width, camera.height, file_hash(target))
+    made = ClipFacts(frames, config.width, config.height, file_hash(target))
     cpu = "; ".join(makers(store.shot_folder(clip.shot.key))) or None
     return _recorded(clip, clip_row(clip, facts | {"cpu": cpu}, made), store, folder)
 

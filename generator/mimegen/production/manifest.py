@@ -5,6 +5,7 @@ from typing import Any
 
 from mimegen import __version__
 from mimegen.compositing.video import ClipFacts
+from mimegen.faults.frames import Showing
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.shots import camera_of
@@ -13,7 +14,9 @@ from mimegen.plan.shots import camera_of
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
     config = clip.shot.config
-    return Row(**shot_facts | _told(clip, shot_facts) | {
+    pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
+        if "pan" in shot_facts else {}
+    return Row(**shot_facts | _told(clip, shot_facts) | pan | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
@@ -39,6 +42,12 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })
+
+
+def panned(pan: dict[str, list[int]], shown: Showing) -> dict[str, list[int]]:
+    """Return how a shot's camera pans in the frames that a clip shows."""
+    return {side: [places[frame] for frame in shown.frames.tolist()]
+            for side, places in pan.items()}
 
 
 def _told(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class FramedCamera(Strict):
 
     ``azimuth_deg`` is where angle 0 stands: 0 in front of the person, 90 at their left hand.
     With ``head_room_m`` it is a portrait: only what is so near to the first performer's head, in
-    metres, is kept in view.
+    metres, is kept in view. One that can ``follow`` is nearer and pans with the performers.
     """
 
     kind: Literal["framed"]
@@ -57,6 +57,7 @@ class FramedCamera(Strict):
     lens_mm: float = Field(gt=0)
     margin: float = Field(ge=0, lt=0.4)
     head_room_m: float | None = Field(default=None, ge=0.15, le=2)
+    follow: bool = False
 
 
 class Light(Strict):

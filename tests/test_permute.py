@@ -22,11 +22,12 @@ from mimegen.library.takes import library_take
 from mimegen.manifest.file import add_rows
 from mimegen.manifest.row import Row
 from mimegen.plan.permute.axes import Freedom, axes
-from mimegen.plan.permute.declaration import Declaration
+from mimegen.plan.permute.declaration import Declaration, read_spec
 from mimegen.plan.permute.designs import DESIGNS, design_of, pairs_covered
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.people import apart, numbers_of, person_of
+from mimegen.plan.permute.planned import take_of
 from mimegen.plan.permute.ready import read_ready
 from mimegen.plan.permute.seen import Seen, seen_in
 from mimegen.plan.permute.space import Space
@@ -336,6 +337,29 @@ def test_faults_are_drawn_where_they_are_asked_for_and_change_no_other_draw() ->
     assert {one.fault for one in with_them} <= {*fault_kinds()}
     assert len({one.fault for one in with_them}) > 8
     assert all(0.1 <= (one.fault_amount or 0) <= 1 for one in with_them)
+
+
+def test_cues_are_drawn_in_the_manners_that_they_can_have(tmp_path: Path) -> None:
+    spec = tmp_path / "s.jsonl"
+    asked = ("--actions", "head_nod,fists_clenched,boxing", "--axes",
+             "stance,intensity,frequency", "--design", "full")
+    done = permute(*asked, "--out", spec)
+    assert done.exit_code == 0, done.output
+    found: dict[str, list[Declaration]] = {"head_nod": [], "fists_clenched": [], "boxing": []}
+    for one in read_spec(spec):
+        found[one.declaration.action].append(one.declaration)
+        take = take_of(CATALOGUE, one.declaration)
+        assert isinstance(take, ScoreTake)
+        manner = take.manner
+        assert manner.intensity == (None if one.declaration.intensity == 1
+                                    else one.declaration.intensity)
+        assert manner.frequency == one.declaration.frequency
+    assert [len(some) for some in found.values()] == [3 * 4 * 3, 2 * 4, 1]
+    assert {one.stance for one in found["fists_clenched"]} == {"standing", "talking"}
+    assert {one.frequency for one in found["head_nod"]} == {2, 4, 6}
+    assert not {"stance", "intensity", "frequency"} & found["boxing"][0].content().keys()
+    refused = permute("--actions", "boxing", "--axes", "stance", "--count", "1", "--out", spec)
+    assert refused.exit_code == 2 and "--actions cues" in refused.output
 
 
 def test_what_differs_in_a_fault_s_amount_alone_has_an_expected_order(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
 
 def _tell_size(space: Space, seen: Seen) -> None:
     whole = space if not seen.rows else Space.of(
-        space.catalogue, [space.catalogue.actions[action] for action in space.actions],
+        space.catalogue, [space.catalogue.action(action) for action in space.actions],
         space.freedom, Seen(space.catalogue))
     click.echo(f"the space: {_number(whole.size)} clips of {len(space.parts)} takes of"
                f" {len(space.actions)} actions"

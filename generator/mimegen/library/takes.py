@@ -33,7 +33,7 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
     file = entry.take(take)
     if not file.name.endswith(SCORE_SUFFIX):
         return _captured(entry.action, file)
-    manner = _usual_left_out(file, manner)
+    manner = usual_left_out(file, manner)
     if style is not None:
         style_named(style)
     name = file.name.removesuffix(SCORE_SUFFIX)
@@ -48,7 +48,7 @@ def library_take(entry: Entry, take: str | None, seed: int, style: str | None = 
     )
 
 
-def _usual_left_out(file: Path, manner: Manner) -> Manner:
+def usual_left_out(file: Path, manner: Manner) -> Manner:
     """Return a manner in which a score can be performed, without what the score has of itself."""
     score = read_score_once(file)
     if manner != AS_WRITTEN and not score.stances:

@@ -17,8 +17,11 @@ Value = str | float
 SEED, SET_SEED, CHARACTER, MISLEADING = "seed", "set_seed", "character", "misleading"
 FAULT, FAULT_AMOUNT, NO_FAULT = "fault", "fault_amount", "none"
 OWN_PAIR, BY_RULE = "own", "rule"
+# How a cue is performed; of what is none, or cannot be so, they are its own.
+STANCE, INTENSITY, FREQUENCY, OWN_MANNER = "stance", "intensity", "frequency", "own"
+MANNERS = (STANCE, INTENSITY, FREQUENCY)
 # Of these no other words are known than their levels.
-_CLOSED = {"style", "mirror", MISLEADING}
+_CLOSED = {"style", "mirror", MISLEADING, STANCE}
 
 
 # Of a seed that one writes; larger ones are no whole numbers in everybody's JSON.

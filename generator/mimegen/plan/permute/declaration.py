@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.base.yaml_file import Finite, Strict
+from mimegen.choreography.manner import Manner
 
 VIDEO, OWN_STYLE = "video", "own"
 
@@ -21,7 +22,8 @@ class Declaration(Strict):
 
     ``sub_seed`` counts the take's seeds that were passed over, ``frame_redraws`` how often the
     clip was drawn again because its pictures were near others. ``elevation`` and ``lens`` are
-    None for a config whose camera is the same for every action. ``fault`` is what is made wrong on
+    None for a config whose camera is the same for every action. ``stance``, ``intensity`` and
+    ``frequency`` are a cue's, where they are not its own. ``fault`` is what is made wrong on
     purpose, with its amount.
     """
 
@@ -46,6 +48,9 @@ class Declaration(Strict):
     light_strength: Finite = Field(ge=0)
     display: str = Field(min_length=1)
     config: str = Field(min_length=1)
+    stance: str | None = None
+    intensity: Finite | None = Field(default=None, ge=0, le=1)
+    frequency: int | None = Field(default=None, ge=1)
     fault: str | None = None
     fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)
@@ -55,6 +60,11 @@ class Declaration(Strict):
         if (self.fault is None) != (self.fault_amount is None):
             raise ValueError("fault and fault_amount go together")
         return self
+
+    @property
+    def manner(self) -> Manner:
+        """How a cue is performed."""
+        return Manner(self.stance, self.intensity, self.frequency)
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON content; what does not apply is left out."""

@@ -7,17 +7,22 @@ from typing import Any
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
+from mimegen.choreography.manner import Manner
 from mimegen.library.cast import partner_of
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
+from mimegen.library.takes import usual_left_out
 from mimegen.plan.clips import NAMED
 from mimegen.plan.permute.axes import (
     CHARACTER,
     FAULT,
     FAULT_AMOUNT,
+    FREQUENCY,
+    MANNERS,
     MISLEADING,
     NO_FAULT,
+    OWN_MANNER,
     SEED,
     SET_SEED,
     Value,
@@ -90,7 +95,7 @@ class _Item:
             **self._background(part, values),
             **{name: values[name] for name in _AS_THEY_ARE},
             **(_view(values, space) if isinstance(space.config.camera, FramedCamera) else {}),
-            **_light(values, space), **_fault(values),
+            **_light(values, space), **_fault(values), **_manner(values),
         })
 
     def _value(self, cell: Cell, name: str) -> Value | None:
@@ -109,7 +114,8 @@ class _Item:
         if isinstance(take, RecordedTake):
             return take, 0
         assert isinstance(take, ScoreTake)
-        take = replace(take, style=None if values["style"] == OWN_STYLE else values["style"])
+        take = replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
+                       manner=usual_left_out(take.file, Manner(**_manner(values))))
         if SEED not in freedom.drawn:
             return replace(take, seed=int(str(freedom.usual(SEED)))), 0
         for attempt in range(MOST_TRIED):
@@ -188,6 +194,12 @@ def _light(values: dict[str, Any], space: Space) -> dict[str, Any]:
     azimuth, elevation = space.config.light.sun_from_deg
     own = {"light_azimuth": azimuth, "light_elevation": elevation}
     return {name: own[name] if values[name] is None else values[name] for name in own}
+
+
+def _manner(values: dict[str, Any]) -> dict[str, Any]:
+    """Return how a cue is performed, where it is not its own way."""
+    said = {name: values[name] for name in MANNERS if values[name] not in (None, OWN_MANNER)}
+    return said | ({FREQUENCY: round(said[FREQUENCY])} if FREQUENCY in said else {})
 
 
 def _fault(values: dict[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,
 def take_of(catalogue: Catalogue, declared: Declaration) -> Take:
     """Return the take as it is declared. Raises RequestError where the library has none such."""
     style = None if declared.style == OWN_STYLE else declared.style
-    take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style)
+    take = library_take(catalogue.action(declared.action), declared.take, declared.seed, style,
+                        declared.manner)
     assert isinstance(take, ScoreTake | RecordedTake)
     return replace(take, tempo=declared.tempo, mirror=declared.mirror)
 

@@ -20,11 +20,15 @@ from mimegen.plan.permute.axes import (
     CHARACTER,
     FAULT,
     FAULT_AMOUNT,
+    INTENSITY,
+    MANNERS,
     MISLEADING,
     NO_FAULT,
+    OWN_MANNER,
     OWN_PAIR,
     SEED,
     SET_SEED,
+    STANCE,
     Freedom,
     Value,
     axes,
@@ -81,7 +85,9 @@ class Space:
             freedom = Freedom(freedom.drawn - VIEW, freedom.fixed)
         takes = [library_take(entry, name, 0) for entry in entries for name in entry.takes]
         rules = _Rules(catalogue, freedom, seen)
-        return cls(catalogue, freedom, seen, config, tuple(rules.part(take) for take in takes))
+        parts = tuple(rules.part(take) for take in takes)
+        _check_manners(freedom, parts)
+        return cls(catalogue, freedom, seen, config, parts)
 
     @cached_property
     def actions(self) -> tuple[str, ...]:
@@ -170,6 +176,22 @@ def _check_fault(freedom: Freedom) -> None:
                            " displays have none of")
 
 
+def _can_be_performed(take: Take, name: str, value: Value) -> bool:
+    """Whether a take is a cue that has a stance, or repeats what an axis counts."""
+    score = take.score if isinstance(take, ScoreTake) else None
+    if score is None or not score.stances:
+        return False
+    return value in score.stances if name == STANCE else name == INTENSITY or bool(score.repeat)
+
+
+def _check_manners(freedom: Freedom, parts: Sequence[Part]) -> None:
+    """Raise RequestError where a manner of cues is drawn and no take has it."""
+    for name in MANNERS:
+        if name in freedom.drawn and all(part.grid[name] == (OWN_MANNER,) for part in parts):
+            raise RequestError(f"--axes {name}: none of these actions is a cue that can differ in"
+                               " it; say --actions cues")
+
+
 def _goes_with_display(freedom: Freedom, fault: str) -> bool:
     """Whether all displays that may come can have a fault."""
     video = "display" not in freedom.drawn and freedom.usual("display") == VIDEO
@@ -194,7 +216,8 @@ class _Rules:
                  if name in self.freedom.drawn}
         names = {"other": others, "misaligned": self._new(take, (
             name for source in self.freedom.levels_of(MISLEADING) for name in misaligned[source]))}
-        grid, levels = ({name: self._allowed(take, names, name, values) for name, values in (
+        grid, levels = ({name: self._allowed(take, names, name, values) or (
+            (OWN_MANNER,) if name in MANNERS else ()) for name, values in (
             (name, getattr(axis, kind)) for name, axis in drawn.items())}
             for kind in ("grid", "levels"))
         for name, values in grid.items():
@@ -237,6 +260,8 @@ class _Rules:
         if name == "background" and value == "misaligned":
             found = self._misaligned(take)
             return any(found[source] for source in self.freedom.levels_of(MISLEADING))
+        if name in MANNERS:
+            return _can_be_performed(take, name, value)
         if name == FAULT and value != NO_FAULT:
             return _goes_with_display(self.freedom, str(value))
         return True

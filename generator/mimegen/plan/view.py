@@ -44,7 +44,7 @@ class View:
         camera = {name: value for name, value in wanted.items() if value is not None}
         if camera and not isinstance(config.camera, FramedCamera):
             raise RequestError(f"config {config.name}: its camera stands at one place for every"
-                               " action; elevation, lens and follow are for a framed one")
+                               " action; elevation and lens are for a framed one, and so is follow")
         return config.model_copy(update={
             "camera": config.camera.model_copy(update=camera), "light": light})
 

@@ -6,7 +6,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,45 @@ def test_a_store_that_is_away_for_ten_seconds_is_waited_for(
     # Who was at work for long when it went waits without a word.
     assert ("waiting for it to come back" in said) == ("the store is back" in said)
     assert made(out) == len(frames_of(out))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 MiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "x", disk]
+                                      ).returncode:
+        pytest.skip("only root mounts a small disk, and not on every machine")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Leave no byte free."""
+    path = disk / "filled"
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(2**16))
+    return path
+
+
+def test_a_disk_that_fills_up_ends_the_run_in_one_line_and_the_rest_is_made_later(
+    tiny_config: Path, undisturbed: Path, small_disk: Path
+) -> None:
+    out = small_disk / "out"
+    run = started(tiny_config, out, "--workers", 1)
+    until(lambda: len(frames_of(out)) > 3, run)
+    filled = fill(small_disk)
+    _, said = run.communicate(timeout=600)
+    assert run.returncode == 2 and "Traceback" not in said
+    assert "no space left on the disk while rendering" in said.splitlines()[-1]
+    kept = frames_of(out)
+    filled.unlink()
+    ended(started(tiny_config, out))
+    same(out, undisturbed)
+    assert frames_of(out).items() >= kept.items(), "what was made is kept"
+    assert not list(out.rglob("*.part*"))
 
 
 def test_a_worker_that_hangs_is_replaced(

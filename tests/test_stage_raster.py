@@ -407,6 +407,17 @@ def test_lobes_are_mirrors_where_smooth_and_wide_where_rough() -> None:
     assert (table[..., 0] + table[..., 1] <= 1.01).all() and np.isfinite(table).all()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_no_pixel_is_lost_where_light_comes_along_the_view(context) -> None:
+    """The cosine was above 1 by a rounding there, so that Fresnel's power was no number."""
+    camera = Camera((4.523342707, -4.490388099, 1.777715407),
+                    (0.693309297144, 0.592142079743, 0.266740557242, 0.312313065712), 50, 640, 360)
+    scenery = read_background(data_folder() / "backgrounds" / "darts_practice.yaml").set
+    assert scenery is not None
+    shown = set_picture(context, SetJob(scenery, camera, draft(), Path("unused.png")))
+    assert shown[111, 78].sum() > 100
+
+
 @pytest.mark.parametrize("name", ["beach", "living_room", "tennis_court"])
 def test_a_set_of_the_library_is_drawn(context, name: str) -> None:
     config = draft(width=64, height=36)

@@ -38,7 +38,7 @@ MACHINES = (
     ("Haswell", 2, "no AVX512", 0), ("Prescott", 1, "no AVX2", 0),
     ("Haswell", 2, "", 1), ("SkylakeX", 1, "", 2), ("Prescott", 1, "no AVX2", 3),
 )
-CHARACTERS = ("man", "woman", "spacesuit", *(f"random:{seed}" for seed in range(10)), "imported")
+CHARACTERS = ("man", "woman", "spacesuit", *(f"random:{seed}" for seed in range(24)), "imported")
 
 
 def main() -> None:

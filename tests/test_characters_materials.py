@@ -9,12 +9,15 @@ import bpy
 from PIL import Image
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Material
+from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.base.paths import data_folder
 from mimegen.stage.blender.materials import make_material
 
-for name in ("man", "woman", "spacesuit"):
-    character = build_character(read_character(data_folder() / "rigs" / f"{name}.yaml"))
+for name in ("man", "woman", "spacesuit", 6, 7, 15):
+    character = build_character(
+        sample_character(name) if isinstance(name, int) else
+        read_character(data_folder() / "rigs" / f"{name}.yaml"))
     for mesh in character.meshes:
         made = make_material(character.materials[mesh.material])
         for node in made.node_tree.nodes:

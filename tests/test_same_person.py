@@ -24,7 +24,7 @@ from mimegen.characters.rounding import rounded_weights
 from mimegen.motion import quaternions
 
 PROGRAM = Path(__file__).parents[1] / "benchmarks" / "same_person.py"
-PEOPLE = "man,woman,spacesuit,random:2"
+PEOPLE = "man,woman,spacesuit,random:6,random:7,random:15"
 HASWELL = {"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_NUM_THREADS": "2"}
 PRESCOTT = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1",
             "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX512_CLX"

@@ -90,10 +90,10 @@ def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> 
 def cloth_mesh(name: str, surface: Surface, material: str) -> Mesh:
     """Return what is sewn onto a garment as a mesh of its cloth, with what its shader needs.
 
-    Its ``edge`` is far off: seams show at the garment's own hems alone.
+    Its ``edge`` is 0: it has no seams, and what lies further inside is not pushed in by it.
     """
     return to_mesh(name, surface, material, {
-        "rest": surface.vertices, "edge": np.full(len(surface.vertices), 0.1)})
+        "rest": surface.vertices, "edge": np.zeros(len(surface.vertices))})
 
 
 def inside_all(points: FloatArray, fields: Sequence[Field], margin: float) -> BoolArray:

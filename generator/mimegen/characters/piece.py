@@ -76,6 +76,8 @@ def under(piece: Piece, outer: Mesh, gap: float) -> Piece:
     """
     edge = outer.attributes.get("edge", np.ones(len(outer.vertices)))
     counting = edge > EQUAL
+    if not counting.any():
+        return piece
     inwards = -vertex_normals(outer.vertices, outer.faces)[counting]
     ceiling = outer.vertices[counting]
 

@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--size", default="190x330", help="of one person, in pixels")
     parser.add_argument("--columns", type=int, default=8)
     parser.add_argument("--azimuth", type=float, default=20.0, help="degrees from in front")
-    parser.add_argument("--close", type=float, default=2.15, help="metres that are seen, from above")
+    parser.add_argument("--close", type=float, default=2.15, help="metres that are seen")
     given = parser.parse_args()
     first, _, last = given.seeds.partition("-")
     seeds = (range(int(first), int(last) + 1) if last else

@@ -363,11 +363,12 @@ ROOM = {
 }
 
 
-def set_of(context: moderngl.Context, objects: list[dict[str, object]]) -> NDArray[np.uint8]:
+def set_of(context: moderngl.Context, objects: list[dict[str, object]],
+           room: dict[str, object] | None = None) -> NDArray[np.uint8]:
     config = draft(camera={"kind": "framed", "azimuth_deg": 0.0, "elevation_deg": 10.0,
                            "lens_mm": 35, "margin": 0.06})
     camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
-    scenery = Scenery.model_validate(ROOM | {"objects": objects})
+    scenery = Scenery.model_validate(ROOM | (room or {}) | {"objects": objects})
     return set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
 
 
@@ -387,6 +388,20 @@ def test_glowing_things_keep_their_color(context) -> None:
     shown = set_of(context, [{"kind": "sphere", "radius": 1.0, "at": [0, 6, 1.5],
                               "material": "lamp"}])
     assert (shown == [0, 255, 0]).all(axis=-1).sum() > 50
+
+
+def test_a_floor_mirrors_what_stands_on_it(context) -> None:
+    """Fresnel's share of a glowing box, upside down, about as far down as it is high."""
+    dark = {"sky": {**ROOM["sky"], "strength": 0.0}, "sun": {"strength": 0.0},
+            "materials": {**ROOM["materials"], "floor": {"color": "#000000", "roughness": 0.05}}}
+    box: dict[str, object] = {"kind": "box", "size": [3, 1, 1], "at": [0, 4, 0], "material": "lamp"}
+    shown = set_of(context, [box], dark)[..., 1].astype(int)
+    column = shown[:, shown.shape[1] // 2]
+    lit = np.flatnonzero(column == 255)
+    below = column[lit[-1] + 2:]
+    assert 0.6 * len(lit) < (below > 12).sum() < 1.6 * len(lit)
+    assert 25 < below[:3].max() < 160
+    assert (shown[:, 0] < 8).all()
 
 
 def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:

@@ -1,6 +1,7 @@
 """A set without anybody in it, drawn with a shot's own camera."""
 
 import io
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -11,10 +12,13 @@ from PIL import Image
 
 from mimegen.base.files import publish
 from mimegen.base.vectors import direction_from
+from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.crop import Region
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
+from mimegen.stage.raster.mirror import FLOOR_M, MIRRORED, FloorMirror, has_mirror, mirrored_eye
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
     lamp_values,
@@ -40,6 +44,8 @@ SHADOW_HEIGHT_M = 0.6
 FARTHEST_M = 20000.0
 # Nothing of a set is nearer; so depth tells what lies on a floor from the floor.
 NEAREST_M = 0.5
+# OpenGL's number of the first plane that shaders may cut by.
+CLIP_DISTANCE = 0x3000
 # Blender's names of patterns, as the shaders number them.
 PATTERNS = ("plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand", "stripes",
             "painting", "outdoors", "shore", "net")
@@ -62,8 +68,6 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     sun_map = _draw_sun_map(context, built.casting, lit)
     volume = set_volume(job, triangles(built.shell), triangles(built.inner))
     lit |= volume_values(volume) | lamp_values(job.scenery)
-    target = _Target(context, job)
-    _draw_sky(context, job)
     size, content = light_texture(volume)
     light_map = context.texture3d(size, 4, content, dtype="f2")
     light_map.repeat_x = light_map.repeat_y = light_map.repeat_z = False
@@ -71,7 +75,11 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     lobe_map = context.texture((CELLS, CELLS), 4, lobe_texture(), dtype="f2")
     lobe_map.repeat_x = lobe_map.repeat_y = False
     lobe_map.use(2)
-    _draw_materials(context, job, built, lit, sun_map)
+    sun_map.use(0)
+    mirror = _mirrored(context, job, built, lit)
+    lit |= mirror.found_by(3, 4) if mirror else {"floor_share": 0.0}
+    target = _Target(context, job)
+    _draw(context, job, built, lit, _View.of(job))
     fine = np.frombuffer(target.read(), np.float16)
     checked(context)
     height, width = job.camera.height, job.camera.width
@@ -137,11 +145,48 @@ class _Target:
         return bytes(self._mean.read(components=4, dtype="f2"))
 
 
-def _draw_sky(context: moderngl.Context, job: SetJob) -> None:
-    width, height = job.camera.width, job.camera.height
-    pixels = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=float)
-    corners = 2 * pixels / [width, height] - 1
-    content = np.column_stack([corners, job.camera.rays(pixels)]).astype("f4")
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What is drawn: a region of the picture, upright or as the floor mirrors it."""
+
+    region: Region
+    to_picture: FloatArray
+    eye: FloatArray
+    upright: bool
+
+    @classmethod
+    def of(cls, job: SetJob) -> "_View":
+        camera = job.camera
+        whole = (0, 0, camera.width, camera.height)
+        return cls(whole, to_picture(camera, whole, FARTHEST_M, NEAREST_M),
+                   np.array(camera.position), upright=True)
+
+
+def _mirrored(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any]
+              ) -> FloorMirror | None:
+    """Draw what the floor mirrors; None where it mirrors nothing."""
+    if not has_mirror(built.inner, job.scenery.materials):
+        return None
+    mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
+    mirror.start()
+    view = _View(mirror.region, mirror.matrix @ MIRRORED,
+                 mirrored_eye(np.array(job.camera.position)), upright=False)
+    _draw(context, job, built, lit | {"floor_share": 0.0}, view)
+    return mirror
+
+
+def _draw(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any],
+          view: _View) -> None:
+    _draw_sky(context, job, view)
+    _draw_materials(context, job, built, lit, view)
+
+
+def _draw_sky(context: moderngl.Context, job: SetJob, view: _View) -> None:
+    left, top, right, bottom = view.region
+    pixels = np.array([[left, top], [right, top], [left, bottom], [right, bottom]], dtype=float)
+    corners = 2 * (pixels - [left, top]) / [right - left, bottom - top] - 1
+    rays = job.camera.rays(pixels) * ([1, 1, 1] if view.upright else [1, 1, -1])
+    content = np.column_stack([corners, rays]).astype("f4")
     program = context.program(SKY_VERTEX, SKY_FRAGMENT)
     give(program, _light(job))
     context.enable_only(moderngl.NOTHING)
@@ -150,22 +195,23 @@ def _draw_sky(context: moderngl.Context, job: SetJob) -> None:
 
 
 def _draw_materials(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any],
-                    sun_map: moderngl.Texture) -> None:
+                    view: _View) -> None:
     """Draw what is opaque, then what is not."""
-    camera = job.camera
-    whole = (0, 0, camera.width, camera.height)
-    lit |= {"to_picture": to_picture(camera, whole, FARTHEST_M, NEAREST_M)}
-    sun_map.use(0)
-    context.front_face = "cw"
+    seen = lit | {"to_picture": view.to_picture, "eye": view.eye,
+                  "lowest": -FARTHEST_M if view.upright else FLOOR_M}
+    context.front_face = "cw" if view.upright else "ccw"
     context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
     materials = job.scenery.materials
     context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
+    if not view.upright:
+        context.enable_direct(CLIP_DISTANCE)
     for name, corners in sorted(built.parts(), key=lambda part: -materials[part[0]].opacity):
         program = _program(context, materials[name].pattern)
-        give(program, lit)
+        give(program, seen)
         _give_material(program, materials[name])
         buffer = context.buffer(np.ascontiguousarray(corners).tobytes())
         context.vertex_array(program, [_layout(program, buffer)]).render()
+    context.disable_direct(CLIP_DISTANCE)
 
 
 def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ...]:
@@ -182,7 +228,7 @@ def _program(context: moderngl.Context, pattern: str) -> moderngl.Program:
     """Return the program that draws a pattern."""
     define = f"#version 330\n#define PATTERN {PATTERNS.index(pattern)}\n"
     program = context.program(SET_VERTEX, SET_FRAGMENT.replace("#version 330\n", define, 1))
-    for unit, name in enumerate(("shadow_map", "volume", "lobes")):
+    for unit, name in enumerate(("shadow_map", "volume", "lobes", "floor_light", "floor_depth")):
         uniform(program, name).value = unit
     return program
 

@@ -48,6 +48,8 @@ float fbm(vec3 p, int octaves) {
 SET_VERTEX = """\
 #version 330
 uniform mat4 to_picture;
+// Nothing under this height is drawn.
+uniform float lowest;
 in vec3 place, normal, own, scattered;
 in vec2 uv;
 in float offshore;
@@ -56,6 +58,7 @@ out vec2 on;
 out float away;
 void main() {
     gl_Position = to_picture * vec4(place, 1.0);
+    gl_ClipDistance[0] = place.z - lowest;
     at = place; facing = normal; inside = own; strewn = scattered; on = uv; away = offshore;
 }
 """
@@ -231,15 +234,11 @@ uniform vec3 part_at[64], part_way[64], part_power[64];
 uniform vec4 part_low[64], part_high[64];
 uniform float part_area[64];
 
-// The light of lamps that a place scatters, all of it white, and that a rough one mirrors by the
-// share that ``straight`` tells; each part shines from its middle.
-void lamps_light(vec3 place, vec3 before, vec3 normal, vec3 view, float roughness, vec3 straight,
-                 out vec3 scattered, out vec3 mirrored) {
-    vec3 at = volume_place(before);
+// The light of lamps that a place scatters, all of it white; each part shines from its middle.
+vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
+    vec3 at = volume_place(before), scattered = vec3(0.0);
     vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
     vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
-    scattered = mirrored = vec3(0.0);
-    float rough = smoothstep(ROUGH.x, ROUGH.y, roughness);
     for (int i = 0; i < parts; i++) {
         vec3 way = part_at[i] - place;
         float far = dot(way, way);
@@ -247,38 +246,141 @@ void lamps_light(vec3 place, vec3 before, vec3 normal, vec3 view, float roughnes
         float seen = dot(low, part_low[i]) + dot(high, part_high[i]);
         float shone = max(-dot(part_way[i], way), 0.0) * seen / (far + 0.3 * part_area[i]);
         scattered += part_power[i] * shone * max(dot(normal, way), 0.0);
-        if (rough > 0.0) {
-            vec3 share = straight + (1.0 - straight)
-                * pow(1.0 - clamp(dot(view, normalize(view + way)), 0.0, 1.0), 5.0);
-            mirrored += part_power[i] * shone * share * gloss(normal, view, way, roughness);
-        }
     }
-    scattered /= PI * PI;
-    mirrored *= rough / PI;
+    return scattered / (PI * PI);
 }
 
-// The share of a lobe that lamps fill, times their light: by the point of each that is nearest to
-// the mirror's way (Karis, Real shading in Unreal Engine 4, 2013) and how high the lobe is there;
-// no lamp fills more than it is large.
-vec3 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec4 lobe) {
-    vec3 at = volume_place(place), back = reflect(-view, normal), sum = vec3(0.0);
-    float most = gloss(normal, view, back, roughness);
-    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
+// The angle between unit vectors over its sine and 2 PI, times their cross product (Heitz et al.,
+// Real-time polygonal-light shading with linearly transformed cosines, 2016).
+float edge(vec3 one, vec3 other) {
+    float along = dot(one, other), y = abs(along);
+    float share = (0.8543985 + (0.4965155 + 0.0145206 * y) * y)
+        / (3.4175940 + (4.1616724 + y) * y);
+    if (along < 0.0) share = 0.5 * inversesqrt(max(1.0 - along * along, 1e-7)) - share;
+    return share * (one.x * other.y - one.y * other.x);
+}
+
+// Places along the edges of a lamp, from its middle: what is straight there is curved in slopes.
+const int EDGES = 12;
+vec3 around_lamp(int number, vec3 side, vec3 other) {
+    float along = float(number) * 4.0 / float(EDGES), part = 2.0 * fract(along) - 1.0;
+    int which = int(along);
+    vec2 at = which == 0 ? vec2(part, -1.0) : which == 1 ? vec2(1.0, part)
+        : which == 2 ? vec2(-part, 1.0) : vec2(-1.0, -part);
+    return at.x * side + at.y * other;
+}
+
+// Where the slope of the facet that mirrors what lies in a direction is on the plane.
+vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
+    vec3 tilt = (view + normalize(way)) * own;
+    return normalize(vec3(tilt.xy, wide * max(tilt.z, 0.01)));
+}
+
+// The light of lamps that a surface mirrors; w is the share of its facets that show them. GGX's
+// facets have slopes that lie as cosine-weighted light does on a plane as far away as they are
+// rough: those that show a lamp are a polygon's form factor (Lambert 1760).
+vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight) {
+    vec3 at = volume_place(place), back = reflect(-view, normal);
+    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0)), sum = vec4(0.0);
     vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    vec3 across = normalize(cross(normal, abs(normal.z) < 0.9 ? vec3(0.0, 0.0, 1.0)
+                                                              : vec3(1.0, 0.0, 0.0)));
+    mat3 own = mat3(across, cross(normal, across), normal);
+    float wide = max(roughness * roughness, 0.0025), up = max(dot(normal, view), 0.02);
     for (int i = 0; i < lamps; i++) {
         vec3 side = lamp_side[i], other = lamp_other[i], middle = lamp_at[i] - place;
         float against = -dot(back, lamp_way[i]), before = -dot(middle, lamp_way[i]);
+        float seen = i < 4 ? low[i] : high[i - 4];
+        if (before <= 0.0 || seen < 0.002) continue;
+        float share = 0.0;
+        vec3 last = facet_to(middle + around_lamp(EDGES - 1, side, other), view, own, wide);
+        for (int k = none; k < EDGES; k++) {
+            vec3 next = facet_to(middle + around_lamp(k, side, other), view, own, wide);
+            share += edge(last, next);
+            last = next;
+        }
+        share = abs(share);
         vec3 aside = back * (against > 1e-3 ? before / against : 1e3) - middle;
         vec2 on_lamp = clamp(vec2(dot(aside, side) / dot(side, side),
                                   dot(aside, other) / dot(other, other)), -1.0, 1.0);
         vec3 way = normalize(middle + on_lamp.x * side + on_lamp.y * other);
-        float area = 4.0 * length(side) * length(other), far = dot(middle, middle);
-        float angle = area * max(before, 0.0) * inversesqrt(far) / (far + 0.3 * area);
-        float here = gloss(normal, view, way, roughness);
-        float filled = angle * here / (angle * max(here, most) + lobe.r + lobe.g);
-        sum += (i < 4 ? low[i] : high[i - 4]) * filled * lamp_light[i];
+        vec3 facet = normalize(view + way);
+        float lit = max(dot(normal, way), 0.0), squared = wide * wide;
+        float hidden = 2.0 * up * lit / (up * sqrt(squared + (1.0 - squared) * lit * lit)
+                                         + lit * sqrt(squared + (1.0 - squared) * up * up) + 1e-5);
+        vec3 bright = straight + (1.0 - straight) * pow(1.0 - clamp(dot(view, facet), 0.0, 1.0), 5.0);
+        float here = seen * share;
+        sum.rgb += here * hidden * dot(view, facet) / (up * max(dot(normal, facet), 0.1)) * bright
+            * lamp_light[i];
+        sum.w += here;
     }
-    return sum;
+    return vec4(sum.rgb, min(sum.w, 1.0));
+}
+"""
+
+# The set as the floor mirrors it (mirror.py): a picture, and how far away is what it shows.
+FLOOR = """
+const int FACETS = 8;
+uniform sampler2D floor_light, floor_depth;
+uniform mat4 to_floor;
+uniform vec2 floor_depths;
+uniform float floor_share, floor_texels;
+
+// Where a place under the floor lies in the picture; z is its depth.
+vec3 on_floor(vec3 place) {
+    vec4 clip = to_floor * vec4(place, 1.0);
+    return vec3(0.5 * clip.xy / max(clip.w, 1e-3) + 0.5, clip.w);
+}
+
+// How deep lies what the picture shows there.
+float floor_depth_at(vec3 within) {
+    float near = floor_depths.x, far = floor_depths.y;
+    float depth = 2.0 * textureLod(floor_depth, within.xy, 0.0).r - 1.0;
+    return 2.0 * far * near / (far + near - depth * (far - near));
+}
+
+// One of the facets that are seen, around a normal upwards, by two shares.
+vec3 facet(vec3 view, float wide, vec2 share) {
+    vec3 to = normalize(vec3(wide * view.xy, view.z));
+    vec3 side = normalize(vec3(-to.y, to.x + 1e-6, 0.0)), other = cross(to, side);
+    float far = sqrt(share.x), turn = 2.0 * PI * share.y;
+    float a = far * cos(turn);
+    float b = mix(sqrt(1.0 - a * a), far * sin(turn), 0.5 * (1.0 + to.z));
+    vec3 found = a * side + b * other + sqrt(max(1.0 - a * a - b * b, 0.0)) * to;
+    return normalize(vec3(wide * found.xy, max(found.z, 1e-4)));
+}
+
+// The light that the floor mirrors towards the view; w is the share of it that the picture has.
+vec4 floor_mirrored(vec3 place, vec3 view, float roughness) {
+    float wide = max(roughness * roughness, 0.0025), before = length(eye - place);
+    vec3 here = on_floor(place);
+    float behind = max(floor_depth_at(here) / here.z - 1.0, 0.0) * before;
+    float blur = 2.0 * wide * view.z * behind / (before + behind) * floor_texels;
+    float level = log2(max(blur, 1.0) / 2.0);
+    vec2 pixel = mod(gl_FragCoord.xy, 2.0);
+    float shift = 0.25 * pixel.x + 0.5 * pixel.y;
+    vec4 sum = vec4(0.0);
+    float all = 0.0;
+    for (int i = none; i < FACETS; i++) {
+        vec2 share = vec2((float(i) + 0.5) / float(FACETS), fract(float(i) * 0.618034 + shift));
+        vec3 normal = facet(view, wide, share), way = reflect(-view, normal);
+        if (way.z <= 0.0) continue;
+        float aside = 1.0 - clamp(dot(view, normal), 0.0, 1.0);
+        float squared = wide * wide;
+        float lit = sqrt(squared + (1.0 - squared) * way.z * way.z);
+        float seen = sqrt(squared + (1.0 - squared) * view.z * view.z);
+        float weight = way.z * (seen + view.z) / (view.z * lit + way.z * seen)
+            * (0.04 + 0.96 * pow(aside, 5.0));
+        all += weight;
+        way.z = -way.z;
+        vec3 at_first = on_floor(place + behind * way);
+        vec3 met = mix(eye, place + behind * way, floor_depth_at(at_first) / max(at_first.z, 1e-3));
+        vec3 found = on_floor(place + length(met - place) * way);
+        vec2 room = min(found.xy, 1.0 - found.xy);
+        weight *= step(0.0, found.z) * smoothstep(0.0, 0.03, min(room.x, room.y));
+        sum += weight * vec4(textureLod(floor_light, found.xy, max(level, 0.0)).rgb, 1.0);
+    }
+    return vec4(sum.rgb / max(sum.w, 1e-4), sum.w / max(all, 1e-4));
 }
 """
 
@@ -289,7 +391,7 @@ in float away;
 uniform vec3 shine;
 uniform float coat, glow, opacity, sheen, outdoors_share;
 out vec4 result;
-""" + NOISE + PATTERNS + SKY + VOLUME + LAMPS + """
+""" + NOISE + PATTERNS + SKY + VOLUME + LAMPS + FLOOR + """
 // What is mirrored from around a direction, but for lamps: sharp where the surface is smooth, the
 // sky itself where it is open. Unit vectors' mean reaches as far as ``reach``.
 vec3 around(vec3 place, vec3 to, float roughness, float reach) {
@@ -306,22 +408,20 @@ vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
     return texture(lobes, vec2(max(dot(normal, view), 0.0), roughness));
 }
 
-// Few of Cycles' samples find a lamp in varnish, and its denoiser takes them for noise: in its
-// pictures of five sets lamps shine so much less there than their power says, and so much softer.
-const vec2 IN_VARNISH = vec2(0.35, 0.3);
-
 vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness, vec3 straight,
-              vec4 lobe, vec2 lamps_as) {
+              vec4 lobe) {
     float aside = 1.0 - clamp(dot(view, normalize(view + sun_from)), 0.0, 1.0);
     vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
     vec3 flat_part = normal * dot(normal, view) - view;
     float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
     vec3 all = around(place, normalize(lobe.b * normal + level * flat_part), roughness, lobe.a);
-    if (roughness < ROUGH.y)
-        all += lamps_as.x * (1.0 - smoothstep(ROUGH.x, ROUGH.y, roughness))
-            * lamps_mirrored(place, normal, view, lamps_as.y, lobe);
-    return facing_sun * from_sun * gloss(normal, view, sun_from, roughness)
-        + (straight * lobe.r + lobe.g) * all;
+    if (floor_share > 0.0 && normal.z > 0.99 && at.z < 0.05 && roughness < ROUGH.y) {
+        vec4 in_floor = floor_mirrored(at, view, roughness);
+        all = mix(all, in_floor.rgb, in_floor.w);
+    }
+    vec4 from_lamps = lamps_mirrored(place, normal, view, roughness, straight);
+    return facing_sun * from_sun * gloss(normal, view, sun_from, roughness) + from_lamps.rgb
+        + (straight * lobe.r + lobe.g) * all * (1.0 - from_lamps.w);
 }
 
 void main() {
@@ -336,18 +436,22 @@ void main() {
     float roughness = mix(shine.x, 0.12, wetness), metallic = shine.z;
     vec3 straight = mix(vec3(shine.y), base, metallic);
     vec4 lobe = lobe_of(normal, view, roughness);
-    vec3 from_sun = sun * sunlit(at, normal), from_lamps, shown_lamps;
-    lamps_light(at, before, normal, view, roughness, straight, from_lamps, shown_lamps);
+    vec3 from_sun = sun * sunlit(at, normal);
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
-        + volume_light(before, normal, 0.6667, 0.25) + from_lamps;
+        + volume_light(before, normal, 0.6667, 0.25) + lamps_light(at, before, normal);
     vec3 light = base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g) * reaching
-        + mirrored(before, normal, view, from_sun, roughness, straight, lobe,
-                   vec2(1.0, roughness)) + shown_lamps;
-    light += sheen * pow(1.0 - min(abs(dot(normal, view)), 1.0), 2.0) * reaching;
-    if (coat > 0.0) {
-        lobe = lobe_of(normal, view, 0.12);
-        light = light * (1.0 - coat * (0.04 * lobe.r + lobe.g))
-            + coat * mirrored(before, normal, view, from_sun, 0.12, vec3(0.04), lobe, IN_VARNISH);
+        + sheen * pow(1.0 - min(abs(dot(normal, view)), 1.0), 2.0) * reaching;
+    // What mirrors first is the surface, then its varnish.
+    int layers = coat > 0.0 ? 2 : 1;
+    for (int layer = none; layer < layers; layer++) {
+        if (layer == 1) {
+            roughness = 0.12;
+            straight = vec3(0.04);
+            lobe = lobe_of(normal, view, roughness);
+            light *= 1.0 - coat * (0.04 * lobe.r + lobe.g);
+        }
+        light += (layer == 1 ? coat : 1.0)
+            * mirrored(before, normal, view, from_sun, roughness, straight, lobe);
     }
     result = vec4(light, opacity);
 }

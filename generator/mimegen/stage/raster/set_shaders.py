@@ -308,7 +308,8 @@ vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 st
         float lit = max(dot(normal, way), 0.0), squared = wide * wide;
         float hidden = 2.0 * up * lit / (up * sqrt(squared + (1.0 - squared) * lit * lit)
                                          + lit * sqrt(squared + (1.0 - squared) * up * up) + 1e-5);
-        vec3 bright = straight + (1.0 - straight) * pow(1.0 - clamp(dot(view, facet), 0.0, 1.0), 5.0);
+        float turned = 1.0 - clamp(dot(view, facet), 0.0, 1.0);
+        vec3 bright = straight + (1.0 - straight) * pow(turned, 5.0);
         float here = seen * share;
         sum.rgb += here * hidden * dot(view, facet) / (up * max(dot(normal, facet), 0.1)) * bright
             * lamp_light[i];

@@ -392,8 +392,11 @@ def test_glowing_things_keep_their_color(context) -> None:
 
 def test_a_floor_mirrors_what_stands_on_it(context) -> None:
     """Fresnel's share of a glowing box, upside down, about as far down as it is high."""
-    dark = {"sky": {**ROOM["sky"], "strength": 0.0}, "sun": {"strength": 0.0},
-            "materials": {**ROOM["materials"], "floor": {"color": "#000000", "roughness": 0.05}}}
+    dark: dict[str, object] = {
+        "sky": {"zenith": "#000000", "horizon": "#000000", "ground": "#000000", "strength": 0.0},
+        "sun": {"strength": 0.0},
+        "materials": {"floor": {"color": "#000000", "roughness": 0.05},
+                      "lamp": {"color": "#00ff00", "glow": 1.0}}}
     box: dict[str, object] = {"kind": "box", "size": [3, 1, 1], "at": [0, 4, 0], "material": "lamp"}
     shown = set_of(context, [box], dark)[..., 1].astype(int)
     column = shown[:, shown.shape[1] // 2]

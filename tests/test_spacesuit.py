@@ -14,6 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.characters.helpers import helped_joint
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.motion import Motion, quaternions
@@ -61,7 +62,8 @@ def thickness(character: Character, bone: str) -> float:
     axis = (tail - head) / np.linalg.norm(tail - head)
     reach = []
     for mesh in character.meshes:
-        weight = np.where(mesh.joints == joint, mesh.weights, 0).sum(axis=1)
+        own = [helped_joint(name) == bone for name in character.skeleton.names]
+        weight = np.where(np.isin(mesh.joints, np.flatnonzero(own)), mesh.weights, 0).sum(axis=1)
         away = mesh.vertices[weight > 0.5] - (head + tail) / 2
         along = away @ axis
         near = np.abs(along) < 0.02

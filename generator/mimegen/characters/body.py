@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.bake import Bake, read_bake
+from mimegen.characters.flesh import Flesh, read_flesh
+from mimegen.characters.helpers import with_helpers, with_helpers_on
 from mimegen.characters.phenotype import Phenotype, target_strengths
-from mimegen.motion import Skeleton, quaternions, standard_skeleton
+from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -18,7 +20,8 @@ class Body:
 
     ``vertices`` (V, 3) are those of all surfaces named in ``faces`` (quads): body, tights (close
     around the body, without fingers and toes), eyes, upper_lashes, lower_lashes. ``joints`` and
-    ``weights`` (V, 4); ``masks`` (V,) say, 0 to 1, where lips, face, eyelids and so on are.
+    ``weights`` (V, 4) say whose flesh they are, ``flesh`` how they follow the joints and helpers
+    of ``helped``; ``masks`` (V,) say, 0 to 1, where lips, face, eyelids and so on are.
     """
 
     phenotype: Phenotype
@@ -26,9 +29,15 @@ class Body:
     vertices: FloatArray
     joints: NDArray[np.int32]
     weights: FloatArray
+    flesh: Flesh
     faces: Mapping[str, NDArray[np.int32]]
     masks: Mapping[str, FloatArray]
     mirror: NDArray[np.intp]
+
+    @property
+    def helped(self) -> Skeleton:
+        """The skeleton with helper joints."""
+        return with_helpers(self.skeleton)
 
     def joint(self, name: str) -> FloatArray:
         """Return the place (3,) of a joint."""
@@ -42,13 +51,15 @@ def make_body(phenotype: Phenotype) -> Body:
     count, joints = len(bake.joints), len(bake.joint_names)
     vertices, heads, tails = np.split(points, [count, count + joints])
     skeleton = Skeleton(bake.joint_names, bake.joint_parents, heads, tails)
-    skeleton, vertices = in_rest_pose(skeleton, vertices, bake)
+    flesh, sculpted = read_flesh(), skeleton
+    skeleton = rest_skeleton(sculpted)
+    vertices = at_rest(vertices, flesh, sculpted, skeleton)
     ground = np.array([0.0, 0.0, vertices[bake.faces["body"], 2].min()])
     skeleton = Skeleton(
         skeleton.names, skeleton.parents, skeleton.heads - ground, skeleton.tails - ground
     )
     return Body(
-        phenotype, skeleton, vertices - ground, bake.joints, bake.weights, bake.faces,
+        phenotype, skeleton, vertices - ground, bake.joints, bake.weights, flesh, bake.faces,
         bake.masks, bake.mirror[:count],
     )
 
@@ -70,21 +81,43 @@ def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
     return np.asarray(points * (phenotype.height / np.ptp(points[body, 2])))
 
 
-def in_rest_pose(
-    skeleton: Skeleton, vertices: FloatArray, bake: Bake
-) -> tuple[Skeleton, FloatArray]:
-    """Turn a body from the data's A pose into the T pose of the standard skeleton."""
+def rest_skeleton(skeleton: Skeleton) -> Skeleton:
+    """Return the skeleton of the data's A pose in the T pose of the standard skeleton."""
     turns = turns_to_rest(skeleton)
     heads = skeleton.heads.copy()
     for joint in range(1, len(heads)):
         parent = skeleton.parents[joint]
         heads[joint] = heads[parent] + quaternions.rotate(turns[parent], skeleton.offsets[joint])
     tails = heads + quaternions.rotate(turns, skeleton.tails - skeleton.heads)
-    matrices = quaternions.to_matrices(turns)
-    moved = np.einsum("vkab,vkb->vka", matrices[bake.joints],
-                      vertices[:, None] - skeleton.heads[bake.joints]) + heads[bake.joints]
-    rested = Skeleton(skeleton.names, skeleton.parents, heads, tails)
-    return rested, np.einsum("vk,vka->va", bake.weights, moved)
+    return Skeleton(skeleton.names, skeleton.parents, heads, tails)
+
+
+def at_rest(vertices: FloatArray, flesh: Flesh, skeleton: Skeleton, rest: Skeleton) -> FloatArray:
+    """Return the places (V, 3) in the T pose from which skinning leads to those of the A pose.
+
+    So that bodies are, with arms half-way down, as they were sculpted.
+    """
+    back = quaternions.conjugate(turns_to_rest(skeleton))
+    posed = Motion.from_global_rotations(rest, 1.0, skeleton.heads[:1], back[None])
+    matrices, shifts = moves(with_helpers_on(posed))
+    blend = np.einsum("vk,vkab->vab", flesh.weights, matrices[flesh.joints])
+    shift = np.einsum("vk,vka->va", flesh.weights, shifts[flesh.joints])
+    return np.asarray(np.einsum("vab,vb->va", inverse(blend), vertices - shift))
+
+
+def moves(motion: Motion) -> tuple[FloatArray, FloatArray]:
+    """Return what the joints do to a body in the first frame: matrices (J, 3, 3), shifts (J, 3)."""
+    pose = motion.global_pose
+    matrices = quaternions.to_matrices(pose.rotations[0])
+    return matrices, pose.positions[0] - np.einsum("jab,jb->ja", matrices, motion.skeleton.heads)
+
+
+def inverse(matrices: FloatArray) -> FloatArray:
+    """Return the inverses of matrices (N, 3, 3), without LAPACK: the same on every machine."""
+    first, second, third = np.moveaxis(matrices, 1, 0)
+    across = np.stack([quaternions.cross(second, third), quaternions.cross(third, first),
+                       quaternions.cross(first, second)], axis=2)
+    return np.asarray(across / np.sum(first * across[:, :, 0], axis=1)[:, None, None])
 
 
 def turns_to_rest(skeleton: Skeleton) -> FloatArray:

@@ -12,7 +12,6 @@ from mimegen.characters.surface import (
     Surface,
     clear_of,
     clipped,
-    dense_weights,
     hemmed,
     neighbour_average,
     part_of,
@@ -32,8 +31,7 @@ Field = Callable[[FloatArray], FloatArray]
 
 def cut_from_tights(body: Body, fields: Sequence[Field]) -> Surface:
     """Return the close-fitting surface where all fields are positive, in fine faces."""
-    weights = dense_weights(body.joints, body.weights, len(body.skeleton.names))
-    surface = part_of(body.vertices, body.faces["tights"], weights)
+    surface = part_of(body.vertices, body.faces["tights"], body.flesh.dense)
     for field in fields:
         near = field(surface.vertices) > -0.03
         surface = part_of(surface.vertices, surface.faces[near[surface.faces].any(axis=1)],

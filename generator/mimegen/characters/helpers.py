@@ -1,9 +1,10 @@
-"""Helper joints at shoulders, elbows and wrists, so that flesh keeps its volume where they turn.
+"""Helper joints at shoulders, elbows, wrists, hips and knees, so that flesh keeps its volume.
 
 Linear blend skinning draws flesh in towards a joint that bends or twists far: the mean of two
-places on a circle lies inside it. A helper that has turned part of the way halves the angle
-between what is blended (Mohr and Gleicher, "Building Efficient, Accurate Character Skins from
-Examples", 2003).
+places on a circle lies inside it. Helpers that have turned part of the way make what is blended
+lie near each other (Mohr and Gleicher, "Building Efficient, Accurate Character Skins from
+Examples", 2003). How skin follows them is baked (``tools/bake_flesh.py``); what is no skin, as a
+spacesuit, follows them by how it follows the joints beside them.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.base.decisions import largest
 from mimegen.base.easing import ramp
@@ -22,28 +24,45 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Helper(NamedTuple):
-    """A joint at another's place, with a share of its bend and of its twist about its bone."""
+    """A joint at another's place, with a share of its bend and of its twist about its bone.
+
+    Or ``below`` that place, in lengths of the bone, and turned only where the bone is raised: what
+    follows it is drawn aside then.
+    """
 
     joint: str
     bend: float
     twist: float
+    below: float = 0.0
 
-    @property
-    def parent(self) -> str:
-        """The joint that it hangs on: its own, unless that bends away from it."""
-        return self.joint if self.bend else self.joint.replace("Hand", "ForeArm")
+    def parent(self, skeleton: Skeleton) -> int:
+        """The number of the joint that it hangs on: its own, or that above if it is nearer that."""
+        joint = skeleton.index[self.joint]
+        return joint if self.bend >= 1 / 2 else int(skeleton.parents[joint])
 
 
-# Down the arm. The forearm's twist comes in thirds at the elbow, and the hand's at the wrist.
-KINDS = {"ArmHalf": ("Arm", 1 / 2, 1 / 2), "ForeArmHalf": ("ForeArm", 1 / 2, 1 / 3),
-         "ForeArmTwist": ("ForeArm", 1, 2 / 3), "HandTwist": ("Hand", 0, 1 / 3),
-         "HandHalf": ("Hand", 1 / 2, 2 / 3)}
+# Down arm and leg. At the shoulder flesh bends but does not twist; the upper arm's twist comes
+# along it, and the armpit is drawn in where the arm is raised. The forearm's comes in thirds at the
+# elbow, and the hand's at the wrist.
+KINDS: Mapping[str, tuple[str, *tuple[float, ...]]] = {
+    "ArmBend1": ("Arm", 1 / 4, 0), "ArmBend2": ("Arm", 1 / 2, 0), "ArmBend3": ("Arm", 3 / 4, 0),
+    "ArmTwist1": ("Arm", 1, 0), "ArmTwist2": ("Arm", 1, 1 / 3), "ArmTwist3": ("Arm", 1, 2 / 3),
+    "ArmAside": ("Arm", 1 / 4, 0, 1.5),
+    "ForeArmBend1": ("ForeArm", 1 / 3, 1 / 9), "ForeArmBend2": ("ForeArm", 2 / 3, 2 / 9),
+    "ForeArmTwist1": ("ForeArm", 1, 1 / 3), "ForeArmTwist2": ("ForeArm", 1, 2 / 3),
+    "HandTwist1": ("Hand", 0, 1 / 3), "HandBend1": ("Hand", 1 / 2, 2 / 3),
+    "UpLegBend1": ("UpLeg", 1 / 3, 1 / 3), "UpLegBend2": ("UpLeg", 2 / 3, 2 / 3),
+    "LegBend1": ("Leg", 1 / 3, 1 / 3), "LegBend2": ("Leg", 2 / 3, 2 / 3),
+}
 HELPERS: Mapping[str, Helper] = {
-    side + name: Helper(side + joint, bend, twist)
-    for name, (joint, bend, twist) in KINDS.items() for side in ("Left", "Right")}
-# Cosines of directions from the shoulder in the T pose, down and towards the neck: the armpit's
-# hollow closes when an arm is raised, and the neck stays.
-BELOW, INWARDS = (-0.9, 0.0), (-1.0, -0.6)
+    side + name: Helper(side + joint, *shares)
+    for name, (joint, *shares) in KINDS.items() for side in ("Left", "Right")}
+# Arms bend out of the middle of their range, half-way down from the T pose: shares of a bend and
+# of a twist are counted from there, in radians about Y. From the T pose itself an arm that swings
+# forward and one that is lowered first would seem twisted against one another.
+MIDDLE = {"LeftArm": np.radians(48.0), "RightArm": -np.radians(48.0)}
+# The height of a raised bone's direction from which on, and at which fully, it is drawn aside.
+RAISED = (0.0, 0.95)
 # Half a turn one way is half a turn the other way: near it helpers go back, by this many radians
 # for each, so that they never flip.
 BACK = 3.0
@@ -57,67 +76,84 @@ def helped_joint(name: str) -> str:
 def with_helpers(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton with helper joints at the end."""
     joints = [skeleton.index[helper.joint] for helper in HELPERS.values()]
-    parents = [skeleton.index[helper.parent] for helper in HELPERS.values()]
+    parents = [helper.parent(skeleton) for helper in HELPERS.values()]
+    bones = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)[joints]
+    down = np.outer(bones * [helper.below for helper in HELPERS.values()], [0.0, 0.0, -1.0])
     return Skeleton(
         skeleton.names + tuple(HELPERS),
         np.concatenate([skeleton.parents, np.array(parents, dtype=skeleton.parents.dtype)]),
-        np.concatenate([skeleton.heads, skeleton.heads[joints]]),
-        np.concatenate([skeleton.tails, skeleton.tails[joints]]),
+        np.concatenate([skeleton.heads, skeleton.heads[joints] + down]),
+        np.concatenate([skeleton.tails, skeleton.tails[joints] + down]),
     )
 
 
 def following_helpers(mesh: Mesh, skeleton: Skeleton) -> Mesh:
-    """Return a mesh of a body without helpers as it follows the ``skeleton`` with them.
+    """Return a mesh as it follows the ``skeleton`` with helpers; one that does stays as it is.
 
-    What blends two neighbours follows the joint half-way and the nearer neighbour instead; the
-    forearm follows the twist of the elbow's end, the middle, and the wrist's end.
+    What blends two neighbours follows the helpers between them instead, the nearer ones; forearms
+    follow the twist of the elbow's end, the middle, and the wrist's end.
     """
+    if mesh.joints.max() >= skeleton.index[next(iter(HELPERS))]:
+        return mesh
     weights = dense_weights(mesh.joints, mesh.weights, len(skeleton.names))
     for side in ("Left", "Right"):
-        for name in ("Arm", "ForeArm", "Hand"):
-            weights = _half_way(weights, mesh.vertices, skeleton, side + name)
-        weights = _twisting(weights, mesh.vertices, skeleton, side)
-    joints = largest(weights, mesh.joints.shape[1] + 1)
+        for name in ("Arm", "ForeArm", "Hand", "UpLeg", "Leg"):
+            weights = by_steps(weights, skeleton, side + name)
+        weights = twisting(weights, mesh.vertices, skeleton, side)
+    joints, values = strongest(weights, mesh.joints.shape[1] + 1)
+    return replace(mesh, joints=joints, weights=values)
+
+
+def strongest(weights: FloatArray, count: int) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return the ``count`` strongest joints (V, K) of weights (V, J), and their weights, sum 1."""
+    joints = largest(weights, count)
     values = np.take_along_axis(weights, joints, axis=1)
-    return replace(mesh, joints=joints.astype(np.int32),
-                   weights=values / values.sum(axis=1, keepdims=True))
+    return joints.astype(np.int32), values / values.sum(axis=1, keepdims=True)
 
 
-def _half_way(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
-              name: str) -> FloatArray:
+def by_steps(weights: FloatArray, skeleton: Skeleton, name: str) -> FloatArray:
+    """Return weights (V, J) in which what blends a joint and those above follows its helpers.
+
+    A vertex that followed the joint by a share follows the two nearest in the line from the joints
+    above over the helpers, by how far they bend, to the joint itself.
+    """
     joint = skeleton.index[name]
-    own, above = _below(skeleton, joint), _above(skeleton, joint)
+    own, above = joints_below(skeleton, joint), _above(skeleton, joint)
     own_weight, above_weight = weights[:, own].sum(axis=1), weights[:, above].sum(axis=1)
-    moved = np.minimum(own_weight, above_weight)
-    if name.removeprefix("Left").removeprefix("Right") == "Arm":
-        moved = moved * _about_shoulder(vertices, skeleton, joint)
+    both = own_weight + above_weight
+    share = own_weight / np.maximum(both, 1e-12)
+    steps = [helper for helper in HELPERS if HELPERS[helper].joint == name and
+             0 < HELPERS[helper].bend < 1 and not HELPERS[helper].below]
+    places = np.array([0.0, *(HELPERS[helper].bend for helper in steps), 1.0])
+    parts = both[:, None] * between_places(share, places)
     found = weights.copy()
-    found[:, own] *= (1 - moved / np.maximum(own_weight, 1e-12))[:, None]
-    found[:, above] *= (1 - moved / np.maximum(above_weight, 1e-12))[:, None]
-    found[:, skeleton.index[name + "Half"]] = 2 * moved
+    found[:, own] *= (parts[:, -1] / np.maximum(own_weight, 1e-12))[:, None]
+    found[:, above] *= (parts[:, 0] / np.maximum(above_weight, 1e-12))[:, None]
+    found[:, [skeleton.index[helper] for helper in steps]] = parts[:, 1:-1]
     return found
 
 
-def _about_shoulder(vertices: FloatArray, skeleton: Skeleton, joint: int) -> FloatArray:
-    """Return how much flesh (V,) turns with a shoulder, 0 to 1: not the armpit, not the neck."""
-    away = vertices - skeleton.heads[joint]
-    away = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6)
-    outwards = away[:, 0] * np.sign(skeleton.heads[joint, 0])
-    return ramp(away[:, 2], *BELOW) * ramp(outwards, *INWARDS)
+def between_places(values: FloatArray, places: FloatArray) -> FloatArray:
+    """Return the shares (V, P) of values (V,) in the two rising places (P,) next to them."""
+    return np.stack([np.interp(values, places, row) for row in np.eye(len(places))], axis=1)
 
 
-def _twisting(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
-              side: str) -> FloatArray:
-    forearm, elbow, wrist = (skeleton.index[side + name] for name in
-                             ("ForeArm", "ForeArmTwist", "HandTwist"))
-    along = skeleton.heads[wrist] - skeleton.heads[forearm]
-    away = product(vertices - skeleton.heads[forearm], along)
-    place = np.clip(away / np.sum(along * along), 0.0, 1.0)
+def twisting(weights: FloatArray, vertices: FloatArray, skeleton: Skeleton,
+             side: str) -> FloatArray:
+    """Return weights (V, J) in which a forearm follows the twist of its place along itself."""
+    line = [skeleton.index[side + name] for name in
+            ("ForeArmTwist1", "ForeArmTwist2", "ForeArm", "HandTwist1")]
+    forearm, wrist = line[-2:]
+    place = along(vertices, skeleton.heads[forearm], skeleton.heads[wrist])
     found = weights.copy()
-    found[:, forearm] = weights[:, forearm] * (1 - np.abs(2 * place - 1))
-    found[:, elbow] = weights[:, forearm] * np.maximum(1 - 2 * place, 0.0)
-    found[:, wrist] = weights[:, forearm] * np.maximum(2 * place - 1, 0.0)
+    found[:, line] = weights[:, [forearm]] * between_places(place, np.array([0.0, 0.25, 0.5, 1.0]))
     return found
+
+
+def along(points: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
+    """Return how far (N,) points (N, 3) lie from a start (3,), 0, to an end (3,), 1."""
+    way = end - start
+    return np.asarray(product(points - start, way) / np.sum(way * way))
 
 
 def _above(skeleton: Skeleton, joint: int) -> list[int]:
@@ -128,13 +164,21 @@ def _above(skeleton: Skeleton, joint: int) -> list[int]:
     return found
 
 
-def _below(skeleton: Skeleton, joint: int) -> list[int]:
-    """Return a joint and all below it, but for helpers."""
+def joints_below(skeleton: Skeleton, joint: int) -> list[int]:
+    """Return the numbers of a joint and of all below it, but for helpers."""
     found = {joint}
     for child, parent in enumerate(skeleton.parents):
         if int(parent) in found and skeleton.names[child] not in HELPERS:
             found.add(child)
     return sorted(found)
+
+
+def with_helpers_on(motion: Motion) -> Motion:
+    """Return a motion of a skeleton without helpers as that of one with them."""
+    added = np.tile(quaternions.IDENTITY, (motion.frames, len(HELPERS), 1))
+    return with_helpers_turned(Motion(
+        with_helpers(motion.skeleton), motion.fps, motion.root_positions,
+        np.concatenate([motion.rotations, added], axis=1)))
 
 
 def with_helpers_turned(motion: Motion) -> Motion:
@@ -147,13 +191,25 @@ def with_helpers_turned(motion: Motion) -> Motion:
             turned = rotations[:, joint]
             bone = skeleton.tails[joint] - skeleton.heads[joint]
             part = partly(turned, bone / np.linalg.norm(bone), helper)
-            rotations[:, skeleton.index[name]] = part if helper.parent != helper.joint else (
+            rotations[:, skeleton.index[name]] = part if helper.parent(skeleton) != joint else (
                 quaternions.multiply(quaternions.conjugate(turned), part))
     return Motion(skeleton, motion.fps, motion.root_positions, rotations)
 
 
 def partly(turned: FloatArray, bone: FloatArray, helper: Helper) -> FloatArray:
     """Return a helper's share of local rotations (F, 4) of a ``bone``, a unit vector (3,)."""
+    if helper.below:
+        height = quaternions.rotate(turned, bone)[..., 2]
+        return quaternions.scale(turned, helper.bend * ramp(height, *RAISED))
+    middle = quaternions.from_rotation_vectors([0.0, MIDDLE.get(helper.joint, 0.0), 0.0])
+    back, bone = quaternions.conjugate(middle), quaternions.rotate(middle, bone)
+    at_rest = _share(back[None], bone, helper)
+    return quaternions.multiply(_share(quaternions.multiply(turned, back), bone, helper),
+                                quaternions.conjugate(at_rest))
+
+
+def _share(turned: FloatArray, bone: FloatArray, helper: Helper) -> FloatArray:
+    """Return a helper's shares of bend and twist of rotations (F, 4) out of a ``bone``'s way."""
     twist = quaternions.twist_about(turned, bone)
     bend = quaternions.multiply(turned, quaternions.conjugate(twist))
     angle = product(quaternions.to_rotation_vectors(twist), bone)

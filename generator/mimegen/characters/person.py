@@ -36,7 +36,7 @@ def skin(body: Body, spec: CharacterSpec) -> Mesh:
     """
     vertices = body.vertices
     return compacted(Mesh(
-        "skin", vertices, body.faces["body"], body.joints, body.weights, "skin",
+        "skin", vertices, body.faces["body"], body.flesh.joints, body.flesh.weights, "skin",
         attributes={
             "red": redness(body), "lips": np.asarray(body.masks["lips"]),
             "hairy": hairy(body, spec), "nails": np.asarray(body.masks["fingernails"]),

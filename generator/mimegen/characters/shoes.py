@@ -101,7 +101,7 @@ def mirrored(surface: Surface, body: Body) -> Surface:
     """Return the surface's counterpart on the other side."""
     return Surface(
         surface.vertices * np.array([-1.0, 1.0, 1.0]), surface.faces[:, ::-1],
-        surface.weights[:, counterparts(body.skeleton.names)],
+        surface.weights[:, counterparts(body.flesh.names)],
     )
 
 

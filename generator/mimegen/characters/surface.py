@@ -11,6 +11,7 @@ from mimegen.characters.character import Mesh
 from mimegen.motion.quaternions import FloatArray
 
 IntArray = NDArray[np.int32]
+INFLUENCES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +41,8 @@ def part_of(vertices: FloatArray, faces: IntArray, weights: FloatArray) -> Surfa
 def to_mesh(
     name: str, surface: Surface, material: str, attributes: dict[str, FloatArray]
 ) -> Mesh:
-    """Return the surface as a mesh that follows its four strongest joints."""
-    joints = largest(surface.weights, 4)
+    """Return the surface as a mesh that follows its six strongest joints."""
+    joints = largest(surface.weights, INFLUENCES)
     weights = np.take_along_axis(surface.weights, joints, axis=1)
     weights = weights / weights.sum(axis=1, keepdims=True)
     return Mesh(name, surface.vertices, surface.faces, joints.astype(np.int32), weights,

@@ -10,7 +10,7 @@ those that the engine makes of short scores. Of every pose:
 - ``sleeve_cm``, ``shirt_cm``: how far the farthest vertex of a sleeve, and of any cloth about the
   trunk, is from the skin next to it;
 - ``inside_mm``: how deep skin lies inside that of the next part of trunk, arm or leg;
-- ``thin_pct``: the narrowest of the arms' cross-sections, but for the elbows, as a share of theirs as sculpted.
+- ``thin_pct``: the narrowest of the arms' cross-sections, but for the elbows, against the sculpted.
 """
 
 import argparse

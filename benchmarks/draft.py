@@ -108,6 +108,7 @@ def _still(worker: StageWorker, background: Background, shown: Performance, engi
            angle: int, out: Path) -> Bytes:
     config = config_of(engine, SIZE)
     target = out / engine / f"{background.name}@{angle}.png"
+    target.parent.mkdir(parents=True, exist_ok=True)
     if engine == "draft":
         target.unlink(missing_ok=True)
     if not target.exists():

@@ -252,6 +252,6 @@ def test_each_kind_of_work_has_its_own_patience(tmp_path: Path) -> None:
 
 def test_a_full_disk_ends_all_and_says_at_which_task(tmp_path: Path) -> None:
     executor = ScriptedExecutor(lambda task: [JobFailed("full", disk_full=True)])
-    with pytest.raises(DiskFullError, match=r"while rendering still; free some.*--store or --out"):
+    with pytest.raises(DiskFullError, match=r"while rendering still; free some.*--out or --store"):
         carried_out([still(tmp_path / "x")], executor)
     assert executor.closed

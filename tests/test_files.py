@@ -192,7 +192,7 @@ def test_a_place_that_takes_no_files_is_said(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told_from_what_the_system_says(tiny_disk: Path) -> None:
     publish(tiny_disk / "a", b"old")
-    with pytest.raises(DiskFullError, match="a: cannot be written"):
+    with pytest.raises(DiskFullError, match=r"no space left on the disk while writing .*a; free"):
         publish(tiny_disk / "a", os.urandom(200_000))
     with pytest.raises(DiskFullError), publishing(tiny_disk / "b") as part:
         part.write_bytes(os.urandom(200_000))

@@ -16,6 +16,12 @@ class DiskFullError(RequestError):
     """No space, or none of the person's quota, is left; whatever else is tried would fail too."""
 
 
+def disk_full(doing: str) -> DiskFullError:
+    """Return the error for a disk that was full while ``doing``, as ``"writing clips/a.mp4"``."""
+    return DiskFullError(f"no space left on the disk while {doing}; free some or name another"
+                         " place with --out or --store, and run again")
+
+
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 

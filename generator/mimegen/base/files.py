@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
+from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.owners import is_unfinished, owner_lives, unfinished_name
 
 # A writer that has not touched its file for so long is dead.
@@ -197,5 +197,6 @@ def _said_of(path: Path, only: Collection[int] = ()) -> Iterator[None]:
     except OSError as problem:
         if only and problem.errno not in only:
             raise
-        kind = DiskFullError if problem.errno in NO_SPACE else RequestError
-        raise kind(f"{path}: cannot be written ({problem.strerror})") from problem
+        if problem.errno in NO_SPACE:
+            raise disk_full(f"writing {path}") from problem
+        raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem

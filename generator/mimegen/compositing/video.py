@@ -14,7 +14,7 @@ from typing import IO
 import imageio_ffmpeg
 import numpy as np
 
-from mimegen.base.errors import NO_SPACE, DiskFullError, RequestError
+from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.files import publishing
 from mimegen.compositing.color import LightArray, Tint
 from mimegen.compositing.compose import Compositor
@@ -137,8 +137,9 @@ def _encoder(
             status = process.wait()
         if status:
             # ffmpeg ends with the negative of the system's error number, modulo 256.
-            kind = DiskFullError if 256 - status in NO_SPACE else RequestError
-            raise kind(f"{target}: ffmpeg {_cause(status, log)}")
+            if 256 - status in NO_SPACE:
+                raise disk_full(f"writing {target} (ffmpeg {_cause(status, log)})")
+            raise RequestError(f"{target}: ffmpeg {_cause(status, log)}")
 
 
 def _cause(status: int, log: IO[bytes]) -> str:

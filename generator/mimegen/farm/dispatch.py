@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from mimegen.base.errors import DiskFullError
+from mimegen.base.errors import disk_full
 from mimegen.farm.executor import Begun, Executor, Heard, Lost, Unfit
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
@@ -211,9 +211,7 @@ class _Dispatch(Generic[Notice]):
 
     def _failed(self, attempt: _Try, failure: JobFailed) -> Iterator[Event]:
         if failure.disk_full:
-            raise DiskFullError(
-                f"no space left on the disk while rendering {attempt.task.title}; free some or"
-                " name another place with --store or --out, and run again")
+            raise disk_full(f"rendering {attempt.task.title}")
         if self._disk.was_away:
             yield from self._lost(attempt, Lost(failure.message, blameless=True))
         else:

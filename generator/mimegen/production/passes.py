@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
+from mimegen.base.errors import DiskFullError, RequestError, disk_full, means_full_disk
 from mimegen.base.files import sweep
 from mimegen.compositing.passfiles import pass_facts
 from mimegen.compositing.passjob import PassFilesJob
@@ -247,8 +247,7 @@ def _settle(run: _Run, piece: Piece) -> None:
         _take_in(run, piece)
     except (RequestError, OSError, ValueError) as problem:
         if means_full_disk(problem):
-            raise DiskFullError(f"no space left on the disk while writing {piece.target}; free"
-                                " some and run again") from problem
+            raise disk_full(f"writing {piece.target}") from problem
         _fail(run, piece, str(problem))
     _release(run, piece.key)
 

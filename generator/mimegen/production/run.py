@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
+from mimegen.base.errors import DiskFullError, RequestError, disk_full, means_full_disk
 from mimegen.base.files import stamp
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed
@@ -310,6 +310,4 @@ def _frames_whole(run: Run, key: str) -> bool:
 
 def _raise_full_disk(problem: Exception, clip: Clip | DisplayClip) -> None:
     if means_full_disk(problem):
-        raise DiskFullError(
-            f"no space left on the disk while writing {clip.sample_id}; free some or name"
-            " another place with --out, and run again") from problem
+        raise disk_full(f"writing {clip.sample_id}") from problem

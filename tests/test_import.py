@@ -90,7 +90,7 @@ def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
 
     monkeypatch.setattr(shutil, "copyfile", fails)
     full = imported(jump, tmp_path, "boxing", "--take", "other")
-    assert full.exit_code == 2 and "No space left" in full.stderr
+    assert full.exit_code == 2 and "no space left" in full.stderr
     assert files_of(tmp_path) == before
     assert [file.name for file in (tmp_path / "mocap").iterdir()] == ["boxing"]
 

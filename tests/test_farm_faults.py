@@ -32,6 +32,13 @@ def until(happened: Callable[[], object], run: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
+def under_way(config: Path, out: Path, *more: object) -> subprocess.Popen[str]:
+    """Start a run and return it when it has made a few frames."""
+    run = started(config, out, *more)
+    until(lambda: len(frames_of(out)) > 3, run)
+    return run
+
+
 def ended(run: subprocess.Popen[str]) -> str:
     _, errors = run.communicate(timeout=600)
     assert run.returncode == 0, errors
@@ -82,8 +89,7 @@ def test_what_a_killed_driver_was_at_is_taken_over_by_one_that_waits(
     tiny_config: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    first = started(tiny_config, out, "--workers", 2)
-    until(lambda: len(frames_of(out)) > 3, first)
+    first = under_way(tiny_config, out, "--workers", 2)
     # Stopped, it is still alive: it must not be done before the other has begun.
     first.send_signal(signal.SIGSTOP)
     second = started(tiny_config, out, "--workers", 1)
@@ -100,8 +106,7 @@ def test_a_store_that_is_away_for_ten_seconds_is_waited_for(
     tiny_config: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    run = started(tiny_config, out, "--workers", 2)
-    until(lambda: len(frames_of(out)) > 3, run)
+    run = under_way(tiny_config, out, "--workers", 2)
     (out / "store").rename(tmp_path / "away")
     time.sleep(10)
     assert run.poll() is None and not (out / "store").exists(), "nothing is written in its place"
@@ -138,8 +143,7 @@ def test_a_disk_that_fills_up_ends_the_run_in_one_line_and_the_rest_is_made_late
     tiny_config: Path, undisturbed: Path, small_disk: Path
 ) -> None:
     out = small_disk / "out"
-    run = started(tiny_config, out, "--workers", 1)
-    until(lambda: len(frames_of(out)) > 3, run)
+    run = under_way(tiny_config, out, "--workers", 1)
     filled = fill(small_disk)
     _, said = run.communicate(timeout=600)
     assert run.returncode == 2 and "Traceback" not in said
@@ -157,8 +161,7 @@ def test_a_worker_that_hangs_is_replaced(
 ) -> None:
     out, farm = tmp_path / "out", tmp_path / "farm.yaml"
     farm.write_text("silence_s: 20\ntask_s: 1\n")
-    run = started(tiny_config, out, "--workers", 1, "--farm-config", farm)
-    until(lambda: len(frames_of(out)) > 3, run)
+    run = under_way(tiny_config, out, "--workers", 1, "--farm-config", farm)
     os.kill(blender_processes(run.pid)[0], signal.SIGSTOP)
     ended(run)
     same(out, undisturbed)

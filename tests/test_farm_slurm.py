@@ -1,137 +1,41 @@
-"""Jobs of Slurm without a Slurm: its commands and Blender are replaced, nothing else is."""
+"""The jobs of Slurm as their driver sees them; Slurm's commands are replaced, nothing else is."""
 
-import os
 import re
 import shlex
-import subprocess
 import sys
-import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import data_folder
-from mimegen.farm import local, pilot, slurm, slurmqueue
+from mimegen.farm import slurm
 from mimegen.farm.dispatch import Event, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Begun, Heard, Lost, Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit
 from mimegen.farm.pilot import Orders
 from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
-from mimegen.farm.spool import Line, Spool
-from mimegen.farm.task import Task
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
-from test_farm import ScriptedWorker
+from mimegen.farm.spool import Line
+from mimegen.stage.jobs import JobDone
+from pretended_slurm import (
+    PretendedSlurm,
+    do_one,
+    executor,
+    heard,
+    pretend,
+    publish_frames,
+    spool_of,
+    tasks,
+)
 
-CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
-CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
 ENDS_SOON = 200
-
-
-class PretendedSlurm:
-    """Answers Slurm's commands; its jobs run on request, by ``work``."""
-
-    def __init__(self) -> None:
-        self.commands: list[tuple[str, ...]] = []
-        self.scripts: list[str] = []
-        self.jobs: dict[str, list[str]] = {}
-        self.refusal: tuple[str, str] | None = None
-
-    def __call__(self, *command: str, script: str | None = None
-                 ) -> subprocess.CompletedProcess[str]:
-        self.commands.append(command)
-        if self.refusal is not None and self.refusal[0] == command[0]:
-            return subprocess.CompletedProcess(command, 1, "", self.refusal[1])
-        answer = getattr(self, command[0])(command, script)
-        return subprocess.CompletedProcess(command, 0, answer, "")
-
-    def sinfo(self, command: tuple[str, ...], script: str | None) -> str:
-        return "cpu*\n"
-
-    def sbatch(self, command: tuple[str, ...], script: str | None) -> str:
-        number = str(len(self.scripts) + 1)
-        self.scripts.append(script or "")
-        sizes = [int(word.rpartition("-")[2]) + 1 for word in command if "--array" in word]
-        for element in range(sizes[0] if sizes else 0):
-            self.jobs[f"{number}_{element}"] = ["PENDING", "", "Priority"]
-        return f"{number};cluster\n"
-
-    def squeue(self, command: tuple[str, ...], script: str | None) -> str:
-        return "".join(f"{number}|{'|'.join(job)}\n" for number, job in self.jobs.items()) \
-            + "99|PENDING||Dependency\n"
-
-    def scancel(self, command: tuple[str, ...], script: str | None) -> str:
-        for number in command[1:]:
-            self.jobs[number][0] = "CANCELLED"
-        return ""
-
-    def start(self, number: str, node: str = "node1") -> str:
-        self.jobs[number] = ["RUNNING", node, "None"]
-        return number
-
-    def asked(self, name: str) -> list[tuple[str, ...]]:
-        return [command for command in self.commands if command[0] == name]
 
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> PretendedSlurm:
-    found = PretendedSlurm()
-    monkeypatch.setattr(slurmqueue, "asked", found)
-    monkeypatch.setattr(slurm, "LOOK_EVERY_S", 0.0)
-    monkeypatch.setattr(slurm, "HEAR_EVERY_S", 0.0)
-    return found
-
-
-def executor(folder: Path, device: str = "cpu", **settings: Any) -> SlurmExecutor:
-    return SlurmExecutor(folder / "out", folder / "store",
-                         FarmSettings(farm="slurm", **settings), device, print)
-
-
-def tasks(folder: Path, count: int, frames: int = 2) -> list[Task]:
-    root = (folder / "store").resolve()
-    return [Task(ShotJob((), (CAMERA,), CONFIG, (root / "shots" / f"s{number}",),
-                         np.ones((frames, 1), bool)), f"task {number}")
-            for number in range(count)]
-
-
-def spool_of(folder: Path) -> Spool:
-    found, = [path for path in (folder / "out" / "slurm").iterdir() if path.is_dir()]
-    return Spool(found)
-
-
-def heard(jobs: SlurmExecutor, rounds: int = 3) -> list[Heard]:
-    return [heard for _ in range(rounds) for heard in jobs.events(0)]
-
-
-def publish_frames(task: Task) -> None:
-    assert isinstance(task.job, ShotJob)
-    for frame in range(len(task.job.missing)):
-        path = task.job.frame_file(frame, 0)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"frame")
-
-
-def do_one(spool: Spool, job: str, by_name: dict[str, Task]) -> None:
-    """Be a job that does a task."""
-    name = spool.take(job)
-    assert name is not None
-    content = spool.content(name)
-    assert content is not None
-    spool.tell(Line(job, f"node1 job {job}", name, Begun()))
-    publish_frames(by_name[content["title"]])
-    spool.tell(Line(job, f"node1 job {job}", name, FrameDone(0, 1, 0.5)))
-    assert spool.done(name, job)
-    spool.tell(Line(job, f"node1 job {job}", name, JobDone()))
+    return pretend(monkeypatch)
 
 
 def test_an_array_is_as_large_as_there_are_tasks_and_all_are_done(
@@ -464,201 +368,6 @@ def test_slurm_is_not_asked_all_the_time(
         heard(jobs, 1)
         list(jobs.events(0.05))
         assert 0.05 <= time.monotonic() - begin < 1.0
-
-
-# What a job does.
-
-
-class Engine(ScriptedWorker):
-    """Does each shot by the next behaviour of a script."""
-
-    def submit(self, job: Any) -> None:
-        next(type(self).script)(job, self._theirs)
-
-
-def succeed(job: Any, connection: Any) -> None:
-    for frame in np.flatnonzero(job.missing[:, 0]):
-        job.folders[0].mkdir(parents=True, exist_ok=True)
-        job.frame_file(int(frame), 0).write_bytes(b"frame")
-        connection.send(FrameDone(0, int(frame), 0.1))
-    connection.send(JobDone())
-
-
-def fail(job: Any, connection: Any) -> None:
-    connection.send(JobFailed("the frame burnt"))
-
-
-@pytest.fixture
-def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                ) -> Iterator[Callable[..., tuple[int, list[Line]]]]:
-    monkeypatch.setattr(local, "StageWorker", Engine)
-    monkeypatch.setattr(pilot, "IDLE_S", 0.0)
-    jobs = executor(tmp_path)
-
-    def carry_out(todo: list[Task], behaviours: list[Any], **orders: Any
-                  ) -> tuple[int, list[Line]]:
-        Engine.script = iter(behaviours)
-        for task in todo:
-            jobs.submit(task)
-        spool = spool_of(tmp_path)
-        told: dict[str, Any] = {"device": "cpu", "gpus": 0, "cpus": 1} | orders
-        ended = pilot.pilot(Orders(str(spool.folder), str((tmp_path / "store").resolve()), **told),
-                            "1_0")
-        return ended, list(spool.hear())
-
-    yield carry_out
-    jobs.close()
-
-
-def test_a_job_does_tasks_until_there_is_none_left(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
-) -> None:
-    ended, lines = carried_out(tasks(tmp_path, 3), [succeed, fail, succeed])
-    kinds = Counter(type(line.message) for line in lines)
-    assert ended == 0 and kinds == {Ready: 1, Begun: 3, FrameDone: 4, JobDone: 2, JobFailed: 1}
-    failed, = [line.message for line in lines if isinstance(line.message, JobFailed)]
-    assert failed.message.endswith(": the frame burnt") and len(failed.message) > 17
-    assert spool_of(tmp_path).taken() == {} and spool_of(tmp_path).waiting() == []
-
-
-def test_a_job_goes_on_from_the_frames_that_are_there(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
-) -> None:
-    half, whole = tasks(tmp_path, 2)
-    publish_frames(whole)
-    publish_frames(half)
-    assert isinstance(half.job, ShotJob)
-    half.job.frame_file(1, 0).unlink()
-    _, lines = carried_out([half, whole], [succeed])
-    frames = [line.message.frame for line in lines if isinstance(line.message, FrameDone)]
-    assert frames == [1]
-    assert sum(isinstance(line.message, JobDone) for line in lines) == 2
-
-
-def test_a_job_that_begins_again_gives_back_what_it_was_at(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
-) -> None:
-    carried_out(tasks(tmp_path, 0), [])
-    spool = spool_of(tmp_path)
-    Engine.script = iter([succeed])
-    name = spool.put({"kind": "nothing that anybody knows"})
-    assert spool.take("1_0") == name
-    ended, lines = carried_out([], [])
-    assert ended == 1 and spool.waiting() == [name] and spool.taken() == {}
-    assert "no task" in str(lines[-1].message) or "not a task" in str(lines[-1].message)
-
-
-def test_a_job_of_another_version_leaves_its_machine_out(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str]
-) -> None:
-    ended, lines = carried_out(tasks(tmp_path, 1), [], version="0.0.9 abc")
-    line, = lines
-    assert ended == 1 and isinstance(line.message, Unfit) and "0.0.9 abc" in line.message.why
-    assert capsys.readouterr().err == f"mimegen: has mimegen {version()}, wanted is 0.0.9 abc\n"
-    assert len(spool_of(tmp_path).waiting()) == 1
-
-
-def test_a_job_waits_for_a_folder_that_is_away(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
-) -> None:
-    """It is away when the first of two tasks is done, and back a second later."""
-    folder = spool_of(tmp_path).folder
-    away = tmp_path / "away"
-
-    def succeed_while_it_goes(job: Any, connection: Any) -> None:
-        folder.rename(away)
-        threading.Timer(1.0, away.rename, [folder]).start()
-        succeed(job, connection)
-
-    ended, lines = carried_out(tasks(tmp_path, 2), [succeed_while_it_goes, succeed])
-    assert ended == 0 and sum(isinstance(line.message, JobDone) for line in lines) == 2
-
-
-def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class OneBroken(Engine):
-        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
-            super().__init__(device, threads, scratch)
-            self.broken = device == "cuda:0"
-            if self.broken:
-                self.connection.recv()
-                self._theirs.send(JobFailed("out of memory, says the driver"))
-
-        def submit(self, job: Any) -> None:
-            if not self.broken:
-                super().submit(job)
-
-    monkeypatch.setattr(local, "StageWorker", OneBroken)
-    OneBroken.script = iter([succeed] * 3)
-    ended, lines = carried_out(tasks(tmp_path, 3), [succeed] * 3, device="cuda", gpus=2)
-    unfit, = [line for line in lines if isinstance(line.message, Unfit)]
-    assert ended == 0 and unfit.task is None
-    assert unfit.message == Unfit("cuda:0 worker 1 is left out: out of memory, says the driver")
-    assert sum(isinstance(line.message, JobDone) for line in lines) == 3
-
-
-def test_workers_without_a_task_are_heard_too(
-    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
-) -> None:
-    ended, lines = carried_out(tasks(tmp_path, 1), [succeed], cpus=2)
-    ready = {line.worker.partition(" job ")[2]: line.task is None for line in lines
-             if isinstance(line.message, Ready)}
-    assert ended == 0 and ready == {"1_0 cpu worker 1": False, "1_0 cpu worker 2": True}
-    assert {line.job for line in lines} == {"1_0"}
-
-
-def test_a_job_knows_its_number_from_slurm(tmp_path: Path) -> None:
-    spool = made(tmp_path)
-    name = spool.put({"number": 1})
-    assert spool.take("7_3") == name
-    orders = Orders(str(tmp_path), str(tmp_path / "store"), "cpu", 0, 1, "0.0.9 abc")
-    array = {"SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "3"}
-    ended = subprocess.run([sys.executable, "-m", "mimegen.farm.pilot", orders.text()],
-                           env=os.environ | array, capture_output=True, text=True)
-    assert ended.returncode == 1 and "wanted is 0.0.9 abc" in ended.stderr
-    line, = spool.hear()
-    assert line.job == "7_3" and isinstance(line.message, Unfit)
-    assert spool.waiting() == [name]
-
-
-# The folder between them.
-
-
-def made(folder: Path) -> Spool:
-    spool = Spool(folder)
-    spool.make()
-    return spool
-
-
-def test_of_many_who_want_a_task_one_gets_it(tmp_path: Path) -> None:
-    spool = made(tmp_path)
-    names = [spool.put({"number": number}) for number in range(60)]
-    with ThreadPoolExecutor(8) as pool:
-        got = list(pool.map(lambda number: Spool(tmp_path).take(f"1_{number}"), range(80)))
-    assert sorted(filter(None, got)) == names and got.count(None) == 20
-    assert spool.content(names[7]) == {"number": 7}
-
-
-def test_a_line_that_is_half_written_is_heard_when_it_is_whole(tmp_path: Path) -> None:
-    spool = made(tmp_path)
-    line = Line("1_0", "worker", "t", FrameDone(1, 2, 0.5))
-    spool.tell(line)
-    file = tmp_path / "said" / "1_0.jsonl"
-    text = file.read_bytes()
-    file.write_bytes(text + text[:20])
-    assert list(spool.hear()) == [line] and list(spool.hear()) == []
-    file.write_bytes(text * 2)
-    assert list(spool.hear()) == [line]
-
-
-def test_a_task_that_was_taken_away_is_not_told_of(tmp_path: Path) -> None:
-    spool = made(tmp_path)
-    name = spool.put({})
-    assert spool.take("1_0") == name and spool.done(name, "1_0")
-    assert not spool.done(name, "1_0") and spool.content(name) is None
 
 
 def test_a_task_that_is_always_lost_fails_in_the_end(

@@ -12,7 +12,7 @@ handing out), and the median of the seconds from the end of a worker's task to t
 next one, as the driver hears of them: what a task costs beside its work. Overhead as it was is what
 the workers' time is longer than their tasks' in all, from the first task that began to the last
 that ended, and in parentheses from the command to its end, with planning, bodies and Blender's
-start.
+start. Engines' seconds are those in which frames were rendered, a part of the tasks'.
 """
 
 import argparse
@@ -36,8 +36,8 @@ import yaml
 
 from mimegen.base.paths import data_folder
 
-MIB = 2**20
-
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from ray_cluster import add_machine, ray_cluster
 
 # Processes of a measurement, of whatever farm, have this in their environment.
 TAG = "MIMEGEN_BENCHMARK"
@@ -56,6 +56,7 @@ class Measured:
     at_work: float
     tasks: int
     busy: float
+    engines: float
     between: float
     digest: str
     load: float
@@ -64,14 +65,14 @@ class Measured:
         """Return a row of the table."""
         return (f"| {self.farm} | {self.clips} | {self.wall:.0f} | {self.cpu:.0f}"
                 f" ({self.driver:.0f}) | {self.first_frame:.1f} | {self.tasks} | {self.busy:.0f} |"
-                f" {workers * self.at_work / self.busy - 1:+.0%}"
+                f" {self.engines:.0f} | {workers * self.at_work / self.busy - 1:+.0%}"
                 f" ({workers * self.wall / self.busy - 1:+.0%}) | {self.between:.2f} |"
                 f" {self.digest} | {self.load:.1f} |")
 
 
 HEAD = ("| farm | clips | wall s | CPU s (the driver's) | first frame after s | tasks | tasks' s |"
-        " overhead as it was | s between tasks | clips and manifest | load average |\n|"
-        + " --- |" * 11)
+        " engines' s | overhead as it was | s between tasks | clips and manifest | load average |\n"
+        "|" + " --- |" * 12)
 
 
 @dataclass
@@ -140,17 +141,10 @@ def tiny_config(folder: Path) -> Path:
 @contextmanager
 def nodes(count: int) -> Iterator[str]:
     """Lend the address of a Ray cluster of pretended machines with one core each."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={
-        "num_cpus": 0, "object_store_memory": 100 * MIB, "include_dashboard": False})
-    for _ in range(count):
-        cluster.add_node(num_cpus=1, object_store_memory=100 * MIB)
-    try:
+    with ray_cluster(cpus=0) as cluster:
+        for _ in range(count):
+            add_machine(cluster)
         yield cluster.address
-    finally:
-        cluster.shutdown()
 
 
 def measured(farm: str, out: Path, request: list[str]) -> Measured:
@@ -172,14 +166,15 @@ def run(farm: str, out: Path, request: list[str], processors: Processors) -> Mea
     cpu = processors.total - before
     moments = [line for path in (out / "status").iterdir()
                for line in map(json.loads, path.read_text().splitlines()) if "task" in line]
-    tasks = [float(seconds) for path in (out / "logs").iterdir()
-             for seconds in re.findall(r"^\S+ done: .*, ([\d.]+) s$", path.read_text(), re.M)]
+    logs = "".join(path.read_text() for path in (out / "logs").iterdir())
+    tasks = [float(seconds) for seconds in re.findall(r"^\S+ done: .*, ([\d.]+) s$", logs, re.M)]
+    engines = [float(seconds) for seconds in re.findall(r" frame .*: ([\d.]+) s$", logs, re.M)]
     frames = [path.stat().st_mtime for path in (out / "store").glob("shots/*/*/*.npz")]
     begun = min(line["at"] for line in moments if line["state"] == "begun")
     ended = max(line["at"] for line in moments if line["state"] == "done")
     clips = sorted((out / "clips").glob("*.mp4"))
     return Measured(farm, len(clips), wall, cpu, processors.of_drivers, min(frames) - began,
-                    ended - begun, len(tasks), sum(tasks),
+                    ended - begun, len(tasks), sum(tasks), sum(engines),
                     statistics.median(between_tasks(moments)),
                     digest([*clips, out / "manifest.jsonl"]), os.getloadavg()[1])
 

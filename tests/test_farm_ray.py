@@ -28,9 +28,9 @@ from mimegen.stage.config import read_config
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, Ready, ShotJob
 from mimegen.stage.worker import StageWorker
 from mimegen.store.makers import makers
+from ray_cluster import add_machine, ray_cluster
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'mimegen[ray]'")
-cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
@@ -74,19 +74,32 @@ class OnFakes(RayExecutor):
     kind_of_worker = FakeWorker
 
 
+class Absent(RemoteWorker):
+    """A worker on a machine on which mimegen is not installed."""
+
+    def __init__(self, *given: Any) -> None:
+        raise ModuleNotFoundError("No module named 'mimegen'")
+
+
+class OnNothing(RayExecutor):
+    kind_of_worker = Absent
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Any]:
+    """A cluster of one machine, that takes a while to start."""
+    with ray_cluster(cpus=1) as made:
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        yield made
+
+
 @pytest.fixture
-def cluster() -> Iterator[Any]:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    made = cluster_utils.Cluster(initialize_head=True, head_node_args={
-        "num_cpus": 1, "object_store_memory": 100 * 2**20, "include_dashboard": False})
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    yield made
+def cluster(machines: Any) -> Iterator[Any]:
+    """The cluster; it has one machine again when a test has ended."""
+    yield machines
     ray.shutdown()
-    made.shutdown()
-
-
-def add_node(cluster: Any) -> Any:
-    return cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    for node in list(machines.worker_nodes):
+        machines.remove_node(node, allow_graceful=False)
 
 
 def tasks(root: Path, count: int, frames: int = 6) -> list[Task]:
@@ -123,14 +136,14 @@ def test_machines_that_join_are_used_and_lost_ones_cost_only_what_they_were_at(
     cluster: Any, tmp_path: Path
 ) -> None:
     """A node joins after the first frames, then one is killed, then an actor."""
-    second = add_node(cluster)
+    second = add_machine(cluster)
     seen: list[str] = []
 
     def react(event: Event) -> None:
         seen.append(type(event).__name__)
         made = seen.count("FrameDone")
         if made == 3 and seen[-1] == "FrameDone":
-            add_node(cluster)
+            add_machine(cluster)
         if made == 20 and seen[-1] == "FrameDone":
             cluster.remove_node(second, allow_graceful=False)
         if made == 30 and seen[-1] == "FrameDone":
@@ -164,6 +177,13 @@ def test_a_machine_that_does_not_see_the_folder_is_found_out(cluster: Any, tmp_p
     assert frames(tmp_path / "here") == 12 and not (tmp_path / "absent").exists()
 
 
+def test_where_no_worker_starts_it_is_said_in_rays_words(cluster: Any, tmp_path: Path) -> None:
+    """Ray would start it again for ever."""
+    start = partial(OnNothing, tmp_path, FarmSettings(address=cluster.address), "cpu")
+    with pytest.raises(RequestError, match=r"no worker starts.*No module named 'mimegen'"):
+        list(run_tasks(tasks(tmp_path, 1), start))
+
+
 def test_no_cluster_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="no Ray cluster answers"):
         RayExecutor(tmp_path, FarmSettings(address="127.0.0.1:1"), "cpu")
@@ -180,19 +200,25 @@ def test_the_same_clips_as_on_this_machine(tiny_config: Path, tmp_path: Path) ->
     for name, farm in (("local", []), ("shared", shared), ("away", away)):
         done = mimegen(*wanted, "--out", tmp_path / name, *farm)
         assert done.returncode == 0, done.stderr
+    wanted_files = made(tmp_path / "local")
+    assert {Path(name).parts[0] for name in wanted_files} == {"store", "clips", "passes"}
     for name in ("shared", "away"):
         assert rows_of(tmp_path / name) == rows_of(tmp_path / "local")
-        for pattern in ("store/**/*.npz", "clips/*.mp4", "passes/*/*/*"):
-            for path in (tmp_path / "local").glob(pattern):
-                assert (tmp_path / name / path.relative_to(tmp_path / "local")).read_bytes() \
-                    == path.read_bytes()
+        assert made(tmp_path / name) == wanted_files
+
+
+def made(out: Path) -> dict[str, bytes]:
+    """What was made of pictures and ground truth, by its place."""
+    return {str(path.relative_to(out)): path.read_bytes()
+            for pattern in ("store/**/*.npz", "clips/*.mp4", "passes/**/*")
+            for path in out.glob(pattern) if path.is_file()}
 
 
 def test_after_its_driver_was_killed_the_same_command_goes_on(
     cluster: Any, tiny_config: Path, tmp_path: Path
 ) -> None:
     """Blender itself; the killed driver's actors end with it, and its claims are free again."""
-    add_node(cluster)
+    add_machine(cluster)
     out = tmp_path / "out"
     wanted = ["render", "--action", "basketball", "--variants", "base+blank@0,woman+blank@0",
               "--config", tiny_config, "--device", "cpu", "--farm", "ray", "--address",

@@ -72,4 +72,5 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
 def test_a_machine_holds_as_many_workers_as_its_scarcest_resource_allows() -> None:
     machine = {"CPU": 16.0, "GPU": 4.0}
     assert [_fitting(machine, 1, 0), _fitting(machine, 3, 0), _fitting(machine, 4, 1),
-            _fitting(machine, 1, 0.5), _fitting({"CPU": 8.0}, 1, 1)] == [16, 5, 4, 8, 0]
+            _fitting(machine, 1, 0.5), _fitting({"CPU": 8.0}, 1, 1),
+            _fitting({"CPU": 16.0, "GPU": 1.0}, 1, 0.1)] == [16, 5, 4, 8, 0, 10]

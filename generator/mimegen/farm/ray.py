@@ -26,13 +26,18 @@ LOOK_EVERY_S = 2.0
 ANSWER_S = 20.0
 # A lost machine's workers are gone before Ray says that the machine is.
 NOTICED_S = 3.0
+# The end of what Ray says of an actor that does not start is what happened.
+WORDS = 300
 
 
 @dataclass(eq=False)
 class _Seat:
-    """An actor: what was asked of it last, where it is, whether Blender is up, its task."""
+    """An actor: its machine as Ray calls it, what was asked of it last, where it is, whether
+    Blender is up, its task.
+    """
 
     name: str
+    node: str
     actor: Any
     asked: Any
     place: Place | None = None
@@ -209,24 +214,32 @@ class RayExecutor:
         return said.message
 
     def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
-        assert seat.place is not None
-        self._unfit[seat.place.node] = why
+        self._unfit[seat.node] = why
         self._remove(seat)
         if not self._places() and all(other.plain for other in self._seats):
             raise RequestError(f"none of the cluster's machines can render: {why}")
-        yield Heard(seat.name, Unfit(f"{seat.place.host} is left out: {why}"))
+        yield Heard(seat.name, Unfit(f"{self._host(seat)} is left out: {why}"))
+
+    def _host(self, seat: _Seat) -> str:
+        """Return what people call an actor's machine, which it may not have said itself."""
+        hosts = {node["NodeID"]: node["NodeManagerHostname"] for node in self._ray.nodes()}
+        return seat.place.host if seat.place else hosts.get(seat.node, seat.node)
 
     def _lost(self, seat: _Seat, problem: Exception) -> Iterator[Heard]:
+        """Say which task was lost; a machine that is there and starts no actor is left out."""
+        self._looked_at = float("-inf")
+        if seat.place is None and self._stays(seat.node):
+            words = " ".join(str(problem).split())
+            yield from self._leave_out(seat, f"no worker starts there: ...{words[-WORDS:]}")
+            return
         task = seat.task
         self._remove(seat)
-        self._looked_at = float("-inf")
         if task is not None:
-            host = seat.place.host if seat.place else "a machine"
-            alive = seat.place is not None and self._stays(seat.place.node)
             preempted = getattr(problem, "preempted", False)
-            yield Heard(seat.name, Lost(f"the worker on {host} was lost"
+            yield Heard(seat.name, Lost(f"the worker on {self._host(seat)} was lost"
                                         f" ({type(problem).__name__})",
-                                        blameless=bool(preempted) or not alive), task)
+                                        blameless=bool(preempted) or not self._stays(seat.node)),
+                        task)
 
     def _stays(self, node: str) -> bool:
         """Whether a machine is still there once Ray has had time to notice that it is not."""
@@ -252,15 +265,11 @@ class RayExecutor:
                 self._start_on(node, plain)
 
     def _places(self) -> list[tuple[str, bool]]:
-        """Return the machines that have place, and for plain tasks or others, once for each actor.
-
-        Actors whose machine is not known yet are on the way to the one they were started for.
-        """
+        """Return machines that have place, and for plain tasks or others, once for each actor."""
         places: list[tuple[str, bool]] = []
         for node, resources in self._nodes().items():
             if node not in self._unfit:
-                there = [seat.plain for seat in self._seats
-                         if (seat.place.node if seat.place else seat.name) == node]
+                there = [seat.plain for seat in self._seats if seat.node == node]
                 fitting = _fitting(resources, self._cpus, self._gpus)
                 beside = int(resources.get("CPU", 0.0) - fitting * self._cpus)
                 places += [(node, False)] * (fitting - there.count(False))
@@ -278,7 +287,7 @@ class RayExecutor:
         actor = kind(self.kind_of_worker).options(scheduling_strategy=strategy).remote(
             self._probe, self._settings.shared_store, NONE if plain else self._device,
             self._cpus if self._device == "cpu" else 0, node)
-        self._seats.append(_Seat(node, actor, actor.place.remote(), plain=plain))
+        self._seats.append(_Seat(node, node, actor, actor.place.remote(), plain=plain))
 
     def _read_by(self, task: Task) -> dict[str, bytes]:
         """Return the files that a task reads, by their places in the store."""
@@ -336,5 +345,5 @@ def _leave_probe(root: Path, there: Path | None) -> Probe:
 
 def _fitting(resources: dict[str, float], cpus: float, gpus: float) -> int:
     """Return how many workers a machine holds."""
-    by_cpu = resources.get("CPU", 0.0) // cpus
-    return int(min(by_cpu, resources.get("GPU", 0.0) // gpus) if gpus else by_cpu)
+    by_cpu = resources.get("CPU", 0.0) / cpus
+    return int(min(by_cpu, resources.get("GPU", 0.0) / gpus) if gpus else by_cpu)

@@ -30,6 +30,72 @@ FINE = 0.75
 LEAST_AREA_M2 = 1.0
 MIRRORED = np.diag([1.0, 1.0, -1.0, 1.0])
 
+# The set as the floor mirrors it: a picture, and how far away is what it shows, GLSL 3.30.
+FLOOR = """
+const int FACETS = 8;
+uniform sampler2D floor_light, floor_depth;
+uniform mat4 to_floor;
+uniform vec2 floor_depths;
+uniform float floor_texels;
+
+// Where a place under the floor lies in the picture; z is its depth.
+vec3 on_floor(vec3 place) {
+    vec4 clip = to_floor * vec4(place, 1.0);
+    return vec3(0.5 * clip.xy / max(clip.w, 1e-3) + 0.5, clip.w);
+}
+
+// How deep lies what the picture shows there.
+float floor_depth_at(vec3 within) {
+    float near = floor_depths.x, far = floor_depths.y;
+    float depth = 2.0 * textureLod(floor_depth, within.xy, 0.0).r - 1.0;
+    return 2.0 * far * near / (far + near - depth * (far - near));
+}
+
+// One of the facets that are seen, around a normal upwards, by two shares.
+vec3 facet(vec3 view, float wide, vec2 share) {
+    vec3 to = normalize(vec3(wide * view.xy, view.z));
+    vec3 side = normalize(vec3(-to.y, to.x + 1e-6, 0.0)), other = cross(to, side);
+    float far = sqrt(share.x), turn = 2.0 * PI * share.y;
+    float a = far * cos(turn);
+    float b = mix(sqrt(1.0 - a * a), far * sin(turn), 0.5 * (1.0 + to.z));
+    vec3 found = a * side + b * other + sqrt(max(1.0 - a * a - b * b, 0.0)) * to;
+    return normalize(vec3(wide * found.xy, max(found.z, 1e-4)));
+}
+
+// The light that the floor mirrors towards the view; w is the share of it that the picture has.
+vec4 floor_mirrored(vec3 place, vec3 view, float roughness) {
+    float wide = max(roughness * roughness, 0.0025), before = length(eye - place);
+    vec3 here = on_floor(place);
+    float behind = max(floor_depth_at(here) / here.z - 1.0, 0.0) * before;
+    float blur = 2.0 * wide * view.z * behind / (before + behind) * floor_texels;
+    float level = log2(max(blur, 1.0) / 2.0);
+    vec2 pixel = mod(gl_FragCoord.xy, 2.0);
+    float shift = 0.25 * pixel.x + 0.5 * pixel.y;
+    vec4 sum = vec4(0.0);
+    float all = 0.0;
+    for (int i = none; i < FACETS; i++) {
+        vec2 share = vec2((float(i) + 0.5) / float(FACETS), fract(float(i) * 0.618034 + shift));
+        vec3 normal = facet(view, wide, share), way = reflect(-view, normal);
+        if (way.z <= 0.0) continue;
+        float aside = 1.0 - clamp(dot(view, normal), 0.0, 1.0);
+        float squared = wide * wide;
+        float lit = sqrt(squared + (1.0 - squared) * way.z * way.z);
+        float seen = sqrt(squared + (1.0 - squared) * view.z * view.z);
+        float weight = way.z * (seen + view.z) / (view.z * lit + way.z * seen)
+            * (0.04 + 0.96 * pow(aside, 5.0));
+        all += weight;
+        way.z = -way.z;
+        vec3 at_first = on_floor(place + behind * way);
+        vec3 met = mix(eye, place + behind * way, floor_depth_at(at_first) / max(at_first.z, 1e-3));
+        vec3 found = on_floor(place + length(met - place) * way);
+        vec2 room = min(found.xy, 1.0 - found.xy);
+        weight *= step(0.0, found.z) * smoothstep(0.0, 0.03, min(room.x, room.y));
+        sum += weight * vec4(textureLod(floor_light, found.xy, max(level, 0.0)).rgb, 1.0);
+    }
+    return vec4(sum.rgb / max(sum.w, 1e-4), sum.w / max(all, 1e-4));
+}
+"""
+
 
 class FloorMirror:
     """The textures of what is mirrored, and how shaders find a place in them."""
@@ -63,7 +129,7 @@ class FloorMirror:
         self._light.filter = moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR
         self._light.use(light_unit)
         self._depth.use(depth_unit)
-        return {"floor_share": 1.0, "to_floor": self.matrix, "floor_depths": self._depths,
+        return {"to_floor": self.matrix, "floor_depths": self._depths,
                 "floor_texels": self._texels}
 
 
@@ -72,11 +138,12 @@ def mirrored_eye(eye: FloatArray) -> FloatArray:
     return np.asarray(eye * [1.0, 1.0, -1.0])
 
 
-def has_mirror(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, SetMaterial]
-               ) -> bool:
-    """Return whether the floor shines, by the corners (N, 15) of what is drawn."""
-    return any(_floor_area(corners) > LEAST_AREA_M2 for name, corners in parts.items()
-               if materials[name].coat > 0 or materials[name].roughness < ROUGHEST)
+def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, SetMaterial]
+              ) -> set[str]:
+    """Return the materials of which a floor shines, by the corners (N, 15) of what is drawn."""
+    return {name for name, corners in parts.items()
+            if (materials[name].coat > 0 or materials[name].roughness < ROUGHEST)
+            and materials[name].glow == 0 and _floor_area(corners) > LEAST_AREA_M2}
 
 
 def _floor_area(corners: NDArray[np.float32]) -> float:

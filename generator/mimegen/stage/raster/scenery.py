@@ -1,6 +1,7 @@
 """A set without anybody in it, drawn with a shot's own camera."""
 
 import io
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,7 +19,7 @@ from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
-from mimegen.stage.raster.mirror import FLOOR_M, MIRRORED, FloorMirror, has_mirror, mirrored_eye
+from mimegen.stage.raster.mirror import FLOOR_M, MIRRORED, FloorMirror, mirrored_eye, mirroring
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
     lamp_values,
@@ -27,7 +28,14 @@ from mimegen.stage.raster.set_light import (
     set_volume,
     volume_values,
 )
-from mimegen.stage.raster.set_shaders import SET_FRAGMENT, SET_VERTEX, SKY_FRAGMENT, SKY_VERTEX
+from mimegen.stage.raster.set_shaders import (
+    DEPTH_VERTEX,
+    SET_VERTEX,
+    SKY_FRAGMENT,
+    SKY_VERTEX,
+    Kind,
+    set_fragment,
+)
 from mimegen.stage.raster.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.stage.raster.view import to_picture, to_sun
 from mimegen.stage.scenery.job import SetJob
@@ -46,9 +54,6 @@ FARTHEST_M = 20000.0
 NEAREST_M = 0.5
 # OpenGL's number of the first plane that shaders may cut by.
 CLIP_DISTANCE = 0x3000
-# Blender's names of patterns, as the shaders number them.
-PATTERNS = ("plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand", "stripes",
-            "painting", "outdoors", "shore", "net")
 
 
 def draw_set(context: moderngl.Context, job: SetJob) -> None:
@@ -76,10 +81,12 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     lobe_map.repeat_x = lobe_map.repeat_y = False
     lobe_map.use(2)
     sun_map.use(0)
-    mirror = _mirrored(context, job, built, lit)
-    lit |= mirror.found_by(3, 4) if mirror else {"floor_share": 0.0}
+    shining = mirroring(built.inner, job.scenery.materials)
+    if shining:
+        mirror = _mirrored(context, job, built, lit)
+        lit |= mirror.found_by(3, 4)
     target = _Target(context, job)
-    _draw(context, job, built, lit, _View.of(job))
+    _draw(context, job, built, lit, _View.of(job, shining))
     fine = np.frombuffer(target.read(), np.float16)
     checked(context)
     height, width = job.camera.height, job.camera.width
@@ -147,31 +154,33 @@ class _Target:
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """What is drawn: a region of the picture, upright or as the floor mirrors it."""
+    """What is drawn: a region of the picture, upright or as the floor mirrors it.
+
+    Materials that are ``shining`` look for what the floor mirrors.
+    """
 
     region: Region
     to_picture: FloatArray
     eye: FloatArray
     upright: bool
+    shining: Collection[str] = ()
 
     @classmethod
-    def of(cls, job: SetJob) -> "_View":
+    def of(cls, job: SetJob, shining: Collection[str]) -> "_View":
         camera = job.camera
         whole = (0, 0, camera.width, camera.height)
         return cls(whole, to_picture(camera, whole, FARTHEST_M, NEAREST_M),
-                   np.array(camera.position), upright=True)
+                   np.array(camera.position), upright=True, shining=shining)
 
 
 def _mirrored(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any]
-              ) -> FloorMirror | None:
-    """Draw what the floor mirrors; None where it mirrors nothing."""
-    if not has_mirror(built.inner, job.scenery.materials):
-        return None
+              ) -> FloorMirror:
+    """Draw what the floor mirrors."""
     mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
     mirror.start()
     view = _View(mirror.region, mirror.matrix @ MIRRORED,
                  mirrored_eye(np.array(job.camera.position)), upright=False)
-    _draw(context, job, built, lit | {"floor_share": 0.0}, view)
+    _draw(context, job, built, lit, view)
     return mirror
 
 
@@ -202,16 +211,36 @@ def _draw_materials(context: moderngl.Context, job: SetJob, built: BuiltSet, lit
     context.front_face = "cw" if view.upright else "ccw"
     context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
     materials = job.scenery.materials
+    parts = [(materials[name], name in view.shining, context.buffer(corners.tobytes()))
+             for name, corners in built.parts()]
+    parts.sort(key=lambda part: -part[0].opacity)
     context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
+    context.depth_func = "<="
     if not view.upright:
         context.enable_direct(CLIP_DISTANCE)
-    for name, corners in sorted(built.parts(), key=lambda part: -materials[part[0]].opacity):
-        program = _program(context, materials[name].pattern)
+    _draw_depths(context, seen, [buffer for material, _, buffer in parts if _is_solid(material)])
+    for material, shines, buffer in parts:
+        program = _program(context, Kind(material.pattern, material.glow > 0,
+                                         bool(job.scenery.lamps), shines))
         give(program, seen)
-        _give_material(program, materials[name])
-        buffer = context.buffer(np.ascontiguousarray(corners).tobytes())
+        _give_material(program, material)
         context.vertex_array(program, [_layout(program, buffer)]).render()
     context.disable_direct(CLIP_DISTANCE)
+
+
+def _is_solid(material: SetMaterial) -> bool:
+    return material.opacity == 1.0 and material.pattern != "net"
+
+
+def _draw_depths(context: moderngl.Context, seen: dict[str, Any],
+                 buffers: list[moderngl.Buffer]) -> None:
+    """Draw how far away what is solid lies, and nothing of its color."""
+    program = context.program(DEPTH_VERTEX, SHADOW_FRAGMENT)
+    give(program, seen)
+    context.fbo.color_mask = False, False, False, False
+    for buffer in buffers:
+        context.vertex_array(program, [_layout(program, buffer)]).render()
+    context.fbo.color_mask = True, True, True, True
 
 
 def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ...]:
@@ -224,12 +253,12 @@ def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ..
 
 
 @lru_cache(maxsize=64)
-def _program(context: moderngl.Context, pattern: str) -> moderngl.Program:
-    """Return the program that draws a pattern."""
-    define = f"#version 330\n#define PATTERN {PATTERNS.index(pattern)}\n"
-    program = context.program(SET_VERTEX, SET_FRAGMENT.replace("#version 330\n", define, 1))
+def _program(context: moderngl.Context, kind: Kind) -> moderngl.Program:
+    """Return the program that draws a kind of surface."""
+    program = context.program(SET_VERTEX, set_fragment(kind))
     for unit, name in enumerate(("shadow_map", "volume", "lobes", "floor_light", "floor_depth")):
-        uniform(program, name).value = unit
+        if name in program:
+            uniform(program, name).value = unit
     return program
 
 

@@ -1,0 +1,130 @@
+"""What shaders do with light that is worked out once, and with lamps, GLSL 3.30."""
+
+# The light that is worked out once: twelve volumes upon one another (light_texture).
+VOLUME = """
+uniform sampler3D volume;
+uniform vec3 volume_corner, volume_size, volume_cell, volume_places;
+
+vec3 volume_place(vec3 place) {
+    vec3 at = (place - volume_corner) / volume_size;
+    at.z = clamp(at.z * volume_places.z, 0.5, volume_places.z - 0.5) / (12.0 * volume_places.z);
+    return at;
+}
+
+// The light at a place from around a direction; order 1 and 2 count by the shares given.
+vec3 volume_light(vec3 place, vec3 n, float first, float second) {
+    vec3 at = volume_place(place);
+    const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
+    vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
+    vec4 high = second * vec4(1.092548 * n.x * n.y, 1.092548 * n.y * n.z,
+                              0.315392 * (3.0 * n.z * n.z - 1.0), 1.092548 * n.x * n.z);
+    vec3 sum = vec3(
+        dot(texture(volume, at), low) + dot(texture(volume, at + up), high),
+        dot(texture(volume, at + 2.0 * up), low) + dot(texture(volume, at + 3.0 * up), high),
+        dot(texture(volume, at + 4.0 * up), low) + dot(texture(volume, at + 5.0 * up), high));
+    sum += second * 0.546274 * (n.x * n.x - n.y * n.y) * texture(volume, at + 6.0 * up).rgb;
+    return max(sum, 0.0);
+}
+
+vec3 volume_mirrored(vec3 place, vec3 n, float first) {
+    vec3 at = volume_place(place);
+    const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
+    vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
+    return max(vec3(dot(texture(volume, at + 7.0 * up), low),
+                    dot(texture(volume, at + 8.0 * up), low),
+                    dot(texture(volume, at + 9.0 * up), low)), 0.0);
+}
+"""
+
+LAMPS = """
+uniform int lamps;
+uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
+uniform int parts;
+uniform vec3 part_at[64], part_way[64], part_power[64];
+uniform vec4 part_low[64], part_high[64];
+uniform float part_area[64];
+
+// The light of lamps that a place scatters, all of it white; each part shines from its middle.
+vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
+    vec3 at = volume_place(before), scattered = vec3(0.0);
+    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
+    vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    for (int i = 0; i < parts; i++) {
+        vec3 way = part_at[i] - place;
+        float far = dot(way, way);
+        way *= inversesqrt(far);
+        float seen = dot(low, part_low[i]) + dot(high, part_high[i]);
+        float shone = max(-dot(part_way[i], way), 0.0) * seen / (far + 0.3 * part_area[i]);
+        scattered += part_power[i] * shone * max(dot(normal, way), 0.0);
+    }
+    return scattered / (PI * PI);
+}
+
+// The angle between unit vectors over its sine and 2 PI, times their cross product (Heitz et al.,
+// Real-time polygonal-light shading with linearly transformed cosines, 2016).
+float edge(vec3 one, vec3 other) {
+    float along = dot(one, other), y = abs(along);
+    float share = (0.8543985 + (0.4965155 + 0.0145206 * y) * y)
+        / (3.4175940 + (4.1616724 + y) * y);
+    if (along < 0.0) share = 0.5 * inversesqrt(max(1.0 - along * along, 1e-7)) - share;
+    return share * (one.x * other.y - one.y * other.x);
+}
+
+// Places along the edges of a lamp, from its middle: what is straight there is curved in slopes.
+const int EDGES = 12;
+vec3 around_lamp(int number, vec3 side, vec3 other) {
+    float along = float(number) * 4.0 / float(EDGES), part = 2.0 * fract(along) - 1.0;
+    int which = int(along);
+    vec2 at = which == 0 ? vec2(part, -1.0) : which == 1 ? vec2(1.0, part)
+        : which == 2 ? vec2(-part, 1.0) : vec2(-1.0, -part);
+    return at.x * side + at.y * other;
+}
+
+// Where the slope of the facet that mirrors what lies in a direction is on the plane.
+vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
+    vec3 tilt = (view + normalize(way)) * own;
+    return normalize(vec3(tilt.xy, wide * max(tilt.z, 0.01)));
+}
+
+// The light of lamps that a surface mirrors; w is the share of its facets that show them. GGX's
+// facets have slopes that lie as cosine-weighted light does on a plane as far away as they are
+// rough: those that show a lamp are a polygon's form factor (Lambert 1760).
+vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight) {
+    vec3 at = volume_place(place), back = reflect(-view, normal);
+    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0)), sum = vec4(0.0);
+    vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    vec3 across = normalize(cross(normal, abs(normal.z) < 0.9 ? vec3(0.0, 0.0, 1.0)
+                                                              : vec3(1.0, 0.0, 0.0)));
+    mat3 own = mat3(across, cross(normal, across), normal);
+    float wide = max(roughness * roughness, 0.0025), up = max(dot(normal, view), 0.02);
+    for (int i = 0; i < lamps; i++) {
+        vec3 side = lamp_side[i], other = lamp_other[i], middle = lamp_at[i] - place;
+        float against = -dot(back, lamp_way[i]), before = -dot(middle, lamp_way[i]);
+        float seen = i < 4 ? low[i] : high[i - 4];
+        if (before <= 0.0 || seen < 0.002) continue;
+        float share = 0.0;
+        vec3 last = facet_to(middle + around_lamp(EDGES - 1, side, other), view, own, wide);
+        for (int k = none; k < EDGES; k++) {
+            vec3 next = facet_to(middle + around_lamp(k, side, other), view, own, wide);
+            share += edge(last, next);
+            last = next;
+        }
+        share = abs(share);
+        vec3 aside = back * (against > 1e-3 ? before / against : 1e3) - middle;
+        vec2 on_lamp = clamp(vec2(dot(aside, side) / dot(side, side),
+                                  dot(aside, other) / dot(other, other)), -1.0, 1.0);
+        vec3 way = normalize(middle + on_lamp.x * side + on_lamp.y * other);
+        vec3 facet = normalize(view + way);
+        float lit = max(dot(normal, way), 0.0), squared = wide * wide;
+        float hidden = 2.0 * up * lit / (up * sqrt(squared + (1.0 - squared) * lit * lit)
+                                         + lit * sqrt(squared + (1.0 - squared) * up * up) + 1e-5);
+        float turned = 1.0 - clamp(dot(view, facet), 0.0, 1.0);
+        vec3 bright = straight + (1.0 - straight) * pow(turned, 5.0);
+        float here = seen * share;
+        sum.rgb += here * hidden * dot(view, facet) / (up * max(dot(normal, facet), 0.1)) * bright
+            * lamp_light[i];
+        sum.w += here;
+    }
+    return vec4(sum.rgb, min(sum.w, 1.0));
+}
+"""

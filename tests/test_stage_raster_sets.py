@@ -1,0 +1,137 @@
+"""Sets drawn by OpenGL: colors, shadows, mirrors, and triangles of shapes."""
+
+from pathlib import Path
+
+import moderngl
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mimegen.base.paths import data_folder
+from mimegen.base.vectors import direction_from
+from mimegen.compositing.background import read_background
+from mimegen.stage.camera import Camera
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.raster.lobes import CELLS, lobe_texture
+from mimegen.stage.raster.scenery import set_picture
+from mimegen.stage.raster.soup import corners_of, rounded_box
+from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.scenery import Box, Extrude, Scenery
+from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
+from raster_scene import BODY, ROOM, draft, standing
+
+
+def set_of(context: moderngl.Context, objects: list[dict[str, object]],
+           room: dict[str, object] | None = None) -> NDArray[np.uint8]:
+    config = draft(camera={"kind": "framed", "azimuth_deg": 0.0, "elevation_deg": 10.0,
+                           "lens_mm": 35, "margin": 0.06})
+    camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
+    scenery = Scenery.model_validate(ROOM | (room or {}) | {"objects": objects})
+    return set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
+
+
+def test_a_set_has_its_colors_its_sky_and_its_shadows(context) -> None:
+    empty = set_of(context, []).astype(int)
+    box = {"kind": "box", "size": [2, 2, 2], "at": [0, 6, 0], "bevel": 0.1, "material": "red"}
+    full = set_of(context, [box]).astype(int)
+    assert empty[0, 80, 2] > empty[0, 80, 0]
+    red = (full[..., 0] > full[..., 1] + 40) & (full[..., 0] > full[..., 2] + 40)
+    assert 100 < red.sum() < 0.5 * red.size
+    darker = (empty.sum(-1) - full.sum(-1) > 60) & ~red
+    assert darker.sum() > 20
+    assert np.abs(empty[-1] - empty[-1].mean(axis=0)).max() < 12
+
+
+def test_glowing_things_keep_their_color(context) -> None:
+    shown = set_of(context, [{"kind": "sphere", "radius": 1.0, "at": [0, 6, 1.5],
+                              "material": "lamp"}])
+    assert (shown == [0, 255, 0]).all(axis=-1).sum() > 50
+
+
+def test_a_floor_mirrors_what_stands_on_it(context) -> None:
+    """Fresnel's share of a glowing box, upside down, about as far down as it is high."""
+    dark: dict[str, object] = {
+        "sky": {"zenith": "#000000", "horizon": "#000000", "ground": "#000000", "strength": 0.0},
+        "sun": {"strength": 0.0},
+        "materials": {"floor": {"color": "#000000", "roughness": 0.05},
+                      "lamp": {"color": "#00ff00", "glow": 1.0}}}
+    box: dict[str, object] = {"kind": "box", "size": [3, 1, 1], "at": [0, 4, 0], "material": "lamp"}
+    shown = set_of(context, [box], dark)[..., 1].astype(int)
+    column = shown[:, shown.shape[1] // 2]
+    lit = np.flatnonzero(column == 255)
+    below = column[lit[-1] + 2:]
+    assert 0.6 * len(lit) < (below > 12).sum() < 1.6 * len(lit)
+    assert 25 < below[:3].max() < 160
+    assert (shown[:, 0] < 8).all()
+
+
+def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:
+    line: dict[str, object] = {"kind": "box", "size": [40, 0.12, 0.002], "at": [0, 5, 0],
+                               "turn": [0, 0, 6], "material": "lamp"}
+    drawn, bare = (set_of(context, objects)[20:, :, 1].astype(int) for objects in ([line], []))
+    assert ((drawn - bare).max(axis=0) > 1).mean() > 0.95
+
+
+def test_lobes_are_mirrors_where_smooth_and_wide_where_rough() -> None:
+    table = np.frombuffer(lobe_texture(), np.float16).reshape(CELLS, CELLS, 4).astype(float)
+    cosines = (np.arange(CELLS) + 0.5) / CELLS
+    np.testing.assert_allclose(table[0, :, 2], cosines, atol=0.01)
+    np.testing.assert_allclose(table[0, 2:, 3], 1.0, atol=0.01)
+    fresnel = (1 - cosines) ** 5
+    np.testing.assert_allclose(table[0, 4:, 1], fresnel[4:], atol=0.02)
+    assert (np.diff(table[:, 1, 2]) > -0.01).all() and (np.diff(table[2:, 8, 3]) < 0).all()
+    assert (table[..., 0] + table[..., 1] <= 1.01).all() and np.isfinite(table).all()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_no_pixel_is_lost_where_light_comes_along_the_view(context) -> None:
+    """The cosine was above 1 by a rounding there, so that Fresnel's power was no number."""
+    turn, tilt = np.radians([33.0, 47.0]) / 2
+    way = (33.0, 43.0)
+    camera = Camera(tuple(4 * direction_from(*way)),
+                    (np.cos(turn) * np.cos(tilt), np.cos(turn) * np.sin(tilt),
+                     np.sin(turn) * np.sin(tilt), np.sin(turn) * np.cos(tilt)), 5000, 64, 36)
+    config = draft(light=draft().light.model_dump() | {"sun_from_deg": way})
+    shown = set_picture(context, SetJob(Scenery.model_validate(ROOM), camera, config,
+                                        Path("unused.png")))
+    assert shown.min() > 20
+
+
+@pytest.mark.parametrize("name", ["beach", "living_room"])
+def test_a_set_of_the_library_is_drawn(context, name: str) -> None:
+    config = draft(width=64, height=36)
+    camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
+    scenery = read_background(data_folder() / "backgrounds" / f"{name}.yaml").set
+    assert scenery is not None
+    shown = set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
+    assert shown.shape == (36, 64, 3) and shown.std() > 4
+
+
+def area(mesh: ShapeMesh) -> float:
+    places = corners_of(mesh).places.reshape(-1, 3, 3)
+    edges = places[:, 1:] - places[:, :1]
+    return float(np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1).sum() / 2)
+
+
+def test_bays_stay_open_when_faces_are_cut() -> None:
+    outline = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 0.5), (0.0, 2.0)]
+    shape = Extrude(kind="extrude", outline=tuple(outline), height=1.0, material="red")
+    mesh = mesh_of(shape)
+    caps = 2 * (4.0 - 1.5)
+    sides = 2 + 2 + 2 + 2 * np.hypot(1.0, 1.5)
+    assert area(mesh) == pytest.approx(caps + sides)
+    corners = corners_of(mesh)
+    outward = (corners.normals * (corners.places - [1.0, 0.4, 0.5]))[:, 2]
+    assert outward[np.abs(corners.normals[:, 2]) > 0.9].min() > 0
+
+
+def test_a_rounded_box_keeps_its_size_and_faces_outwards() -> None:
+    box = Box(kind="box", size=(2.0, 1.0, 0.6), bevel=0.1, material="red")
+    mesh = rounded_box(box)
+    assert np.allclose(mesh.vertices.min(axis=0), [-1.0, -0.5, 0.0])
+    assert np.allclose(mesh.vertices.max(axis=0), [1.0, 0.5, 0.6])
+    sharp = area(mesh_of(box))
+    assert 0.85 * sharp < area(mesh) < sharp
+    corners = corners_of(mesh)
+    inside = np.clip(corners.places - [0, 0, 0.3], [-0.9, -0.4, -0.2], [0.9, 0.4, 0.2])
+    assert ((corners.places - [0, 0, 0.3] - inside) * corners.normals).sum(axis=1).min() > 0

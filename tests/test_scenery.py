@@ -309,3 +309,45 @@ def test_chance_in_a_set_is_the_same_each_time():
         np.testing.assert_array_equal(one.matrix, other.matrix)
 
 
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_writing_lies_within_its_panel_and_nothing_lies_over_it(name):
+    pieces = lay_out(scenery(name))
+    checked = set()
+    for words in pieces:
+        if isinstance(words.shape, Words) and id(words.shape) not in checked:
+            checked.add(id(words.shape))
+            within_its_panel(words, [piece for piece in pieces
+                                     if piece.whole == words.whole and piece is not words])
+
+
+def within_its_panel(words: PlacedShape, others: list[PlacedShape]) -> None:
+    """Check a writing against what is about it, in its own frame, where it faces -Y."""
+    low, high = (edge(vertices(words.shape), axis=0) for edge in (np.min, np.max))
+    middle, panels = (low + high) / 2, []
+    to_own = np.linalg.inv(words.matrix)
+    for other in others:
+        points = in_world(other) @ to_own[:3, :3].T + to_own[:3, 3]
+        first, last = points.min(axis=0), points.max(axis=0)
+        shared = (np.minimum(high, last) - np.maximum(low, first))[[0, 2]].min()
+        if shared > 0.004 and -0.1 < first[1] < 0:
+            raise AssertionError(f"{words.shape} is behind {other.shape}")
+        if 0 < first[1] < 0.06 and (first < middle)[[0, 2]].all() and (
+                last > middle)[[0, 2]].all():
+            panels.append((first, last))
+    first, last = min(panels, key=lambda panel: float(np.prod((panel[1] - panel[0])[[0, 2]])))
+    assert (low >= first)[[0, 2]].all() and (high <= last)[[0, 2]].all(), words.shape
+
+
+def test_copies_take_all_writings_in_turn_and_fit_their_width():
+    sign = {"kind": "words", "words": ["ONE", "TWO", "A LONG LONG LINE"], "height": 0.5,
+            "width": 1.0, "material": "red", "repeat": [{"count": 6, "step": [2, 0, 0]}]}
+    made = Scenery.model_validate({**MINIMAL, "objects": [sign]})
+    written = [cast(Words, piece.shape).words for piece in lay_out(made)]
+    assert len(set(written[:3])) == 3 and written[3:] == written[:3]
+    wide = [np.ptp(vertices(piece.shape)[:, 0]) for piece in lay_out(made)]
+    assert max(wide) <= 1.0 + 1e-9 and min(wide) > 0.5
+    others = {tuple(piece.shape.words for piece in lay_out(  # type: ignore[attr-defined]
+        made.model_copy(update={"scatter": f"seed {seed} "}))) for seed in range(8)}
+    assert len(others) > 1

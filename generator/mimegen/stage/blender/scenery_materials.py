@@ -221,8 +221,8 @@ def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
     leaves = nodes.noise(place, 7.0, 3.0)
     drift = nodes.noise(nodes.add("CombineXYZ", X=along).outputs[0], 0.9, 1.0)
     row = nodes.math("ADD", along, nodes.math("MULTIPLY", drift, 0.8))
-    crown = nodes.math("SQRT", nodes.math("ABSOLUTE", nodes.math(
-        "SINE", nodes.math("MULTIPLY", row, math.pi))))
+    lobe = nodes.math("SINE", nodes.math("MULTIPLY", row, math.pi))
+    crown = nodes.math("MULTIPLY_ADD", nodes.math("MULTIPLY", lobe, lobe), 0.5, 0.5)
     wide = nodes.math("MULTIPLY_ADD", drift, 0.5, 0.16)
     ragged = nodes.math("MULTIPLY_ADD", leaves, 0.3, 0.09)
     top = nodes.math("ADD", nodes.math("MULTIPLY", wide, crown), ragged)

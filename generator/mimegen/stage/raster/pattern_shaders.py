@@ -115,7 +115,7 @@ vec3 painting() {
 vec3 outdoors() {
     vec3 p = vec3((strewn.x + strewn.y) / size.x, 0.0, inside.z / size.x);
     float level = inside.z / size.y, leaves = fbm(7.0 * p, 4), drift = fbm(0.9 * p.xyy, 2);
-    float row = p.x + 0.8 * drift, crown = sqrt(abs(sin(PI * row)));
+    float row = p.x + 0.8 * drift, lobe = sin(PI * row), crown = 0.5 + 0.5 * lobe * lobe;
     float top = 0.24 + (0.16 + 0.5 * drift) * crown + 0.3 * (leaves - 0.5);
     float light = smoothstep(0.3, 0.68, leaves + 0.35 * (level - 0.4));
     vec3 tree = mix(0.3 * second, min(1.5 * second, 1.0), light);

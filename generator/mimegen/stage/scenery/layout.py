@@ -60,7 +60,7 @@ def world_from_set(scenery: Scenery) -> FloatArray:
 def lay_out(scenery: Scenery) -> list[PlacedShape]:
     """Return every shape of the set in the world, copies and groups resolved."""
     start = world_from_set(scenery)
-    wholes = itertools.count()
+    wholes, writings = itertools.count(), _Writings(scenery.scatter)
     pieces: list[PlacedShape] = []
     for number, thing in enumerate(scenery.objects):
         name = f"{scenery.scatter}objects.{number}"
@@ -70,7 +70,7 @@ def lay_out(scenery: Scenery) -> list[PlacedShape]:
             pieces.extend(
                 PlacedShape(shape, material, place, whole, front)
                 for shape, material, place in
-                _solids(scenery, thing, copy, matrix, {}, f"{name}.{copy}"))
+                _solids(scenery, thing, copy, matrix, {}, f"{name}.{copy}", writings))
     return pieces
 
 
@@ -167,12 +167,13 @@ def hulls_meet(cone: FloatArray, box: FloatArray) -> bool:
 
 
 def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
-            exchanged: Mapping[str, str], name: str) -> Iterator[tuple[Solid, str, FloatArray]]:
+            exchanged: Mapping[str, str], name: str, writings: "_Writings"
+            ) -> Iterator[tuple[Solid, str, FloatArray]]:
     """Yield shape, material and matrix of everything in one copy of an object."""
     if not isinstance(thing, Group):
         names = (thing.material,) if isinstance(thing.material, str) else thing.material
         material = names[copy % len(names)]
-        shape = _written(thing, name) if isinstance(thing, Words) else thing
+        shape = writings.next(thing) if isinstance(thing, Words) else thing
         yield shape, exchanged.get(material, material), matrix
         return
     inner_exchanged = {**exchanged, **{
@@ -181,14 +182,25 @@ def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
         inner_name = f"{name}.{number}"
         for inner_copy, place in enumerate(_copies(inner, matrix, inner_name)):
             yield from _solids(scenery, inner, inner_copy, place, inner_exchanged,
-                               f"{inner_name}.{inner_copy}")
+                               f"{inner_name}.{inner_copy}", writings)
 
 
-def _written(thing: Words, name: str) -> Words:
-    """Return one of several writings; chance depends on the copy's name alone."""
-    if isinstance(thing.words, str):
-        return thing
-    return _one_writing(thing, int(generator(f"{name} words").integers(len(thing.words))))
+class _Writings:
+    """Which of several writings each copy has: all in turn, in an order of chance's own."""
+
+    def __init__(self, scatter: str) -> None:
+        self._scatter = scatter
+        self._orders: dict[tuple[str, ...], Iterator[int]] = {}
+
+    def next(self, thing: Words) -> Words:
+        """Return the writing of the next copy."""
+        if isinstance(thing.words, str):
+            return thing
+        if thing.words not in self._orders:
+            chance = generator(f"{self._scatter}words {' '.join(thing.words)}")
+            self._orders[thing.words] = itertools.cycle(
+                chance.permutation(len(thing.words)).tolist())
+        return _one_writing(thing, next(self._orders[thing.words]))
 
 
 @lru_cache(maxsize=256)

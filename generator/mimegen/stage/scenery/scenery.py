@@ -176,14 +176,16 @@ class Sheet(Solid):
 class Words(Solid):
     """Writing ``height`` metres high, to be read from -Y, its lines centred on one another.
 
-    Of several ``words`` each copy has one by chance, which a seed of the set changes. ``weight``
-    is the strokes' share of the height.
+    Of several ``words`` copies have all in turn, in an order that a seed of the set changes.
+    ``weight`` is the strokes' share of the height. What would be wider than ``width`` metres is
+    smaller, its middle as high.
     """
 
     kind: Literal["words"]
     words: Said | tuple[Said, ...]
     height: Positive
     weight: float = Field(default=0.15, gt=0, le=0.4)
+    width: Positive | None = None
 
 
 class Loft(Solid):

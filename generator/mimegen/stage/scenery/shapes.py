@@ -236,9 +236,17 @@ def _(shape: Words) -> ShapeMesh:
     start, end = ends[:, 0] - along, ends[:, 1] + along
     corners = np.stack([start - aside, end - aside, end + aside, start + aside], axis=1)
     vertices = np.zeros((4 * len(ends), 3))
-    vertices[:, [0, 2]] = corners.reshape(-1, 2)
+    vertices[:, [0, 2]] = _fitted(corners.reshape(-1, 2), shape.width)
     faces = np.arange(4 * len(ends)).reshape(-1, 4)
     return ShapeMesh(vertices, tuple(map(tuple, faces.tolist())))
+
+
+def _fitted(points: FloatArray, width: float | None) -> FloatArray:
+    """Return points (N, 2) drawn together about their middle until they fit into a width."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle = (low + high) / 2
+    share = 1.0 if width is None else min(1.0, width / (high[0] - low[0]))
+    return np.asarray(middle + share * (points - middle))
 
 
 @mesh_of.register

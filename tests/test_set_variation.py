@@ -34,6 +34,7 @@ ROOM: dict[str, Any] = {
     "floors": [{"material": "floor"}],
     "walls": [{"corners": [[-4, -4], [4, -4], [4, 4], [-4, 4]], "closed": True, "top": 3,
                "material": "wall"}],
+    "ceilings": [{"material": "wall", "height": 3, "corners": [[-4, -4], [4, 4]]}],
     "groups": {
         "crate": [{"kind": "box", "size": [1, 1, 1], "material": "wood"}],
         "post": [{"kind": "cylinder", "radius": 0.1, "height": 2, "material": "wood"}]},
@@ -45,8 +46,9 @@ ROOM: dict[str, Any] = {
 }
 
 
-def background_file(folder: Path, vary: dict[str, Any] | None, name: str = "room") -> Path:
-    declared = ROOM if vary is None else ROOM | {"vary": vary}
+def background_file(folder: Path, vary: dict[str, Any] | None, name: str = "room",
+                    **others: Any) -> Path:
+    declared = ROOM | others if vary is None else ROOM | {"vary": vary} | others
     path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump({
         "name": name, "description": "A room", "licence": "CC0-1.0", "author": "A. Person",
@@ -104,6 +106,59 @@ def test_a_seed_draws_the_same_place_again_and_another_one_another(tmp_path: Pat
     assert len({int(color[1:3], 16) // 64 for color in walls}) == 3
     assert {drawn(path, seed).materials["wood"].color for seed in range(12)} == {
         "#a07040", "#303030"}
+
+
+def test_walls_move_and_what_is_at_them_goes_along(tmp_path: Path) -> None:
+    room = {"walls": [-0.2, 2.0], "height": [0.2, 0.8], "mirror": True}
+    path = background_file(tmp_path, {
+        "room": room, "extras": [{"chance": 1, "thing": {"kind": "group", "of": "post",
+                                                         "at": [-3.8, 0, 0]}}]})
+    sides = set()
+    for seed in range(12):
+        made = drawn(path, seed)
+        (left, front), (right, back) = made.ceilings[0].corners
+        assert {(left, front), (right, back)} <= set(made.walls[0].corners)
+        assert all(3.8 <= abs(far) <= 6 for far in (left, front, right, back))
+        assert 3.2 <= made.ceilings[0].height == made.walls[0].top <= 3.8
+        _, west, east, post, extra = (thing.at for thing in made.objects)
+        mirrored = west[0] > 0
+        left, right = (-right, -left) if mirrored else (left, right)
+        west, east, post, extra = ((-at[0] if mirrored else at[0], *at[1:])
+                                   for at in (west, east, post, extra))
+        # Crates and post, less than 1.3 m from two walls, keep their distance from them.
+        assert west[:2] == pytest.approx((left + 1.5, back - 1.5))
+        assert east[:2] == pytest.approx((right - 1.5, back - 1.5))
+        assert post[:2] == pytest.approx((right - 1.0, front + 1.0))
+        assert extra[:2] == pytest.approx((left + 0.2, 0.0))
+        assert made.objects[0] == read_background(path).set.objects[0]  # type: ignore[union-attr]
+        sides.add(mirrored)
+    assert sides == {True, False}
+
+
+def test_what_reaches_from_wall_to_wall_is_stretched(tmp_path: Path) -> None:
+    board = {"kind": "box", "size": [8, 0.02, 0.1], "at": [0, 3.99, 0], "material": "wood"}
+    tiles = {"kind": "box", "size": [0.02, 1, 1], "at": [-3.99, -3.5, 0], "material": "wood",
+             "repeat": [{"count": 8, "step": [0, 1, 0]}]}
+    path = background_file(tmp_path, {"room": {"walls": [0.5, 1.5]}}, objects=[board, tiles])
+    made = drawn(path, 1)
+    (left, front), (right, back) = made.ceilings[0].corners
+    laid = np.array(boxes(made))
+    assert laid[0, :, :2] == pytest.approx(np.array([[left, back - 0.02], [right, back]]), abs=0.01)
+    assert laid[1:, 0, 1].min() == pytest.approx(front) and laid[1:, 1, 1].max() == (
+        pytest.approx(back))
+
+
+def test_rows_have_fewer_copies_and_stay_as_long(tmp_path: Path) -> None:
+    row = {"kind": "group", "of": "post", "at": [-3, 3, 0],
+           "repeat": [{"count": 6, "step": [1.2, 0, 0]}]}
+    path = background_file(tmp_path, {"things": {"post": {"fewer": 0.6}}}, objects=[row])
+    counts = set()
+    for seed in range(12):
+        posts = np.array(boxes(drawn(path, seed)))
+        counts.add(len(posts))
+        assert posts[:, 0, 0].min() == pytest.approx(-3.1)
+        assert posts[:, 1, 0].max() == pytest.approx(3.1, abs=1e-3)
+    assert counts <= {2, 3, 4, 5, 6} and len(counts) > 2
 
 
 def test_what_may_vary_is_no_part_of_the_place_as_it_was_written(tmp_path: Path) -> None:

@@ -210,9 +210,12 @@ def _one_writing(thing: Words, number: int) -> Words:
 
 def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]:
     """Yield the matrix of every copy; chance depends on the object's name alone."""
-    chance = generator(name)
     base = outer @ _matrix(thing.at, thing.turn)
     scale = np.diag([*np.broadcast_to(thing.scale, 3), 1.0])
+    if not thing.repeat:
+        yield base @ scale
+        return
+    chance = generator(name)
     for counts in itertools.product(*(range(repeat.count) for repeat in thing.repeat)):
         matrix = base
         for repeat, count in zip(thing.repeat, counts, strict=True):
@@ -227,6 +230,11 @@ def _variation(repeat: Copies, chance: np.random.Generator) -> FloatArray:
     at, turn, scale = chance.uniform(-1, 1, (3, 3)) * [
         repeat.vary_at, repeat.vary_turn, repeat.vary_scale]
     return np.asarray(_matrix(at, turn) @ np.diag([*(1.0 + scale), 1.0]))
+
+
+def turned(turn: tuple[float, float, float]) -> FloatArray:
+    """Return the matrix (3, 3) that turns about X, then Y, then Z (degrees)."""
+    return _matrix((0.0, 0.0, 0.0), turn)[:3, :3]
 
 
 def _matrix(at: FloatArray | tuple[float, float, float],

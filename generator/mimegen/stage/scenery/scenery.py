@@ -304,7 +304,8 @@ class ThingRange(Strict):
     """How the objects that are a copy of a group, or made of a kind, may differ.
 
     Each may be left out, moved (metres either way in X and Y), turned (degrees either way), be
-    larger or smaller (share either way), or be one of other groups ``instead``.
+    larger or smaller (share either way), or be one of other groups ``instead``. Of a row of copies
+    up to the share ``fewer`` may be missing; the others then stand further apart.
     """
 
     leave_out: Share = 0.0
@@ -312,6 +313,19 @@ class ThingRange(Strict):
     turn: float = Field(default=0.0, ge=0, le=180)
     scale: Share = 0.0
     instead: tuple[str, ...] = ()
+    fewer: Share = 0.0
+
+
+class Room(Strict):
+    """How far walls may stand further out and the ceiling higher, from and to, in metres.
+
+    Each of four walls has a draw of its own; less than 0 is further in, or lower. With ``mirror``
+    left and right are exchanged in half of the draws.
+    """
+
+    walls: Point2 = (0.0, 0.0)
+    height: Point2 = (0.0, 0.0)
+    mirror: bool = False
 
 
 class Extra(Strict):
@@ -349,6 +363,7 @@ class Variation(Strict):
     extras: tuple[Extra, ...] = ()
     turn_deg: float = Field(default=0.0, ge=0, le=180)
     performer: Point2 = (0.0, 0.0)
+    room: Room | None = None
 
 
 class Scenery(Strict):
@@ -392,6 +407,8 @@ class Scenery(Strict):
         for where, name in named:
             if name not in self.materials:
                 raise ValueError(f"vary.{where}: there is no material {name!r}")
+        if vary.room and not self.ceilings:
+            raise ValueError("vary.room: there is no ceiling, which says how large the room is")
         used = {thing.of if isinstance(thing, Group) else thing.kind for thing in self.objects}
         for name, ranges in vary.things.items():
             if name not in used:

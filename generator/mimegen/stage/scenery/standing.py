@@ -1,5 +1,6 @@
 """What stands where in a set, and whether another thing has room there."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -46,6 +47,20 @@ class Standing:
         """Return an object as it was written."""
         return self._written[place]
 
+    def bounds(self, place: int) -> FloatArray | None:
+        """Return the box (2, 3) around all copies of an object; None where there are none."""
+        boxes = self._boxes[place]
+        if not len(boxes):
+            return None
+        return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+    def depths(self) -> FloatArray:
+        """Return how deep objects lie in those written after them (N, N), 0 elsewhere."""
+        found = np.zeros((len(self._boxes), len(self._boxes)))
+        for one, other in itertools.combinations(range(len(self._boxes)), 2):
+            found[one, other] = _depth(self._boxes[one], self._boxes[other])
+        return found
+
     def leave_out(self, place: int) -> None:
         """Take a thing away."""
         self._objects[place], self._boxes[place] = None, np.zeros((0, 2, 3))
@@ -78,13 +93,12 @@ class Standing:
     def _boxes_of(self, thing: Object) -> Boxes:
         alone = self._scenery.model_copy(update={
             "objects": (thing,), "turn_deg": 0.0, "performer_at": (0.0, 0.0)})
-        wholes: dict[int, FloatArray] = {}
         laid = lay_out(alone)
-        for piece, box in zip(laid, _piece_boxes(laid), strict=True):
-            known = wholes.get(piece.whole, box)
-            wholes[piece.whole] = np.stack(
-                [np.minimum(known[0], box[0]), np.maximum(known[1], box[1])])
-        return np.array(list(wholes.values())).reshape(-1, 2, 3)
+        boxes = _piece_boxes(laid)
+        # Pieces of a whole follow one another.
+        starts = np.flatnonzero(np.diff([piece.whole for piece in laid], prepend=-1))
+        return np.stack([np.minimum.reduceat(boxes[:, 0], starts),
+                         np.maximum.reduceat(boxes[:, 1], starts)], axis=1)
 
     def _in_performers_room(self, thing: Object) -> float:
         return in_the_performers_room(self._scenery.model_copy(update={"objects": (thing,)}))
@@ -93,8 +107,7 @@ class Standing:
 def in_the_performers_room(scenery: Scenery) -> float:
     """Return how deep the deepest thing of a set is in the performer's room, in metres."""
     room = np.stack([PERFORMER_LOW, PERFORMER_HIGH])[None]
-    boxes = list(_piece_boxes(lay_out(scenery)))
-    return _depth(room, np.array(boxes).reshape(-1, 2, 3), flat_too=True)
+    return _depth(room, _piece_boxes(lay_out(scenery)), flat_too=True)
 
 
 def _depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:
@@ -128,13 +141,14 @@ def _rooms(scenery: Scenery) -> Iterator[FloatArray]:
             yield np.array(walls.corners)
 
 
-def _piece_boxes(pieces: list[PlacedShape]) -> Iterator[FloatArray]:
-    """Yield the upright box (2, 3), lowest and highest corner, of every piece."""
-    bounds: dict[int, FloatArray] = {}
+def _piece_boxes(pieces: list[PlacedShape]) -> Boxes:
+    """Return the upright box (N, 2, 3), lowest and highest corner, of every piece."""
+    known: dict[int, FloatArray] = {}
     for piece in pieces:
-        key = id(piece.shape)
-        if key not in bounds:
+        if id(piece.shape) not in known:
             points = mesh_of(piece.shape).vertices
-            bounds[key] = box_corners(points.min(axis=0), points.max(axis=0))
-        corners = bounds[key] @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
-        yield np.stack([corners.min(axis=0), corners.max(axis=0)])
+            known[id(piece.shape)] = box_corners(points.min(axis=0), points.max(axis=0))
+    corners = np.array([known[id(piece.shape)] for piece in pieces]).reshape(-1, 8, 3)
+    matrices = np.array([piece.matrix for piece in pieces]).reshape(-1, 4, 4)
+    placed = corners @ matrices[:, :3, :3].transpose(0, 2, 1) + matrices[:, None, :3, 3]
+    return np.stack([placed.min(axis=1), placed.max(axis=1)], axis=1)

@@ -8,8 +8,10 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
+from mimegen.stage.scenery.rooms import another_room
 from mimegen.stage.scenery.scenery import (
     ColorRange,
+    Copies,
     Group,
     Hour,
     Lamp,
@@ -34,7 +36,11 @@ def varied(scenery: Scenery, name: str, seed: int) -> Scenery:
     if scenery.vary is None:
         raise RequestError(f"background {name}:{seed}: {name} says nothing of what may vary;"
                            " leave the seed out, or add 'vary' to its set")
-    vary, word = scenery.vary, f"{name}:{seed}"
+    word = f"{name}:{seed}"
+    if scenery.vary.room:
+        scenery = another_room(scenery, scenery.vary.room, generator("set", word, "room"))
+    vary = scenery.vary
+    assert vary is not None, "rooms keep what may vary"
     chance = generator("set", word)
     hours = (None, *vary.hours)
     hour = hours[int(chance.integers(len(hours)))]
@@ -161,9 +167,20 @@ def _placed(thing: Object, ranges: ThingRange, chance: np.random.Generator) -> O
     turned = (thing.turn[0], thing.turn[1], round(thing.turn[2] + turn * ranges.turn, 2))
     size = np.round(np.broadcast_to(thing.scale, 3) * (1 + scale * ranges.scale), 4)
     change: dict[str, object] = {"at": at, "turn": turned, "scale": tuple(size.tolist())}
+    if ranges.fewer and thing.repeat:
+        first, *others = thing.repeat
+        change["repeat"] = (_thinned(first, ranges.fewer, chance), *others)
     if ranges.instead and isinstance(thing, Group):
         names = (thing.of, *ranges.instead)
         change["of"] = names[int(chance.integers(len(names)))]
     return thing.model_copy(update=change)
 
 
+def _thinned(copies: Copies, fewer: float, chance: np.random.Generator) -> Copies:
+    """Return a row of fewer copies that is as long as before."""
+    count = max(round(copies.count * (1 - fewer * chance.random())), 2)
+    if count >= copies.count:
+        return copies
+    apart = (copies.count - 1) / (count - 1)
+    return copies.model_copy(update={
+        "count": count, "step": tuple(round(apart * step, 4) for step in copies.step)})

@@ -52,7 +52,8 @@ class Standing:
         boxes = self._boxes[place]
         if not len(boxes):
             return None
-        return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+        low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
+        return np.asarray([low, high])
 
     def depths(self) -> FloatArray:
         """Return how deep objects lie in those written after them (N, N), 0 elsewhere."""

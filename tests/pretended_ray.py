@@ -1,12 +1,28 @@
 """A Ray whose machines and actors answer as a test wants, with no process behind them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+
+from mimegen.base.paths import data_folder
+from mimegen.compositing.background import Background
+from mimegen.compositing.clipjob import ClipJob
+from mimegen.farm.executor import Heard
+from mimegen.farm.ray import RayExecutor
 from mimegen.farm.remote import Place, Said, version
-from mimegen.stage.jobs import Ready
+from mimegen.farm.task import Task
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
+from mimegen.stage.jobs import FigureFiles, FrameDone, Ready, ShotJob
+
+CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
+CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
+FRAME = FrameDone(0, 1, 0.5)
+
 
 READY = Ready("cpu", 1, "5.0.1", "x86_64")
 
@@ -73,7 +89,7 @@ class PretendedRay:
     joined: list[dict[str, Any]] = field(default_factory=list)
     refuses: list[Exception] = field(default_factory=list)
     connected: bool = False
-    waits: list[tuple[int, float]] = field(default_factory=list)
+    waits: list[tuple[int, float | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Have the names that Ray has."""
@@ -119,7 +135,8 @@ class PretendedRay:
 
         return of
 
-    def wait(self, asked: Sequence[Answer], num_returns: int = 1, timeout: float = 0.0
+    def wait(self, asked: Sequence[Answer], num_returns: int = 1,
+             timeout: float | None = None
              ) -> tuple[list[Answer], list[Answer]]:
         self.waits.append((num_returns, timeout))
         ready = [one for one in asked if one.value is not None][:num_returns]
@@ -132,3 +149,82 @@ class PretendedRay:
 
     def kill(self, actor: Actor) -> None:
         actor.alive = False
+
+
+class Clock:
+    """Stands still until it is told, or until somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 100.0, list[float]()
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+class Here:
+    """This machine's own workers: takes tasks, says what it is told to."""
+
+    made: ClassVar[list["Here"]] = []
+
+    def __init__(self, devices: list[str], threads: int) -> None:
+        self.devices, self.threads, self.plain_slots = devices, threads, 7
+        self.submitted: list[Task] = []
+        self.abandoned: list[tuple[Task, str]] = []
+        self.says: list[Heard] = []
+        self.closed = False
+        type(self).made.append(self)
+
+    def submit(self, task: Task) -> None:
+        self.submitted.append(task)
+
+    def events(self, timeout: float) -> Iterator[Heard]:
+        assert timeout == 0
+        said, self.says = self.says, []
+        yield from said
+
+    def abandon(self, task: Task, why: str) -> None:
+        self.abandoned.append((task, why))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+Open = Callable[..., RayExecutor]
+
+
+def shot(root: Path, kind: type[ShotJob] = ShotJob, name: str = "s") -> Task:
+    files = FigureFiles(root / "characters" / "c.npz", root / "performances" / "p.npz")
+    return Task(kind((files,), (CAMERA,), CONFIG, (root / "shots" / name,), np.ones((2, 1), bool)),
+                f"shot {name}")
+
+
+def clip(root: Path) -> Task:
+    white = Background(name="white", description="white", licence="CC0", author="", source="",
+                       color=(1.0, 1.0, 1.0))
+    return Task(ClipJob(root / "shots", (0,), 1.0, white, CAMERA, None, 24.0, root / "clip"),
+                "clip")
+
+
+def heard(executor: RayExecutor, rounds: int = 1) -> list[Heard]:
+    return [one for _ in range(rounds) for one in executor.events(0.25)]
+
+
+def messages(executor: RayExecutor, rounds: int = 1) -> list[Any]:
+    return [one.message for one in heard(executor, rounds)]
+
+
+def warm(executor: RayExecutor, ray: PretendedRay, **place: Any) -> list[Actor]:
+    """Start actors on all machines, and see that they are ready; return them."""
+    heard(executor)
+    fresh = [actor for actor in ray.alive if actor.waiting and not actor.said]
+    for actor in fresh:
+        actor.arrive(**place)
+    heard(executor)
+    for actor in fresh:
+        actor.say(READY)
+    heard(executor)
+    return fresh

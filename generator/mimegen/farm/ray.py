@@ -223,7 +223,7 @@ class RayExecutor:
     def _host(self, seat: _Seat) -> str:
         """Return what people call an actor's machine, which it may not have said itself."""
         hosts = {node["NodeID"]: node["NodeManagerHostname"] for node in self._ray.nodes()}
-        return seat.place.host if seat.place else hosts.get(seat.node, seat.node)
+        return seat.place.host if seat.place else hosts[seat.node]
 
     def _lost(self, seat: _Seat, problem: Exception) -> Iterator[Heard]:
         """Say which task was lost; a machine that is there and starts no actor is left out."""

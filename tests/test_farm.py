@@ -239,10 +239,16 @@ def test_a_worn_worker_is_replaced_before_its_next_task(
     assert ScriptedWorker.started == 2 and len(closed) == 1
 
 
-def test_a_worker_that_was_killed_while_it_waited_is_given_no_task() -> None:
+def test_a_worker_that_was_killed_while_it_waited_is_given_no_task(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does it see other GPUs than it was given, by Slurm, Ray or a person."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
     worker = StageWorker("none", 1)
     assert isinstance(worker.connection.recv(), Ready) and worker.is_fit
     process, = active_children()
+    assert b"CUDA_VISIBLE_DEVICES=2,5" in Path(f"/proc/{process.pid}/environ").read_bytes().split(
+        b"\0")
     process.kill()
     process.join()
     assert not worker.is_fit

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
+from mimegen.commands.plan import _three
 from mimegen.commands.render import _say_if_long
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
@@ -157,3 +158,10 @@ def test_what_takes_over_ten_minutes_is_known_before_it_begins(
     _say_if_long(selection, Store(tmp_path), farm)
     said = capsys.readouterr().out
     assert said.count("\n") == int(long) and ("--config draft" in said) == long
+
+
+@pytest.mark.parametrize(("value", "said"), [
+    (0.0, "0"), (0.00004, "less than 0.001"), (0.0412345, "0.0412"), (3.0, "3"), (12.345, "12.3"),
+    (12345.6, "12,300"), (2.5e6, "2,500,000")])
+def test_hours_and_gigabytes_are_said_as_people_write_them(value: float, said: str) -> None:
+    assert _three(value) == said

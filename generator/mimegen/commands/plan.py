@@ -2,6 +2,7 @@
 
 import json
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -101,15 +102,22 @@ def _text(said: dict[str, Any]) -> str:
         lines.append(f"hours    not known: {said['config']} was never measured on {said['device']};"
                      " say --calibrate")
     else:
-        lines.append(f"hours    {about}{said['hours']:.3g} {said['hours_of']} hours to render on"
-                     f" {said['device']} ({said['seconds_per_frame']:.3g} s a frame), and"
-                     f" {said['encoding_cpu_core_hours']:.3g} CPU core hours to encode")
-    lines.append(f"storage  about {said['storage_gb']:.3g} GB more")
+        lines.append(f"hours    {about}{_three(said['hours'])} {said['hours_of']} hours to render"
+                     f" on {said['device']} ({_three(said['seconds_per_frame'])} s a frame), and"
+                     f" {_three(said['encoding_cpu_core_hours'])} CPU core hours to encode")
+    lines.append(f"storage  about {_three(said['storage_gb'])} GB more")
     if "passes" in said:
         lines.append("passes   " + "; ".join(
             f"{kind} of {count['shots']} shots, {count['there']} of them there, about"
-            f" {count['storage_gb']:.3g} GB more"
+            f" {_three(count['storage_gb'])} GB more"
             for kind, count in said["passes"].items()))
     lines += [f"left out: {reason}" for reason in said["left_out"]]
     lines += [f"wrote    {path}" for path in said.get("exported", ())]
     return "\n".join(lines)
+
+
+def _three(value: float) -> str:
+    """Return a number's three first digits as people write them, as 12,300 or 0.0412."""
+    if 0 < value < 0.001:
+        return "less than 0.001"
+    return f"{Decimal(f'{value:.3g}'):,f}"

@@ -77,9 +77,8 @@ class RayExecutor:
         self._probe = _leave_probe(self._root, settings.store_there)
         self._seats: list[_Seat] = []
         self._said: list[Heard] = []
-        self._unfit: dict[str, str] = {}
-        self._files: dict[str, Any] = {}
-        self._started, self._looked_at = 0, float("-inf")
+        self._unfit: set[str] = set()
+        self._looked_at = float("-inf")
         self._cpus = settings.cpus_per_task or 1
         gpus = settings.gpus_per_task
         self._gpus = gpus if gpus is not None else float(device != "cpu")
@@ -214,7 +213,7 @@ class RayExecutor:
         return said.message
 
     def _leave_out(self, seat: _Seat, why: str) -> Iterator[Heard]:
-        self._unfit[seat.node] = why
+        self._unfit.add(seat.node)
         self._remove(seat)
         if not self._places() and all(other.plain for other in self._seats):
             raise RequestError(f"none of the cluster's machines can render: {why}")

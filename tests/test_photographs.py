@@ -14,7 +14,7 @@ from conftest import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import read_background
-from mimegen.library.photos.guess import Known, Said, guess_camera, height_by
+from mimegen.library.photos.guess import Known, Said, floating_risk, guess_camera, height_by
 from mimegen.library.photos.opening import Photo, exif_focal, open_photo
 from mimegen.library.photos.vanishing import View
 from mimegen.motion import quaternions
@@ -134,6 +134,16 @@ def test_a_thing_above_the_horizon_stands_nowhere():
 def test_a_known_height_is_rows_and_metres(text):
     with pytest.raises(RequestError, match="TOP:FOOT=METRES"):
         Known.of(text)
+
+
+@pytest.mark.parametrize(("horizon", "ground", "floats"), [
+    (0.25, None, True), (0.45, None, False), (0.25, ((0.1, 0.6), (0.9, 0.6), (1, 1), (0, 1)), False),
+    (0.25, ((0, 0.7), (1, 0.7), (1, 1), (0, 1)), False)])
+def test_all_below_a_high_horizon_is_told_to_be_no_sure_ground(horizon, ground, floats):
+    guess = guess_camera(photo_of(stripes()), Said(horizon=horizon, ground=ground))
+    risk = floating_risk(guess.picture())
+    assert (risk is not None) == floats
+    assert not floats or "people may float" in risk
 
 
 def with_exif(image, path, orientation=1, **lens):

@@ -24,6 +24,7 @@ from mimegen.library.photos.guess import (
     Known,
     Said,
     corners,
+    floating_risk,
     guess_camera,
     guess_panorama,
     sun_of,
@@ -72,6 +73,8 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     target = target or Path(f"{background.name}.png")
     _write(target, sheet)
     click.echo(f"{target}: {background.description}")
+    if background.picture and (risk := floating_risk(background.picture)):
+        click.echo(f"  {risk}; say in its file where they can stand (ground)", err=True)
     return DONE
 
 
@@ -197,6 +200,8 @@ def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, 
     for reason in guess.reasons:
         click.echo(f"  {reason}")
     shown = guess.picture()
+    if risk := floating_risk(shown):
+        click.echo(f"  {risk}; say where they can stand (--ground)", err=True)
     if shown.light is not None:
         click.echo("  light {:.2f} {:.2f} {:.2f} times the usual red, green and blue".format(
             *shown.light.tint))

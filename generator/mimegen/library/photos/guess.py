@@ -25,6 +25,8 @@ from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
 USUAL_HEIGHT_M = 1.6
 # The ground is taken to begin so far below the horizon, as a share of the picture's height.
 GROUND_FROM = 0.04
+# Of a picture whose horizon is higher, much below it is often no ground: walls, tables, water.
+HIGH_HORIZON = 0.4
 # A photograph that leans more is to be turned upright first.
 MOST_ROLL_DEG = 1.5
 
@@ -148,6 +150,21 @@ def guess_camera(photo: Photo, said: Said) -> Guess:
     start = round(min(horizon + GROUND_FROM, 0.99), 3)
     ground = said.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
     return Guess(photo, view, height, ground, (*reasons, height_reason), _light(photo, said))
+
+
+def floating_risk(picture: Picture) -> str | None:
+    """Return in a line why people may float in a picture; None where nothing speaks for it.
+
+    That is where all below a high horizon, from side to side, counts as ground.
+    """
+    across = [column for column, _ in picture.ground]
+    down = [row for _, row in picture.ground]
+    everywhere = len(down) == 4 and (min(across), max(across), max(down)) == (0.0, 1.0, 1.0) and (
+        min(down) <= picture.horizon + 2 * GROUND_FROM)
+    if picture.horizon >= HIGH_HORIZON or not everywhere:
+        return None
+    return (f"its horizon is high, row {picture.horizon:.2f}, and all below it counts as ground:"
+            " people may float before walls or things")
 
 
 def _light(photo: Photo, said: Said) -> PhotoLight | None:

@@ -105,6 +105,27 @@ def test_a_tint_is_laid_on_the_figures_light_alone():
     assert tinted[3, 4, 0] > plain[3, 4, 0] and tinted[3, 4, 2] < plain[3, 4, 2]
 
 
+def test_a_shadow_takes_the_suns_color_from_the_ground_and_no_more_than_all():
+    shadow = np.array([[0, 64, 255]], np.uint8)
+    frame = Frame((3, 1), np.zeros((0, 0, 4), np.uint8), (0, 0), shadow, (0, 0))
+    behind = np.full((1, 3, 3), 0.5, np.float32)
+    seen = Compositor(behind, shade=(2.0, 1.0, 0.5)).compose(frame)
+    left = 1 - np.array([2.0, 1.0, 0.5]) * 64 / 255
+    assert seen[0, 1].tolist() == linear_to_bytes((0.5 * left).astype(np.float32)).tolist()
+    assert seen[0, 2, 0] == 0 and np.array_equal(seen[0, 0], Compositor(behind).empty[0, 0])
+
+
+def test_shadows_in_the_open_keep_the_skys_color_and_under_ceilings_are_the_stages():
+    beach = read_background(CATALOGUE.file("background", "beach"))
+    lit = place_light(beach, CONFIG, 0.0)
+    assert lit is not None and lit.shade is not None
+    assert 2.5 > lit.shade[0] > lit.shade[1] > lit.shade[2] > 1
+    hall = place_light(read_background(CATALOGUE.file("background", "gym")), CONFIG, 0.0)
+    assert hall is not None and hall.shade is None
+    # Lamps all over a ceiling throw softer shadows than a sun.
+    assert hall.light.sun_size_deg > 60 > lit.light.sun_size_deg
+
+
 def test_the_measured_light_follows_the_color_and_strength_of_known_light():
     rng = np.random.default_rng(3)
     grays = np.repeat(rng.uniform(0.05, 0.55, (12, 18, 1)), 3, axis=2)

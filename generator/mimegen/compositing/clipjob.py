@@ -17,8 +17,9 @@ class ClipJob:
 
     ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
     that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
-    multiplied by. With a ``window`` (width, height) that is all that is seen of the camera's
-    picture, from ``pan``, its left top corner in every frame, on.
+    multiplied by, ``shade`` what its shadow takes of the ground's. With a ``window`` (width, height)
+    that is all that is seen of the camera's picture, from ``pan``, its left top corner in every
+    frame, on.
     """
 
     folder: Path
@@ -33,6 +34,7 @@ class ClipJob:
     tint: Tint | None = None
     window: tuple[int, int] | None = None
     pan: tuple[tuple[int, int], ...] = ()
+    shade: Tint | None = None
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""
@@ -42,7 +44,7 @@ class ClipJob:
         scene = backdrop(self.background, self.camera, self.still, self.angle_deg)
         if self.window is not None:
             write_panned(files, scene, self.window, self.pan, self.fps, self.target, self.shadow,
-                         self.tint)
+                         self.tint, self.shade)
             return
         write_clip(files, scene, self.fps, self.target, shadow=self.shadow,
-                   tint=self.tint)
+                   tint=self.tint, shade=self.shade)

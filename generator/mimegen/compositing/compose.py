@@ -17,11 +17,13 @@ class Compositor:
     """One background, ready to take many frames.
 
     ``backdrop_linear`` (H, W, 3) is linear light 0 to 1; the figure's light is multiplied by
-    ``tint``. Only the pixels that figure or shadow
-    cover are computed; all others are the background's own bytes.
+    ``tint``, and what a shadow takes of the ground's light by ``shade``. Only the pixels that
+    figure or shadow cover are computed; all others are the background's own bytes.
     """
 
-    def __init__(self, backdrop_linear: LightArray, tint: Tint | None = None) -> None:
+    def __init__(self, backdrop_linear: LightArray, tint: Tint | None = None,
+                 shade: Tint | None = None) -> None:
+        self._shade = np.array(shade or (1.0, 1.0, 1.0), np.float32)
         self._tinted = None if tint is None else linear_to_bytes(
             bytes_to_linear(np.arange(256, dtype=np.uint8))[:, None] * np.array(tint, np.float32))
         self._linear = np.ascontiguousarray(backdrop_linear, dtype=np.float32)
@@ -50,9 +52,9 @@ class Compositor:
 
     def _cast_shadow(self, picture: ByteArray, frame: Frame) -> None:
         rows, columns = np.nonzero(frame.shadow)
-        light = _light_left(frame.shadow[rows, columns])
+        light = self._light_left(frame.shadow[rows, columns])
         rows, columns = rows + frame.shadow_at[1], columns + frame.shadow_at[0]
-        picture[rows, columns] = linear_to_bytes(self._linear[rows, columns] * light[:, None])
+        picture[rows, columns] = linear_to_bytes(self._linear[rows, columns] * light)
 
     def _lay_figure(self, picture: ByteArray, frame: Frame) -> None:
         left, top = frame.figure_at
@@ -83,15 +85,16 @@ class Compositor:
         shadow_rows, shadow_columns = rows - frame.shadow_at[1], columns - frame.shadow_at[0]
         inside = (shadow_rows >= 0) & (shadow_rows < height)
         inside &= (shadow_columns >= 0) & (shadow_columns < width)
-        light = np.ones(len(rows), dtype=np.float32)
-        light[inside] = _light_left(frame.shadow[shadow_rows[inside], shadow_columns[inside]])
-        return self._linear[rows, columns] * light[:, None]
+        light = np.ones((len(rows), 3), dtype=np.float32)
+        light[inside] = self._light_left(frame.shadow[shadow_rows[inside], shadow_columns[inside]])
+        return self._linear[rows, columns] * light
+
+    def _light_left(self, shadow: ByteArray) -> LightArray:
+        """Return the share (N, 3) of the ground's light that shadows (N,) leave."""
+        missing = shadow.astype(np.float32)[:, None] / np.float32(255)
+        return np.maximum(1 - missing * self._shade, 0)
 
 
 def compose(frame: Frame, backdrop_linear: LightArray) -> ByteArray:
     """Return one finished picture (H, W, 3), sRGB bytes; see ``Compositor`` for many."""
     return Compositor(backdrop_linear).compose(frame)
-
-
-def _light_left(shadow: ByteArray) -> LightArray:
-    return 1 - shadow.astype(np.float32) / np.float32(255)

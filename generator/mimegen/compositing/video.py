@@ -46,11 +46,12 @@ def write_clip(
     threads: int = 0,
     shadow: float = 1.0,
     tint: Tint | None = None,
+    shade: Tint | None = None,
 ) -> ClipFacts:
     """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
 
     ``shadow`` is how much of the shadow is left, 0 to 1; the figure's light is multiplied by
-    ``tint``.
+    ``tint``, and what the shadow takes of the ground's by ``shade``.
 
     The clip is H.264, yuv420p, BT.709, with its index in front (faststart); the same frames give
     the same bytes. It is only ever seen whole. ``threads`` is the encoder's, 0 for the usual
@@ -59,7 +60,7 @@ def write_clip(
     Raises ValueError, naming the file, for a damaged frame, FileNotFoundError for an absent one,
     and RequestError (DiskFullError), with ffmpeg's last line, where the clip cannot be written.
     """
-    compositor = Compositor(backdrop_linear, tint)
+    compositor = Compositor(backdrop_linear, tint, shade)
     planes = Planes(compositor.empty)
     frames = (_with_shadow(read_frame(path), shadow) for path in frame_paths)
     pictures = (planes.show(compositor.compose(frame), changed_box(frame)) for frame in frames)
@@ -69,12 +70,12 @@ def write_clip(
 
 def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, window: tuple[int, int],
                  corners: Iterable[tuple[int, int]], fps: float, target: Path, shadow: float,
-                 tint: Tint | None) -> ClipFacts:
+                 tint: Tint | None, shade: Tint | None = None) -> ClipFacts:
     """Do as ``write_clip``, but show a window (width, height) alone.
 
     ``corners`` are its left top corners (x, y) in the background, one a frame.
     """
-    compositor = Compositor(backdrop_linear, tint)
+    compositor = Compositor(backdrop_linear, tint, shade)
     width, height = window
     composed = (compositor.compose(_with_shadow(read_frame(path), shadow)) for path in frame_paths)
     pictures = (np.ascontiguousarray(picture[top:top + height, left:left + width])

@@ -153,6 +153,7 @@ class ToldClip(_Titled):
     tint: tuple[Finite, Finite, Finite] | None = None
     window: tuple[int, int] | None = None
     pan: tuple[tuple[int, int], ...] = ()
+    shade: tuple[Finite, Finite, Finite] | None = None
 
     @classmethod
     def of(cls, job: ClipJob, title: str, place: Relative) -> Self:
@@ -164,7 +165,7 @@ class ToldClip(_Titled):
                 Path(place(file))),
             camera=job.camera, still=None if job.still is None else place(job.still), fps=job.fps,
             target=place(job.target), angle_deg=job.angle_deg,
-            tint=job.tint, window=job.window, pan=job.pan)
+            tint=job.tint, window=job.window, pan=job.pan, shade=job.shade)
 
     def job(self, root: Path) -> ClipJob:
         """Return the job for the store at ``root``."""
@@ -173,7 +174,8 @@ class ToldClip(_Titled):
             background = background.with_file(root / background.file)
         return ClipJob(root / self.folder, self.frames, self.shadow, background, self.camera,
                        None if self.still is None else root / self.still, self.fps,
-                       root / self.target, self.angle_deg, self.tint, self.window, self.pan)
+                       root / self.target, self.angle_deg, self.tint, self.window, self.pan,
+                       self.shade)
 
 
 class ToldPassFiles(_Titled):

@@ -56,7 +56,8 @@ class ChosenBackground:
 class Clip:
     """One finished video: a shot before a background; perhaps declared as a permutation.
 
-    Where the figure is lit as its place is, its light is multiplied by ``tint``.
+    Where the figure is lit as its place is, its light is multiplied by ``tint``, and
+    what its shadow takes of the ground's by ``shade``.
     """
 
     variant: Variant
@@ -64,6 +65,7 @@ class Clip:
     chosen: ChosenBackground
     permutation: Permutation | None = None
     tint: Tint | None = None
+    shade: Tint | None = None
 
     @property
     def background(self) -> Background:
@@ -88,7 +90,8 @@ class Clip:
         wrong = [faults, showing_code()] if faults else []
         return content_key(self.sample_id, self.shot.key, self.chosen.key,
                            self.shot.rendering.set_key, clip_code(), *wrong,
-                           *([] if self.tint is None else [list(self.tint)]))
+                           *([] if self.tint is None else [list(self.tint)]),
+                           *([] if self.shade is None else [list(self.shade)]))
 
     def showing(self, frames: int) -> Showing:
         """Return which of the shot's ``frames`` are shown, and with how much of the shadow."""

@@ -4,7 +4,7 @@ A set's lamps, sun and sky become the one sun and the one sky that stages have; 
 on the finished figure, so that nothing is rendered anew for it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import atan2, degrees
 
 import numpy as np
@@ -16,28 +16,35 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.config import FramedCamera, Light, RenderConfig
 from mimegen.stage.raster.set_light import lamp_parts, linear, mean_color, sky_colors
 from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.shadow import sun_share
 
 # Where light is told: at a person's chest, at the world's origin.
 CHEST = np.array([0.0, 0.0, 1.2])
-# Lamps are as soft as a sun so wide; no light comes from lower, for shadows would have no end.
-LAMPS_DEG, LOWEST_DEG = 30.0, 20.0
+# No light comes from lower, for shadows would have no end; suns are no wider.
+LOWEST_DEG, WIDEST_DEG = 20.0, 90.0
 # Of a sun so low what faces up and what faces aside do not tell it from a sky; some sky is left.
 LEAST_APART, LEAST_SKY = 0.4, 0.01
 
 
 @dataclass(frozen=True)
 class PlaceLight:
-    """The stage's light in a place, without color, and the color (linear, luminance 1)."""
+    """The stage's light in a place, without color, and the color (linear, luminance 1).
+
+    ``shade`` is what shadows take of the ground's light, as a multiple of what the stage's do: in
+    the open all of the sun's, so that its color is missing in them and the sky's is left.
+    """
 
     light: Light
     tint: Tint
+    shade: Tint | None = None
 
 
 def place_light(background: Background, config: RenderConfig, angle_deg: float
                 ) -> PlaceLight | None:
     """Return the light that a place has for a figure; None where nothing is known of it."""
     if background.set is not None:
-        return _of_set(background.set, config.light)
+        found = _of_set(background.set, config.light)
+        return replace(found, shade=_shade(background.set, config, found.light))
     if background.picture is not None and background.picture.light is not None:
         return _of_picture(background.picture, config, angle_deg)
     return None
@@ -69,9 +76,33 @@ def _of_set(scenery: Scenery, light: Light) -> PlaceLight:
     return PlaceLight(light.model_copy(update={
         "sun_strength": round(direct, 2), "rim_strength": 0.0, "ground_albedo": 0.0,
         "sun_from_deg": _stands(towards), "sun_size_deg": (
-            scenery.sun.size_deg if sunny else LAMPS_DEG),
+            scenery.sun.size_deg if sunny else _spread_deg(ways[1:], flows[1:] @ LUMINANCE)),
         "sky_strength": round(sky, 2), "sky_color": (1.0, 1.0, 1.0),
         "ground_share": round(min(below / sky, 1.0), 2)}), _tint(up + across))
+
+
+def _shade(scenery: Scenery, config: RenderConfig, light: Light) -> Tint | None:
+    """Return how shadows in the open differ from the stage's; None under ceilings."""
+    if scenery.ceilings:
+        return None
+    sun = config.light.sun_from_deg
+    direct = scenery.sun.strength * linear(scenery.sun.color) * np.sin(np.radians(sun[1]))
+    zenith, horizon = sky_colors(scenery)[:2]
+    missing = direct / (direct + np.pi * (zenith + horizon) / 2)
+    usual = max(config.shadow.strength * sun_share(light), 1e-9)
+    red, green, blue = np.round(missing / usual, 3).tolist()
+    return red, green, blue
+
+
+def _spread_deg(ways: FloatArray, flows: FloatArray) -> float:
+    """Return how wide a sun is whose light comes from as far apart as beams (N, 3) of flows (N,).
+
+    A disc's mean square distance from its middle is an eighth of its width's square.
+    """
+    middle = flows @ ways
+    aside = np.arccos(np.clip(ways @ (middle / np.linalg.norm(middle)), -1, 1))
+    wide = float(np.sqrt(8 * (flows @ aside**2) / flows.sum()))
+    return float(round(min(np.degrees(wide), WIDEST_DEG)))
 
 
 def _floor(scenery: Scenery) -> FloatArray:

@@ -215,7 +215,8 @@ def lit_by_places(part: CastingPlan) -> list[CastingPlan]:
             lit.setdefault(None, []).append(clip)
             continue
         shot = replace(clip.shot, rendering=replace(clip.shot.rendering, light=found.light))
-        lit.setdefault(found.light, []).append(replace(clip, shot=shot, tint=found.tint))
+        lit.setdefault(found.light, []).append(
+            replace(clip, shot=shot, tint=found.tint, shade=found.shade))
     parts = [CastingPlan(part.casting, tuple(clips)) for clips in lit.values()] or [part]
     return [replace(parts[0], displays=part.displays), *parts[1:]]
 

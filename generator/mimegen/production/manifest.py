@@ -38,6 +38,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "background_source": clip.background.source,
         "light": clip.shot.rendering.figures_config.light.model_dump(mode="json"),
         **({} if clip.tint is None else {"light_tint": list(clip.tint)}),
+        **({} if clip.shade is None else {"shadow_tint": list(clip.shade)}),
         "render_config": config.model_dump(mode="json"),
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),

@@ -111,8 +111,8 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     from_sun = _blurred(sun, SUN_BLUR_CELLS)
     from_sky = _blurred(sky, SKY_BLUR_M / (many * cell_m))
     faded = from_sky * _faded_rim(shape, many * cell_m)
-    sun_share = _sun_share(light)
-    missing = sun_share * from_sun + (1.0 - sun_share) * _finer(faded, many)
+    share = sun_share(light)
+    missing = share * from_sun + (1.0 - share) * _finer(faded, many)
     return GroundShadow(missing, (corner[0] + cell_m / 2, corner[1] + cell_m / 2), cell_m)
 
 
@@ -154,7 +154,7 @@ def _thinned(points: NDArray[np.float32], voxel: tuple[float, ...]) -> NDArray[n
     return np.stack(centres, axis=-1)
 
 
-def _sun_share(light: Light) -> float:
+def sun_share(light: Light) -> float:
     """Return the sun's share of the irradiance on open ground; a sky of radiance L gives pi L."""
     sun = light.sun_strength * np.sin(np.radians(light.sun_from_deg[1]))
     sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))

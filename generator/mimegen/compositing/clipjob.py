@@ -17,9 +17,9 @@ class ClipJob:
 
     ``shadow`` is how much of it is left, 0 to 1; ``still`` is the rendered picture of a background
     that is a set, ``angle_deg`` the variant's angle, ``tint`` what the figure's light is
-    multiplied by, ``shade`` what its shadow takes of the ground's. With a ``window`` (width, height)
-    that is all that is seen of the camera's picture, from ``pan``, its left top corner in every
-    frame, on.
+    multiplied by, ``shade`` what its shadow takes of the ground's. With a ``window`` (width,
+    height) that is all that is seen of the camera's picture, from ``pan``, its left top corner in
+    every frame, on.
     """
 
     folder: Path

@@ -291,10 +291,11 @@ def test_a_cluster_elsewhere_is_joined_where_it_answers(
     assert len(ray.joined) == 1, "Ray itself would try for minutes"
 
 
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError, ConnectionError, ImportError])
 def test_what_ray_says_of_a_cluster_that_it_cannot_join_is_one_line(
-    ray: PretendedRay, opened: Open
+    ray: PretendedRay, opened: Open, kind: type[Exception]
 ) -> None:
-    ray.refuses = [RuntimeError("Version mismatch:\n  " + 400 * "x")]
+    ray.refuses = [kind("Version mismatch:\n  " + 400 * "x")]
     with pytest.raises(RequestError) as refused:
         opened(address="none")
     assert str(refused.value) == ("--address none: no Ray cluster answers (Version mismatch: "

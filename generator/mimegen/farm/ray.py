@@ -318,7 +318,7 @@ def _connect(ray: Any, address: str) -> None:
         else:
             _see_that_it_answers(address)
             ray.init(address=address, **quiet)
-    except (ConnectionError, OSError, ValueError, RuntimeError) as problem:
+    except (ImportError, OSError, ValueError, RuntimeError) as problem:
         raise RequestError(f"--address {address}: no Ray cluster answers"
                            f" ({' '.join(str(problem).split())[:200]})") from problem
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.bounce import SINGLE, Light, spread_light
+from mimegen.stage.raster.bounce import SINGLE, THROUGH_SHELL, Light, spread_light
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, voxels_of
 
 WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0
@@ -104,3 +104,16 @@ def test_an_open_sky_lights_what_faces_it() -> None:
     volume = spread_light(black, black, dark, places)
     seen = volume.over_pi(np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)
+
+
+def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
+    """Through black walls comes, of an even sky, what the power heuristic leaves."""
+    sky = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.ones((len(ways), 3)),
+                np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
+    whole, casting = (voxels_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells())
+                      for parts in (room(), room()[:1]))
+    seen = spread_light(whole, casting, sky, places).over_pi(
+        np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
+    assert seen[0] == pytest.approx(THROUGH_SHELL, rel=0.1)
+    assert seen[1] == pytest.approx(0.0, abs=0.01)

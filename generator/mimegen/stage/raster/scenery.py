@@ -225,6 +225,7 @@ def _draw_materials(context: moderngl.Context, job: SetJob, built: BuiltSet, lit
         give(program, seen)
         _give_material(program, material)
         context.vertex_array(program, [_layout(program, buffer)]).render()
+    context.depth_func = "<"
     context.disable_direct(CLIP_DISTANCE)
 
 

@@ -17,6 +17,8 @@ from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
 
 # Lamps larger than this are taken apart, into no more parts than shaders have room for.
 LAMP_PART_M, MOST_PARTS = 1.5, 64
+# What hides lamps is told by finer parts.
+HIDDEN_PART_M = 0.7
 # The region in which light is followed: as far as walls stand; this where there are none.
 FARTHEST_M = 24.0
 OUTDOORS_HEIGHT_M = 10.0
@@ -119,7 +121,7 @@ def _light(job: SetJob) -> Light:
         share = (share * share * (3 - 2 * share))[:, None]
         return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
 
-    parts, lamp_of = lamp_parts(scenery)
+    parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
     return Light(parts, lamp_of, sky, sun, sun_from)
 
 
@@ -152,13 +154,13 @@ def _by_power(scenery: Scenery) -> list[Lamp]:
     return sorted(scenery.lamps, key=lambda lamp: -lamp.watts)
 
 
-def lamp_parts(scenery: Scenery) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return every lamp as small ones (L, 10), and the lamps' numbers (L,).
+def lamp_parts(scenery: Scenery, size: float = LAMP_PART_M
+               ) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return every lamp as ones of a ``size`` (L, 10) or more, and the lamps' numbers (L,).
 
     Those of most power come first. A part has a place, a direction, its power and its area.
     """
     matrix = world_from_set(scenery)
-    size = LAMP_PART_M
     while True:
         lamps = [_parts(lamp, matrix, size) for lamp in _by_power(scenery)]
         counts = [len(parts) for parts in lamps]

@@ -60,6 +60,10 @@ vec3 around(vec3 place, vec3 to, float roughness, float reach) {
                smoothstep(ROUGH.x, ROUGH.y, roughness));
 }
 
+// The share of light that fine fibres scatter, as measured on planes under an even sky in Cycles
+// (its microfiber sheen of roughness 0.5), within a tenth.
+float fuzz_of(float cosine) { return exp(-0.42 - cosine * (1.65 + 1.4 * cosine)); }
+
 uniform sampler2D lobes;
 vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
     return texture(lobes, vec2(max(dot(normal, view), 0.0), roughness));
@@ -104,8 +108,9 @@ void main() {
 #ifdef BY_LAMPS
     reaching += lamps_light(at, before, normal);
 #endif
-    vec3 light = base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g) * reaching
-        + sheen * pow(1.0 - min(abs(dot(normal, view)), 1.0), 2.0) * reaching;
+    float fuzz = sheen * fuzz_of(abs(dot(normal, view)));
+    vec3 light = mix(base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g), vec3(1.0), fuzz)
+        * reaching;
     // What mirrors first is the surface, then its varnish.
     int layers = coat > 0.0 ? 2 : 1;
     for (int layer = none; layer < layers; layer++) {

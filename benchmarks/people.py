@@ -2,12 +2,13 @@
 
     python benchmarks/people.py sheet docs/people.jpg --seeds 1-24
     python benchmarks/people.py sheet heads.png --seeds 1-8 --close 0.55
+    python benchmarks/people.py blink docs/blink.jpg
     python benchmarks/people.py times --seeds 1-24
 """
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import moderngl
@@ -18,27 +19,30 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
-from mimegen.characters.followers import with_followers_turned
-from mimegen.characters.helpers import with_helpers_turned
 from mimegen.characters.sampling import sample_character
+from mimegen.library.cast import RandomPerson
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.pages.backgroundsheet import standing
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.raster.context import context_of_process
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.skinning import joint_columns
 
-STANDING = {"LeftArm": ("Y", 74.0), "RightArm": ("Y", -74.0),
-            "LeftForeArm": ("Z", -8.0), "RightForeArm": ("Z", 8.0)}
 BACKDROP = (226, 229, 233)
 SHARPER = 2
+# Whose first blink is shown, from three frames before it is shut.
+BLINKS, FPS, BLINK_FRAMES = "conversation", 24.0, 9
 
 
 def main() -> None:
     """Draw a sheet, or tell times."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("sheet", "times"))
+    parser.add_argument("what", choices=("sheet", "blink", "times"))
     parser.add_argument("out", nargs="?", type=Path, default=Path("people.png"))
     parser.add_argument("--seeds", default="1-24", help="FIRST-LAST, or numbers apart by commas")
     parser.add_argument("--size", default="190x330", help="of one person, in pixels")
@@ -52,8 +56,11 @@ def main() -> None:
     if given.what == "times":
         tell_times(seeds)
         return
-    width, height = map(int, given.size.split("x"))
     context = context_of_process(1)
+    if given.what == "blink":
+        tiled(blink(context), BLINK_FRAMES).save(given.out, quality=86)
+        return
+    width, height = map(int, given.size.split("x"))
     pictures = [portrait(context, build_character(sample_character(seed)),
                          (SHARPER * width, SHARPER * height), given.azimuth, given.close)
                 for seed in seeds]
@@ -78,11 +85,39 @@ def tell_times(seeds: Sequence[int]) -> None:
 def portrait(context: moderngl.Context, character: Character, size: tuple[int, int],
              azimuth: float, seen_m: float) -> Image.Image:
     """Return a picture of somebody standing, from the crown ``seen_m`` metres down."""
+    top = 2.08 if seen_m > 2 else character.height + 0.06
+    return drawn(context, character, standing(character).motion,
+                 camera_at(np.array([0.0, 0.0, top - seen_m / 2]), seen_m, azimuth, size))
+
+
+def blink(context: moderngl.Context) -> Iterator[Image.Image]:
+    """Yield frames of the first blink of somebody who talks, the head from near."""
+    take = library_take(Catalogue.with_libraries(()).action(BLINKS), None, 0)
+    members = (RandomPerson("random_1", 1), RandomPerson("random_8", 8))[:take.performers]
+    performance, *_ = Casting(take, members).perform(FPS)
+    skeleton, motion = performance.character.skeleton, performance.motion
+    lids = motion.rotations[:, skeleton.index["LeftLid"], 0]
+    shut = int(np.argmax(lids < lids.min() + 1e-4))
+    head = motion.global_pose.positions[:, skeleton.index["Head"]]
+    facing = quaternions.rotate(motion.global_pose.rotations[shut, skeleton.index["Head"]],
+                                np.array([0.0, -1.0, 0.0]))
+    azimuth = float(np.degrees(np.arctan2(facing[0], -facing[1])))
+    for frame in range(shut - 3, shut - 3 + BLINK_FRAMES):
+        camera = camera_at(head[frame] + [0.0, 0.0, 0.08], 0.32, azimuth + 15, (320, 360))
+        one = Motion(skeleton, FPS, motion.root_positions[frame:frame + 1],
+                     motion.rotations[frame:frame + 1])
+        picture = drawn(context, performance.character, one, camera)
+        yield picture.resize((160, 180), Image.Resampling.BOX)
+
+
+def drawn(context: moderngl.Context, character: Character, motion: Motion,
+          camera: Camera) -> Image.Image:
+    """Return a picture of the first frame of a motion."""
     stage = RasterStage(context, [character], read_config(
         data_folder() / "render_configs" / "draft.yaml"))
-    stage.pose([standing_columns(character)])
-    top = 2.08 if seen_m > 2 else character.height + 0.06
-    frame = stage.picture(camera_at(top - seen_m / 2, seen_m, azimuth, size))
+    pose = motion.global_pose
+    stage.pose([joint_columns(character.skeleton, pose.positions[:1], pose.rotations[:1])])
+    frame, size = stage.picture(camera), (camera.width, camera.height)
     picture = np.tile(np.array(BACKDROP, float), (size[1], size[0], 1))
     x, y = frame.shadow_at
     rows, columns = frame.shadow.shape
@@ -95,29 +130,19 @@ def portrait(context: moderngl.Context, character: Character, size: tuple[int, i
     return Image.fromarray(picture.astype(np.uint8))
 
 
-def standing_columns(character: Character) -> FloatArray:
-    """Return the joint columns of a character that stands with the arms down."""
-    skeleton = character.skeleton
-    turns = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
-    for joint, (axis, degrees) in STANDING.items():
-        turns[0, skeleton.index[joint]] = quaternions.from_euler(axis, np.array([degrees]))
-    motion = Motion(skeleton, 30.0, skeleton.heads[:1].copy(), turns)
-    pose = with_followers_turned(with_helpers_turned(motion)).global_pose
-    return joint_columns(skeleton, pose.positions, pose.rotations)
-
-
-def camera_at(height: float, seen_m: float, azimuth: float, size: tuple[int, int]) -> Camera:
-    """Return a camera that sees ``seen_m`` metres around a height, from 3.4 of them away."""
+def camera_at(about: FloatArray, seen_m: float, azimuth: float, size: tuple[int, int]) -> Camera:
+    """Return a camera that sees ``seen_m`` metres about a place (3,), from 3.4 of them away."""
     away = 3.4 * seen_m
-    place = np.array([0.0, 0.0, height]) + away * direction_from(azimuth, 4.0)
+    place = about + away * direction_from(azimuth, 4.0)
     turn = quaternions.from_euler("xyz", np.array([86.0, 0.0, azimuth]))
     lens = 36.0 * away / seen_m * size[1] / size[0]
     return Camera((float(place[0]), float(place[1]), float(place[2])),
                   (float(turn[0]), float(turn[1]), float(turn[2]), float(turn[3])), lens, *size)
 
 
-def tiled(pictures: Sequence[Image.Image], columns: int) -> Image.Image:
+def tiled(given: Iterable[Image.Image], columns: int) -> Image.Image:
     """Return pictures of one size in rows."""
+    pictures = [*given]
     width, height = pictures[0].size
     rows = -(-len(pictures) // columns)
     sheet = Image.new("RGB", (width * columns, height * rows), BACKDROP)

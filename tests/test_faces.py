@@ -15,7 +15,6 @@ from mimegen.characters.spec import read_character
 from mimegen.choreography.face import CHANNELS, faces
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
-from mimegen.library.bodies import body_of
 from mimegen.library.cast import DescribedPerson
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -65,9 +64,6 @@ def test_a_straight_face_is_the_person_as_built(man: Character) -> None:
     rest = faced(man)
     for mesh in man.meshes:
         assert np.abs(rest[mesh.name] - mesh.vertices).max() < 1e-6
-    casting = Casting(library_take(CATALOGUE.action("head_nod"), None, 0), (MAN,))
-    [plain] = casting.perform(2.0)
-    assert plain.character is body_of(MAN)
 
 
 def test_lids_close_over_the_eyes_and_the_eyes_stay(man: Character) -> None:
@@ -139,10 +135,10 @@ def test_a_face_keeps_the_time_of_its_take_and_is_mirrored_with_it() -> None:
         assert len(faces(score, seed, 12.0)[0]["jaw"]) == perform_scene(score, seed, 12.0)[0].frames
 
 
-def test_only_who_moves_the_face_is_another_figure() -> None:
+def test_a_figure_is_the_same_whether_a_score_moves_its_face_or_not() -> None:
     nod, smile = (Casting(library_take(CATALOGUE.action(name), None, 0), (MAN,))
                   for name in ("head_nod", "smile"))
-    assert nod.looks == [MAN.key] and smile.looks != [MAN.key]
+    assert nod.looks == smile.looks != [MAN.key]
 
 
 def test_a_misspelt_channel_is_named(tmp_path: Path) -> None:

@@ -1,23 +1,27 @@
 """Clothes, hair and headwear of all kinds, and random people that draw from them."""
 
 from collections import Counter
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
 from mimegen.characters.followers import HAIR, SKIRT, lagging, with_followers_turned
 from mimegen.characters.helpers import with_helpers_turned
+from mimegen.characters.patterns import TILES
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
+from mimegen.characters.wardrobe import random_people
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.plan.permute.axes import axes
-from mimegen.plan.permute.people import apart, person_of
+from mimegen.plan.permute.people import apart, lab, person_of
 
 RIGS = data_folder() / "rigs"
 RED, WHITE = (0.5, 0.05, 0.05), (0.8, 0.8, 0.8)
@@ -76,13 +80,29 @@ def test_clothes_of_every_kind_are_sound_meshes_of_their_own(name: str) -> None:
         assert mesh.faces.max() < len(mesh.vertices)
 
 
-def test_stripes_cover_part_of_trunk_and_sleeves() -> None:
+@pytest.mark.parametrize("kind", TILES)
+def test_a_pattern_is_a_picture_of_both_colors_that_lies_on_all_of_the_top(kind: str) -> None:
+    pattern = {"kind": kind, "color": WHITE, "size": 0.1}
+    character = build_character(described(outfit=[{**TOP, "pattern": pattern}]))
+    top = next(mesh for mesh in character.meshes if mesh.name == "top")
+    image = character.materials["top"].image
+    assert image is not None and top.uvs is not None and top.uvs.shape == (*top.faces.shape, 2)
+    with Image.open(BytesIO(image)) as drawn:
+        reds, counts = np.unique(np.asarray(drawn)[..., 0], return_counts=True)
+    darkest, lightest = counts[[0, -1]] / counts.sum()
+    assert reds[0] < 195 < 230 < reds[-1] and 0.05 < lightest < 0.6 and darkest > 0.2
+
+
+def test_patterns_are_laid_in_metres_without_tears_but_at_seams() -> None:
     character = build_character(described(outfit=CLOTHES["striped"]))
     top = next(mesh for mesh in character.meshes if mesh.name == "top")
-    shown = top.attributes["print"] > 0.5
-    sleeve = np.abs(top.vertices[:, 0]) > 0.25
-    for part in (sleeve, ~sleeve):
-        assert 0.25 < shown[part].mean() < 0.6
+    assert top.uvs is not None
+    quads = top.faces[:, 3] >= 0
+    uvs, places = top.uvs[quads], top.vertices[top.faces[quads]]
+    on_cloth = np.linalg.norm(places - np.roll(places, -1, axis=1), axis=-1)
+    on_picture = STRIPES["size"] * np.linalg.norm(uvs - np.roll(uvs, -1, axis=1), axis=-1)
+    share = on_picture[on_cloth > 0.004] / on_cloth[on_cloth > 0.004]
+    assert np.percentile(share, 97) < 2.0 and 0.7 < np.median(share) < 1.3
 
 
 @pytest.mark.parametrize("turns", [SITTING, KICKING, STEPPING],
@@ -159,18 +179,40 @@ def test_headwear_hides_hair() -> None:
     assert not any(mesh.material == "hair" for mesh in scarfed.meshes)
 
 
-def test_random_people_draw_from_all_kinds_and_evenly() -> None:
+def test_random_people_draw_from_all_kinds() -> None:
     people = [sample_character(seed) for seed in range(400)]
     kinds = Counter(garment.kind for person in people for garment in person.outfit)
     assert min(kinds[kind] for kind in (
         "top", "jacket", "trousers", "skirt", "dress", "glasses", "cap", "headscarf")) > 10
     assert set(Counter(person.hair.kind for person in people)) == {
         "strands", "curls", "tail", "bun", "crop", "bald"}
-    ages = np.histogram([person.phenotype.age for person in people], 6, (18, 80))[0]
-    assert ages.min() > 50
-    light = np.array([person_of(CATALOGUE, f"random:{seed}")[6] for seed in range(60)])  # type: ignore[index]
-    assert light.min() < 35 and light.max() > 72
-    assert 190 < sum(person.phenotype.sex > 0.5 for person in people) < 210
+    worn = [garment for person in people for garment in person.outfit]
+    assert {garment.style for garment in worn if garment.kind == "shoes"} == {
+        "trainers", "leather", "flats", "boots"}
+    shown = {pattern.kind for garment in worn if (pattern := getattr(garment, "pattern", None))}
+    assert shown == {*TILES}
+
+
+@pytest.mark.parametrize("first", [0, 31_337])
+def test_500_random_people_are_of_all_skins_ages_and_builds_evenly(first: int) -> None:
+    people = [sample_character(seed) for seed in range(first, first + 500)]
+    tones = [angle_of(person.skin.color) for person in people]
+    ages = [person.phenotype.age for person in people]
+    for values, parts, least, most in ((tones, 6, -62, 62), (ages, 6, 18, 80)):
+        counts = np.histogram(values, parts, (least, most))[0]
+        assert counts.sum() > 480 and counts.min() > 70 and counts.max() < 97
+    assert 18 <= min(ages) < 20 and 78 < max(ages) <= 80
+    builds = np.array([(one.muscle, one.weight) for one in random_people().builds.values()])
+    drawn = np.array([(person.phenotype.muscle, person.phenotype.weight) for person in people])
+    away = np.linalg.norm(drawn[:, None] - builds, axis=-1)
+    assert np.abs(np.bincount(away.argmin(axis=1), minlength=5) - 100).max() < 6
+    assert 240 < sum(person.phenotype.sex > 0.5 for person in people) < 260
+
+
+def angle_of(color: tuple[float, float, float]) -> float:
+    """The individual typology angle of skin, in degrees (Chardon et al. 1991)."""
+    light, _, yellow = lab(color)
+    return float(np.degrees(np.arctan2(light - 50, yellow)))
 
 
 CATALOGUE = Catalogue.with_libraries(())

@@ -1,4 +1,5 @@
 import contextlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,12 @@ def test_the_cast_and_their_partners_are_there_and_partners_are_mutual() -> None
     assert {*CAST.values(), *partners} <= known
     assert partner_of("man") == "woman" and partner_of("woman") == "man"
     assert partner_of("lights:man") == "lights:woman"
+
+
+@pytest.mark.parametrize("name", ["man", "woman", "spacesuit", "mine/woman.yaml", "robot.glb",
+                                  "lights:spacesuit", "random:7"])
+def test_nobody_meets_a_double(name: str) -> None:
+    assert Path(partner_of(name)).stem != Path(name).stem
 
 
 def test_a_random_person_meets_another_of_the_other_sex() -> None:

@@ -1,9 +1,8 @@
 """Faces that move: joints of lids, eyes, brows, lips and jaw, for people that mimegen builds.
 
-They are added to a finished character, and only where a face moves: who keeps a straight face stays
-as built, to the byte. Where flesh belongs is told from its place about eyes and mouth, upper from
-lower lip by the way along the skin. What shapes a face can make follows the action units of
-Ekman and Friesen (1978).
+They are added to a finished character when it performs. Where flesh belongs is told from its place
+about eyes and mouth, upper from lower lip by the way along the skin. What shapes a
+face can make follows the action units of Ekman and Friesen (1978).
 """
 
 from collections.abc import Mapping
@@ -102,7 +101,8 @@ def _turn(name: str, values: Mapping[str, FloatArray]) -> FloatArray:
     if part == "Eye":
         total += np.stack([-up, np.zeros_like(up), left], axis=1)
     if part in ("Lid", "LowerLid"):
-        total[:, 0] -= face_file().lids_follow * up
+        # Shut lids meet wherever the eyes look.
+        total[:, 0] -= face_file().lids_follow * up * (1 - np.clip(values["closed"], 0.0, 1.0))
     return total
 
 
@@ -114,15 +114,21 @@ def _parted(name: str) -> tuple[float, str]:
     return 0.0, name
 
 
+def has_face(character: Character) -> bool:
+    """Say whether a character has eyes and lips that mimegen knows."""
+    meshes = {mesh.name: mesh for mesh in character.meshes}
+    return "eyes" in meshes and "lips" in getattr(meshes.get("skin"), "attributes", {})
+
+
 @lru_cache(maxsize=8)
 def with_face(character: Character) -> Character:
     """Return a character with joints of the face, at the end of the skeleton.
 
-    Without eyes and lips that mimegen knows it is returned as it is.
+    Without a face that mimegen knows it is returned as it is.
     """
-    meshes = {mesh.name: mesh for mesh in character.meshes}
-    if "eyes" not in meshes or "lips" not in getattr(meshes.get("skin"), "attributes", {}):
+    if not has_face(character):
         return character
+    meshes = {mesh.name: mesh for mesh in character.meshes}
     measures = _measured(meshes["eyes"], meshes["skin"])
     skeleton = rounded_skeleton(_with_joints(character.skeleton, measures))
     fields = {"skin": _skin_fields(meshes["skin"], measures),

@@ -25,7 +25,7 @@ CAP_UP = (0.52, 0.10)
 CAP_GAP_M, SCARF_GAP_M = 0.013, 0.016
 PEAK_M = 0.075
 # How far below the neck's base a headscarf reaches, and how far it stands off there.
-COWL_M, COWL_GAP_M = 0.09, 0.024
+COWL_M, COWL_GAP_M = 0.09, 0.036
 # How wide a headscarf leaves the face open: degrees from straight ahead, around from the chin up.
 FACE_DEG = ((0, 45, 90, 135, 180), (69, 62, 53, 40, 33))
 

@@ -1,109 +1,203 @@
-"""What cloth shows in its second color, worked out at the vertices in the rest pose."""
+"""What cloth shows in a second color: a picture of it, laid on the cloth in metres.
 
+A tile that repeats, or for what stands once on the chest a picture with empty edges; both engines
+draw it as they draw the pictures of bodies that users bring.
+"""
+
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from mimegen.base.easing import ramp
-from mimegen.base.vectors import product
+from mimegen.base.grid import on_grid
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
+from mimegen.characters.colors import to_srgb
 from mimegen.characters.spec import Cloth, Pattern
 from mimegen.motion.quaternions import FloatArray
 
-PRINT_M = 0.085
+PIXELS, FINER = 96, 4
+# How wide the pictures on chests are, with their empty edges, metres.
+CHEST_M = 0.26
+SLEEVE_M, LEG_M = 0.06, 0.08
 
 
-class Places(NamedTuple):
-    """Places of a cloth's vertices (V, 3), and metres along the body (V,) and around it (V,)."""
+class _Laid(NamedTuple):
+    """Metres up (N,), around (N,) and how far it is around all of it (N,)."""
 
-    points: FloatArray
-    along: FloatArray
+    up: FloatArray
     around: FloatArray
+    whole: FloatArray
 
 
 def cloth_material(name: str, garment: Cloth, **parameters: Any) -> Material:
-    """Return a garment's cloth; further ``parameters`` are those of the material's shader.
+    """Return a garment's cloth, with the picture of its pattern, if it has one.
 
-    Where the mesh's attribute ``print`` is above 0.5 it shows ``print_color``.
+    Further ``parameters`` are those of the material's shader.
     """
-    if garment.pattern is not None:
-        parameters["print_color"] = garment.pattern.color
-    return Material(name, "cloth", {"color": garment.color, **parameters})
+    image = None if garment.pattern is None else picture(garment.pattern, garment.color)
+    return Material(name, "cloth", {"color": garment.color, **parameters}, image)
+
+
+def picture(pattern: Pattern, color: tuple[float, ...]) -> bytes:
+    """Return a pattern before a color (linear RGB) as PNG.
+
+    It is not compressed: how well that goes may differ from machine to machine.
+    """
+    fine = (np.arange(PIXELS * FINER) + 0.5) / (PIXELS * FINER)
+    shown = TILES[pattern.kind](*np.meshgrid(fine, fine[::-1])).astype(float)
+    share = shown.reshape(PIXELS, FINER, PIXELS, FINER).mean(axis=(1, 3))[..., None]
+    one, other = (to_srgb(np.array(tint)) for tint in (color, pattern.color))
+    pixels = np.floor(255 * (one + share * (other - one)) + 0.49).astype(np.uint8)
+    packed = io.BytesIO()
+    Image.fromarray(pixels).save(packed, "PNG", compress_level=0)
+    return packed.getvalue()
 
 
 def printed(mesh: Mesh, pattern: Pattern | None, body: Body) -> Mesh:
-    """Return a mesh with ``print`` (V,), around 0.5, if there is a pattern."""
+    """Return a mesh with the places of its pattern's picture at the faces' corners, if it has one.
+    """
     if pattern is None:
         return mesh
-    places = along_and_around(mesh.vertices, body, hanging=mesh.name == "skirt")
-    values = KINDS[pattern.kind](Places(mesh.vertices, *places), pattern.size, body)
-    return replace(mesh, attributes={**mesh.attributes, "print": values})
+    corners = np.where(mesh.faces < 0, mesh.faces[:, :1], mesh.faces)
+    points = mesh.vertices[corners]
+    uvs = _on_chest(points, pattern, body) if pattern.kind in ONCE else (
+        _laid(points, body, hanging=mesh.name == "skirt") / pattern.size)
+    return replace(mesh, uvs=on_grid(uvs))
 
 
-def along_and_around(points: FloatArray, body: Body,
-                     hanging: bool) -> tuple[FloatArray, FloatArray]:
-    """Return metres along trunk, legs and sleeves (N,) and around them (N,).
+def _on_chest(points: FloatArray, pattern: Pattern, body: Body) -> FloatArray:
+    """Return where faces' corners (F, 4, 3) lie in a picture on the chest (F, 4, 2)."""
+    centre = body.joint("Spine2") + np.array([0.0, 0.0, 0.02])
+    x, y, z = np.moveaxis(points - centre, -1, 0)
+    if pattern.kind == "block":
+        across = np.zeros_like(x)
+    else:
+        across = np.where((y < -0.03).all(axis=1, keepdims=True), x / CHEST_M + 0.5, 0.0)
+    return np.asarray(np.clip(np.stack([across, z / CHEST_M + 0.5], axis=-1), 0.004, 0.996))
 
-    What is ``hanging``, a skirt, is one tube about both legs.
+
+def _laid(points: FloatArray, body: Body, hanging: bool) -> FloatArray:
+    """Return metres around and up of faces' corners (F, 4, 3) on trunk, legs and sleeves (F, 4, 2).
+
+    Seams are along arm holes, and at the back, where the way around begins anew. What is
+    ``hanging``, a skirt, is one tube about both legs.
     """
-    shoulder, hip = body.joint("LeftArm"), body.joint("LeftUpLeg")
+    flat = points.reshape(-1, 3)
+    shoulder = body.joint("LeftArm")
+    on_sleeve = (flat[:, 2] > shoulder[2] - 0.15).reshape(-1, 4).all(axis=1) & (
+        np.abs(points[:, :, 0]).mean(axis=1) > shoulder[0])
+    trunk, sleeve = _about_trunk(flat, body, hanging), _about_sleeve(flat, body)
+    up, around, whole = (np.where(on_sleeve[:, None], second.reshape(-1, 4), first.reshape(-1, 4))
+                         for first, second in zip(trunk, sleeve, strict=True))
+    around = around - whole * np.round((around - around[:, :1]) / whole)
+    return np.stack([around, up], axis=-1)
+
+
+def _about_trunk(points: FloatArray, body: Body, hanging: bool) -> _Laid:
+    hip = body.joint("LeftUpLeg")
     x, y, z = points.T
-    beyond = np.where(z > shoulder[2] - 0.25, np.abs(x) - shoulder[0], -1.0)
     leg = ramp(z, hip[2] - 0.08, hip[2] - 0.14) * (not hanging)
     aside = x - np.sign(x) * leg * hip[0]
-    trunk = (0.15 + 0.05 * hanging - 0.07 * leg) * np.arctan2(aside, hip[1] - y)
-    sleeve = 0.06 * np.arctan2(z - shoulder[2], shoulder[1] - y)
-    return np.where(beyond > 0, shoulder[2] - 0.1 - beyond, z), np.where(beyond > 0, sleeve, trunk)
+    wide = (0.15 + 0.05 * hanging) * body.phenotype.height / 1.7
+    radius = wide + (LEG_M - wide) * leg
+    return _Laid(z, radius * np.arctan2(aside, hip[1] - y), 2 * np.pi * radius)
 
 
-def _wave(metres: FloatArray, size: float, share: float) -> FloatArray:
-    """Return a triangle wave (N,) that is above 0.5 over a ``share`` of each ``size`` metres."""
-    away = np.abs((metres / size) % 1.0 - 0.5)
-    return np.asarray(0.5 + (away - 0.5 * (1 - share)) * size / 0.02)
+def _about_sleeve(points: FloatArray, body: Body) -> _Laid:
+    shoulder = body.joint("LeftArm")
+    x, y, z = points.T
+    around = SLEEVE_M * np.arctan2(z - shoulder[2], shoulder[1] - y)
+    return _Laid(shoulder[2] - 0.1 - (np.abs(x) - shoulder[0]), around,
+                 np.full(len(x), 2 * np.pi * SLEEVE_M))
 
 
-def _stripes(at: Places, size: float, body: Body) -> FloatArray:
-    return _wave(at.along, size, 0.42)
+Grid = NDArray[Any]
 
 
-def _upright(at: Places, size: float, body: Body) -> FloatArray:
-    return _wave(at.around, size, 0.36)
+def _stripes(u: Grid, v: Grid) -> Grid:
+    return v < 0.42
 
 
-def _checks(at: Places, size: float, body: Body) -> FloatArray:
-    return np.maximum(_wave(at.along, size, 0.3), _wave(at.around, size, 0.3))
+def _upright(u: Grid, v: Grid) -> Grid:
+    return u < 0.3
 
 
-def _dots(at: Places, size: float, body: Body) -> FloatArray:
-    row = np.floor(at.along / size)
-    aside = (at.around / size + 0.5 * (row % 2)) % 1.0 - 0.5
-    away = np.hypot(at.along / size - row - 0.5, aside)
-    return np.asarray(0.5 + (0.3 - away) * size / 0.02)
+def _checks(u: Grid, v: Grid) -> Grid:
+    """Gingham: where threads of both colors cross it is between them."""
+    return np.asarray(0.5 * (u < 0.5) + 0.5 * (v < 0.5))
 
 
-def _flowers(at: Places, size: float, body: Body) -> FloatArray:
-    turns = np.array([[1.0, 0.3], [-0.5, 1.1], [-0.7, -0.9], [1.7, -0.6]])
-    waves = np.sin(2 * np.pi / size * product(np.stack([at.along, at.around], axis=1), turns.T))
-    return np.asarray(0.5 + (waves.sum(axis=1) - 0.7) * size / 0.12)
+def _plaid(u: Grid, v: Grid) -> Grid:
+    """Broad and narrow bands along and across, each half seen through the other."""
+    band, along = (1.0 * (np.abs(at - 0.3) < 0.16) + (np.abs(at - 0.78) < 0.025) for at in (u, v))
+    return np.asarray(0.5 * band + 0.5 * along)
 
 
-def _block(at: Places, size: float, body: Body) -> FloatArray:
-    level = body.joint("Spine2")[2] + 0.04
-    return np.asarray(0.5 + (at.along - level) / 0.02)
+def _dots(u: Grid, v: Grid) -> Grid:
+    return _away(u, v, 0.25, 0.25) + _away(u, v, 0.75, 0.75) < 0
 
 
-def _print(at: Places, size: float, body: Body) -> FloatArray:
-    centre = body.joint("Spine2") + np.array([0.0, 0.0, 0.05])
-    x, y, z = (at.points - centre).T
-    away = np.hypot(x, z) / PRINT_M
-    ring = np.where(np.abs(z) < 0.018, 0.9 - away, np.minimum(1.0 - away, away - 0.45))
-    return np.where(y < -0.03, 0.5 + ring * 4, 0.0)
+def _away(u: Grid, v: Grid, across: float, up: float, radius: float = 0.17) -> Grid:
+    """Return -1 in a disc, 0 elsewhere."""
+    return np.where(np.hypot(u - across, v - up) < radius, -1, 0)
 
 
-KINDS: Mapping[str, Callable[[Places, float, Body], FloatArray]] = {
-    "stripes": _stripes, "upright": _upright, "checks": _checks, "dots": _dots,
-    "flowers": _flowers, "block": _block, "print": _print,
+def _zigzag(u: Grid, v: Grid) -> Grid:
+    return np.asarray((v + 0.5 * np.abs(u - 0.5)) % 0.5 < 0.22)
+
+
+# Places, radii and turns of the flowers of a tile.
+FLOWERS = ((0.26, 0.28, 0.22, 0.2), (0.74, 0.66, 0.17, 0.9), (0.22, 0.8, 0.11, 0.5),
+           (0.72, 0.16, 0.10, 0.0))
+
+
+def _flowers(u: Grid, v: Grid) -> Grid:
+    shown = np.zeros(u.shape, bool)
+    for across, up, radius, turn in FLOWERS:
+        x, y = (u - across) / radius, (v - up) / radius
+        away, angle = np.hypot(x, y), np.arctan2(y, x) + turn
+        shown |= (away < 0.62 + 0.36 * np.cos(5 * angle)) & (away > 0.2)
+    return shown
+
+
+def _block(u: Grid, v: Grid) -> Grid:
+    return v > 0.55
+
+
+def _print(u: Grid, v: Grid) -> Grid:
+    """A disc with the sun above two mountains."""
+    disc = np.hypot(u - 0.5, v - 0.5) < 0.33
+    ridge = np.maximum(0.52 - 1.3 * np.abs(u - 0.42), 0.44 - 1.1 * np.abs(u - 0.64))
+    sun = np.hypot(u - 0.6, v - 0.64) < 0.075
+    return np.asarray(disc & ~((v > ridge) & (v < ridge + 0.03)) & ~sun)
+
+
+def _star(u: Grid, v: Grid) -> Grid:
+    """Five points: the angle's fold into a tenth of a turn meets one straight edge."""
+    x, y = u - 0.5, v - 0.48
+    fold = np.abs((np.arctan2(x, y) + np.pi / 5) % (2 * np.pi / 5) - np.pi / 5)
+    # A point of radius 1, an inner corner of 0.42 at a tenth of a turn.
+    inner = 0.42 * np.array([np.cos(np.pi / 5), np.sin(np.pi / 5)])
+    out, aside = np.hypot(x, y) * np.cos(fold), np.hypot(x, y) * np.sin(fold)
+    return np.asarray((0.32 - out) * inner[1] > aside * (1 - inner[0]))
+
+
+def _band(u: Grid, v: Grid) -> Grid:
+    """Three bands across the chest."""
+    shown = (np.abs(u - 0.5) < 0.36) & (np.abs(v - 0.5) < 0.14) & ((v - 0.36) % 0.1 < 0.065)
+    return np.asarray(shown)
+
+
+TILES: Mapping[str, Callable[[Grid, Grid], Grid]] = {
+    "stripes": _stripes, "upright": _upright, "checks": _checks, "plaid": _plaid, "dots": _dots,
+    "zigzag": _zigzag, "flowers": _flowers, "block": _block, "print": _print, "star": _star,
+    "band": _band,
 }
+# What is not repeated.
+ONCE = ("block", "print", "star", "band")

@@ -100,16 +100,23 @@ def sampled_hair(seed: int, male: bool, age: float, tone: float,
     beard = str(draws.choice([*people.beards], p=often / often.sum()))
     return hair | {
         "color": hex_color((1 - gray) * color + gray * rgb(GRAY)),
-        "receding": float(np.clip(draws.normal((age - 35) / 60, 0.25), 0, 1)) if male else 0.0,
+        "receding": receding(hair, age, draws) if male else 0.0,
         "beard": beard if male else "none",
         "brow_height": float(draws.uniform(0.007, 0.010) if male else draws.uniform(0.005, 0.007)),
     }
 
 
+def receding(hair: dict[str, Any], age: float, draws: np.random.Generator) -> float:
+    """Return how far a man's hairline has gone back; who wears hair long has most of it left."""
+    drawn_back = float(np.clip(draws.normal((age - 35) / 60, 0.25), 0, 1))
+    return drawn_back * (0.3 if hair.get("length", 0.0) > 0.3 else 1.0)
+
+
 def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[dict[str, Any]]:
     """Return shoes and clothes, from the skin outwards; their colors stand apart."""
     people, hue, place = random_people(), even(seed, "hue"), even(seed, "clothes")
-    shoes = drawn(chosen(people.shoes, male, draws.random()), draws, draws.random())
+    walks = generator(seed, "shoes")
+    shoes = drawn(chosen(people.shoes, male, walks.random()), walks, walks.random())
     if not male and draws.random() < DRESSES:
         return [shoes, drawn(chosen(people.dresses, male, draws.random()), draws, hue)]
     legs = drawn(chosen(people.legs, male, draws.random()), draws, draws.random())

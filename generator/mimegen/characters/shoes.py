@@ -1,4 +1,4 @@
-"""Shoes with soles."""
+"""Shoes with soles, laces and socks."""
 
 from dataclasses import replace
 
@@ -9,8 +9,9 @@ from mimegen.base.decisions import first_least, nearest
 from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material
-from mimegen.characters.cloth import cut_from_tights
-from mimegen.characters.piece import BoolArray, Piece
+from mimegen.characters.cloth import Field, cut_from_tights, inside_all
+from mimegen.characters.head import grid_faces
+from mimegen.characters.piece import BoolArray, Piece, without_hidden
 from mimegen.characters.spec import Shoes
 from mimegen.characters.surface import (
     Surface,
@@ -23,38 +24,90 @@ from mimegen.characters.surface import (
 from mimegen.motion.editing import counterparts
 from mimegen.motion.quaternions import FloatArray
 
-GAP_M = 0.006
-SOLE_RISE_M = 0.014
+GAP_M, SOCK_M = 0.006, 0.0025
+SOLE_RISE_M = 0.008
+LACES = 5
 OUTLINE_POINTS = 48
 
 
 def make_shoes(garment: Shoes, body: Body) -> Piece:
     """Return a pair of shoes; their soles reach down to -``lift``."""
-    ankle = body.joint("LeftFoot")
-    top = ankle[2] + 0.012 * body.phenotype.height
-
-    def collar(points: FloatArray) -> FloatArray:
-        low = np.where(points[:, 2] < ankle[2] * 2.5, 1.0, -1.0)
-        return np.asarray(np.minimum(top - points[:, 2] - 0.35 * (points[:, 1] - ankle[1]), low))
-
-    cut = cut_from_tights(body, [collar])
-    average = neighbour_average(cut.faces, len(cut.vertices))
-    vertices = smoothed(cut.vertices, average, 4)
-    normals = vertex_normals(vertices, cut.faces)
-    vertices = vertices + GAP_M * normals
-    vertices[:, 2] = np.maximum(vertices[:, 2], -0.002)
-    upper = replace(cut, vertices=vertices)
-    meshes = [
-        to_mesh("shoes", finished := hemmed(upper, 0.003, 0.01), "shoes",
-                {"rest": finished.vertices})
-    ]
-    left = make_sole(upper, garment.sole_height)
-    meshes.append(to_mesh("soles", joined(left, mirrored(left, body)), "soles", {}))
+    collar = opening(garment, body)
+    upper = replace(cut := cut_from_tights(body, [collar]), vertices=fitted(cut, GAP_M, -0.002))
+    finished = hemmed(upper, 0.003, 0.01)
+    left = [make_sole(upper, garment.sole_height)]
+    if garment.style == "trainers":
+        left.append(laces(upper, body))
+    meshes = [to_mesh("shoes", finished, "shoes", {"rest": finished.vertices})]
+    meshes += [to_mesh(name, joined(one, mirrored(one, body)), "soles", {})
+               for name, one in zip(("soles", "laces"), left, strict=False)]
 
     def hides(points: FloatArray) -> BoolArray:
         return collar(points) > 0.005
 
-    return Piece(tuple(meshes), shoe_materials(garment), hides, lift=garment.sole_height)
+    shoes = Piece(tuple(meshes), shoe_materials(garment), hides, lift=garment.sole_height)
+    return shoes if garment.socks is None else with_socks(shoes, garment.socks, body)
+
+
+def opening(garment: Shoes, body: Body) -> Field:
+    """Return how far points lie below a shoe's opening."""
+    ankle, size = body.joint("LeftFoot"), body.phenotype.height
+    rise, slope = {"trainers": (0.006, 0.35), "leather": (0.002, 0.3), "flats": (-0.018, 0.0),
+                   "boots": (0.085, 0.0)}[garment.style]
+    top, highest = ankle[2] + rise * size, ankle[2] * (4.5 if garment.style == "boots" else 2.5)
+
+    def below(points: FloatArray) -> FloatArray:
+        low = np.where(points[:, 2] < highest, 1.0, -1.0)
+        return np.asarray(np.minimum(top - points[:, 2] - slope * (points[:, 1] - ankle[1]), low))
+
+    return below
+
+
+def fitted(cut: Surface, gap: float, lowest: float) -> FloatArray:
+    """Return the places (V, 3) of what lies ``gap`` metres off the foot."""
+    average = neighbour_average(cut.faces, len(cut.vertices))
+    vertices = smoothed(cut.vertices, average, 4)
+    vertices = vertices + gap * vertex_normals(vertices, cut.faces)
+    vertices[:, 2] = np.maximum(vertices[:, 2], lowest)
+    return vertices
+
+
+def with_socks(shoes: Piece, color: tuple[float, float, float], body: Body) -> Piece:
+    """Return shoes with socks in them, up to a hand above the ankle."""
+    ankle, size = body.joint("LeftFoot"), body.phenotype.height
+    ends: list[Field] = [lambda points: ankle[2] + 0.055 * size - points[:, 2],
+                         lambda points: points[:, 2] - 0.5 * ankle[2]]
+    cut = cut_from_tights(body, ends)
+    worn = hemmed(replace(cut, vertices=fitted(cut, SOCK_M, 0.0)), 0.002, 0.008)
+    socks = Piece((to_mesh("socks", worn, "socks", {}),), (Material(
+        "socks", "plain", {"color": color, "roughness": 0.95, "metallic": 0.0}),))
+    inner = without_hidden(socks, shoes.hides)
+    return Piece(shoes.meshes + inner.meshes, shoes.materials + inner.materials,
+                 lambda points: shoes.hides(points) | inside_all(points, ends, 0.01), shoes.lift)
+
+
+def laces(upper: Surface, body: Body) -> Surface:
+    """Return the left shoe's laces: bars across the instep."""
+    ankle, toe = body.joint("LeftFoot"), body.joint("LeftToeBase")
+    share = np.linspace(0.34, 0.92, LACES)[:, None, None]
+    width = np.linspace(-1, 1, 7)[None, None, :] * (0.010 + 0.010 * share)
+    along = np.array([-0.0026, 0.0026])[None, :, None]
+    middle = ankle + share[..., None] * (toe - ankle)
+    grid = np.stack(np.broadcast_arrays(
+        middle[..., 0] + width, middle[..., 1] + along, 0.0 * share), axis=-1).reshape(-1, 3)
+    grid[:, 2] = height_of(upper, grid) + 0.0022
+    rows = grid_faces(2, 7, closed=False)
+    faces = np.concatenate([rows + 14 * number for number in range(LACES)]).astype(np.int32)
+    return Surface(grid, faces[:, ::-1], upper.weights[nearest(upper.vertices, grid)])
+
+
+def height_of(upper: Surface, points: FloatArray) -> FloatArray:
+    """Return how high (N,) the top of the left shoe is at points (N, 3)."""
+    normals = vertex_normals(upper.vertices, upper.faces)
+    top = upper.vertices[(normals[:, 2] > 0.15) & (upper.vertices[:, 0] > 0)]
+    away = points[:, None, :2] - top[None, :, :2]
+    near = np.exp(-(away * away).sum(axis=-1) / (2 * 0.006**2))
+    return np.asarray((near * top[:, 2]).sum(axis=1) / near.sum(axis=1))
 
 
 def make_sole(upper: Surface, height: float) -> Surface:
@@ -62,8 +115,8 @@ def make_sole(upper: Surface, height: float) -> Surface:
     own = np.flatnonzero((upper.vertices[:, 0] > 0) & (upper.vertices[:, 2] < 0.035))
     outline = rounded_outline(upper.vertices[own, :2])
     centre = outline.mean(axis=0)
-    levels = ((0.990, SOLE_RISE_M), (1.025, SOLE_RISE_M - 0.002), (1.030, 0.3 * -height),
-              (1.015, 0.85 * -height), (0.985, -height), (0.0, -height))
+    levels = ((0.975, SOLE_RISE_M), (1.008, SOLE_RISE_M - 0.002), (1.012, 0.3 * -height),
+              (0.995, 0.85 * -height), (0.97, -height), (0.0, -height))
     rings = [
         np.column_stack([centre + (outline - centre) * share, np.full(len(outline), level)])
         for share, level in levels

@@ -47,12 +47,13 @@ class Pattern(Strict):
     """What a cloth shows in a second color; ``size`` in metres from one to the next.
 
     Stripes run around trunk and sleeves, ``upright`` ones along them; ``block`` colors the upper
-    half, ``print`` the chest.
+    half, ``print``, ``star`` and ``band`` are on the chest.
     """
 
-    kind: Literal["stripes", "upright", "checks", "dots", "flowers", "block", "print"]
+    kind: Literal["stripes", "upright", "zigzag", "checks", "plaid", "dots", "flowers", "block",
+                  "print", "star", "band"]
     color: Color
-    size: float = Field(default=0.06, ge=0.02, le=0.3)
+    size: float = Field(default=0.06, ge=0.01, le=0.3)
 
 
 class Cloth(Strict):
@@ -68,7 +69,7 @@ class Top(Cloth):
 
     ``sleeve`` is the share of the arm it covers, ``length`` runs from 0, the waist, to 1, below
     the hips, ``neckline`` is how deep it is cut out in front, in metres. ``buttons`` are on a
-    placket; ``pocket`` is a hoodie's.
+    placket; ``pocket`` is a hoodie's. ``ribbed`` ones are drawn in at wrists and hem.
     """
 
     kind: Literal["top"]
@@ -78,6 +79,7 @@ class Top(Cloth):
     collar: Literal["none", "shirt", "hood"] = "none"
     buttons: bool = False
     pocket: bool = False
+    ribbed: bool = False
 
 
 class Jacket(Cloth):
@@ -90,6 +92,7 @@ class Jacket(Cloth):
     collar: Literal["none", "shirt", "hood"] = "shirt"
     opening: float = Field(default=0.06, ge=0.02, le=0.12, description="half its width, metres")
     looseness: Fraction = 0.6
+    ribbed: bool = False
 
 
 class Skirt(Cloth):
@@ -119,9 +122,14 @@ class Trousers(Cloth):
 
 
 class Shoes(Strict):
-    """A pair of shoes; ``sole_height`` in metres is how far they raise the person."""
+    """A pair of shoes; ``sole_height`` in metres is how far they raise the person.
+
+    Trainers have laces of the soles' color; ``socks`` are seen where legs are bare.
+    """
 
     kind: Literal["shoes"]
+    style: Literal["trainers", "leather", "flats", "boots"] = "trainers"
+    socks: Color | None = None
     color: Color
     sole_color: Color
     sole_height: float = Field(default=0.025, ge=0.005, le=0.08)

@@ -17,7 +17,7 @@ from mimegen.characters.spec import Hair
 from mimegen.characters.surface import IntArray, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
-BEARD_POINTS, LONGEST_BEARD_M = 3, 0.026
+BEARD_POINTS, LONGEST_BEARD_M = 3, 0.017
 
 
 class Style(NamedTuple):
@@ -36,13 +36,13 @@ class Style(NamedTuple):
     points: int = 5
 
 
-SHORT = Style(360, (0.02, 0.84), (0.18, 0.30), 0.010, 0.006)
-HANGING = Style(380, (0.0, 0.84), (0.20, 0.42), 0.011, 0.004, 0.002)
+SHORT = Style(440, (0.02, 0.84), (0.18, 0.30), 0.0075, 0.006)
+HANGING = Style(440, (0.0, 0.84), (0.20, 0.42), 0.0085, 0.004, 0.002)
 COMBED = Style(240, (0.05, 0.80), (0.22, 0.30), 0.010, 0.002)
 CURLED = Style(720, (0.02, 0.99), (0.02, 0.05), 0.010, 0.014, 0.005, 3)
 # By which share of its way a ribbon goes beyond the flow's end at most.
 BEYOND = 0.05
-BEARD_COUNTS = {"full": 420, "goatee": 220, "moustache": 110}
+BEARD_COUNTS = {"full": 640, "goatee": 280, "moustache": 170}
 STYLES = {"strands": SHORT, "curls": CURLED, "tail": COMBED, "bun": COMBED}
 
 
@@ -78,17 +78,17 @@ def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
 
 
 def _mesh(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
-          draws: np.random.Generator) -> Mesh:
+          draws: np.random.Generator, shades: float = 3.0) -> Mesh:
     """Return ribbons along lines (P, N, 3), ``half`` (P, N, 3) to both sides, as a mesh.
 
-    Its faces look away from the head.
+    Its faces look away from the head; colors differ the more, the more ``shades`` there are.
     """
     points, count = middle.shape[:2]
     places = np.stack([middle - half, middle + half], axis=2).transpose(1, 0, 2, 3)
     faces = grid_faces(points, 2, closed=False)
     faces = (faces[None] + 2 * points * np.arange(count)[:, None, None]).reshape(-1, 4)
     flat = places.reshape(-1, 3)
-    shade = np.repeat(draws.uniform(-3, 3, (count, 3)), 2 * points, axis=0)
+    shade = np.repeat(draws.uniform(-shades, shades, (count, 3)), 2 * points, axis=0)
     return head.rigid(name, flat, outward(flat, faces.astype(np.int32), head), "hair",
                       {"strand": shade})
 
@@ -183,7 +183,7 @@ def beard_strands(head: HeadShape, hair: Hair, draws: np.random.Generator) -> It
     share = np.linspace(0, 1, BEARD_POINTS)[:, None, None]
     middle = root - 0.002 * out + share * (long * way + 0.003 * out)
     half = (0.0032 * (1 - share**2) + 0.0003) * unit(np.cross(way, out))
-    yield _mesh(head, "beard", middle, half, draws)
+    yield _mesh(head, "beard", middle, half, draws, 0.4)
 
 
 def beard_roots(head: HeadShape, kind: str,

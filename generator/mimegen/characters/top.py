@@ -25,11 +25,14 @@ from mimegen.characters.surface import Surface, to_mesh
 from mimegen.characters.trimmings import hood, like_nearest, patch, shirt_collar
 from mimegen.motion.quaternions import FloatArray
 
-COVER_M = 0.015
+# How far inside its edges a top, and a jacket, hides what is under it: one sees under a jacket's.
+COVER_M, UNDER_JACKET_M = 0.015, 0.04
 # What is farther from an arm's axis, as a share of the height, is the trunk: broad hips.
 ARM_SHARE = 0.11
 # How much further a jacket stands off than what is worn under it.
 OVER_M = 0.017
+# How much of a ribbed hem's slack is taken up.
+DRAWN_IN = 0.85
 PLACKET_M, BUTTON_M, BUTTONS = 0.017, 0.007, 6
 
 
@@ -46,7 +49,7 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
     def hides(points: FloatArray) -> BoolArray:
         if garment.kind == "top":
             return inside_all(points, fields, COVER_M)
-        return inside_all(points, fields[:2] + fields[3:], 0.004) & (
+        return inside_all(points, fields[:2] + fields[3:], UNDER_JACKET_M) & (
             fields[2](points) > -OVER_M)
 
     trims = trimmings(garment, surface, fields[2](cut.vertices), body)
@@ -75,7 +78,7 @@ def trimmings(garment: Top | Jacket, surface: Surface, neckline: FloatArray,
     if isinstance(garment, Top) and garment.buttons:
         yield patch(surface, body, lambda points: PLACKET_M - np.abs(points[:, 0]), 0.003)
     if isinstance(garment, Top) and garment.pocket:
-        yield patch(surface, body, pocket_field(surface, body), 0.006)
+        yield patch(surface, body, pocket_field(surface, body), 0.005)
 
 
 def pocket_field(surface: Surface, body: Body) -> Field:
@@ -122,6 +125,7 @@ def buttons_at(centres: FloatArray) -> FloatArray:
 def top_fields(garment: Top | Jacket, body: Body) -> tuple[Field, ...]:
     """Return how far points lie inside the hem, the sleeves' ends, the neckline, the opening."""
     scale, over = body.phenotype.height / 1.7, garment.kind == "jacket"
+    tight = garment.kind == "top" and garment.collar == "shirt"
     hip, neck = body.joint("LeftUpLeg"), body.joint("Neck")
     shoulder, wrist = body.joint("LeftArm"), body.joint("LeftHand")
     bottom = hip[2] + (0.10 - 0.16 * garment.length) * scale
@@ -136,7 +140,8 @@ def top_fields(garment: Top | Jacket, body: Body) -> tuple[Field, ...]:
     def neckline(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T
         scoop = garment.neckline * scale * np.exp(-((x / (0.075 * scale)) ** 2))
-        rise = (0.008 * over - 0.014) * scale + 0.45 * y - scoop * ramp(y, 0.02, -0.05)
+        rise = (0.008 * over - 0.006 + 0.02 * tight) * scale + 0.45 * y
+        rise = rise - scoop * ramp(y, 0.02, -0.05)
         return np.where(np.abs(x) > 0.13 * scale, 0.2, rise - z)
 
     def opening(points: FloatArray) -> FloatArray:
@@ -162,6 +167,8 @@ def hanging_trunk(surface: Surface, garment: Top | Jacket, body: Body, gap: floa
     moved = draped(surface.vertices, tube, gap, 0.9 - 0.75 * garment.looseness, around)
     share = ramp(surface.vertices[:, 2], armpit + 0.01, armpit - 0.06)
     share = share * (np.abs(surface.vertices[:, 0]) < body.joint("LeftArm")[0] * 1.3)
+    share = share * (1 - DRAWN_IN * garment.ribbed * ramp(surface.vertices[:, 2], low + 0.08,
+                                                          low + 0.02))
     return replace(surface, vertices=surface.vertices + share[:, None] * (
         moved - surface.vertices))
 
@@ -175,8 +182,9 @@ def hanging_sleeves(surface: Surface, garment: Top | Jacket, body: Body, gap: fl
         arm = body.vertices[np.unique(body.faces["tights"])]
         _, along, away = tube.coordinates(arm)
         arm = arm[(along > 0.03) & (away < ARM_SHARE * body.phenotype.height)]
-        moved = draped(vertices, tube, gap, 0.30 - 0.22 * garment.looseness, arm)
+        moved = draped(vertices, tube, gap, 0.36 - 0.20 * garment.looseness, arm)
         _, along, _ = tube.coordinates(vertices)
-        share = ramp(along, 0.07, 0.13)[:, None]
-        vertices = vertices + share * (moved - vertices)
+        wrist = along.max() - np.array([0.09, 0.02])
+        share = ramp(along, 0.07, 0.13) * (1 - DRAWN_IN * garment.ribbed * ramp(along, *wrist))
+        vertices = vertices + share[:, None] * (moved - vertices)
     return replace(surface, vertices=vertices)

@@ -12,7 +12,6 @@ from mimegen.characters.head import grid_faces
 from mimegen.characters.surface import (
     Surface,
     clipped,
-    hemmed,
     neighbour_average,
     smoothed,
     vertex_normals,
@@ -28,6 +27,8 @@ POINTS = np.array([0.0, 0.0, 0.0, 0.0, 0.004, 0.018, 0.030])
 # A hood on the back: how thick its roll is in front and behind, and how far its bag hangs, metres.
 ROLL_M, BEHIND_M, BAG_M = 0.012, 0.036, 0.17
 SECTION = 12
+# Over how many metres what is sewn on slopes down to the cloth.
+EDGE_M = 0.006
 
 
 def neck_ring(surface: Surface, neckline: FloatArray, turns: FloatArray) -> FloatArray:
@@ -91,9 +92,12 @@ def hood(host: Surface, neckline: FloatArray, body: Body) -> Surface:
 
 
 def patch(host: Surface, body: Body, field: Field, lift: float) -> Surface:
-    """Return the part of a surface's front where a field is positive, ``lift`` metres above it."""
+    """Return the part of a surface's front where a field is positive, ``lift`` metres above it.
+
+    It slopes down to the surface at its edge: a wall so low would be seen as a row of dots.
+    """
     front = body.joint("Spine1")[1] - 0.01 - host.vertices[:, 1]
-    normals = vertex_normals(host.vertices, host.faces)
-    raised = replace(host, vertices=host.vertices + lift * normals)
-    part = clipped(raised, np.minimum(field(host.vertices), front))
-    return hemmed(part, 0.9 * lift, 0.004)
+    part = clipped(host, np.minimum(field(host.vertices), front))
+    above = 0.0004 + lift * ramp(field(part.vertices), 0.0, EDGE_M)
+    return replace(part, vertices=part.vertices
+                   + above[:, None] * vertex_normals(part.vertices, part.faces))

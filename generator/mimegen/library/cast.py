@@ -18,8 +18,8 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.keys import figure_code, lights_code
 from mimegen.pointlight import lights
 
-# Who plays the second person where nobody says; figures of one's own meet a double.
-PARTNERS = {"man": "woman", "woman": "man"}
+# Who plays the second person where nobody says: of one, and of everybody else.
+PARTNERS, PARTNER = {"woman": "man"}, "woman"
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
 
 
@@ -160,13 +160,13 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
 def partner_of(name: str) -> str:
     """Return who plays the second person of a scene with ``name`` where nobody says.
 
-    ``random:SEED`` meets the next random person of the other sex.
+    It is somebody else: ``random:SEED`` meets the next random person of the other sex.
     """
     if name.startswith("lights:"):
         return f"lights:{partner_of(name.removeprefix('lights:'))}"
     seed = name.removeprefix("random:")
     if seed == name or not seed.isdigit():
-        return PARTNERS.get(name, name)
+        return PARTNERS.get(Path(name).stem, PARTNER)
     male = sample_character(int(seed)).phenotype.sex > 0.5
     return next(f"random:{other}" for other in count(int(seed) + 1)
                 if (sample_character(other).phenotype.sex > 0.5) != male)

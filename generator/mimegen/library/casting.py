@@ -11,7 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
 from mimegen.characters.character import Performance
-from mimegen.characters.expression import expressed
+from mimegen.characters.living import enlivened
 from mimegen.faults.fault import Fault, FaultRecord
 from mimegen.faults.scene import IDENTITY, FaultyScene, first_of_another, with_faults
 from mimegen.library.altering import mirrored_scene
@@ -89,8 +89,8 @@ class Casting:
         return [self._with_faults(self._with_face(seen_key(member))) for member in self.members]
 
     def _with_face(self, key: str) -> str:
-        """Return a key of who keeps a straight face as that of whose face moves, if it does."""
-        return content_key(key, face_code()) if self.take.moves_face else key
+        """Return a key of a body as that of one whose face moves."""
+        return content_key(key, face_code())
 
     @cached_property
     def bodies(self) -> list[str]:
@@ -112,11 +112,18 @@ class Casting:
         characters = [body_of(member, store) for member in self.members]
         try:
             scene = performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
-            if self.take.moves_face:
-                scene = tuple(map(expressed, scene, self.take.faces(fps)))
+            scene = self._with_living_faces(scene, fps)
             return mirrored_scene(scene) if self.take.mirror else scene
         except RequestError as problem:
             raise RequestError(f"{self.take.file} on {self.name}: {problem}") from problem
+
+    def _with_living_faces(self, scene: tuple[Performance, ...],
+                           fps: float) -> tuple[Performance, ...]:
+        said = self.take.faces(fps) or ({},) * len(scene)
+        rngs = (generator(self.take.seed, *self.take.words, "face", number)
+                for number in range(len(scene)))
+        return tuple(enlivened(performance, values, self.take.semantic_group, rng)
+                     for performance, values, rng in zip(scene, said, rngs, strict=True))
 
     def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
         """Return the performances as they are shown: with faults, and some by lights."""

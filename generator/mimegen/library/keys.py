@@ -27,7 +27,7 @@ def score_code() -> str:
 
 def face_code() -> str:
     """Return the key of what moves faces."""
-    return code_key("mimegen.characters.expression")
+    return code_key("mimegen.characters.living")
 
 
 def scene_code() -> str:

@@ -81,14 +81,9 @@ class ScoreTake(Described):
         scene = perform_scene(self.score, self.seed, fps / self.tempo, self.style)
         return tuple((at_rate(motion, fps), None) for motion in scene)
 
-    @property
-    def moves_face(self) -> bool:
-        """Whether the score has a face track."""
-        return moves_face(self.score)
-
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
-        """Return what each performer's face does, where any does something."""
-        if not self.moves_face:
+        """Return what each performer's face does, where the score has a face track."""
+        if not moves_face(self.score):
             return ()
         return faces(self.score, self.seed, fps / self.tempo, self.style)
 

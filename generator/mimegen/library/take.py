@@ -38,13 +38,8 @@ class Described:
     tempo: float = 1.0
     mirror: bool = False
 
-    @property
-    def moves_face(self) -> bool:
-        """Nobody's face moves."""
-        return False
-
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
-        """Return nothing: no face moves."""
+        """Return nothing: it says nothing of faces."""
         return ()
 
     @property
@@ -83,6 +78,10 @@ class Take(Protocol):
     @property
     def labels(self) -> tuple[str, ...]:
         """The right answers to what is shown."""
+
+    @property
+    def semantic_group(self) -> str | None:
+        """What kind of action it is, in a word; None where nobody said."""
 
     @property
     def aligned(self) -> str | None:
@@ -142,12 +141,8 @@ class Take(Protocol):
         A score is performed at ``fps``; mocap keeps its own frame rate and has its joints by role.
         """
 
-    @property
-    def moves_face(self) -> bool:
-        """Whether anybody's face moves."""
-
     def faces(self, fps: float) -> tuple[Mapping[str, FloatArray], ...]:
-        """Return what each performer's face does, values (F,) by channel; nothing where none does.
+        """Return what it says of each performer's face, values (F,) by channel; or nothing.
         """
 
     def facts(self) -> dict[str, Any]:

@@ -94,6 +94,17 @@ class Shader:
         node.inputs["Distortion"].default_value = distortion
         return node.outputs[0]
 
+    def picture(self, material: Material) -> bpy.types.ShaderNode:
+        """Return the node that shows a material's picture, which repeats."""
+        if material.image is None:
+            raise KeyError(f"material {material.name} has no picture")
+        image = bpy.data.images.new(material.name, 1, 1)
+        image.pack(data=material.image, data_len=len(material.image))
+        image.source = "FILE"
+        node = self.tree.nodes.new("ShaderNodeTexImage")
+        node.image = image
+        return node
+
     def bump(self, height: Any, distance: float) -> None:
         """Shade as if the surface stood ``distance`` metres higher where ``height`` is 1."""
         node = self.tree.nodes.new("ShaderNodeBump")
@@ -123,13 +134,7 @@ def light(shader: Shader, material: Material) -> None:
 def picture(shader: Shader, material: Material) -> None:
     """Shade by the material's picture, mapped by uvs. Parameters: roughness, metallic."""
     p: Parameters = material.parameters
-    if material.image is None:
-        raise KeyError(f"material {material.name} has no picture")
-    image = bpy.data.images.new(material.name, 1, 1)
-    image.pack(data=material.image, data_len=len(material.image))
-    image.source = "FILE"
-    node = shader.tree.nodes.new("ShaderNodeTexImage")
-    node.image = image
+    node = shader.picture(material)
     shader.set(base_color=node.outputs["Color"], alpha=node.outputs["Alpha"],
                roughness=p["roughness"], metallic=p["metallic"])
 
@@ -156,17 +161,17 @@ def skin(shader: Shader, material: Material) -> None:
 def cloth(shader: Shader, material: Material) -> None:
     """Shade cloth with folds. Parameters: color, roughness, fold_height (metres), fold_stretch.
 
-    Attributes: ``rest`` (metres) and ``edge``, metres to the hem, for the seam beside it. Where
-    there is a ``print_color``, it shows where the attribute ``print`` is above 0.5.
+    Attributes: ``rest`` (metres) and ``edge``, metres to the hem, for the seam beside it. A
+    picture takes the place of the color.
     """
     p: Parameters = material.parameters
     rest = shader.attribute("rest", "Vector")
     folds = shader.noise(shader.scaled(rest, p["fold_stretch"]), 9.0, 1.5, 1.2)
     fading = shader.noise(rest, 4.0, 2.0)
     color = shader.mix(fading, shaded(p["color"], 0.84), shaded(p["color"], 1.14))
-    if "print_color" in p:
-        other = shader.mix(fading, shaded(p["print_color"], 0.84), shaded(p["print_color"], 1.14))
-        color = shader.mix(shader.span(shader.attribute("print"), 0.4, 0.6), color, other)
+    if material.image is not None:
+        own = shader.picture(material).outputs["Color"]
+        color = shader.mix(fading, shader.scaled(own, (0.84,) * 3), shader.scaled(own, (1.14,) * 3))
     edge = shader.attribute("edge")
     seam = shader.math("MULTIPLY", shader.span(edge, 0.021, 0.019), shader.span(edge, 0.015, 0.017))
     color = shader.mix(shader.math("MULTIPLY", seam, 0.35), color, shaded(p["color"], 0.4))

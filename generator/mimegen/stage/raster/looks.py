@@ -75,10 +75,9 @@ def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
 
 
 def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
-    rest, base = mesh.attributes["rest"], np.array(p["color"])
-    if "print_color" in p:
-        shown = _span(mesh.attributes["print"], 0.2, 0.8)
-        base = _mix(shown, base, np.array(p["print_color"]))
+    rest = mesh.attributes["rest"]
+    # A picture is multiplied with the color.
+    base = np.ones(3) if "uv" in mesh.attributes else np.array(p["color"])
     color = _mix(fractal(4.0 * rest, 2.0), 0.84 * base, 1.14 * base)
     stretch = 9.0 * np.array(p["fold_stretch"])
     steep = p["fold_height"] * stretch * slope(stretch * rest, 1.5, 1.2)

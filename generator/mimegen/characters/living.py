@@ -1,0 +1,168 @@
+"""What a face does by itself on every take: blinks, eyes that lead the head, effort and ease.
+
+All of it comes from the finished motion and a generator that its caller seeds, in closed form over
+all frames. The numbers are those of rigs/faces/life.yaml.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from mimegen.base.easing import ramp, softly_limited
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.characters.character import Performance
+from mimegen.characters.expression import expressed, face_file, has_face
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+Two = tuple[float, float]
+Values = Mapping[str, FloatArray]
+AHEAD = np.array([0.0, -1.0, 0.0])
+MOVING = ("LeftHand", "RightHand", "LeftFoot", "RightFoot", "Hips")
+
+
+class Blink(Strict):
+    """When lids fall, and how fast."""
+
+    first_s: Two
+    every_s: float
+    spread: float
+    shuts_s: float
+    shut_s: float
+    opens_s: float
+
+
+class Gaze(Strict):
+    """How eyes go before the head, and from one thing to the next."""
+
+    lead_s: float
+    smooth_s: float
+    farthest: float
+    rests_s: Two
+    strays: Two
+    said: float
+
+
+class Effort(Strict):
+    """What hard work does to a face."""
+
+    speeds: Two
+    moving: Two
+    loads: dict[str, float]
+    smooth_s: float
+    lasting_s: float
+    breaths_hz: float
+    shown: dict[str, float]
+    breath: dict[str, float]
+    ease: dict[str, Two]
+
+
+class FaceLife(Strict):
+    """The file rigs/faces/life.yaml, which explains its parts."""
+
+    blink: Blink
+    gaze: Gaze
+    effort: Effort
+
+
+def face_life() -> FaceLife:
+    """Return rigs/faces/life.yaml."""
+    return _read(data_file("rigs/faces/life.yaml"))
+
+
+@cache
+def _read(path: Path) -> FaceLife:
+    return read_yaml(path, FaceLife)
+
+
+def enlivened(performance: Performance, said: Values, group: str | None,
+              rng: np.random.Generator) -> Performance:
+    """Return a performance whose face does what is ``said`` and lives; who has none stays.
+
+    ``group`` is the action's semantic group.
+    """
+    if not has_face(performance.character):
+        return performance
+    return expressed(performance, living(performance.motion, said, group, rng))
+
+
+def living(motion: Motion, said: Values, group: str | None, rng: np.random.Generator) -> Values:
+    """Return what a face does, values (F,) by channel: what is ``said``, and what it does itself.
+
+    ``said`` may be empty. Whose face a score moves shows no ease or effort beside it.
+    """
+    moments = np.arange(motion.frames) / motion.fps
+    blinks, looks = blinking(rng, moments), looking(motion, rng, moments)
+    mood = {} if said else _mood(motion, group, rng, moments)
+    still = dict.fromkeys((*face_file().channels, *looks), np.zeros(len(moments)))
+    values = {name: said.get(name, none) + mood.get(name, 0.0) for name, none in still.items()}
+    aside = np.maximum(*(np.abs(values[name]) for name in looks))
+    free = 1 - ramp(aside, 0.0, face_life().gaze.said)
+    return values | {name: values[name] + free * turned for name, turned in looks.items()} | {
+        "closed": np.maximum(values["closed"], blinks)}
+
+
+def blinking(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
+    """Return how far (F,) lids are shut by blinks, 0 to 1, at moments (F,) in seconds."""
+    known = face_life().blink
+    shut = np.zeros(len(moments))
+    begins = float(rng.uniform(*known.first_s))
+    while begins < moments[-1]:
+        after = moments - begins
+        open_again = known.shuts_s + known.shut_s
+        shut = np.maximum(shut, ramp(after, 0.0, known.shuts_s)
+                          * ramp(after, open_again + known.opens_s, open_again))
+        begins += known.every_s * float(np.exp(
+            rng.normal(-0.5 * known.spread**2, known.spread)))
+    return shut
+
+
+def looking(motion: Motion, rng: np.random.Generator, moments: FloatArray) -> Values:
+    """Return how far (F,) the eyes look to the left and up, in degrees from straight ahead."""
+    known = face_life().gaze
+    head = motion.global_pose.rotations[:, motion.skeleton.index["Head"]]
+    facing = quaternions.rotate(head, AHEAD)
+    smooth = gaussian_filter1d(facing, known.smooth_s * motion.fps, axis=0, mode="nearest")
+    later = np.minimum(moments + known.lead_s, moments[-1])
+    there = np.stack([np.interp(later, moments, smooth[:, axis]) for axis in range(3)], axis=1)
+    x, y, z = quaternions.rotate(quaternions.conjugate(head), there).T
+    turned = np.degrees(np.stack([np.arctan2(x, -y), np.arctan2(z, np.hypot(x, y))], axis=1))
+    turned = softly_limited(turned, known.farthest) + _strays(rng, moments)
+    return {"look_left": turned[:, 0], "look_up": turned[:, 1]}
+
+
+def _strays(rng: np.random.Generator, moments: FloatArray) -> FloatArray:
+    """Return where the eyes rest (F, 2), in degrees: one place after another, at a jump."""
+    known = face_life().gaze
+    rests = int(moments[-1] / known.rests_s[0]) + 2
+    ends = np.cumsum(rng.uniform(*known.rests_s, rests))
+    return np.asarray(rng.normal(0, known.strays, (rests, 2))[np.searchsorted(ends, moments)])
+
+
+def _mood(motion: Motion, group: str | None, rng: np.random.Generator,
+          moments: FloatArray) -> Values:
+    """Return effort and its breath, or ease, by channel (F,)."""
+    known = face_life().effort
+    now, lasting = (effort(motion, group, seconds) for seconds in (
+        known.smooth_s, known.lasting_s))
+    breaths = 0.5 + 0.5 * np.sin(2 * np.pi * (known.breaths_hz * moments + rng.uniform()))
+    shown = {name: size * now for name, size in known.shown.items()}
+    breath = {name: size * lasting * breaths for name, size in known.breath.items()}
+    ease = {name: rng.uniform(*sizes) * (1 - now) for name, sizes in known.ease.items()}
+    return shown | breath | ease
+
+
+def effort(motion: Motion, group: str | None, smooth_s: float) -> FloatArray:
+    """Return how hard (F,) somebody works, 0 to 1, by what moves and what it is done for."""
+    known = face_life().effort
+    index = motion.skeleton.index
+    places = motion.global_pose.positions[:, [index[name] for name in MOVING]]
+    steps = motion.fps * np.diff(places, axis=0, prepend=places[:1])
+    squares = np.sum(steps * steps, axis=(1, 2))
+    speed = np.sqrt(gaussian_filter1d(squares, smooth_s * motion.fps, mode="nearest"))
+    load = known.loads.get(group or "", 0.0)
+    return np.maximum(ramp(speed, *known.speeds), load * ramp(speed, *known.moving))

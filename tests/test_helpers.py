@@ -148,13 +148,16 @@ def section(vertices: NDArray[Any], faces: NDArray[Any], x: float) -> float:
     return float(ConvexHull(np.concatenate(cuts)[:, 1:]).volume)
 
 
-@pytest.mark.parametrize(("turn", "lost"), [([0, 72.0, 0], 0.007), ([-110.0, -43, 89], 0.016)],
-                         ids=["arms down", "hands behind the back"])
+@pytest.mark.parametrize(("collar", "turn", "lost"), [
+    ([0, 0, 0], [0, 72.0, 0], 0.007), ([0, 3.0, 10], [105.0, 86, -50], 0.017),
+    ([0, -27.0, -1], [-19.0, -60, -15], 0.007), ([0, 0, -8.0], [7.0, 22, -120], 0.011),
+], ids=["arms down", "hands behind the back", "overhead", "both across"])
 def test_flesh_keeps_the_volume_it_was_sculpted_with(
-    naked: tuple[Character, Character], turn: list[float], lost: float
+    naked: tuple[Character, Character], collar: list[float], turn: list[float], lost: float
 ) -> None:
-    x, y, z = turn
-    now = posed(naked[1], {"LeftArm": turn, "RightArm": [x, -y, -z]})
+    turns = {"LeftShoulder": collar, "LeftArm": turn}
+    turns |= {name.replace("Left", "Right"): [x, -y, -z] for name, (x, y, z) in turns.items()}
+    now = posed(naked[1], turns)
     sculpted = shaped_points(read_bake(), MAN.phenotype)[:len(now)]
     faces = naked[1].meshes[0].faces
     assert volume(now, faces) == pytest.approx(volume(sculpted, faces), rel=lost)

@@ -172,3 +172,28 @@ def test_hands_that_touch_nothing_stay_free() -> None:
         cosine = np.sum(ours * theirs, axis=1) / (np.linalg.norm(ours, axis=1)
                                                   * np.linalg.norm(theirs, axis=1))
         assert np.degrees(np.arccos(np.clip(cosine, -1, 1))).max() < 2.0
+
+
+def hanging() -> Motion:
+    """Arms hang, fingers bent, palms to the thighs."""
+    turns = np.tile(quaternions.IDENTITY, (12, len(STANDARD.names), 1))
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        for joint, name in enumerate(STANDARD.names):
+            bend = 93.0 if name == f"{side}Arm" else 25.0 * name.startswith(f"{side}Hand")
+            if bend and (name.endswith("Arm") or name[-1] in "123") and "Thumb" not in name:
+                turns[:, joint] = quaternions.from_rotation_vectors(
+                    [0.0, sign * np.radians(bend), 0.0])
+    return Motion(STANDARD, FPS, np.tile(STANDARD.heads[0], (12, 1)), turns)
+
+
+@pytest.mark.parametrize("name", ["spacesuit", "woman"])
+def test_fingers_of_hanging_hands_stay_out_of_thighs(name: str) -> None:
+    done = retarget(hanging(), body(name))
+    index = done.character.skeleton.index
+    joints = {role: index[own] for role, own in find_roles(done.character.skeleton).joints.items()}
+    whole = target_body(done.motion, done.character, joints)
+    for number, side in enumerate(("left", "right")):
+        thigh = f"{side}_thigh"
+        off = whole.tubes[thigh].found(whole.hands.fingers[:, number], whole.axes[thigh]).off
+        assert off.min() > -0.012
+        assert off.min() < 0.02

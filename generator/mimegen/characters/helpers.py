@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.decisions import largest
-from mimegen.base.easing import ramp
 from mimegen.base.vectors import product
 from mimegen.characters.character import Mesh
 from mimegen.characters.surface import dense_weights
@@ -26,28 +25,38 @@ from mimegen.motion.quaternions import FloatArray
 class Helper(NamedTuple):
     """A joint at another's place, with a share of its bend and of its twist about its bone.
 
-    Or ``below`` that place, in lengths of the bone, and turned only where the bone is raised: what
-    follows it is drawn aside then.
+    Or away from that place, towards the trunk's middle and below, in lengths of the bone: what
+    follows it is drawn aside.
     """
 
     joint: str
     bend: float
     twist: float
+    inward: float = 0.0
     below: float = 0.0
 
     def parent(self, skeleton: Skeleton) -> int:
         """The number of the joint that it hangs on: its own, or that above if it is nearer that."""
         joint = skeleton.index[self.joint]
-        return joint if self.bend >= 1 / 2 else int(skeleton.parents[joint])
+        return joint if self.bend >= 1 / 2 and not self.below else int(skeleton.parents[joint])
+
+    def away(self, skeleton: Skeleton) -> FloatArray:
+        """How far (3,) it is from its joint, in metres."""
+        joint = skeleton.index[self.joint]
+        bone = skeleton.tails[joint] - skeleton.heads[joint]
+        inward = -np.sign(bone[0]) * self.inward
+        return np.asarray(np.linalg.norm(bone) * np.array([inward, 0.0, -self.below]))
 
 
+# Where a rising shoulder turns its outside about, in lengths of the collar bone: what fitted best.
+INWARD, BELOW = 0.9, 2.7
 # Down arm and leg. At the shoulder flesh bends but does not twist; the upper arm's twist comes
-# along it, and the armpit is drawn in where the arm is raised. The forearm's comes in thirds at the
-# elbow, and the hand's at the wrist.
+# along it. As a shoulder rises, its outside is drawn up and inwards, as by a turn about a place low
+# in the trunk. The forearm's twist comes in thirds at the elbow, and the hand's at the wrist.
 KINDS: Mapping[str, tuple[str, *tuple[float, ...]]] = {
+    "ShoulderAside": ("Shoulder", 1, 1, INWARD, BELOW),
     "ArmBend1": ("Arm", 1 / 4, 0), "ArmBend2": ("Arm", 1 / 2, 0), "ArmBend3": ("Arm", 3 / 4, 0),
     "ArmTwist1": ("Arm", 1, 0), "ArmTwist2": ("Arm", 1, 1 / 3), "ArmTwist3": ("Arm", 1, 2 / 3),
-    "ArmAside": ("Arm", 1 / 4, 0, 1.5),
     "ForeArmBend1": ("ForeArm", 1 / 3, 1 / 9), "ForeArmBend2": ("ForeArm", 2 / 3, 2 / 9),
     "ForeArmTwist1": ("ForeArm", 1, 1 / 3), "ForeArmTwist2": ("ForeArm", 1, 2 / 3),
     "HandTwist1": ("Hand", 0, 1 / 3), "HandBend1": ("Hand", 1 / 2, 2 / 3),
@@ -61,8 +70,6 @@ HELPERS: Mapping[str, Helper] = {
 # of a twist are counted from there, in radians about Y. From the T pose itself an arm that swings
 # forward and one that is lowered first would seem twisted against one another.
 MIDDLE = {"LeftArm": np.radians(48.0), "RightArm": -np.radians(48.0)}
-# The height of a raised bone's direction from which on, and at which fully, it is drawn aside.
-RAISED = (0.0, 0.95)
 # Half a turn one way is half a turn the other way: near it helpers go back, by this many radians
 # for each, so that they never flip.
 BACK = 3.0
@@ -77,13 +84,12 @@ def with_helpers(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton with helper joints at the end."""
     joints = [skeleton.index[helper.joint] for helper in HELPERS.values()]
     parents = [helper.parent(skeleton) for helper in HELPERS.values()]
-    bones = np.linalg.norm(skeleton.tails - skeleton.heads, axis=1)[joints]
-    down = np.outer(bones * [helper.below for helper in HELPERS.values()], [0.0, 0.0, -1.0])
+    away = np.array([helper.away(skeleton) for helper in HELPERS.values()])
     return Skeleton(
         skeleton.names + tuple(HELPERS),
         np.concatenate([skeleton.parents, np.array(parents, dtype=skeleton.parents.dtype)]),
-        np.concatenate([skeleton.heads, skeleton.heads[joints] + down]),
-        np.concatenate([skeleton.tails, skeleton.tails[joints] + down]),
+        np.concatenate([skeleton.heads, skeleton.heads[joints] + away]),
+        np.concatenate([skeleton.tails, skeleton.tails[joints] + away]),
     )
 
 
@@ -123,7 +129,7 @@ def by_steps(weights: FloatArray, skeleton: Skeleton, name: str) -> FloatArray:
     both = own_weight + above_weight
     share = own_weight / np.maximum(both, 1e-12)
     steps = [helper for helper in HELPERS if HELPERS[helper].joint == name and
-             0 < HELPERS[helper].bend < 1 and not HELPERS[helper].below]
+             0 < HELPERS[helper].bend < 1]
     places = np.array([0.0, *(HELPERS[helper].bend for helper in steps), 1.0])
     parts = both[:, None] * between_places(share, places)
     found = weights.copy()
@@ -198,9 +204,6 @@ def with_helpers_turned(motion: Motion) -> Motion:
 
 def partly(turned: FloatArray, bone: FloatArray, helper: Helper) -> FloatArray:
     """Return a helper's share of local rotations (F, 4) of a ``bone``, a unit vector (3,)."""
-    if helper.below:
-        height = quaternions.rotate(turned, bone)[..., 2]
-        return quaternions.scale(turned, helper.bend * ramp(height, *RAISED))
     middle = quaternions.from_rotation_vectors([0.0, MIDDLE.get(helper.joint, 0.0), 0.0])
     back, bone = quaternions.conjugate(middle), quaternions.rotate(middle, bone)
     at_rest = _share(back[None], bone, helper)

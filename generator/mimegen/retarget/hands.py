@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.base.decisions import first_least
 from mimegen.base.easing import smoothstep
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -25,7 +25,7 @@ from mimegen.retarget.flesh import (
 from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, smoothest
 from mimegen.retarget.solving import solve_pairs, solve_triples
-from mimegen.retarget.surface import SkinSample, outer_vertices
+from mimegen.retarget.surface import SkinSample, outer_vertices, owners
 
 # Distances (m) from the surface within which a hand touches and from which on it is free.
 TOUCH, FREE = 0.008, 0.045
@@ -40,8 +40,9 @@ HALF_A_HAND = 0.019
 # How often hands are pushed out of flesh, each time from the deepest, and the weight of staying
 # where nothing pushes.
 PUSHES, FREE_OF_PUSHES = 3, 0.2
-# Which of a hand's points are finger tips, and how deep (m) they may press.
+# Which of a hand's points are finger tips, which bones' pads press too, and how deep (m) they may.
 TIPS, GIVES = slice(3, 5), 0.01
+PADS = [f"{finger}{bone}" for finger in ("index", "middle", "ring", "pinky") for bone in (1, 3)]
 # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
 HANDS_HZ = 5.0
 # Shoulders go with a wrist by this share of small shifts, and never further than this (m).
@@ -53,14 +54,19 @@ ARM = ("upper_arm", "forearm", "hand")
 
 @dataclass(frozen=True)
 class Hands:
-    """Both hands in all frames: ``wrists`` (F, 2, 3), points to touch with (F, 2, P, 3)."""
+    """Both hands in all frames: ``wrists`` (F, 2, 3), points to touch with (F, 2, P, 3).
+
+    ``fingers`` (F, 2, Q, 3) are what of them comes nearest to the palm's side.
+    """
 
     wrists: FloatArray
     points: FloatArray
+    fingers: FloatArray
 
     def moved(self, shifts: FloatArray) -> "Hands":
         """Return the hands moved by ``shifts`` (F, 2, 3)."""
-        return Hands(self.wrists + shifts, self.points + shifts[:, :, None])
+        return Hands(self.wrists + shifts, self.points + shifts[:, :, None],
+                     self.fingers + shifts[:, :, None])
 
 
 @dataclass(frozen=True)
@@ -120,23 +126,33 @@ def target_body(motion: Motion, character: Character, joints: Mapping[str, int])
     return MovingBody(_hands(motion, character, joints), axes, measured_tubes(character, joints))
 
 
-def _hands(motion: Motion, character: Character, joints: Mapping[str, int],
-           half: float | None = None) -> Hands:
-    points = np.stack([_hand_points(character, joints, side, half).posed(motion)
-                       for side in SIDES], axis=1)
-    return Hands(motion.global_pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]], points)
+def _hands(motion: Motion, character: Character, joints: Mapping[str, int]) -> Hands:
+    fingers = np.stack([_finger_pads(character, joints, side).posed(motion) for side in SIDES],
+                       axis=1)
+    return Hands(_wrists(motion, joints), _points(motion, character, joints, None), fingers)
+
+
+def _wrists(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    return motion.global_pose.positions[:, [joints[f"{side}_hand"] for side in SIDES]]
+
+
+def _points(motion: Motion, character: Character, joints: Mapping[str, int],
+            half: float | None) -> FloatArray:
+    return np.stack([_hand_points(character, joints, side, half).posed(motion)
+                     for side in SIDES], axis=1)
 
 
 def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, character: Character,
                 goal: Mapping[str, int], scale: float) -> MovingBody:
     """Return the source's body: bare flesh about its bones, the character's hands at its size."""
-    hands = _hands(motion, character, goal, HALF_A_HAND * stature(character.skeleton, goal))
-    wrists = source.global_pose.positions[:, [joints[f"{s}_hand"] for s in SIDES]]
-    points = wrists[:, :, None] + (hands.points - hands.wrists[:, :, None]) / scale
+    own = _points(motion, character, goal, HALF_A_HAND * stature(character.skeleton, goal))
+    wrists = _wrists(source, joints)
+    points = wrists[:, :, None] + (own - _wrists(motion, goal)[:, :, None]) / scale
+    tips = points[:, :, TIPS]
     size = stature(source.skeleton, joints)
     head = motion.global_pose.rotations[:, goal["head"]]
     axes = tube_axes(source.global_pose.positions, head, joints, size)
-    return MovingBody(Hands(wrists, points), axes, typical_tubes(size))
+    return MovingBody(Hands(wrists, points, tips), axes, typical_tubes(size))
 
 
 def _hand_points(character: Character, joints: Mapping[str, int], side: str,
@@ -161,6 +177,24 @@ def _hand_points(character: Character, joints: Mapping[str, int], side: str,
     points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
                        *skeleton.tails[tips]])
     return SkinSample(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
+
+
+def _finger_pads(character: Character, joints: Mapping[str, int], side: str) -> SkinSample:
+    """Return the skin of each finger's bones that is furthest to the palm's side.
+
+    The wrist's tail, where nothing is known of fingers.
+    """
+    skeleton, axes = character.skeleton, hand_axes(character.skeleton.heads, joints, side)
+    bones = [joints[f"{side}_{pad}"] for pad in PADS if f"{side}_{pad}" in joints]
+    follow = [joints[f"{side}_hand"]]
+    points = [skeleton.tails[follow[0]]]
+    flesh = [(mesh.vertices, owners(mesh)) for mesh in character.meshes]
+    for bone in bones if axes else []:
+        own = np.concatenate([np.zeros((0, 3)), *(places[of == bone] for places, of in flesh)])
+        if axes and len(own):
+            points.append(own[first_least(product(own, axes[1]))])
+            follow.append(bone)
+    return SkinSample(np.array(points), np.array(follow)[:, None], np.ones((len(points), 1)))
 
 
 def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
@@ -250,18 +284,22 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
                      scale: float) -> FloatArray:
     """Return further shifts (F, 2, 3) that take hands, so shifted, out of the flesh they are in.
 
-    Finger tips may be as deep as the source's, and a little deeper: fingers and flesh give.
+    Fingers may be as deep as the source's tips, and a little deeper: fingers and flesh give. Not
+    in thighs, which hanging hands mean nothing by.
     """
     hands = target.hands.moved(shifts)
     found = np.zeros_like(shifts)
     for number, side in enumerate(SIDES):
         deepest = np.zeros(len(shifts))
+        points = np.concatenate([hands.points[:, number], hands.fingers[:, number]], axis=1)
         for name in _flesh_for(side, target.tubes):
-            place = target.tubes[name].found(hands.points[:, number], target.axes[name])
+            place = target.tubes[name].found(points, target.axes[name])
             _, way = target.tubes[name].point(place, target.axes[name])
-            before = source.tubes[name].found(source.hands.points[:, number, TIPS],
-                                              source.axes[name])
-            place.off[:, TIPS] += GIVES + scale * np.maximum(-before.off, 0.0)
+            if not name.endswith("thigh"):
+                before = source.tubes[name].found(source.hands.fingers[:, number],
+                                                  source.axes[name])
+                place.off[:, TIPS.start:] += GIVES + scale * np.maximum(
+                    -before.off.min(axis=1, keepdims=True), 0.0)
             worst = first_least(place.off)[:, None]
             depth = -np.take_along_axis(place.off, worst, axis=1)[:, 0]
             out = np.take_along_axis(way, worst[..., None], axis=1)[:, 0]

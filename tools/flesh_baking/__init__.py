@@ -1,0 +1,1 @@
+"""How flesh is simulated and skin fitted to it: the parts of tools/bake_flesh.py."""

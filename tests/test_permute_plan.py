@@ -25,7 +25,7 @@ from mimegen.library.altering import mirrored_scene
 from mimegen.library.cast import cast_member, seen_key
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.library.keys import score_code
+from mimegen.library.keys import face_code, score_code
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 from mimegen.manifest.file import read_manifest
@@ -84,8 +84,8 @@ def test_keys_of_unaltered_takes_are_made_as_before_there_were_axes() -> None:
     assert take.version == ("seed3",) and "tempo" not in take.facts()
     assert clip.sample_id == "boxing-boxing-seed3-man-aligned-90-preview"
     shot = clip.shot
-    assert shot.key == content_key(shot.casting.key, [seen_key(cast_member(CATALOGUE, "man"))],
-                                   90.0, shot.rendering.key)
+    looks = content_key(seen_key(cast_member(CATALOGUE, "man")), face_code())
+    assert shot.key == content_key(shot.casting.key, [looks], 90.0, shot.rendering.key)
 
 
 CHANGES: list[dict[str, Any]] = [

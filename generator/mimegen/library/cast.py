@@ -18,8 +18,9 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.keys import figure_code, lights_code
 from mimegen.pointlight import lights
 
-# Who plays the second person where nobody says: of one, and of everybody else.
-PARTNERS, PARTNER = {"woman": "man"}, "woman"
+# Who plays the second person where nobody says, and with everybody else. Beside a spacesuit nobody
+# in plain sight may tell what is done.
+PARTNERS, PARTNER = {"woman": "man", "spacesuit": "spacesuit"}, "woman"
 RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
 
 
@@ -160,7 +161,8 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
 def partner_of(name: str) -> str:
     """Return who plays the second person of a scene with ``name`` where nobody says.
 
-    It is somebody else: ``random:SEED`` meets the next random person of the other sex.
+    It is somebody else, but in spacesuits: ``random:SEED`` meets the next random person of the
+    other sex.
     """
     if name.startswith("lights:"):
         return f"lights:{partner_of(name.removeprefix('lights:'))}"

@@ -280,7 +280,7 @@ def test_what_is_recorded_of_a_shot_gives_its_camera_back() -> None:
         "width": CONFIG.width, "height": CONFIG.height, "character_source": body.source,
         "character_licence": body.licence, "character_height_m": round(body.height, 4),
         "device": "cpu", "blender_version": blender_version(),
-        "character_key": shot.casting.members[0].key}.items()
+        "character_key": shot.casting.looks[0]}.items()
     assert replace(shot, angle=12.5).facts(scene)["angle"] == 12.5
 
 

@@ -58,6 +58,21 @@ class ScriptedWorker:
     close = kill
 
 
+class OneBroken(ScriptedWorker):
+    """A first GPU that does not start."""
+
+    def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
+        super().__init__(device, threads, scratch)
+        self.broken = device == "cuda:0"
+        if self.broken:
+            self.connection.recv()
+            self._theirs.send(JobFailed("out of memory, says the driver"))
+
+    def submit(self, job: SetJob) -> None:
+        if not self.broken:
+            super().submit(job)
+
+
 def succeed(job: SetJob, connection: Connection) -> None:
     job.target.write_bytes(b"still")
     connection.send(JobDone())
@@ -338,18 +353,6 @@ def test_frames_that_come_slowly_are_signs_of_life(tmp_path: Path) -> None:
 def test_a_device_that_fails_at_start_is_reported_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    class OneBroken(ScriptedWorker):
-        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
-            super().__init__(device, threads, scratch)
-            self.broken = device == "cuda:0"
-            if self.broken:
-                self.connection.recv()
-                self._theirs.send(JobFailed("out of memory, says the driver"))
-
-        def submit(self, job: SetJob) -> None:
-            if not self.broken:
-                super().submit(job)
-
     monkeypatch.setattr(local, "StageWorker", OneBroken)
     OneBroken.script = iter([succeed] * 3)
     todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / str(number)),

@@ -21,19 +21,12 @@ from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from pretended_slurm import PretendedSlurm, executor, pretend, publish_frames, spool_of, tasks
-from test_farm import ScriptedWorker
+from test_farm import OneBroken, ScriptedWorker
 
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> PretendedSlurm:
     return pretend(monkeypatch)
-
-
-class Engine(ScriptedWorker):
-    """Does each shot by the next behaviour of a script."""
-
-    def submit(self, job: Any) -> None:
-        next(type(self).script)(job, self._theirs)
 
 
 def succeed(job: Any, connection: Any) -> None:
@@ -51,13 +44,13 @@ def fail(job: Any, connection: Any) -> None:
 @pytest.fixture
 def carried_out(pretended: PretendedSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                 ) -> Iterator[Callable[..., tuple[int, list[Line]]]]:
-    monkeypatch.setattr(local, "StageWorker", Engine)
+    monkeypatch.setattr(local, "StageWorker", ScriptedWorker)
     monkeypatch.setattr(pilot, "IDLE_S", 0.0)
     jobs = executor(tmp_path)
 
     def carry_out(todo: list[Task], behaviours: list[Any], **orders: Any
                   ) -> tuple[int, list[Line]]:
-        Engine.script = iter(behaviours)
+        ScriptedWorker.script = iter(behaviours)
         for task in todo:
             jobs.submit(task)
         spool = spool_of(tmp_path)
@@ -100,7 +93,7 @@ def test_a_job_that_begins_again_gives_back_what_it_was_at(
 ) -> None:
     carried_out(tasks(tmp_path, 0), [])
     spool = spool_of(tmp_path)
-    Engine.script = iter([succeed])
+    ScriptedWorker.script = iter([succeed])
     name = spool.put({"kind": "nothing that anybody knows"})
     assert spool.take("1_0") == name
     ended, lines = carried_out([], [])
@@ -139,18 +132,6 @@ def test_a_gpu_that_does_not_start_leaves_its_task_to_the_others(
     carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class OneBroken(Engine):
-        def __init__(self, device: str, threads: int, scratch: Path | None) -> None:
-            super().__init__(device, threads, scratch)
-            self.broken = device == "cuda:0"
-            if self.broken:
-                self.connection.recv()
-                self._theirs.send(JobFailed("out of memory, says the driver"))
-
-        def submit(self, job: Any) -> None:
-            if not self.broken:
-                super().submit(job)
-
     monkeypatch.setattr(local, "StageWorker", OneBroken)
     OneBroken.script = iter([succeed] * 3)
     ended, lines = carried_out(tasks(tmp_path, 3), [succeed] * 3, device="cuda", gpus=2)

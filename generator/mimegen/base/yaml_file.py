@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -94,6 +95,16 @@ def read_yaml(path: Path, model: type[Model]) -> Model:
     Raises RequestError, ``path: line: key: message``, for the first thing that is wrong.
     """
     return YamlFile(path).parsed(model)
+
+
+def read_yaml_once(path: Path, model: type[Model]) -> Model:
+    """Read a YAML file that stays as it is while mimegen runs; a later call returns the same."""
+    return cast(Model, _read_once(path, model))
+
+
+@cache
+def _read_once(path: Path, model: type[BaseModel]) -> BaseModel:
+    return read_yaml(path, model)
 
 
 def _keys_at(model: type[BaseModel], location: Location) -> Iterable[str]:

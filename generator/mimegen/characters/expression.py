@@ -7,8 +7,7 @@ face can make follows the action units of Ekman and Friesen (1978).
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from scipy.sparse.csgraph import dijkstra
 from mimegen.base.decisions import largest
 from mimegen.base.easing import ramp
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, Vector, read_yaml
+from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.characters.character import Character, Mesh, Performance
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.rounding import rounded_mesh, rounded_skeleton
@@ -52,12 +51,7 @@ class FaceFile(Strict):
 
 def face_file() -> FaceFile:
     """Return rigs/faces/face.yaml."""
-    return _read(data_file("rigs/faces/face.yaml"))
-
-
-@cache
-def _read(path: Path) -> FaceFile:
-    return read_yaml(path, FaceFile)
+    return read_yaml_once(data_file("rigs/faces/face.yaml"), FaceFile)
 
 
 class _Measures(NamedTuple):

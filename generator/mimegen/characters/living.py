@@ -5,15 +5,13 @@ all frames. The numbers are those of rigs/faces/life.yaml.
 """
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.characters.character import Performance
 from mimegen.characters.expression import expressed, face_file, has_face
 from mimegen.motion import Motion, quaternions
@@ -71,12 +69,7 @@ class FaceLife(Strict):
 
 def face_life() -> FaceLife:
     """Return rigs/faces/life.yaml."""
-    return _read(data_file("rigs/faces/life.yaml"))
-
-
-@cache
-def _read(path: Path) -> FaceLife:
-    return read_yaml(path, FaceLife)
+    return read_yaml_once(data_file("rigs/faces/life.yaml"), FaceLife)
 
 
 def enlivened(performance: Performance, said: Values, group: str | None,

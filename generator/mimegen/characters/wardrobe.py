@@ -2,14 +2,12 @@
 
 import colorsys
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.motion.quaternions import FloatArray
 
 Template = dict[str, Any]
@@ -49,12 +47,7 @@ class RandomPeople(Strict):
 
 def random_people() -> RandomPeople:
     """Return rigs/people/random.yaml."""
-    return _read(data_file("rigs/people/random.yaml"))
-
-
-@cache
-def _read(path: Path) -> RandomPeople:
-    return read_yaml(path, RandomPeople)
+    return read_yaml_once(data_file("rigs/people/random.yaml"), RandomPeople)
 
 
 def chosen(templates: Mapping[str, Template], male: bool, place: float) -> Template:

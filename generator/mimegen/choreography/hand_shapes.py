@@ -1,14 +1,12 @@
 """Hand shapes: mocap/hand_shapes.yaml as rotations of the finger joints."""
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 from pydantic import RootModel
 
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Finite, Strict, read_yaml
+from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -39,12 +37,7 @@ def hand_shapes() -> Mapping[str, HandShape]:
 
     Raises RequestError naming file, line and key.
     """
-    return _read(data_file("mocap/hand_shapes.yaml"))
-
-
-@cache
-def _read(path: Path) -> Mapping[str, HandShape]:
-    return read_yaml(path, RootModel[dict[str, HandShape]]).root
+    return read_yaml_once(data_file("mocap/hand_shapes.yaml"), RootModel[dict[str, HandShape]]).root
 
 
 def finger_joints(skeleton: Skeleton, side: str) -> list[int]:

@@ -1,14 +1,12 @@
 """The small movements of somebody alive: breathing, drift, parts that come early or late."""
 
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from mimegen.base.paths import data_file
 from mimegen.base.seeds import generator
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned, WalkKey
 from mimegen.choreography.timing import Follow
@@ -145,12 +143,7 @@ class Liveliness(Strict):
 
 def liveliness() -> Liveliness:
     """Return the values of mocap/life.yaml."""
-    return _read(data_file("mocap/life.yaml"))
-
-
-@cache
-def _read(path: Path) -> Liveliness:
-    return read_yaml(path, Liveliness)
+    return read_yaml_once(data_file("mocap/life.yaml"), Liveliness)
 
 
 class Waves(NamedTuple):

@@ -1,13 +1,11 @@
 """How far joints are turned, against how far people's go (mocap/joint_ranges.yaml)."""
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.legs import ankle_angle
 from mimegen.motion import Motion, quaternions
@@ -30,12 +28,7 @@ class JointRanges(Strict):
 
 def joint_ranges() -> JointRanges:
     """Return the ranges of healthy adults."""
-    return _read(data_file("mocap/joint_ranges.yaml"))
-
-
-@cache
-def _read(path: Path) -> JointRanges:
-    return read_yaml(path, JointRanges)
+    return read_yaml_once(data_file("mocap/joint_ranges.yaml"), JointRanges)
 
 
 def joint_angles(motion: Motion) -> dict[tuple[str, str], FloatArray]:

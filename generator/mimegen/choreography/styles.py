@@ -1,14 +1,12 @@
 """Styles: mocap/styles.yaml, ways in which any score can be performed."""
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 from pydantic import Field, RootModel
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 
 
 class Style(Strict):
@@ -44,12 +42,7 @@ class Style(Strict):
 
 def styles() -> Mapping[str, Style]:
     """Return the styles by name."""
-    return _read(data_file("mocap/styles.yaml"))
-
-
-@cache
-def _read(path: Path) -> Mapping[str, Style]:
-    return read_yaml(path, RootModel[dict[str, Style]]).root
+    return read_yaml_once(data_file("mocap/styles.yaml"), RootModel[dict[str, Style]]).root
 
 
 def style_named(name: str) -> Style:

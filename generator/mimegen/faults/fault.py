@@ -3,15 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, RootModel
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 
 
 class FaultKind(Strict):
@@ -82,12 +80,7 @@ def record_of(fault: Fault, intervals: Iterable[tuple[float, float]],
 
 def fault_kinds() -> Mapping[str, FaultKind]:
     """Return the kinds of faults by name. Raises RequestError for a file that is wrong."""
-    return _read(data_file("mocap/faults.yaml"))
-
-
-@cache
-def _read(path: Path) -> Mapping[str, FaultKind]:
-    return read_yaml(path, RootModel[dict[str, FaultKind]]).root
+    return read_yaml_once(data_file("mocap/faults.yaml"), RootModel[dict[str, FaultKind]]).root
 
 
 def parse_faults(texts: Iterable[str]) -> tuple[Fault, ...]:

@@ -11,7 +11,7 @@ from pydantic import field_validator
 
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.paths import data_file, data_files
-from mimegen.base.yaml_file import Strict, Vector, YamlFile, read_yaml
+from mimegen.base.yaml_file import Strict, Vector, YamlFile, read_yaml_once
 from mimegen.motion.quaternions import FloatArray
 
 # Labels fit a set where so many of its markers, and this share of all of them, are there.
@@ -76,12 +76,7 @@ def plain(label: str) -> str:
 
 
 def _body() -> _BodyMarkers:
-    return _read_body(data_file("rigs/marker_sets/body.yaml"))
-
-
-@cache
-def _read_body(path: Path) -> _BodyMarkers:
-    return read_yaml(path, _BodyMarkers)
+    return read_yaml_once(data_file("rigs/marker_sets/body.yaml"), _BodyMarkers)
 
 
 def body_landmarks() -> Mapping[str, Landmark]:
@@ -91,7 +86,7 @@ def body_landmarks() -> Mapping[str, Landmark]:
 
 @cache
 def _landmarks(path: Path) -> Mapping[str, Landmark]:
-    body = _read_body(path)
+    body = read_yaml_once(path, _BodyMarkers)
     found = {name: Landmark(name, spot.joint, np.array(spot.at), spot.loose)
              for name, spot in body.middle.items()}
     for name, spot in body.sides.items():

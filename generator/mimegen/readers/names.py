@@ -4,12 +4,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from mimegen.base.paths import data_file
-from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.base.yaml_file import Strict, read_yaml_once
 
 SIDES = ("left", "right")
 # This many names have a common beginning where more than this share has it.
@@ -44,12 +42,7 @@ def bone_names() -> BoneNames:
 
     Raises RequestError naming file, line and key.
     """
-    return _read(data_file("rigs/skeletons/bone_names.yaml"))
-
-
-@cache
-def _read(path: Path) -> BoneNames:
-    return read_yaml(path, BoneNames)
+    return read_yaml_once(data_file("rigs/skeletons/bone_names.yaml"), BoneNames)
 
 
 def system_of(names: tuple[str, ...]) -> str:

@@ -1,0 +1,184 @@
+"""What each manipulation of a point-light display does to its dots."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mimegen.motion import Motion
+from mimegen.pointlight.discs import to_linear
+from mimegen.pointlight.dots import MASK, Dots
+from mimegen.pointlight.stimulus import make_stimulus
+from test_pointlight import FPS, display, frames_of, scene, stimulus, walker
+
+
+def test_inversion_and_mirroring_are_exactly_flips_and_reversal_is_backwards() -> None:
+    plain = frames_of(stimulus())
+    assert (frames_of(stimulus("inverted")) == plain[:, ::-1]).all()
+    assert (frames_of(stimulus("mirrored")) == plain[:, :, ::-1]).all()
+    assert (frames_of(stimulus("reversed")) == plain[::-1]).all()
+    both = frames_of(stimulus("inverted", "reversed", "mirrored"))
+    assert (both == plain[::-1, ::-1, ::-1]).all()
+
+
+def test_speed_warp_rate_and_span() -> None:
+    plain = stimulus()
+    slow = stimulus("speed=0.5")
+    assert slow.dots.frames == 2 * plain.dots.frames - 1
+    assert np.allclose(slow.dots.places[::2], plain.dots.places)
+    quarter = stimulus("warped=2").moments
+    assert quarter[30] == pytest.approx(plain.moments[60] / 4) and len(quarter) == 61
+    few = stimulus(fps=15.0, start=0.2, duration=0.5)
+    assert few.dots.frames == 7 and few.moments[0] == 0.2
+    assert np.allclose(few.dots.places[0], plain.dots.places[12])
+
+
+@pytest.mark.parametrize("rule", ["uniform", "permuted"])
+def test_scrambling_keeps_every_dots_velocity_spectrum(rule: str) -> None:
+    plain, scrambled = stimulus().dots, stimulus(f"scrambled={rule}").dots
+
+    def spectrum(dots: Dots) -> NDArray[Any]:
+        return np.abs(np.fft.rfft(np.diff(dots.places[..., :2], axis=0), axis=0))
+
+    assert np.allclose(spectrum(plain), spectrum(scrambled))
+    moved = np.linalg.norm((scrambled.places - plain.places)[0, :, :2], axis=-1)
+    assert (moved > 0).all() and moved.mean() > 30
+    low, high = plain.box()
+    start = scrambled.places[0, :, :2]
+    assert (start >= low - 1e-9).all() and (start <= high + 1e-9).all()
+    assert (scrambled.places[..., :2] >= 0).all() and (scrambled.places[..., :2] <= 256).all()
+    if rule == "permuted":
+        assert np.allclose(sorted(map(tuple, start)), sorted(map(tuple, plain.places[0, :, :2])))
+
+
+def test_phase_scrambling_shifts_each_dots_own_motion_in_time() -> None:
+    plain = stimulus("local=all", azimuth_deg=90.0).dots.places
+    shifted = stimulus("local=all", "phase_scrambled", azimuth_deg=90.0).dots.places
+    folded = stimulus("local=all", "phase_scrambled=fold", azimuth_deg=90.0).dots.places
+    shifts = set()
+    for dot in range(plain.shape[1]):
+        fits = [shift for shift in range(61)
+                if np.allclose(np.roll(plain[:, dot], shift, axis=0), shifted[:, dot])]
+        assert fits
+        shifts.add(fits[0])
+    assert len(shifts) > 5
+    steps, usual = (np.linalg.norm(np.diff(places, axis=0), axis=-1) for places in (folded, plain))
+    assert (steps.max(axis=0) <= usual.max(axis=0) + 1e-6).all()
+
+
+def still(*manipulations: str) -> Dots:
+    """A figure that stands still shows when dots hop."""
+    motion = walker(40)
+    motion = Motion(motion.skeleton, FPS, motion.root_positions[:1].repeat(40, 0),
+                    motion.rotations[10:11].repeat(40, 0))
+    shown = display(manipulations=manipulations)
+    return make_stimulus(scene(shown, [motion]), shown).dots
+
+
+@pytest.mark.parametrize(("text", "count", "life"), [
+    ("limited_lifetime=4", 13, 4), ("limited_lifetime=1/count=8", 8, 1),
+    ("limited_lifetime=3/rule=joints/count=5", 5, 3),
+    ("limited_lifetime=2/count=8/synchronous=true", 8, 2),
+])
+def test_limited_lifetime_keeps_the_count_and_no_dot_outlives_its_life(
+        text: str, count: int, life: int) -> None:
+    plain, dots = still(), still(text)
+    assert dots.places.shape == (40, count, 3) and dots.visible.all()
+    hops = np.abs(np.diff(dots.places, axis=0)).max(axis=-1) > 0
+    for dot in range(count):
+        edges = np.flatnonzero(hops[:, dot])
+        assert (np.diff(edges) == life).all() and edges[0] < life and 39 - edges[-1] <= life
+    if "joints" in text:
+        apart = np.linalg.norm(dots.places[:, :, None] - plain.places[0], axis=-1)
+        assert np.allclose(apart.min(axis=2), 0)
+        assert all(len(set(row)) == count for row in apart.argmin(axis=2).tolist())
+    else:
+        a, b = (plain.places[0, ends, :2] for ends in plain.limbs.T)
+        along = np.clip(np.einsum("fdlk,lk->fdl", dots.places[:, :, None, :2] - a, b - a)
+                        / ((b - a) ** 2).sum(axis=1), 0, 1)
+        off = np.linalg.norm(a + along[..., None] * (b - a) - dots.places[:, :, None, :2], axis=-1)
+        assert off.min(axis=2).max() < 1e-6 and len(plain.limbs) == 8
+    synchronous = (hops.all(axis=1) | ~hops.any(axis=1)).all()
+    assert synchronous == ("synchronous" in text or life == 1)
+
+
+@pytest.mark.parametrize("kind", ["scrambled", "linear", "static", "flicker"])
+def test_masks_have_the_stated_density_in_every_frame(kind: str) -> None:
+    made = stimulus(f"masked/density=2/kind={kind}/area=1.2", pixels_per_degree=20.0)
+    dots = made.dots
+    mask = dots.places[:, dots.performers == MASK, :2]
+    low, high = stimulus(pixels_per_degree=20.0).dots.box()
+    middle, half = (low + high) / 2, (high - low) / 2 * 1.2
+    low, high = np.clip(middle - half, 0, 256), np.clip(middle + half, 0, 256)
+    assert ((mask >= low - 1e-9) & (mask <= high + 1e-9)).all()
+    assert mask.shape[1] / np.prod((high - low) / 20) == pytest.approx(2, abs=0.05)
+    quarters = [(mask < middle).all(axis=-1), (mask >= middle).all(axis=-1)]
+    for quarter in quarters:
+        assert quarter.mean() == pytest.approx(0.25, abs=0.12)
+    moves = np.abs(np.diff(mask, axis=0)).max() > 0
+    assert moves == (kind != "static")
+    assert len(dots.own) == 13
+
+
+def test_exaggeration_local_and_global_motion() -> None:
+    plain, same = stimulus().dots.places, stimulus("exaggerated=1").dots.places
+    assert np.allclose(plain, same)
+    rigid = stimulus("global").dots.places
+    assert np.allclose(stimulus("exaggerated=0").dots.places, rigid)
+    assert np.allclose(rigid - rigid[:, :1], (rigid - rigid[:, :1])[0])
+    assert np.linalg.norm(rigid[60, 0, :2] - rigid[0, 0, :2]) > 20
+    in_place = stimulus("local", azimuth_deg=90.0).dots
+    hips = in_place.places[:, [in_place.names.index(f"{s}_hip") for s in ("left", "right")], 0]
+    assert np.ptp(hips.mean(axis=1)) < 3
+    more = stimulus("exaggerated=2").dots.places - rigid
+    assert np.allclose(more, 2 * (plain - rigid), atol=1e-6)
+
+
+def test_turning_comes_around_and_rotation_about_any_axis_is_one() -> None:
+    whole = stimulus("turning=360", "local").dots.places
+    assert np.allclose(whole[0], stimulus("local").dots.places[0])
+    assert np.allclose(whole[60], stimulus("local").dots.places[60], atol=1e-6)
+    half = stimulus("rotated=180/axis=0;0;2").dots.places[..., 0]
+    assert np.allclose(half, stimulus("rotated=180/axis=z").dots.places[..., 0])
+    over = stimulus("rotated=180/axis=y", azimuth_deg=0.0).dots.places[..., :2]
+    assert np.allclose(over, 256 - stimulus(azimuth_deg=0.0).dots.places[..., :2])
+
+
+def test_jitter_noise_and_missing_dots() -> None:
+    plain = stimulus().dots.places
+    jitter = stimulus("jittered=4px/hold=3").dots.places - plain
+    assert jitter[..., :2].std() == pytest.approx(4, rel=0.15)
+    assert np.allclose(jitter[0], jitter[2]) and not np.allclose(jitter[2], jitter[3])
+    fixed = stimulus("displaced=0.2deg", pixels_per_degree=40.0).dots.places - plain
+    assert np.allclose(fixed, fixed[:1]) and np.abs(fixed[0, :, :2]).max() > 3
+    fewer = stimulus("without=head;left_wrist", "without/count=3").dots
+    assert fewer.count == 8 and "head" not in fewer.names
+    assert len(fewer.limbs) < 8 and (fewer.limbs < 8).all()
+
+
+def test_fading_and_size_by_depth() -> None:
+    shown = frames_of(stimulus("faded/seconds_in=0.25/seconds_out=0.25"))
+    peak = to_linear(shown.reshape(61, -1).max(axis=1))
+    assert peak[0] == 0 and peak[30] == 1 and peak[60] == 0
+    assert peak[7] == pytest.approx(7 / 15, abs=0.02)
+    sized = stimulus("depth_sized=2", azimuth_deg=90.0)
+    near, far = (sized.diameters[:, sized.dots.names.index(f"{side}_shoulder")].mean()
+                 for side in ("left", "right"))
+    assert near > 7 > far
+
+
+def test_light_contrast_polarity_and_colors() -> None:
+    for polarity, contrast in (("light", 0.5), ("dark", 1.0), ("mixed", 0.4)):
+        made = stimulus(polarity=polarity, contrast=contrast, dot_diameter="9px")
+        picture = to_linear(frames_of(made)[0])
+        back = made.background[0]
+        assert picture[0, 0] == pytest.approx(back, abs=0.01)
+        extremes = {"light": (back, 0.5), "dark": (0, 1), "mixed": (0.3, 0.7)}[polarity]
+        assert picture.min() == pytest.approx(extremes[0], abs=0.01)
+        assert picture.max() == pytest.approx(extremes[1], abs=0.01)
+    two = [walker(), walker()]
+    shown = display(color_by="performer")
+    pair = make_stimulus(scene(shown, two), shown)
+    assert pair.dots.count == 26 and not pair.gray
+    assert len(np.unique(pair.colors, axis=0)) == 2

@@ -1,15 +1,18 @@
 """Figure and set rendered together by Cycles, beside the same composed of their own renders.
 
-    python benchmarks/joint.py OUT CHARACTER [NAME ...]
+    python benchmarks/joint.py OUT WIDTH ACTION FRAMES CHARACTER [SET ...]
 
 For each set: the structural similarity (Wang et al., Image quality assessment, 2004) of luminance
-in the region of figure and shadow, lit equally and lit as the place is, both with the figure
-sampled as the set is, and then as the place is with preview's own sampling, whose speckle counts
-as difference, too. Only that region is rendered. OUT gets together, equal, placed and, white, where
-placed differs.
+in the region of figure and shadow, in as many frames of an action, evenly spread: their mean and
+the least, lit as the place is, with the figure sampled as the set is; and of the first frame also
+lit equally, and in preview's own sampling, whose speckle counts as difference. Then the linear
+light of the ground where the joint render's shadow is deepest, together and composed, as shares of
+the ground's without anybody. Only that region is rendered. OUT gets together, equal, placed and,
+white, where placed differs, of the first frame.
 """
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
@@ -23,8 +26,9 @@ from mimegen.compositing.background import Background, read_background
 from mimegen.compositing.color import LUMINANCE, bytes_to_linear
 from mimegen.compositing.compose import Compositor
 from mimegen.library.cast import cast_member
+from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
-from mimegen.pages.backgroundsheet import standing
+from mimegen.library.takes import library_take
 from mimegen.plan.lighting import place_light
 from mimegen.stage.blender.render import PictureReader, apply_sampling, crop, use_device
 from mimegen.stage.blender.scene import place_camera, reset_scene
@@ -40,10 +44,12 @@ from mimegen.stage.skinning import joint_columns
 from mimegen.store.frames import Frame
 
 Bytes = NDArray[np.uint8]
-SIZE = (480, 270)
+Columns = NDArray[np.float32]
 SETS = ("gym", "living_room", "beach", "soccer_field", "concert_hall")
 # Of the window, and of the two constants, for values of 0 to 255, as the paper has them.
 WINDOW, SMALL = 1.5, ((0.01 * 255) ** 2, (0.03 * 255) ** 2)
+# Of the shadow's pixels so many are its deepest.
+DEEPEST = 0.1
 
 
 def similarity(one: Bytes, other: Bytes) -> NDArray[np.float64]:
@@ -57,64 +63,112 @@ def similarity(one: Bytes, other: Bytes) -> NDArray[np.float64]:
     return np.asarray(top / under)
 
 
-def rendered(job: SetJob, shown: Performance | None, box: Region, reader: PictureReader) -> Bytes:
-    """Render a part of a set, perhaps with a figure in it; the rest of the picture is black."""
-    reset_scene()
-    place_camera(job.camera)
-    scene = bpy.context.scene
-    scene.camera.data.clip_end = 20000.0
-    build_set(job)
-    light_set(job.scenery, job.config)
-    if shown is not None:
-        _StagedBody(shown.character, job.config.shadow.cell_m).pose(_columns(shown))
-    apply_sampling(job.config.set_sampling)
-    scene.cycles.sample_clamp_indirect, scene.cycles.blur_glossy = 4.0, 0.5
-    scene.render.film_transparent = False
-    crop(scene.render, box)
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A performance in a few of its frames, seen by a camera."""
+
+    performance: Performance
+    poses: list[Columns]
+    camera: Camera
+    config: RenderConfig
+
+    @classmethod
+    def of(cls, performance: Performance, config: RenderConfig, count: int) -> "Shown":
+        """Return a performance in ``count`` frames, evenly spread between its ends."""
+        figure = Figure.of(performance)
+        frames = np.linspace(0, len(figure.positions) - 1, count + 2).round().astype(int)[1:-1]
+        poses = [joint_columns(figure.character.skeleton, figure.positions[frame, None],
+                               figure.rotations[frame, None]) for frame in frames]
+        return cls(performance, poses, frame_camera([performance], config, 0.0), config)
+
+    def alone(self, config: RenderConfig, light: Light, reader: PictureReader, count: int
+              ) -> list[Frame]:
+        """Render the figure by itself under a light, in the first ``count`` frames."""
+        stage = FigureStage([self.performance.character],
+                            config.model_copy(update={"light": light}))
+        frames = []
+        for columns in self.poses[:count]:
+            stage.pose([columns])
+            frames.append(stage.picture(self.camera, reader))
+        return frames
+
+    def together(self, background: Background, boxes: list[Region], reader: PictureReader
+                 ) -> tuple[Bytes, list[Bytes]]:
+        """Render the set's region by itself and then parts of it with the figure in it."""
+        assert background.set is not None
+        job = SetJob(background.set, self.camera, self.config, Path("still.png"))
+        reset_scene()
+        place_camera(self.camera)
+        scene = bpy.context.scene
+        scene.camera.data.clip_end = 20000.0
+        build_set(job)
+        light_set(job.scenery, job.config)
+        apply_sampling(job.config.set_sampling)
+        scene.cycles.sample_clamp_indirect, scene.cycles.blur_glossy = 4.0, 0.5
+        scene.render.film_transparent = False
+        whole = tuple(pick(edge) for pick, edge in zip(
+            (min, min, max, max), zip(*boxes, strict=True), strict=True))
+        still = _rendered(self.camera, (whole[0], whole[1], whole[2], whole[3]), reader)
+        body = _StagedBody(self.performance.character, job.config.shadow.cell_m)
+        seen = []
+        for columns, box in zip(self.poses, boxes, strict=True):
+            body.pose(columns)
+            seen.append(_rendered(self.camera, box, reader))
+        return still, seen
+
+
+def _rendered(camera: Camera, box: Region, reader: PictureReader) -> Bytes:
+    """Render a part of the picture; the rest is black."""
+    crop(bpy.context.scene.render, box)
     bpy.ops.render.render()
     left, top, right, bottom = box
-    picture = np.zeros((job.camera.height, job.camera.width, 3), np.uint8)
+    picture = np.zeros((camera.height, camera.width, 3), np.uint8)
     picture[top:bottom, left:right] = reader.displayed()
     return picture
 
 
-def alone(shown: Performance, config: RenderConfig, light: Light, camera: Camera,
-          reader: PictureReader) -> Frame:
-    """Render a figure by itself under a light."""
-    stage = FigureStage([shown.character], config.model_copy(update={"light": light}))
-    stage.pose([_columns(shown)])
-    return stage.picture(camera, reader)
-
-
-def _columns(shown: Performance) -> NDArray[np.float32]:
-    figure = Figure.of(shown)
-    return joint_columns(figure.character.skeleton, figure.positions[:1], figure.rotations[:1])
-
-
-def compare(background: Background, shown: Performance, config: RenderConfig,
-            reader: PictureReader, out: Path) -> tuple[float, ...]:
-    """Return the similarity under equal light, the place's, and that in preview's sampling."""
-    camera = frame_camera([shown], config, 0.0)
-    assert background.set is not None
+def compare(background: Background, shown: Shown, reader: PictureReader, out: Path) -> str:
+    """Return what the columns of a table say of a set; see above."""
+    config = shown.config
     lit = place_light(background, config, 0.0)
     assert lit is not None
     fine = config.model_copy(update={"sampling": config.set_sampling})
-    equal = alone(shown, fine, config.light, camera, reader)
-    placed = [alone(shown, sampled, lit.light, camera, reader) for sampled in (fine, config)]
-    region = _region(equal) | _region(placed[0])
-    box = _box(region)
-    job = SetJob(background.set, camera, config, Path("still.png"))
-    joint, still = (rendered(job, who, box, reader) for who in (shown, None))
+    placed = shown.alone(fine, lit.light, reader, len(shown.poses))
+    equal, = shown.alone(fine, config.light, reader, 1)
+    coarse, = shown.alone(config, lit.light, reader, 1)
+    regions = [_region(frame) for frame in placed]
+    regions[0] |= _region(equal)
+    still, joint = shown.together(background, [_box(region) for region in regions], reader)
     behind = bytes_to_linear(still)
     over = Compositor(behind, lit.tint, lit.shade)
-    pictures = [Compositor(behind).compose(equal), *(over.compose(frame) for frame in placed)]
-    found = [similarity(joint, picture) for picture in pictures]
-    apart = np.repeat((255 * np.clip(1 - found[1], 0, 1) * region)[..., None], 3, axis=2)
-    shown_side = [joint, *pictures[:2], apart.astype(np.uint8)]
-    left, top, right, bottom = box
-    Image.fromarray(np.concatenate([one[top:bottom, left:right] for one in shown_side], axis=1)
-                    ).save(out / f"{shown.character.name}_{background.name}.png")
-    return tuple(float(one[region].mean()) for one in found)
+    composed = [over.compose(frame) for frame in placed]
+    found = [similarity(one, other) for one, other in zip(joint, composed, strict=True)]
+    means = [float(one[region].mean()) for one, region in zip(found, regions, strict=True)]
+    first = [float(similarity(joint[0], picture)[regions[0]].mean())
+             for picture in (Compositor(behind).compose(equal), over.compose(coarse))]
+    apart = np.repeat((255 * np.clip(1 - found[0], 0, 1) * regions[0])[..., None], 3, axis=2)
+    left, top, right, bottom = _box(regions[0])
+    sides = [joint[0], Compositor(behind).compose(equal), composed[0], apart.astype(np.uint8)]
+    Image.fromarray(np.concatenate([one[top:bottom, left:right] for one in sides], axis=1)).save(
+        out / f"{shown.performance.character.name}_{background.name}.png")
+    ground = " ".join(_shares(picture, behind, placed[0], joint[0])
+                      for picture in (joint[0], composed[0]))
+    return (f"{np.mean(means):.3f} | {min(means):.3f} | {first[0]:.3f} | {means[0]:.3f} |"
+            f" {first[1]:.3f} | {ground}")
+
+
+def _shares(picture: Bytes, behind: NDArray[np.float32], frame: Frame, joint: Bytes) -> str:
+    """Return the share of the ground's light that is left where ``joint`` is darkest by shadow."""
+    ground = np.zeros(behind.shape[:2], bool)
+    (left, top), seen = frame.shadow_at, frame.shadow
+    ground[top:top + seen.shape[0], left:left + seen.shape[1]] = seen > 12
+    (left, top), figure = frame.figure_at, frame.figure[..., 3]
+    ground[top:top + figure.shape[0], left:left + figure.shape[1]] &= figure == 0
+    ground &= behind.min(axis=2) > 0.02
+    left_light = (bytes_to_linear(joint) / np.maximum(behind, 1e-3)) @ LUMINANCE
+    deep = ground & (left_light <= np.quantile(left_light[ground], DEEPEST))
+    shares = bytes_to_linear(picture)[deep].mean(axis=0) / behind[deep].mean(axis=0)
+    return "{:.2f} {:.2f} {:.2f} |".format(*shares)
 
 
 def _box(region: NDArray[np.bool_]) -> Region:
@@ -133,21 +187,22 @@ def _region(frame: Frame) -> NDArray[np.bool_]:
     return covered
 
 
-def main(out: Path, character: str, names: list[str]) -> None:
+def main(out: Path, width: int, action: str, count: int, character: str, names: list[str]) -> None:
     """Print a line for each set."""
     out.mkdir(parents=True, exist_ok=True)
     catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", "preview"))
-    config = config.model_copy(update=dict(zip(("width", "height"), SIZE, strict=True)))
-    shown = standing(cast_member(catalogue, character).build())
+    config = config.model_copy(update={"width": width, "height": width * 9 // 32 * 2})
+    take = library_take(catalogue.action(action), None, 0)
+    performance, = Casting(take, (cast_member(catalogue, character),), ()).perform(config.fps)
+    shown = Shown.of(performance, config, count)
     use_device("cpu", 1)
     reader = PictureReader()
     for name in names or SETS:
         background = read_background(catalogue.file("background", name))
-        found = compare(background, shown, config, reader, out)
-        print(f"| {character} | {name} |", " | ".join(f"{one:.3f}" for one in found), "|",
-              flush=True)
+        print(f"| {character} | {name} |", compare(background, shown, reader, out), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), sys.argv[5],
+         sys.argv[6:])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -77,10 +78,16 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _file(self, path: str) -> None:
-        if "moved" in path:
+        if path.startswith("/file/to-"):
+            port = self.server.server_address[1]
             self.send_response(302)
-            self.send_header("Location", "/file/good.jpg")
+            self.send_header("Location", {
+                "here": "/file/good.jpg", "itself": path, "disk": "file:///etc/passwd",
+                "other-host": f"http://localhost:{port}/file/good.jpg",
+                "ftp": "ftp://example.org/good.jpg"}[path.removeprefix("/file/to-")])
             self.end_headers()
+        elif "forbidden" in path:
+            self.send_error(403)
         elif "huge" in path:
             self.send_response(200)
             self.send_header("Content-Length", str(10**12))
@@ -118,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
 def collection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collection]:
     server = Collection()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    monkeypatch.setattr(Web.__init__, "__defaults__", (0.0,))
+    monkeypatch.setattr(Web.__init__, "__defaults__", ("", 0.0))
     for search, path in ((commons, "/commons"), (openverse, "/openverse")):
         monkeypatch.setattr(search, "__defaults__", (server.address + path,))
     yield server
@@ -150,7 +157,7 @@ def test_photographs_of_commons_come_with_their_credits(tmp_path, collection):
     collection.photos = [
         ("Not free", "CC BY-NC 4.0", "good.jpg"), ("Huge one", "CC0", "huge.jpg"),
         ("Sea at Ålesund!", "CC BY-SA 4.0", "good.jpg?a"), ("A page", "CC0", "page.jpg"),
-        ("Gone", "CC0", "gone.jpg"), ("The moved", "Public domain", "moved.jpg"),
+        ("Gone", "CC0", "gone.jpg"), ("The moved", "Public domain", "to-other-host"),
         ("Too many", "CC0", "good.jpg")]
     collection.busy = 1
     done = fetch(tmp_path, "--commons", "open sea", "--count", "2", "--yes")
@@ -210,20 +217,36 @@ def test_no_network_is_one_line(tmp_path, collection):
 def test_a_busy_server_is_asked_three_times(collection):
     collection.busy = 9
     with pytest.raises(RequestError, match="answered 429"):
-        Web(0.0).answer(f"{collection.address}/commons", {})
+        Web(pause_s=0.0).answer(f"{collection.address}/commons", {})
     assert len(collection.asked) == 3
 
 
 def test_no_more_is_read_than_allowed_and_nothing_but_the_web(collection):
     with pytest.raises(TooLargeError, match="more than 1 MiB"):
-        Web(0.0).file(f"{collection.address}/file/endless.jpg", 2**20)
+        Web(pause_s=0.0).file(f"{collection.address}/file/endless.jpg", 2**20)
     with pytest.raises(RequestError, match="no address of the web"):
-        Web(0.0).file("file:///etc/passwd")
+        Web(pause_s=0.0).file("file:///etc/passwd")
+
+
+@pytest.mark.parametrize(("place", "words"), [
+    ("to-itself", "answered 302 .* infinite loop"), ("to-ftp", "which is not safe"),
+    ("to-disk", "is not allowed"), ("forbidden", "answered 403 .*say --contact")])
+def test_redirects_without_an_end_or_away_from_the_web_are_one_line(collection, place, words):
+    with pytest.raises(RequestError, match=words) as told:
+        Web(pause_s=0.0).file(f"{collection.address}/file/{place}")
+    assert "\n" not in str(told.value)
+
+
+def test_who_asks_can_be_reached(collection):
+    Web("ann@example.org", 0.0).file(f"{collection.address}/file/to-here")
+    assert [path for path, *_ in collection.asked] == ["/file/to-here", "/file/good.jpg"]
+    for *_, agent in collection.asked:
+        assert re.fullmatch(r"mimegen/\S+ \(ann@example.org; .*\) Python-urllib/[0-9.]+", agent)
 
 
 def test_it_asks_no_faster_than_allowed(collection):
     collection.photos = [("One", "CC0", "good.jpg")]
-    asking = Web(0.15)
+    asking = Web(pause_s=0.15)
     began = time.monotonic()
     for _ in range(3):
         asking.file(f"{collection.address}/file/good.jpg")

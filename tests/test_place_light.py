@@ -9,16 +9,17 @@ from PIL import Image
 
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background, PhotoLight, Picture, read_background
-from mimegen.compositing.color import LUMINANCE, bytes_to_linear, linear_to_bytes
+from mimegen.compositing.color import LUMINANCE, Shade, bytes_to_linear, linear_to_bytes
 from mimegen.compositing.compose import Compositor
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.photos.light import BRIGHTEST, DIMMEST, measured_tint
 from mimegen.library.takes import library_take
 from mimegen.plan.clips import Clip
-from mimegen.plan.lighting import place_light
+from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
+from mimegen.stage.shadow import ground_shadow, sun_share, suns_of
 from mimegen.store.frames import Frame
 from test_compositing_background import FACTS, GROUND
 
@@ -35,22 +36,40 @@ def of_set(name: str, **changes):
     return lit
 
 
-def test_outdoors_the_sun_stays_and_indoors_lamps_light_from_above():
-    beach, hall = of_set("beach"), of_set("concert_hall")
-    assert beach.light.sun_from_deg == CONFIG.light.sun_from_deg
-    assert hall.light.sun_from_deg[1] > 70
-    assert hall.tint[0] > 1.1 > 0.9 > hall.tint[2]
-    assert np.array(hall.tint) @ LUMINANCE == pytest.approx(1, abs=0.01)
+@pytest.fixture(scope="module")
+def gym() -> PlaceLight:
+    return of_set("gym")
 
 
-def test_a_set_of_twice_the_light_lights_twice_as_much():
+@pytest.fixture(scope="module")
+def beach() -> PlaceLight:
+    return of_set("beach")
+
+
+def test_outdoors_the_sun_stays_and_indoors_lamps_light_from_above(beach, gym):
+    beach, hall = beach.light, gym.light
+    assert beach.sun_from_deg == hall.sun_from_deg == CONFIG.light.sun_from_deg
+    assert beach.lamps is None and hall.lamps is not None
+    assert hall.lamps.from_deg[1] > 70 and hall.lamps.size_deg > 60
+    assert hall.lamps.color[0] > 1.03 > 0.95 > hall.lamps.color[2]
+    assert np.array(hall.lamps.color) @ LUMINANCE == pytest.approx(1, abs=0.01)
+
+
+def test_a_set_of_twice_the_light_lights_twice_as_much(beach):
     once = read_background(data_folder() / "backgrounds" / "beach.yaml").set
     assert once is not None
     sun, sky = (part.model_copy(update={"strength": 2 * part.strength})
                 for part in (once.sun, once.sky))
-    one, two = of_set("beach").light, of_set("beach", sun=sun, sky=sky).light
+    one, two = beach.light, of_set("beach", sun=sun, sky=sky).light
     assert two.sun_strength == pytest.approx(2 * one.sun_strength, abs=0.02)
     assert two.sky_strength == pytest.approx(2 * one.sky_strength, abs=0.02)
+
+
+def test_what_lies_around_throws_its_color_on_who_stands_there(beach):
+    grass, sand = of_set("soccer_field").light, beach.light
+    assert grass.ground_color is not None and sand.ground_color is not None
+    assert grass.ground_color[1] > 1.5 * max(grass.ground_color[0], grass.ground_color[2])
+    assert sand.ground_color[0] > sand.ground_color[1] > sand.ground_color[2]
 
 
 def test_a_photographs_sun_stays_where_it_is_seen_from_its_camera():
@@ -75,7 +94,7 @@ def clips_of(plan: Plan) -> list[Clip]:
 
 
 def test_light_follows_the_place_where_one_asks_and_changes_nothing_else():
-    variants = "base+blank@0,base+beach@0,base+beach@90,base+concert_hall@0"
+    variants = "base+blank@0,base+beach@0,base+beach@90,base+gym@0"
     plan = planned(variants, True)
     equal, placed = clips_of(planned(variants, False)), clips_of(plan)
     assert len({clip.shot.key for clip in equal}) == 2
@@ -105,25 +124,40 @@ def test_a_tint_is_laid_on_the_figures_light_alone():
     assert tinted[3, 4, 0] > plain[3, 4, 0] and tinted[3, 4, 2] < plain[3, 4, 2]
 
 
-def test_a_shadow_takes_the_suns_color_from_the_ground_and_no_more_than_all():
-    shadow = np.array([[0, 64, 255]], np.uint8)
-    frame = Frame((3, 1), np.zeros((0, 0, 4), np.uint8), (0, 0), shadow, (0, 0))
-    behind = np.full((1, 3, 3), 0.5, np.float32)
-    seen = Compositor(behind, shade=(2.0, 1.0, 0.5)).compose(frame)
-    left = 1 - np.array([2.0, 1.0, 0.5]) * 64 / 255
-    assert seen[0, 1].tolist() == linear_to_bytes((0.5 * left).astype(np.float32)).tolist()
-    assert seen[0, 2, 0] == 0 and np.array_equal(seen[0, 0], Compositor(behind).empty[0, 0])
+def test_a_shadow_takes_the_suns_color_from_the_ground_and_then_the_skys():
+    shadow = np.array([[0, 51, 102, 255]], np.uint8)
+    frame = Frame((4, 1), np.zeros((0, 0, 4), np.uint8), (0, 0), shadow, (0, 0))
+    behind = np.full((1, 4, 3), 0.5, np.float32)
+    seen = Compositor(behind, shade=Shade((0.9, 0.5, 0.2), 0.4, 0.8)).compose(frame)[0]
+    half, whole = (linear_to_bytes((0.5 * (1 - share * np.array([0.9, 0.5, 0.2]))
+                                    ).astype(np.float32)) for share in (0.5, 1.0))
+    assert np.abs(seen[1].astype(int) - half).max() <= 1
+    assert np.abs(seen[2].astype(int) - whole).max() <= 1
+    assert seen[3].max() == 0 and np.array_equal(seen[0], Compositor(behind).empty[0, 0])
 
 
-def test_shadows_in_the_open_keep_the_skys_color_and_under_ceilings_are_the_stages():
-    beach = read_background(CATALOGUE.file("background", "beach"))
-    lit = place_light(beach, CONFIG, 0.0)
-    assert lit is not None and lit.shade is not None
-    assert 2.5 > lit.shade[0] > lit.shade[1] > lit.shade[2] > 1
-    hall = place_light(read_background(CATALOGUE.file("background", "gym")), CONFIG, 0.0)
-    assert hall is not None and hall.shade is None
-    # Lamps all over a ceiling throw softer shadows than a sun.
-    assert hall.light.sun_size_deg > 60 > lit.light.sun_size_deg
+def test_shadows_in_the_open_keep_the_skys_color(beach):
+    red, green, blue = beach.shade.sun
+    assert 1 > red > green > blue > 0.4
+    assert beach.shade.part < beach.shade.whole == CONFIG.shadow.strength
+
+
+def test_a_shadow_under_lamps_is_softer_than_the_suns_and_both_fall(gym):
+    hall = gym.light
+    assert hall.lamps is not None
+    shares = [share for share, _ in suns_of(hall)]
+    assert len(shares) == 2 and sum(shares) == pytest.approx(sun_share(hall))
+    column = np.array([[x, 0, height] for height in np.arange(0.0, 1.8, 0.005)
+                       for x in np.arange(-0.1, 0.1, 0.01)], np.float32)
+
+    def missing_before(size_deg: float) -> float:
+        assert hall.lamps is not None
+        lamps = hall.lamps.model_copy(update={"size_deg": size_deg})
+        shadow = ground_shadow(column, hall.model_copy(update={"lamps": lamps}), 0.02)
+        across, row = ((np.array([0.0, -0.3]) - shadow.corner) / shadow.cell_m).round().astype(int)
+        return float(shadow.missing[row, across])
+
+    assert missing_before(90.0) > missing_before(10.0) + 0.05
 
 
 def test_the_measured_light_follows_the_color_and_strength_of_known_light():
@@ -142,6 +176,6 @@ def test_the_measured_light_follows_the_color_and_strength_of_known_light():
 
 
 def test_clips_tints_reach_the_workers():
-    clip, = clips_of(planned("base+concert_hall@0", True))
+    clip, = clips_of(planned("base+gym@0", True))
     assert clip.tint is not None
-    assert replace(clip, tint=(1.0, 1.0, 1.0)).key != clip.key
+    assert replace(clip, tint=(0.5, 1.0, 1.0)).key != clip.key

@@ -1,6 +1,7 @@
 """Pictures for people who write scores and backgrounds of their own."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from mimegen.characters.character import Character
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.score import read_score
 from mimegen.cli import main
+from mimegen.commands import background as background_commands
 from mimegen.commands import score
+from mimegen.compositing.background import Background
 from mimegen.motion import Motion
 from mimegen.retarget import retarget_scene
 from test_scenery import MINIMAL
@@ -75,6 +78,33 @@ def test_a_person_stands_in_the_middle_of_every_side(preview: NDArray[np.int_]) 
 def test_sides_show_different_parts_of_the_set(preview: NDArray[np.int_]) -> None:
     red = [((side[..., 0] > 120) & (side[..., 1] < 80)).mean() for side in sides(preview)]
     assert max(red) > 0.01 and min(red) < 0.001
+
+
+def test_another_set_of_a_kind_is_previewed_and_what_stands_in_the_way_is_said(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown: list[Background] = []
+
+    def sheet(background: Background, *_: object) -> Image.Image:
+        shown.append(background)
+        return Image.new("RGB", (4, 4))
+
+    monkeypatch.setattr(background_commands, "opengl_is_here", lambda: True)
+    monkeypatch.setattr(background_commands, "cast_member",
+                        lambda *_: SimpleNamespace(build=lambda: None))
+    monkeypatch.setattr(background_commands, "drawn_background_sheet", sheet)
+    for seed in ([], ["--seed", "7"]):
+        done = CliRunner().invoke(main, ["background", "preview", "beach", *seed])
+        assert done.exit_code == 0 and "stands where" not in done.stderr
+    assert shown[0].set != shown[1].set
+    assert {path.name for path in tmp_path.iterdir()} == {"beach.png", "beach_7.png"}
+    box = {"kind": "box", "size": [1, 1, 1], "at": [0.3, 0, 0], "material": "red"}
+    mine = {"name": "mine", "description": "Mine", "licence": "CC0-1.0", "author": "me",
+            "source": "me", "set": {**MINIMAL, "materials": {"red": {"color": "#ff0000"}},
+                                    "floors": [{"material": "red"}], "objects": [box]}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(mine))
+    done = CliRunner().invoke(main, ["background", "preview", "mine.yaml"])
+    assert done.exit_code == 0 and "something stands where the performer does" in done.stderr
 
 
 def test_a_background_that_is_not_there_is_said() -> None:

@@ -13,7 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, scratch_folder
 from mimegen.characters.character import Character
 from mimegen.commands.common import DONE, exits_cleanly, library_option
-from mimegen.compositing.background import Background, Panorama, Picture, read_background
+from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.photos import collections
@@ -31,11 +31,13 @@ from mimegen.library.photos.guess import (
 )
 from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
 from mimegen.library.photos.web import Web
+from mimegen.library.places import place
 from mimegen.pages.backgroundsheet import background_sheet, drawn_background_sheet
 from mimegen.pages.drawn import opengl_is_here
 from mimegen.pages.photosheet import photo_sheet
 from mimegen.stage.auto import choose_device
 from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.scenery.standing import blocks_the_performer
 
 _FILE = click.Path(path_type=Path)
 
@@ -55,13 +57,15 @@ def background_command() -> None:
               help="Whose camera and light.  [default: draft; preview where there is no OpenGL]")
 @click.option("--device", default="auto", show_default=True, metavar="NAME",
               help="As of mimegen render.")
+@click.option("--seed", type=click.IntRange(0, 999_999_999), metavar="N",
+              help="Another set of its kind, as NAME:N is in a variant.")
 @library_option
 @exits_cleanly
 def preview_command(name: str, target: Path | None, character: str, config: str | None, device: str,
-                    libraries: tuple[Path, ...]) -> int:
+                    seed: int | None, libraries: tuple[Path, ...]) -> int:
     """Show a set or picture from four sides with a person standing in it, in seconds."""
     catalogue = Catalogue.with_libraries(libraries)
-    background = read_background(catalogue.file("background", name))
+    background = place(catalogue.file("background", name), seed)
     chosen = config or ("draft" if opengl_is_here() else "preview")
     settings = read_config(catalogue.file("config", chosen))
     person = cast_member(catalogue, character).build()
@@ -70,11 +74,14 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     else:
         seat, = choose_device(device).seats(1)
         sheet = background_sheet(background, person, settings, seat)
-    target = target or Path(f"{background.name}.png")
+    target = target or Path(f"{background.name}{'' if seed is None else f'_{seed}'}.png")
     _write(target, sheet)
     click.echo(f"{target}: {background.description}")
     if background.picture and (risk := floating_risk(background.picture)):
         click.echo(f"  {risk}; say in its file where they can stand (ground)", err=True)
+    if background.set and blocks_the_performer(background.set):
+        click.echo("  something stands where the performer does, at the set's origin; move it, or"
+                   " say performer_at in its file", err=True)
     return DONE
 
 
@@ -142,12 +149,14 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
               help="How many photographs to add.")
 @click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR", type=_FILE,
               help="Your own library; made where there is none.")
+@click.option("--contact", envvar="MIMEGEN_CONTACT", default="", metavar="EMAIL|URL",
+              help="How the collection may reach you, which Wikimedia's policy asks of programs.")
 @click.option("--pictures", type=_FILE, default=Path(), metavar="DIR",
               help="Where the guesses are shown.  [default: here]")
 @click.option("--yes", is_flag=True, help="Write them without asking.")
 @exits_cleanly
 def fetch_command(commons: str | None, openverse: str | None, count: int, library: Path,
-                  pictures: Path, yes: bool) -> int:
+                  contact: str, pictures: Path, yes: bool) -> int:
     """Add free photographs of a collection, with author, licence and address.
 
     Public domain, CC0, CC BY and CC BY-SA alone. Those that are no use as a background are passed
@@ -157,7 +166,7 @@ def fetch_command(commons: str | None, openverse: str | None, count: int, librar
         raise RequestError("say either --commons QUERY or --openverse QUERY")
     query = commons or openverse or ""
     search = collections.commons if commons is not None else collections.openverse
-    web, added = Web(), 0
+    web, added = Web(contact), 0
     with scratch_folder() as folder:
         for photo in found_photos(search, web, query):
             added += _added(photo, web, folder, library, pictures, yes)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
-from mimegen.compositing.color import Tint
+from mimegen.compositing.color import Shade, Tint
 from mimegen.compositing.video import write_clip, write_panned
 from mimegen.stage.camera import Camera
 from mimegen.store.frames import frame_name
@@ -34,7 +34,7 @@ class ClipJob:
     tint: Tint | None = None
     window: tuple[int, int] | None = None
     pan: tuple[tuple[int, int], ...] = ()
-    shade: Tint | None = None
+    shade: Shade | None = None
 
     def run(self) -> None:
         """Publish the clip; raises as ``backdrop`` and ``write_clip``."""

@@ -4,7 +4,7 @@ The transfer function is that of IEC 61966-2-1. "sRGB" arrays are coded values, 
 are amounts of light; mixing is only right in linear light.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,18 @@ ByteArray = NDArray[np.uint8]
 LightArray = NDArray[np.float32]
 
 _STEPS = 65535
+
+
+class Shade(NamedTuple):
+    """What shadows take of the ground's light where its color is known.
+
+    ``sun`` is the suns' share of it, linear red, green, blue. A frame's shadow, 0 to 1, is ``part``
+    where all of that is missing, and ``whole`` where the sky's is missing as well.
+    """
+
+    sun: Tint
+    part: float
+    whole: float
 
 
 def srgb_to_linear(srgb: NDArray[np.floating[Any]]) -> LightArray:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from mimegen.compositing.color import (
     ByteArray,
     LightArray,
+    Shade,
     Tint,
     bytes_to_linear,
     linear_to_bytes,
@@ -17,13 +18,13 @@ class Compositor:
     """One background, ready to take many frames.
 
     ``backdrop_linear`` (H, W, 3) is linear light 0 to 1; the figure's light is multiplied by
-    ``tint``, and what a shadow takes of the ground's light by ``shade``. Only the pixels that
+    ``tint``; ``shade`` tells what shadows take of the ground's. Only the pixels that
     figure or shadow cover are computed; all others are the background's own bytes.
     """
 
     def __init__(self, backdrop_linear: LightArray, tint: Tint | None = None,
-                 shade: Tint | None = None) -> None:
-        self._shade = np.array(shade or (1.0, 1.0, 1.0), np.float32)
+                 shade: Shade | None = None) -> None:
+        self._left = _left_table(shade)
         self._tinted = None if tint is None else linear_to_bytes(
             bytes_to_linear(np.arange(256, dtype=np.uint8))[:, None] * np.array(tint, np.float32))
         self._linear = np.ascontiguousarray(backdrop_linear, dtype=np.float32)
@@ -91,8 +92,19 @@ class Compositor:
 
     def _light_left(self, shadow: ByteArray) -> LightArray:
         """Return the share (N, 3) of the ground's light that shadows (N,) leave."""
-        missing = shadow.astype(np.float32)[:, None] / np.float32(255)
-        return np.maximum(1 - missing * self._shade, 0)
+        return self._left[shadow]
+
+
+def _left_table(shade: Shade | None) -> LightArray:
+    """Return the share (256, 3) of the ground's light that is left under each byte of shadow.
+
+    With a ``shade`` the suns' light goes first, and with it their color, then the sky's.
+    """
+    missing = np.arange(256, dtype=np.float32)[:, None] / np.float32(255)
+    if shade is None:
+        return np.repeat(1 - missing, 3, axis=1)
+    return np.concatenate([np.interp(missing, (0, shade.part, shade.whole), (1, 1 - sun, 0))
+                           for sun in shade.sun], axis=1).astype(np.float32)
 
 
 def compose(frame: Frame, backdrop_linear: LightArray) -> ByteArray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from mimegen.base.errors import NO_SPACE, RequestError, disk_full
 from mimegen.base.files import publishing
-from mimegen.compositing.color import LightArray, Tint
+from mimegen.compositing.color import LightArray, Shade, Tint
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.planes import Planes, changed_box
 from mimegen.store.frames import ByteArray, Frame, read_frame
@@ -46,7 +46,7 @@ def write_clip(
     threads: int = 0,
     shadow: float = 1.0,
     tint: Tint | None = None,
-    shade: Tint | None = None,
+    shade: Shade | None = None,
 ) -> ClipFacts:
     """Lay a shot's frames over a background (H, W, 3), linear light, and encode the clip.
 
@@ -70,7 +70,7 @@ def write_clip(
 
 def write_panned(frame_paths: Iterable[Path], backdrop_linear: LightArray, window: tuple[int, int],
                  corners: Iterable[tuple[int, int]], fps: float, target: Path, shadow: float,
-                 tint: Tint | None, shade: Tint | None = None) -> ClipFacts:
+                 tint: Tint | None, shade: Shade | None = None) -> ClipFacts:
     """Do as ``write_clip``, but show a window (width, height) alone.
 
     ``corners`` are its left top corners (x, y) in the background, one a frame.

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 from mimegen.base.yaml_file import Finite, Strict
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
+from mimegen.compositing.color import Shade
 from mimegen.compositing.passfiles import PassSource
 from mimegen.compositing.passjob import PassFilesJob
 from mimegen.pointlight.displayjob import DisplayJob
@@ -153,7 +154,7 @@ class ToldClip(_Titled):
     tint: tuple[Finite, Finite, Finite] | None = None
     window: tuple[int, int] | None = None
     pan: tuple[tuple[int, int], ...] = ()
-    shade: tuple[Finite, Finite, Finite] | None = None
+    shade: tuple[tuple[Finite, Finite, Finite], Finite, Finite] | None = None
 
     @classmethod
     def of(cls, job: ClipJob, title: str, place: Relative) -> Self:
@@ -175,7 +176,7 @@ class ToldClip(_Titled):
         return ClipJob(root / self.folder, self.frames, self.shadow, background, self.camera,
                        None if self.still is None else root / self.still, self.fps,
                        root / self.target, self.angle_deg, self.tint, self.window, self.pan,
-                       self.shade)
+                       None if self.shade is None else Shade(*self.shade))
 
 
 class ToldPassFiles(_Titled):

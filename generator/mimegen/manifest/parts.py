@@ -91,8 +91,9 @@ class StageFacts(RowPart):
         None, description="what a figure's light is multiplied by that is lit as its place is,"
                           " linear red, green, blue; null where it is lit as all are")
     shadow_tint: list[Number] | None = Field(
-        None, description="what a shadow that is lit as its place is takes of the ground's light,"
-                          " as a multiple of the usual, linear red, green, blue; else null")
+        None, description="what a shadow that is lit as its place is takes of the ground's light"
+                          " until the suns' is gone, as a multiple of the usual, linear red, green,"
+                          " blue; else null")
     render_config: Json | None = Field(
         None, description="the whole render config; of a display its whole specification")
     device: str | None = Field(None, description="the kind of device that rendered")

@@ -7,7 +7,7 @@ from pathlib import Path
 from mimegen.base.files import content_key
 from mimegen.base.names import path_name
 from mimegen.compositing.background import Background
-from mimegen.compositing.color import Tint
+from mimegen.compositing.color import Shade, Tint
 from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
@@ -65,7 +65,7 @@ class Clip:
     chosen: ChosenBackground
     permutation: Permutation | None = None
     tint: Tint | None = None
-    shade: Tint | None = None
+    shade: Shade | None = None
 
     @property
     def background(self) -> Background:

@@ -1,97 +1,98 @@
 """The light of a place, for figures that follow it in place of MIME's equal light.
 
-A set's lamps, sun and sky become the one sun and the one sky that stages have; their color is laid
-on the finished figure, so that nothing is rendered anew for it.
+A set's lamps become one wide sun; what its sky and its things throw becomes a sky of two colors.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import atan2, degrees
 
 import numpy as np
+from scipy.optimize import nnls
 
-from mimegen.base.vectors import direction_from
+from mimegen.base.vectors import unit
 from mimegen.compositing.background import Background, Picture
-from mimegen.compositing.color import LUMINANCE, Tint
+from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.config import FramedCamera, Light, RenderConfig
-from mimegen.stage.raster.set_light import lamp_parts, linear, mean_color, sky_colors
+from mimegen.stage.config import FramedCamera, Light, RenderConfig, WideSun
+from mimegen.stage.raster.reaching import FACING, Reaching, on_sides, reaching_light
+from mimegen.stage.raster.set_light import linear
 from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.shadow import sun_share
+from mimegen.stage.shadow import disc, sun_share
 
-# Where light is told: at a person's chest, at the world's origin.
-CHEST = np.array([0.0, 0.0, 1.2])
 # No light comes from lower, for shadows would have no end; suns are no wider.
 LOWEST_DEG, WIDEST_DEG = 20.0, 90.0
-# Of a sun so low what faces up and what faces aside do not tell it from a sky; some sky is left.
-LEAST_APART, LEAST_SKY = 0.4, 0.01
+# Some sky is left everywhere.
+LEAST_SKY = 0.005
+# How much of the suns' light a body itself throws back into its shadow; seen in joint renders.
+THROWN_BACK = 0.05
+# How much of the sky's upper and lower half what faces ``FACING`` sees.
+_HALVES = np.stack([(1 + FACING[:, 2]) / 2, (1 - FACING[:, 2]) / 2], axis=1)
 
 
 @dataclass(frozen=True)
 class PlaceLight:
-    """The stage's light in a place, without color, and the color (linear, luminance 1).
-
-    ``shade`` is what shadows take of the ground's light, as a multiple of what the stage's do: in
-    the open all of the sun's, so that its color is missing in them and the sky's is left.
-    """
+    """The stage's light in a place, and what the finished figure's light is multiplied by."""
 
     light: Light
     tint: Tint
-    shade: Tint | None = None
+    shade: Shade | None = None
 
 
 def place_light(background: Background, config: RenderConfig, angle_deg: float
                 ) -> PlaceLight | None:
     """Return the light that a place has for a figure; None where nothing is known of it."""
     if background.set is not None:
-        found = _of_set(background.set, config.light)
-        return replace(found, shade=_shade(background.set, config, found.light))
+        return _of_set(background.set, config)
     if background.picture is not None and background.picture.light is not None:
         return _of_picture(background.picture, config, angle_deg)
     return None
 
 
-def _of_set(scenery: Scenery, light: Light) -> PlaceLight:
-    """Return the sun and sky that light what lies and what stands as a set's lamps and sky do.
-
-    Of the irradiance that faces up and, on average, aside, the sun's is the part that its
-    direction, the beams' mean, explains; the sky gives the rest.
-    """
-    ways, flows = _beams(scenery, light)
-    towards = (flows @ LUMINANCE) @ ways
-    height = float(towards[2] / np.linalg.norm(towards))
-    # Mean of what faces aside of a beam, all around: its level part over pi.
-    aside = np.sqrt(np.maximum(1 - ways[:, 2] ** 2, 0)) / np.pi
-    # Under a ceiling the sky is not seen, and what walls throw back is about what lamps lose.
-    zenith, horizon = (0.0 if scenery.ceilings else color for color in sky_colors(scenery)[:2])
-    up = np.maximum(ways[:, 2], 0) @ flows + np.pi * (zenith + horizon) / 2
-    across = aside @ flows + np.pi * (zenith + 3 * horizon) / 8
-    slope = float(np.sqrt(1 - height**2) / np.pi / height)
-    aslant = slope < LEAST_APART
-    sky = float((across - up * slope if aslant else across) @ LUMINANCE) / (
-        np.pi * (0.5 - slope * aslant))
-    sky = max(sky, LEAST_SKY)
-    direct = max((float(up @ LUMINANCE) - np.pi * sky) / height, 0.0)
-    below = float((_floor(scenery) * up / np.pi) @ LUMINANCE)
-    sunny = scenery.sun.strength > float((flows[1:] @ LUMINANCE).sum())
-    return PlaceLight(light.model_copy(update={
-        "sun_strength": round(direct, 2), "rim_strength": 0.0, "ground_albedo": 0.0,
-        "sun_from_deg": _stands(towards), "sun_size_deg": (
-            scenery.sun.size_deg if sunny else _spread_deg(ways[1:], flows[1:] @ LUMINANCE)),
-        "sky_strength": round(sky, 2), "sky_color": (1.0, 1.0, 1.0),
-        "ground_share": round(min(below / sky, 1.0), 2)}), _tint(up + across))
+def _of_set(scenery: Scenery, config: RenderConfig) -> PlaceLight:
+    """Return the sun, the lamps and the sky whose light is nearest to a set's on all sides."""
+    reached = reaching_light(scenery, config)
+    sun = scenery.sun.strength * linear(scenery.sun.color)
+    lamps, rest = _lamps(reached)
+    # Above and below it the sky has two colors; what stands sees half of each.
+    above, below = np.array([nnls(_HALVES, channel)[0] for channel in rest.T]).T
+    above, below = (np.maximum(half, LEAST_SKY) for half in (above, below))
+    strength = float(max(above @ LUMINANCE, below @ LUMINANCE))
+    light = config.light.model_copy(update={
+        "sun_strength": _rounded(sun @ LUMINANCE), "sun_color": _tint(sun),
+        "sun_size_deg": scenery.sun.size_deg, "lamps": lamps, "rim_strength": 0.0,
+        "ground_albedo": 0.0,
+        "sky_strength": _rounded(strength), "sky_color": _color(above, strength),
+        "ground_share": 1.0, "ground_color": _color(below, strength)})
+    return PlaceLight(light, (1.0, 1.0, 1.0), _shade(light, config.shadow.strength))
 
 
-def _shade(scenery: Scenery, config: RenderConfig, light: Light) -> Tint | None:
-    """Return how shadows in the open differ from the stage's; None under ceilings."""
-    if scenery.ceilings:
-        return None
-    sun = config.light.sun_from_deg
-    direct = scenery.sun.strength * linear(scenery.sun.color) * np.sin(np.radians(sun[1]))
-    zenith, horizon = sky_colors(scenery)[:2]
-    missing = direct / (direct + np.pi * (zenith + horizon) / 2)
-    usual = max(config.shadow.strength * sun_share(light), 1e-9)
-    red, green, blue = np.round(missing / usual, 3).tolist()
-    return red, green, blue
+def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
+    """Return a set's lamps as one wide sun, and what is left to the sky (6, 3) on ``FACING``."""
+    bright = reached.flows @ LUMINANCE
+    if not bright.sum():
+        return None, reached.rest
+    size, stands = _spread_deg(reached.ways, bright), _stands(bright @ reached.ways)
+    shone = on_sides(reached.ways, reached.flows)
+    ways = unit(disc(stands, size))
+    alike = on_sides(ways, np.full((len(ways), 1), 1.0 / len(ways)))
+    power = (alike * shone).sum(axis=0) / (alike**2).sum()
+    lamps = WideSun(strength=_rounded(power @ LUMINANCE), from_deg=stands, size_deg=size,
+                    color=_tint(power))
+    return lamps, reached.rest + shone - alike * power
+
+
+def _shade(light: Light, strength: float) -> Shade:
+    """Return what shadows take of open ground's light: first the suns' and then the sky's."""
+    suns = light.sun_strength * np.array(light.sun_color) * _height(light.sun_from_deg)
+    if light.lamps is not None:
+        suns += light.lamps.strength * np.array(light.lamps.color) * _height(light.lamps.from_deg)
+    sky = np.pi * light.sky_strength * np.array(light.sky_color)
+    red, green, blue = np.round((1 - THROWN_BACK) * suns / (suns + sky), 3).tolist()
+    return Shade((red, green, blue), round(strength * sun_share(light), 3), strength)
+
+
+def _height(from_deg: tuple[float, float]) -> float:
+    return float(np.sin(np.radians(from_deg[1])))
 
 
 def _spread_deg(ways: FloatArray, flows: FloatArray) -> float:
@@ -105,24 +106,13 @@ def _spread_deg(ways: FloatArray, flows: FloatArray) -> float:
     return float(round(min(np.degrees(wide), WIDEST_DEG)))
 
 
-def _floor(scenery: Scenery) -> FloatArray:
-    """Return what the floor reflects (3,)."""
-    if not scenery.floors:
-        return np.full(3, 0.3)
-    return mean_color(scenery.materials[scenery.floors[0].material])
+def _rounded(value: float) -> float:
+    return round(float(value), 2)
 
 
-def _beams(scenery: Scenery, light: Light) -> tuple[FloatArray, FloatArray]:
-    """Return the directions (N, 3) that light comes from and its irradiance across (N, 3)."""
-    sun = scenery.sun.strength * linear(scenery.sun.color)
-    parts, _ = lamp_parts(scenery)
-    away = parts[:, :3] - CHEST
-    far = np.linalg.norm(away, axis=1, keepdims=True)
-    ways = away / far
-    shone = np.maximum(-np.einsum("nc,nc->n", ways, parts[:, 3:6]), 0.0)[:, None]
-    lamps = parts[:, 6:9] * shone / np.pi / (far**2 + 0.3 * parts[:, 9:])
-    return (np.concatenate([direction_from(*light.sun_from_deg)[None], ways]),
-            np.concatenate([sun[None], lamps]))
+def _color(light: FloatArray, strength: float) -> Tint:
+    red, green, blue = np.round(light / strength, 2).tolist()
+    return red, green, blue
 
 
 def _stands(towards: FloatArray) -> tuple[float, float]:

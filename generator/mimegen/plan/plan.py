@@ -18,7 +18,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
 from mimegen.library.take import Take
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
-from mimegen.plan.lighting import place_light
+from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
 from mimegen.pointlight.spec import Display, changed
@@ -193,11 +193,12 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
     _check_backgrounds(cells.values())
     check_displays(variants, faults)
     rendering = Rendering(config, device)
+    lights = PlaceLights()
 
     def castings() -> Iterator[CastingPlan]:
         for take in takes:
             for part in _castings(take, cells[_Kind.of(take)], rendering, faults):
-                yield from lit_by_places(part) if follow_place else [part]
+                yield from lit_by_places(part, lights) if follow_place else [part]
 
     return Plan(castings, clips=sum(count * cells[kind].clips for kind, count in kinds.items()),
                 shots=sum(count * (cells[kind].clips if follow_place else cells[kind].shots)
@@ -206,11 +207,25 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
                 left_out=tuple(left_out))
 
 
-def lit_by_places(part: CastingPlan) -> list[CastingPlan]:
+class PlaceLights:
+    """The light of each place, worked out once in a plan."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, float], PlaceLight | None] = {}
+
+    def __call__(self, chosen: ChosenBackground, shot: Shot) -> PlaceLight | None:
+        """Return the light of a shot's place; a set has one from all sides."""
+        key = chosen.key, shot.angle if chosen.background.set is None else 0.0
+        if key not in self._found:
+            self._found[key] = place_light(chosen.background, shot.config, shot.angle)
+        return self._found[key]
+
+
+def lit_by_places(part: CastingPlan, lights: PlaceLights) -> list[CastingPlan]:
     """Return a casting's clips, lit as their places are, those under one light together."""
     lit: dict[Light | None, list[Clip]] = {}
     for clip in part.clips:
-        found = place_light(clip.background, clip.shot.config, clip.shot.angle)
+        found = lights(clip.chosen, clip.shot)
         if found is None:
             lit.setdefault(None, []).append(clip)
             continue

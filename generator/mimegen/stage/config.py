@@ -60,11 +60,21 @@ class FramedCamera(Strict):
     follow: bool = False
 
 
+class WideSun(Strict):
+    """Lamps all over a ceiling, as a second sun that is as wide as they are apart."""
+
+    strength: float = Field(ge=0)
+    from_deg: tuple[float, float]
+    size_deg: float = Field(ge=0, le=90)
+    color: Vector = (1.0, 1.0, 1.0)
+
+
 class Light(Strict):
     """Sun and sky. ``sun_from_deg`` is azimuth (as the camera's) and elevation.
 
-    ``rim_strength`` is a second sun opposite the first; ``ground_share`` is how much of the sky's
-    light the ground reflects onto the figure from below. With a ``ground_albedo`` there is a
+    ``rim_strength`` is a second sun opposite the first, which ``lamps`` stand in for;
+    ``ground_share`` is how much of the sky's light the ground reflects onto the figure from below,
+    or, with a ``ground_color``, of light of that color. With a ``ground_albedo`` there is a
     real ground instead, which the camera does not see: it reflects sun and sky, less what the
     figure blocks.
     """
@@ -72,9 +82,12 @@ class Light(Strict):
     sun_strength: float = Field(ge=0)
     sun_from_deg: tuple[float, float]
     sun_size_deg: float = Field(ge=0, le=90)
+    sun_color: Vector = (1.0, 1.0, 1.0)
+    lamps: WideSun | None = None
     sky_strength: float = Field(ge=0)
     sky_color: Vector = (1.0, 1.0, 1.0)
     ground_share: float = Field(default=0.5, ge=0, le=1)
+    ground_color: Vector | None = None
     rim_strength: float = Field(default=0.0, ge=0)
     ground_albedo: float = Field(default=0.0, ge=0, le=1)
 

@@ -18,7 +18,7 @@ from mimegen.base.vectors import direction_from, product
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
-from mimegen.stage.config import Light
+from mimegen.stage.config import Light, WideSun
 from mimegen.stage.skinning import SkinMatrix, skin_matrix
 from mimegen.store.frames import ByteArray
 
@@ -104,15 +104,15 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
     many = max(1, round(SKY_CELL_M / cell_m))
     coarse = _thinned(points, 3 * (VOXEL_CELLS * many * cell_m,))
-    towards_sun = sun_directions(light)
-    corner, shape = _grid(coarse, towards_sun, many * cell_m)
-    sun = _mean_cover(points, towards_sun, corner, cell_m, shape, many)
+    suns = suns_of(light)
+    corner, shape = _grid(coarse, np.concatenate([towards for _, towards in suns]), many * cell_m)
     sky = _mean_cover(coarse, sky_directions(), corner, many * cell_m, shape)
-    from_sun = _blurred(sun, SUN_BLUR_CELLS)
     from_sky = _blurred(sky, SKY_BLUR_M / (many * cell_m))
     faded = from_sky * _faded_rim(shape, many * cell_m)
-    share = sun_share(light)
-    missing = share * from_sun + (1.0 - share) * _finer(faded, many)
+    missing = (1.0 - sun_share(light)) * _finer(faded, many)
+    for share, towards in suns:
+        sun = _mean_cover(points, towards, corner, cell_m, shape, many)
+        missing = share * _blurred(sun, SUN_BLUR_CELLS) + missing
     return GroundShadow(missing, (corner[0] + cell_m / 2, corner[1] + cell_m / 2), cell_m)
 
 
@@ -155,19 +155,34 @@ def _thinned(points: NDArray[np.float32], voxel: tuple[float, ...]) -> NDArray[n
 
 
 def sun_share(light: Light) -> float:
-    """Return the sun's share of the irradiance on open ground; a sky of radiance L gives pi L."""
-    sun = light.sun_strength * np.sin(np.radians(light.sun_from_deg[1]))
+    """Return the suns' share of the irradiance on open ground; a sky of radiance L gives pi L."""
+    return sum(share for share, _ in suns_of(light))
+
+
+def suns_of(light: Light) -> list[tuple[float, FloatArray]]:
+    """Return of the sun, and of lamps if there are any, the share and the directions (N, 3)."""
+    lamps = [] if light.lamps is None else [light.lamps]
+    suns = [WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
+                    size_deg=light.sun_size_deg, color=light.sun_color), *lamps]
+    flows = [sun.strength * float(np.mean(sun.color)) * float(np.sin(np.radians(sun.from_deg[1])))
+             for sun in suns]
     sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))
-    return float(sun / max(sun + sky, 1e-9))
+    return [(float(flow / max(sum(flows) + sky, 1e-9)), disc(sun.from_deg, sun.size_deg))
+            for flow, sun in zip(flows, suns, strict=True)]
 
 
 def sun_directions(light: Light) -> FloatArray:
-    """Return directions (N, 3) to points spread evenly over the sun's disc (Vogel 1979)."""
+    """Return directions (N, 3) to points spread evenly over the sun's disc."""
+    return disc(light.sun_from_deg, light.sun_size_deg)
+
+
+def disc(from_deg: tuple[float, float], size_deg: float) -> FloatArray:
+    """Return directions (N, 3) to points spread evenly over a disc in the sky (Vogel 1979)."""
     number = np.arange(SUN_DIRECTIONS) + 0.5
-    radius = np.tan(np.radians(light.sun_size_deg) / 2) * np.sqrt(number / SUN_DIRECTIONS)
+    radius = np.tan(np.radians(size_deg) / 2) * np.sqrt(number / SUN_DIRECTIONS)
     turn = number * np.pi * (3.0 - 5**0.5)
-    towards = direction_from(*light.sun_from_deg)
-    azimuth = np.radians(light.sun_from_deg[0])
+    towards = direction_from(*from_deg)
+    azimuth = np.radians(from_deg[0])
     side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
     up = np.cross(towards, side)
     spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)

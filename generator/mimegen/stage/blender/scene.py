@@ -5,7 +5,7 @@ import math
 import bpy
 
 from mimegen.stage.camera import Camera
-from mimegen.stage.config import Light
+from mimegen.stage.config import Light, WideSun
 
 
 def reset_scene() -> None:
@@ -45,18 +45,23 @@ def place_camera(camera: Camera) -> None:
 
 def set_light(light: Light) -> None:
     """Light the scene by sun, rim and sky, all fixed in the world while cameras turn."""
-    azimuth, elevation = light.sun_from_deg
-    _add_sun("sun", light.sun_strength, azimuth, elevation, light.sun_size_deg)
-    if light.rim_strength > 0:
-        _add_sun("rim", light.rim_strength, azimuth + 180.0, 35.0, 20.0)
+    azimuth = light.sun_from_deg[0]
+    _add_sun("sun", WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
+                            size_deg=light.sun_size_deg, color=light.sun_color))
+    if light.lamps is not None:
+        _add_sun("lamps", light.lamps)
+    elif light.rim_strength > 0:
+        _add_sun("rim", WideSun(strength=light.rim_strength, from_deg=(azimuth + 180.0, 35.0),
+                                size_deg=20.0))
     _set_sky(light)
 
 
-def _add_sun(name: str, strength: float, azimuth_deg: float, elevation_deg: float,
-             size_deg: float) -> None:
+def _add_sun(name: str, shown: WideSun) -> None:
     lamp = bpy.data.lights.new(name, "SUN")
-    lamp.energy, lamp.angle = strength, math.radians(size_deg)
+    lamp.energy, lamp.angle = shown.strength, math.radians(shown.size_deg)
+    lamp.color = shown.color
     sun = bpy.data.objects.new(name, lamp)
+    azimuth_deg, elevation_deg = shown.from_deg
     # A sun shines along its -Z; unturned it stands in the zenith.
     sun.rotation_euler = (math.radians(90.0 - elevation_deg), 0.0, math.radians(azimuth_deg))
     bpy.context.scene.collection.objects.link(sun)
@@ -78,7 +83,7 @@ def _set_sky(light: Light) -> None:
     ramp.inputs["From Min"].default_value, ramp.inputs["From Max"].default_value = -0.3, 0.3
     mix = nodes.new("ShaderNodeMix")
     mix.data_type = "RGBA"
-    below = tuple(channel * light.ground_share for channel in light.sky_color)
+    below = tuple(channel * light.ground_share for channel in light.ground_color or light.sky_color)
     mix.inputs["A"].default_value = (*below, 1.0)
     mix.inputs["B"].default_value = (*light.sky_color, 1.0)
     links.new(direction.outputs["Generated"], split.inputs[0])

@@ -14,19 +14,30 @@ RIM_ELEVATION_DEG = 35.0
 
 def light_values(light: Light) -> dict[str, Any]:
     """Return the shaders' uniform values for suns and sky; strengths as Blender has them."""
-    azimuth = light.sun_from_deg[0]
+    rim_from, rim = _rim(light)
     sky = light.sky_strength * np.array(light.sky_color)
     return {
-        "sun_from": direction_from(*light.sun_from_deg), "sun": np.full(3, light.sun_strength),
-        "rim_from": direction_from(azimuth + 180.0, RIM_ELEVATION_DEG),
-        "rim": np.full(3, light.rim_strength), "sky": sky, "ground": _ground(light, sky),
+        "sun_from": direction_from(*light.sun_from_deg), "rim_from": rim_from, "rim": rim,
+        "sun": light.sun_strength * np.array(light.sun_color), "sky": sky,
+        "ground": _ground(light, sky),
     }
+
+
+def _rim(light: Light) -> tuple[FloatArray, FloatArray]:
+    """Return where the second sun stands, and its strength (3,)."""
+    if light.lamps is not None:
+        return (direction_from(*light.lamps.from_deg),
+                light.lamps.strength * np.array(light.lamps.color))
+    return (direction_from(light.sun_from_deg[0] + 180.0, RIM_ELEVATION_DEG),
+            np.full(3, light.rim_strength))
 
 
 def _ground(light: Light, sky: FloatArray) -> FloatArray:
     """Return the light from below: the sky's lower half, or what a real ground reflects."""
     if light.ground_albedo == 0:
-        return light.ground_share * sky
+        below = sky if light.ground_color is None else light.sky_strength * np.array(
+            light.ground_color)
+        return light.ground_share * below
     sun = light.sun_strength * np.sin(np.radians(light.sun_from_deg[1]))
     return np.asarray(light.ground_albedo * (sky + sun / np.pi))
 

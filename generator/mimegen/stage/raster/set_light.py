@@ -41,10 +41,11 @@ def sky_colors(scenery: Scenery) -> list[FloatArray]:
 
 
 def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
-               inner: Mapping[str, NDArray[np.float32]]) -> Volume:
+               inner: Mapping[str, NDArray[np.float32]], most: int = PLACES) -> Volume:
     """Return the light in a set of triangles (T, 3, 3) by material.
 
-    ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
+    ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else; it is
+    followed at ``most`` places along the longer side.
     """
     scenery = job.scenery
     low, high = _region(scenery)
@@ -52,7 +53,7 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
     casting = voxels_of(_surfaces(scenery, inner), grid)
     whole = casting if not shell else voxels_of(
         [*_surfaces(scenery, inner), *_surfaces(scenery, shell)], grid)
-    places = _even(low, high)
+    places = _even(low, high, most)
     return spread_light(whole, casting, _light(job), places, _within(scenery, places),
                         np.array(job.camera.position))
 
@@ -100,9 +101,9 @@ def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: i
     return Grid(low - spare * cell, np.full(3, cell), (int(shape[0]), int(shape[1]), int(shape[2])))
 
 
-def _even(low: FloatArray, high: FloatArray) -> Grid:
+def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
     """Return cells for places of light that fill the region without a rest."""
-    cell = max(LEAST_PLACE_M, float((high - low).max()) / PLACES)
+    cell = max(LEAST_PLACE_M, float((high - low).max()) / most)
     shape = np.maximum(np.round((high - low) / cell), 2).astype(int)
     return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
 

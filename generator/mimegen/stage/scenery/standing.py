@@ -13,13 +13,16 @@ from mimegen.stage.scenery.layout import (
     box_corners,
     lay_out,
 )
-from mimegen.stage.scenery.scenery import Object, Scenery
+from mimegen.stage.scenery.scenery import Box, Cylinder, Object, Scenery, Sphere
 from mimegen.stage.scenery.shapes import mesh_of
 
 # Things may lie in one another, or in walls, by this much more than in the set as it was written.
 DEEPER_M = 0.01
 # What is no higher lies on the floor, and things stand on it.
 FLAT_M = 0.06
+# Points of whoever stands there, in metres, above what counts as ground.
+BODY = np.array([[x, y, z] for x in (-0.25, 0.0, 0.25) for y in (-0.25, 0.0, 0.25)
+                 for z in (0.1, 0.5, 1.0, 1.5)])
 Boxes = FloatArray
 
 
@@ -109,6 +112,26 @@ def in_the_performers_room(scenery: Scenery) -> float:
     """Return how deep the deepest thing of a set is in the performer's room, in metres."""
     room = np.stack([PERFORMER_LOW, PERFORMER_HIGH])[None]
     return _depth(room, _piece_boxes(lay_out(scenery)), flat_too=True)
+
+
+def blocks_the_performer(scenery: Scenery) -> bool:
+    """Say whether a box, cylinder or sphere of a set is where the performer stands.
+
+    Bounds of other shapes, as of fences around a field, say nothing of their middle.
+    """
+    solid = [piece for piece in lay_out(scenery)
+             if isinstance(piece.shape, (Box, Cylinder, Sphere))]
+    shapes = {id(piece.shape): piece.shape for piece in solid}
+    bounds = {key: (points.min(axis=0), points.max(axis=0)) for key, points in (
+        (key, mesh_of(shape).vertices) for key, shape in shapes.items())}
+    return any(_holds_a_body(piece, *bounds[id(piece.shape)]) for piece in solid)
+
+
+def _holds_a_body(piece: PlacedShape, low: FloatArray, high: FloatArray) -> bool:
+    """Say whether a point of a body is between a piece's bounds (3,) in its own frame."""
+    own = np.column_stack([BODY, np.ones(len(BODY))]) @ np.linalg.inv(piece.matrix).T
+    within = (own[:, :3] > low) & (own[:, :3] < high)
+    return bool(within.all(axis=1).any())
 
 
 def _depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:

@@ -1,7 +1,7 @@
 """A take and who performs it."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from mimegen.library.altering import mirrored_scene
 from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, InLights, RandomPerson, seen, seen_key
 from mimegen.library.keys import face_code, fault_code, performance_code
-from mimegen.library.take import Take
+from mimegen.library.take import Source, Take
 from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
 
@@ -109,9 +109,13 @@ class Casting:
 
         A store keeps the built characters. Cameras are framed by this, whatever faults there are.
         """
+        return _performed(_Playing(self.key, fps, self, store))
+
+    def _perform(self, fps: float, store: Store | None) -> tuple[Performance, ...]:
         characters = [body_of(member, store) for member in self.members]
         try:
-            scene = performed(self.take.sources(fps), characters, fps, self.take.hand_shape)
+            sources = _sources(_Playing(self.take.key, fps, self))
+            scene = performed(sources, characters, fps, self.take.hand_shape)
             scene = self._with_living_faces(scene, fps)
             return mirrored_scene(scene) if self.take.mirror else scene
         except RequestError as problem:
@@ -160,3 +164,25 @@ class Casting:
             "partner_character_file": member.file.name if member.file else None,
             "partner_character_key": self.looks[1],
         }
+
+
+@dataclass(frozen=True)
+class _Playing:
+    """What a scene depends on: another is the same where key and frame rate are."""
+
+    key: str
+    fps: float
+    casting: Casting = field(compare=False)
+    store: Store | None = field(default=None, compare=False)
+
+
+# A job asks for a casting's scene twice, for its cameras and for its figures, and for the take
+# of one body after another.
+@lru_cache(maxsize=2)
+def _performed(playing: _Playing) -> tuple[Performance, ...]:
+    return playing.casting._perform(playing.fps, playing.store)
+
+
+@lru_cache(maxsize=2)
+def _sources(playing: _Playing) -> tuple[Source, ...]:
+    return playing.casting.take.sources(playing.fps)

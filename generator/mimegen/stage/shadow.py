@@ -42,6 +42,8 @@ FILTER_PIXELS = 3.0
 SURROUNDINGS_M = 0.7
 FARTHEST_M = 8.0
 FAINTEST = 1.0 / 255.0
+# Directions of light that are reckoned with at once: more do not fit a processor's memory.
+TOGETHER = 16
 # The grid of a filter's weights.
 WEIGHT = 2.0**-30
 
@@ -235,15 +237,25 @@ def _mean_cover(points: NDArray[np.float32], directions: FloatArray, corner: tup
     x, y, heights = _landed(points, middle, np.abs(shifts - middle).max(), cell_m)
     x, y = (x - np.float32(corner[0] / cell_m - 0.5), y - np.float32(corner[1] / cell_m - 0.5))
     total = np.zeros(rows * columns, np.float32)
-    for x_shift, y_shift in shifts - middle:
-        column = (x - heights * x_shift).astype(np.int32)
-        row = (y - heights * y_shift).astype(np.int32)
-        inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
-        covered = np.zeros(rows * columns, np.bool_)
-        covered[(row * columns + column)[inside]] = True
-        total[:-columns - 1] += (covered[:-columns - 1] & covered[1:-columns]
-                                 & covered[columns:-1] & covered[columns + 1:])
+    for some in np.array_split(shifts - middle, -(-len(shifts) // TOGETHER)):
+        covered = _covered(x, y, heights, some, (rows, columns))
+        all_four = (covered[:, :-columns - 1] & covered[:, 1:-columns]
+                    & covered[:, columns:-1] & covered[:, columns + 1:])
+        total[:-columns - 1] += all_four.sum(axis=0, dtype=np.uint8)
     return total.reshape(rows, columns) / np.float32(len(directions))
+
+
+def _covered(x: NDArray[np.float32], y: NDArray[np.float32], heights: NDArray[np.float32],
+             shifts: NDArray[np.float32], shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """Return the cells (S, rows * columns) on which points land along each of the shifts (S, 2)."""
+    rows, columns = shape
+    column = (x - heights * shifts[:, :1]).astype(np.int32)
+    row = (y - heights * shifts[:, 1:]).astype(np.int32)
+    cell = row * columns + column + rows * columns * np.arange(len(shifts), dtype=np.int32)[:, None]
+    inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
+    covered = np.zeros((len(shifts), rows * columns), np.bool_)
+    covered.reshape(-1)[cell[inside]] = True
+    return covered
 
 
 def _landed(points: NDArray[np.float32], shift: NDArray[np.float32], spread: float,

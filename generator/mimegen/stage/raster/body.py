@@ -67,8 +67,9 @@ class Part:
 
 def triangles_of(faces: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the triangles (T, 3) of quads and triangles (F, 4)."""
-    quads = faces[faces[:, 3] >= 0]
-    return np.concatenate([faces[:, :3], quads[:, [0, 2, 3]]])
+    # Side by side, so that corners are shaded once for both.
+    both = faces[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+    return both[both[:, 2] >= 0]
 
 
 def _skin(meshes: Sequence[Mesh], looks: Sequence[Look], joints: int) -> SkinMatrix:

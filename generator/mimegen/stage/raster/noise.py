@@ -8,45 +8,85 @@ import numpy as np
 from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
 
-CORNERS = np.array(list(itertools.product((0, 1), repeat=3)))
+CORNERS = tuple(itertools.product((0, 1), repeat=3))
 # The lattice repeats after this many cells.
 PERIOD = 64
-STEP = 0.01
 
 
 def noise(places: FloatArray) -> FloatArray:
     """Return noise (N,) at places (N, 3), one wave a unit."""
-    cell = np.floor(places).astype(int)
-    within = places - cell
+    within, gradients = _cells(places)
     weight = within**3 * (within * (within * 6 - 15) + 10)
     total = np.zeros(len(places))
-    for corner in CORNERS:
-        share = np.where(corner, weight, 1 - weight).prod(axis=1)
-        x, y, z = ((cell + corner) % PERIOD).T
-        total += share * (_gradients()[x, y, z] * (within - corner)).sum(axis=1)
+    for corner, (gx, gy, gz) in zip(CORNERS, gradients, strict=True):
+        wx, wy, wz = (weight[axis] if side else 1 - weight[axis]
+                      for axis, side in enumerate(corner))
+        x, y, z = (within[axis] - side for axis, side in enumerate(corner))
+        total += wx * wy * wz * (gx * x + gy * y + gz * z)
     return 0.5 + 0.5 * total
 
 
 def fractal(places: FloatArray, detail: float) -> FloatArray:
     """Return noise (N,) with ``detail`` further octaves, each of half the size and height."""
-    octaves = 2.0 ** np.arange(int(detail) + 1)
+    octaves = _octaves(detail)
     layers = [noise(places * octave + 17.0 * octave) / octave for octave in octaves]
     return np.asarray(sum(layers) / (1 / octaves).sum())
 
 
 def slope(places: FloatArray, detail: float = 0.0, distortion: float = 0.0) -> FloatArray:
     """Return the gradient (N, 3) of ``fractal`` at places (N, 3) that ``distortion`` moves."""
-    def height(at: FloatArray) -> FloatArray:
-        moved = [noise(at + 13.5 * axis) - 0.5 for axis in np.eye(3)] if distortion else 0.0
-        return fractal(at + 2 * distortion * np.transpose(moved), detail)
+    if not distortion:
+        return _fractal_slope(places, detail).T
+    starts = [places + 13.5 * axis for axis in np.eye(3)]
+    moved = [noise(start) - 0.5 for start in starts]
+    steep = _fractal_slope(places + 2 * distortion * np.transpose(moved), detail)
+    # By the chain rule: what moves places is noise itself.
+    return np.asarray(steep + 2 * distortion * sum(
+        _noise_slope(start) * along for start, along in zip(starts, steep, strict=True))).T
 
-    return np.stack([
-        (height(places + step) - height(places - step)) / (2 * STEP) for step in STEP * np.eye(3)
-    ], axis=-1)
+
+def _octaves(detail: float) -> FloatArray:
+    return np.asarray(2.0 ** np.arange(int(detail) + 1))
+
+
+def _fractal_slope(places: FloatArray, detail: float) -> FloatArray:
+    """Return the gradient (3, N) of ``fractal``."""
+    octaves = _octaves(detail)
+    layers = [_noise_slope(places * octave + 17.0 * octave) for octave in octaves]
+    return np.asarray(sum(layers) / (1 / octaves).sum())
+
+
+def _noise_slope(places: FloatArray) -> FloatArray:
+    """Return the gradient (3, N) of ``noise``."""
+    within, gradients = _cells(places)
+    weight = within**3 * (within * (within * 6 - 15) + 10)
+    steep = 30 * (within * (within - 1)) ** 2
+    total = np.zeros((3, len(places)))
+    for corner, gradient in zip(CORNERS, gradients, strict=True):
+        shares = [weight[axis] if side else 1 - weight[axis] for axis, side in enumerate(corner)]
+        height = sum(gradient[axis] * (within[axis] - side) for axis, side in enumerate(corner))
+        for axis, side in enumerate(corner):
+            others = shares[axis - 2] * shares[axis - 1]
+            total[axis] += others * (
+                shares[axis] * gradient[axis] + (steep[axis] if side else -steep[axis]) * height)
+    return 0.5 * total
+
+
+def _cells(places: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """Return where places (N, 3) lie in their cells (3, N), and the corners' gradients (3, N)."""
+    along = np.ascontiguousarray(places.T)
+    cell = np.floor(along)
+    low = cell.astype(np.int64) % PERIOD
+    high = (low + 1) % PERIOD
+    sides = np.stack([low, high]) * np.array([[PERIOD**2], [PERIOD], [1]])
+    lattice = _gradients()
+    return along - cell, [lattice[:, sides[i, 0] + sides[j, 1] + sides[k, 2]]
+                          for i, j, k in CORNERS]
 
 
 @cache
 def _gradients() -> FloatArray:
-    """Return the lattice's unit vectors (PERIOD, PERIOD, PERIOD, 3)."""
+    """Return the lattice's unit vectors (3, PERIOD^3)."""
     drawn = generator("noise").normal(size=(PERIOD, PERIOD, PERIOD, 3))
-    return np.asarray(drawn / np.linalg.norm(drawn, axis=-1, keepdims=True))
+    unit = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
+    return np.ascontiguousarray(unit.reshape(-1, 3).T)

@@ -117,3 +117,24 @@ SHADOW_FRAGMENT = """\
 out vec4 nothing;
 void main() { nothing = vec4(0.0); }
 """
+
+# One triangle that covers all there is.
+MEAN_VERTEX = """\
+#version 330
+void main() { gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 2 * (gl_VertexID & 2) - 1, 0.0, 1.0); }
+"""
+
+MEAN_FRAGMENT = """\
+#version 330
+uniform sampler2D fine;
+uniform int finer;
+out vec4 mean;
+void main() {
+    ivec2 first = finer * ivec2(gl_FragCoord.xy);
+    vec4 sum = vec4(0.0);
+    for (int row = first.y; row < first.y + finer; row++)
+        for (int column = first.x; column < first.x + finer; column++)
+            sum += texelFetch(fine, ivec2(column, row), 0);
+    mean = sum / float(finer * finer);
+}
+"""

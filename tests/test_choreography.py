@@ -15,15 +15,12 @@ from mimegen.choreography.body import (
     hand_point,
     partner_place,
 )
-from mimegen.choreography.lint import foot_slide, lint
-from mimegen.choreography.perform import (
-    finished_anchors,
-    perform,
-    perform_scene,
-    touch_errors,
-)
+from mimegen.choreography.flaws import foot_slide
+from mimegen.choreography.lint import lint
+from mimegen.choreography.perform import perform, perform_scene, share_of
 from mimegen.choreography.places import RIGHT
 from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.solved import finished_anchors, touch_errors
 from mimegen.choreography.styles import styles
 from mimegen.motion import Motion, quaternions, standard_skeleton
 
@@ -221,7 +218,8 @@ def test_frame_rate_changes_sampling_not_motion(path: Path) -> None:
 
 def test_hands_keep_their_distance_on_the_wheel() -> None:
     motion, path = take(named("driving")), named("driving")
-    for metres in touch_errors(finished_anchors([motion], score_of(path))[0], True).values():
+    [anchors] = finished_anchors([motion], score_of(path), 0, None, 1.0)
+    for metres in touch_errors(anchors, True).values():
         assert metres.max() < 0.012
     palms = motion.skeleton.index["LeftHandMiddle1"], motion.skeleton.index["RightHandMiddle1"]
     places = motion.global_pose.positions[:, palms]
@@ -239,7 +237,8 @@ def test_the_cup_reaches_the_mouth_and_the_hand_keeps_out_of_the_face() -> None:
 def test_the_bow_stays_on_its_line() -> None:
     path = named("playing_violin")
     for seed in SEEDS:
-        anchors = finished_anchors([take(path, seed)], score_of(path), seed)[0]
+        anchors = finished_anchors([take(path, seed)], score_of(path), seed, None,
+                                   share_of(score_of(path), seed, None))[0]
         assert touch_errors(anchors, False)["Right"].max() < 0.1
 
 

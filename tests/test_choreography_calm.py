@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mimegen.choreography.anchors import SIDES
+from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.hands import HandTrack, beside_hits
-from mimegen.choreography.lint import foot_slide
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, Place
 from mimegen.choreography.score import HandKey, read_score

@@ -11,7 +11,7 @@ from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.arms import wrist_angle
 from mimegen.choreography.body import hand_axes, hand_point
-from mimegen.choreography.lint import untwisted_forearm
+from mimegen.choreography.flaws import untwisted_forearm
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, RIGHT
 from mimegen.choreography.score import read_score

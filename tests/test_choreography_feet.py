@@ -8,8 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from mimegen.choreography.anchors import SIDES
+from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.hands import HandTrack, finger_pose
-from mimegen.choreography.lint import foot_slide, lint
+from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, Place
 from mimegen.choreography.score import HandKey, read_score

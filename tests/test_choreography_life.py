@@ -12,7 +12,7 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import unit
 from mimegen.choreography.arms import ArmGoal, solve_arm
 from mimegen.choreography.balance import off_balance, righted
-from mimegen.choreography.lint import foot_slide
+from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import Offset
 from mimegen.choreography.score import HandKey, read_score

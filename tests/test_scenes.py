@@ -11,7 +11,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.choreography.lint import foot_slide
+from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.perform import perform_scene
 from mimegen.evaluation.subjects import Subject
 from mimegen.evaluation.timeline.asks import Words, asks_of

@@ -197,9 +197,10 @@ def _wrists(shoulder: _Shoulder, hand: FloatArray, goal: ArmGoal, fps: float) ->
     wrist = goal.point - quaternions.rotate(hand, goal.touch)
     knuckles = quaternions.rotate(hand, 0.09 * hand_axes(shoulder.side)[0])
     tip = quaternions.rotate(hand, goal.tip)
+    known = capsules()
     for name in (*TRUNK, "neck", "skull", "face"):
         for part, room in ((tip, TIP_RADIUS_M), (knuckles, KNUCKLE_RADIUS_M), (0.0, LIMB_RADIUS_M)):
-            gap, away = away_from_capsule(capsules()[name], shoulder.pose, wrist + part)
+            gap, away = away_from_capsule(known[name], shoulder.pose, wrist + part)
             wrist = wrist + np.maximum(room - gap, 0.0)[:, None] * away
     return _calmed(shoulder, wrist, fps)
 
@@ -289,10 +290,11 @@ def _swivel_costs(
     behind = np.maximum(local[..., 1] - 0.45, 0.0)
     inward = np.maximum(-local[..., 0] * shoulder.side - 0.35, 0.0)
     cost += 20 * behind**2 + 20 * inward**2
+    bodies = [capsules()[name] for name in TRUNK]
     for share in (0.0, 0.5):
         points = middle + share * (near - middle)
-        for name in TRUNK:
-            gap, _ = away_from_capsule(capsules()[name], shoulder.pose, points)
+        for body in bodies:
+            gap, _ = away_from_capsule(body, shoulder.pose, points)
             cost += 3 * (np.maximum(LIMB_RADIUS_M - gap, 0.0) / 0.03) ** 2
     return np.asarray(cost)
 

@@ -23,8 +23,8 @@ from mimegen.choreography.body import (
     landmark_frames,
     sideless_anchors,
 )
+from mimegen.choreography.course import course_of
 from mimegen.choreography.finding import Finding
-from mimegen.choreography.happenings import course_of
 from mimegen.choreography.places import LEFT
 from mimegen.choreography.ranges import joint_angles
 from mimegen.choreography.score import Score

@@ -6,15 +6,15 @@ tell, in the score's own seconds. Seeds perform them at other times, more or les
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, cast
+from typing import Annotated, Literal, cast
 
-import numpy as np
 from pydantic import AfterValidator, Field
 
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.choreography.course import Course, course_of
 from mimegen.choreography.hands import HANGING
-from mimegen.choreography.score import HandKey, Repeat, Score
+from mimegen.choreography.score import HandKey, Score
 from mimegen.choreography.tracks import TimedKey, track_keys
 from mimegen.choreography.variation import Rendition, vary
 from mimegen.manifest.timeline import (
@@ -26,7 +26,6 @@ from mimegen.manifest.timeline import (
     Thing,
     retold,
 )
-from mimegen.motion.quaternions import FloatArray
 
 TIMELINE_SUFFIX = ".timeline.yaml"
 SIDES: tuple[Hand, Hand] = ("left", "right")
@@ -133,28 +132,6 @@ def _spans(said: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span,
     return ((0.0, score.duration),) if said == "all" else said
 
 
-class Course(NamedTuple):
-    """How a rendition goes through its score: pieces (score from, score to, performed from, to)."""
-
-    pieces: tuple[tuple[float, float, float, float], ...]
-
-    def times(self, start: float, end: float) -> Iterator[Span]:
-        """Yield when a span of the score is performed: not at all, once, or more often."""
-        begins = [piece for piece in self.pieces if piece[0] <= start < piece[1]]
-        ends = [piece for piece in self.pieces if piece[0] < end <= piece[1]]
-        within = [piece for piece in begins if piece in ends]
-        for piece in within:
-            yield _at(piece, start), _at(piece, end)
-        if not within and (after := [piece for piece in self.pieces if piece[1] > start]):
-            before = [piece for piece in self.pieces if piece[0] < end]
-            yield _at(after[0], max(start, after[0][0])), _at(before[-1], min(end, before[-1][1]))
-
-
-def _at(piece: tuple[float, float, float, float], moment: float) -> float:
-    first, last, begin, end = piece
-    return begin + (end - begin) * (moment - first) / (last - first)
-
-
 def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: str | None = None,
                cue: tuple[str, CueFacts] | None = None) -> list[Interval]:
     """Return what happens in the take that a seed and a style make of a score, in order of time.
@@ -175,35 +152,6 @@ def happenings(score: Score, said: Happenings = NOTHING, seed: int = 0, style: s
 
 def _order(one: Interval) -> tuple[float, float, str, str, str]:
     return one.start_s, one.end_s, one.kind, one.name, one.hand or ""
-
-
-def course_of(score: Score, rendition: Rendition) -> Course:
-    """Return the way through the score, repeats written out, as the rendition keeps its time."""
-    performed, written = rendition.line.clock
-    pieces, shift, begin = [], 0.0, 0.0
-    for repeat in score.repeat:
-        length = repeat.until - repeat.after
-        pieces.append((begin, repeat.after, begin + shift))
-        times = _times(score, repeat, rendition)
-        pieces += [(repeat.after, repeat.until, repeat.after + shift + turn * length)
-                   for turn in range(times)]
-        shift, begin = shift + (times - 1) * length, repeat.until
-    pieces.append((begin, score.duration, begin + shift))
-    return Course(tuple(_timed(piece, performed, written) for piece in pieces
-                         if piece[1] > piece[0]))
-
-
-def _times(score: Score, repeat: Repeat, rendition: Rendition) -> int:
-    """Return how often the rendition performs what is repeated: its last line counts."""
-    [last] = [phase.line for phase in score.phases if phase.at == repeat.until]
-    return sum(phase.line == last for phase in rendition.line.phases)
-
-
-def _timed(piece: tuple[float, float, float], performed: FloatArray, written: FloatArray
-           ) -> tuple[float, float, float, float]:
-    first, last, begin = piece
-    ends = np.interp([begin, begin + last - first], written, performed)
-    return first, last, float(ends[0]), float(ends[1])
 
 
 def _interval(kind: str, name: str, span: Span, **facts: object) -> Interval:

@@ -229,8 +229,11 @@ class Life(NamedTuple):
         return np.asarray(sum(noise.at(moments)[:, 0] for noise in self.late[track]))
 
 
-def life_of(name: str, seed: int, line: Timeline) -> Life:
-    """Return the small movements of the performer whose part is ``name``."""
+def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
+    """Return the small movements of the performer whose part is ``name``.
+
+    Of those in space there is a ``share``.
+    """
     rng = generator(seed, f"the life of {name}")
     known, vigor = liveliness(), _vigor(line)
     drift, late, gait = known.drift, known.late, known.gait
@@ -241,7 +244,7 @@ def life_of(name: str, seed: int, line: Timeline) -> Life:
 
     return Life(
         vigor,
-        drift={track: drifting(rng, drift, vigor * np.array(speeds)) for track, speeds in (
+        drift={track: drifting(rng, drift, share * vigor * np.array(speeds)) for track, speeds in (
             ("pelvis", drift.pelvis), ("chest", drift.chest), ("head", drift.head),
             ("sway", drift.sway), ("left_hand", drift.hand), ("right_hand", drift.hand))},
         gusts=waves(rng, drift.gusts_hz, np.array([drift.gusts])),
@@ -250,11 +253,11 @@ def life_of(name: str, seed: int, line: Timeline) -> Life:
         | {track: lateness(late.hands_apart_s) for track in ("left_hand", "right_hand")}
         | {track: lateness(late.feet_s, 0.0) for track in ("left_foot", "right_foot")}
         | {"walk": lateness(known.gait.late_s, known.gait.quick_s)},
-        stray={track: waves(rng, known.stray_hz, np.full(3, known.stray_s))
+        stray={track: waves(rng, known.stray_hz, np.full(3, share * known.stray_s))
                for track in ("left_hand", "right_hand")},
         fingers={track: waves(rng, known.fingers.rates_hz, np.full(5, known.fingers.changing))
                  for track in ("left_hand", "right_hand")},
-        bearing={track: rng.normal(0, getattr(known.bearing, track))
+        bearing={track: share * rng.normal(0, getattr(known.bearing, track))
                  for track in ("pelvis", "chest", "head")},
         breath=float(rng.uniform()),
         steps=int(rng.integers(2**31)),

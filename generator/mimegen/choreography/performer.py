@@ -30,7 +30,7 @@ REACH_TOLERANCE_M = 0.05
 # The trunk helps an arm that is this much too short, up to a limit: partly it leans from the hips
 # (whose height over the hip joint this is), partly the pelvis goes along.
 # What hardly helps (an arm that reaches for what the trunk carries) is left alone.
-HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS, WORTH_IT = 0.004, 0.16, 4, 0.9
+HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS, WORTH_IT = 0.004, 0.2, 5, 0.9
 # A performer who would be out of balance by more than this shifts the weight back.
 OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 3
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
@@ -56,8 +56,8 @@ def performed(score: Score, context: Context, exact: bool) -> Motion:
         short = max(float(arm.short_by.max()) for arm in arms.values())
         if short < HELPED_FROM_M:
             break
-        more = softly_limited(help_m + _pulled(arms, context.fps), HELP_LIMIT_M)
-        helped, nearer = _solved(score, context, more, shift_m, along)
+        more = help_m + _pulled(arms, context.fps)
+        helped, nearer = _solved(score, context, softly_limited(more, HELP_LIMIT_M), shift_m, along)
         if max(float(arm.short_by.max()) for arm in nearer.values()) > WORTH_IT * short:
             break
         motion, arms, help_m = helped, nearer, more

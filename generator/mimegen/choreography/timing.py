@@ -1,7 +1,7 @@
 """How much each key counts at each moment: minimum jerk through via points."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,8 @@ from mimegen.motion.quaternions import FloatArray
 # At an impact the limb still has this multiple of the mean speed from the key before.
 IMPACT_SPEED = 1.5
 NATURAL_END = [(3, 0.0), (4, 0.0)]
+# How many tracks' weights are kept, of the performance that is being solved.
+KEPT_WEIGHTS = 128
 # Where a key's neighbours are so unequally far in time, the smoothest way begins to swing far out.
 UNEQUAL = 3.0, 6.0
 
@@ -63,6 +65,15 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
     An impact ends a stretch at speed. A pass at the first or last key leaves that end free. Where
     keys lie very unequally in time, a plainer spline takes over, which hardly leaves their span.
     """
+    return _blend_weights(tuple(times), tuple(how), np.ascontiguousarray(moments).tobytes())
+
+
+@lru_cache(maxsize=KEPT_WEIGHTS)
+def _blend_weights(times: tuple[float, ...], how: tuple[str, ...], raw: bytes) -> FloatArray:
+    """Return the weights of moments (F,) that are given as their bytes: a body is solved again and
+    again with the same ones.
+    """
+    moments = np.frombuffer(raw)
     count = len(times)
     weights = np.zeros((len(moments), count))
     weights[moments <= times[0], 0] = 1.0
@@ -76,6 +87,7 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
         weights[inside, keys] = _stretch(
             np.array(times[keys]), how[first], how[last], moments[inside]
         )
+    weights.flags.writeable = False
     return weights
 
 

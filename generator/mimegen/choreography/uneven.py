@@ -23,8 +23,8 @@ FAR_CM, STRETCHED = 44.0, 0.4
 OUTWARD = {"left_hand": 1.0, "right_hand": -1.0}
 
 
-def uneven(line: Timeline, name: str, seed: int) -> Timeline:
-    """Return a part's keys as the performer called ``name`` keeps to them.
+def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline:
+    """Return a part's keys as the performer called ``name`` keeps to them, ``sized`` uneven.
 
     Size and place of people's repeated movements vary by some percent, the more the farther and
     faster they go (Schmidt et al. 1979). Hands that are near each other vary together.
@@ -37,10 +37,10 @@ def uneven(line: Timeline, name: str, seed: int) -> Timeline:
     feet: dict[str, tuple[FloatArray, FloatArray]] = {}
     phases = []
     for phase in line.phases:
-        alike = rng.normal(size=4)
+        alike = sized * rng.normal(size=4)
         update: dict[str, Key] = {}
         for track, key in phase.moves():
-            own, turns = rng.normal(size=4), rng.normal(size=3)
+            own, turns = sized * rng.normal(size=4), sized * rng.normal(size=3)
             if isinstance(key, FootKey):
                 update[track] = _uneven_foot(key, own, feet, track)
             elif isinstance(key, HandKey) and key.to is not None:

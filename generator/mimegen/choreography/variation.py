@@ -67,12 +67,16 @@ class _Manner(NamedTuple):
     middles: Mapping[tuple[str, str], FloatArray]
 
 
-def vary(score: Score, seed: int, style: str | None = None) -> tuple[Rendition, ...]:
+def vary(
+    score: Score, seed: int, style: str | None = None, share: float = 1.0
+) -> tuple[Rendition, ...]:
     """Return each performer's part as a seed performs it in a style.
 
     Seed 0 without a style is the score as written; other seeds without one have more or less of
-    a style of their own. Performers of one scene keep the same time. Raises RequestError for an
-    unknown style.
+    a style of their own. Performers of one scene keep the same time. Of all that differs in space
+    only a ``share`` is left; time, sides and repeats stay.
+
+    Raises RequestError for an unknown style.
     """
     parts = score.parts()
     rng = generator(seed, score.name)
@@ -97,9 +101,9 @@ def vary(score: Score, seed: int, style: str | None = None) -> tuple[Rendition, 
     lines = []
     for part in parts:
         line = timeline(part.model_copy(update={"repeat": repeats}))
-        manner = _manner(score, line, own, rng if seed else None)
+        manner = _manner(score, line, own.mild(share), rng if seed else None, share)
         lines.append(uneven(replace(line, phases=tuple(
-            _in_manner(phase, manner, rng) for phase in line.phases)), part.name, seed))
+            _in_manner(phase, manner, rng) for phase in line.phases)), part.name, seed, share))
     stretch = own.time * float(np.exp(rng.uniform(-tempo, tempo)))
     wobble = max(tempo / 3, liveliness().uneven.time)
     timed = _timed(lines, stretch, wobble, rng, grown=max(1.0, own.size, own.angles))
@@ -111,8 +115,9 @@ def _drawn_style(rng: np.random.Generator) -> Style:
     return styles()[name].mild(float(rng.uniform(MILDEST, FULLEST)))
 
 
-def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator | None) -> _Manner:
-    size, stance = score.vary.amplitude, score.vary.stance
+def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator | None,
+            share: float) -> _Manner:
+    size, stance = share * score.vary.amplitude, share * score.vary.stance
     means = middles(line)
     sides = ("left_hand", "right_hand")
     if rng is None:
@@ -125,10 +130,10 @@ def _manner(score: Score, line: Timeline, style: Style, rng: np.random.Generator
         width=float(1 + stance * rng.uniform(-0.12, 0.28)),
         stagger=float(stance * rng.uniform(-4, 4)),
         sink=float(stance * rng.uniform(0, 2.5)),
-        lean=float(rng.uniform(-4, 4)),
-        head=float(rng.uniform(-3, 3)),
-        noise=0.7,
-        hands={side: rng.normal(0, 0.9, 3) for side in sides},
+        lean=float(share * rng.uniform(-4, 4)),
+        head=float(share * rng.uniform(-3, 3)),
+        noise=0.7 * share,
+        hands={side: share * rng.normal(0, 0.9, 3) for side in sides},
         middles=means,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
+from mimegen.choreography.checks import checks_file
 from mimegen.choreography.face import faces, moves_face
 from mimegen.choreography.happenings import (
     NOTHING,
@@ -38,7 +39,14 @@ class ScoreTake(Described):
     def key(self) -> str:
         """What the motions depend on."""
         return content_key(file_hash(self.file), self.seed, self.style, score_code(),
-                           *self._cue_key, *self.altered_key)
+                           *self._limits_key, *self._cue_key, *self.altered_key)
+
+    @property
+    def _limits_key(self) -> tuple[str, ...]:
+        """What keys say of what must be seen: it limits how far seeds and styles vary."""
+        checks = checks_file(self.score)
+        varied = self.seed != 0 or self.style is not None
+        return (file_hash(checks),) if varied and checks.is_file() else ()
 
     @property
     def _cue_key(self) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.choreography.checks import checks_file, missed
-from mimegen.choreography.lint import lint, too_fast
+from mimegen.choreography.flaws import too_fast
+from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.library.altering import at_rate
 from mimegen.library.score_take import ScoreTake

@@ -1,0 +1,168 @@
+"""All performers of a score solved: from keys to motions on the standard skeleton, in one world."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mimegen.choreography import hands
+from mimegen.choreography.anchors import SIDES, Anchors, Context
+from mimegen.choreography.body import centimetre
+from mimegen.choreography.freedom import FREE, play
+from mimegen.choreography.life import life_of
+from mimegen.choreography.performer import performed
+from mimegen.choreography.places import in_body_axes
+from mimegen.choreography.score import Score
+from mimegen.choreography.timing import frame_moments
+from mimegen.choreography.variation import Rendition, vary
+from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
+from mimegen.motion.editing import mirrored
+from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
+
+# Two performers look and reach for each other: how often each sees where the other has got to.
+SCENE_ROUNDS = 2
+# By so much a hand in free space counts less than one that touches something.
+FREE_SHARE = 0.6
+# From this share of a key on a hand is where the key has it.
+THERE = 0.9
+
+
+def solved_scene(
+    score: Score, seed: int, fps: float, style: str | None, share: float = 1.0
+) -> tuple[Motion, ...]:
+    """Return one motion per performer, in one world, with so much of the seed's variation.
+
+    Raises RequestError where a hand cannot reach its target in the score as it is written.
+    """
+    renditions = vary(score, seed, style, share)
+    parts = score.parts()
+    moments = frame_moments(renditions[0].line.duration, fps)
+    skeleton = standard_skeleton()
+    alone = tuple(
+        Context(skeleton, rendition.line, moments, fps,
+                life_of(part.name, seed, rendition.line, share), None)
+        for part, rendition in zip(parts, renditions, strict=True)
+    )
+    exact = seed == 0 and style is None and not score.compiled
+    if len(parts) == 1:
+        motions = [performed(parts[0], alone[0], exact)]
+    else:
+        still = _standing(skeleton, len(moments), fps)
+        motions = [still, still]
+        for number in range(SCENE_ROUNDS):
+            for own in (1, 0):
+                partner = _seen_by(score, own, motions[1 - own])
+                context = alone[own]._replace(partner=partner.global_pose)
+                exact_now = exact and number == SCENE_ROUNDS - 1
+                motions[own] = performed(parts[own], context, exact_now)
+    return tuple(rounded(_as_seen(_placed(motion, *_spot(score, own)), renditions[0]))
+                 for own, motion in enumerate(motions))
+
+
+def finished_anchors(
+    motions: Sequence[Motion], score: Score, seed: int, style: str | None, share: float
+) -> tuple[Anchors, ...]:
+    """Return what each performer's motion is placed on, in that performer's own world.
+
+    The landmarks are those of the finished motions, which ``solved_scene`` made of the same
+    score, seed, style and share.
+    """
+    renditions, parts = vary(score, seed, style, share), score.parts()
+    moments = np.arange(motions[0].frames) / motions[0].fps
+    bare = [_placed_back(_as_solved(motion, renditions[0]), *_spot(score, own))
+            for own, motion in enumerate(motions)]
+    found = []
+    for own, (motion, part) in enumerate(zip(bare, parts, strict=True)):
+        partner = _seen_by(score, own, bare[1 - own]).global_pose if len(bare) == 2 else None
+        context = Context(motion.skeleton, renditions[own].line, moments, motion.fps,
+                          life_of(part.name, seed, renditions[own].line, share), partner)
+        found.append(Anchors(part, context, motion.global_pose))
+    return tuple(found)
+
+
+def touch_errors(anchors: Anchors, exact: bool, on_the_way: bool = True) -> dict[str, FloatArray]:
+    """Return by side how far (F,), in metres, hands are from what they touch.
+
+    Places in free space count only where ``exact``: for the score as it is written; what lies
+    between one key's place and the next's only ``on_the_way``.
+    """
+    return {side: _misses(anchors, side, exact, on_the_way) for side in SIDES}
+
+
+def _misses(anchors: Anchors, side: str, exact: bool, on_the_way: bool) -> FloatArray:
+    skeleton = anchors.context.skeleton
+    track = anchors.hand_track(side)
+    goal = hands.arm_goal(track, anchors.resolve, skeleton, hands.finger_pose(track))
+    hand = skeleton.index[f"{side}Hand"]
+    touching = anchors.pose.positions[:, hand] + quaternions.rotate(
+        anchors.pose.rotations[:, hand], goal.touch
+    )
+    share = _at_one_thing(track) * track.share(lambda key: 0.0 if hands.hangs(key) or (
+        not exact and key.to and key.to.anchor in FREE) else 1.0 - FREE_SHARE * play(key))
+    if not on_the_way:
+        share = share * (track.weights().max(axis=1) > THERE)
+    return np.asarray(share * np.linalg.norm(touching - goal.point, axis=-1))
+
+
+def _at_one_thing(track: hands.HandTrack) -> FloatArray:
+    """Return the share (F,) in which a hand is at one thing, 0 to 1.
+
+    From one key to the next of the same thing it stays there; from one thing to another it is at
+    neither, and where it swings out beyond both its weights are far from either.
+    """
+    things = [key.to.anchor if key.to else None for key in track.hand_keys]
+    weights = np.abs(track.weights())
+    elsewhere = [weights[:, [other != thing for other in things]].sum(axis=1) for thing in things]
+    return np.asarray(np.clip(1.0 - np.min(elsewhere, axis=0), 0.0, 1.0))
+
+
+def _standing(skeleton: Skeleton, frames: int, fps: float) -> Motion:
+    """Return somebody who stands still: what the partner is before anything is known of them."""
+    rotations = np.tile(quaternions.IDENTITY, (frames, len(skeleton.names), 1))
+    return Motion(skeleton, fps, np.tile(skeleton.heads[0], (frames, 1)), rotations)
+
+
+def _spot(score: Score, performer: int) -> tuple[FloatArray, float]:
+    """Return where a performer's own world lies in the scene's (3,) and how far it is turned.
+
+    The scene's middle is between the two.
+    """
+    if score.partner is None:
+        return np.zeros(3), 0.0
+    stands = score.partner.stands
+    apart = in_body_axes(np.array([stands.left, stands.forward, 0.0]))
+    apart = apart * centimetre(standard_skeleton())
+    return (apart / 2, stands.turn) if performer else (-apart / 2, 0.0)
+
+
+def _seen_by(score: Score, own: int, other: Motion) -> Motion:
+    """Return the other performer's motion in the world of performer ``own``."""
+    return _placed_back(_placed(other, *_spot(score, 1 - own)), *_spot(score, own))
+
+
+def _placed(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
+    turned = _turned(motion, degrees)
+    return Motion(motion.skeleton, motion.fps, turned.root_positions + spot, turned.rotations)
+
+
+def _placed_back(motion: Motion, spot: FloatArray, degrees: float) -> Motion:
+    return _turned(Motion(motion.skeleton, motion.fps, motion.root_positions - spot,
+                          motion.rotations), -degrees)
+
+
+def _as_seen(motion: Motion, rendition: Rendition) -> Motion:
+    return _turned(mirrored(motion) if rendition.mirror else motion, rendition.turn_deg)
+
+
+def _as_solved(motion: Motion, rendition: Rendition) -> Motion:
+    bare = _turned(motion, -rendition.turn_deg)
+    return mirrored(bare) if rendition.mirror else bare
+
+
+def _turned(motion: Motion, degrees: float) -> Motion:
+    turn = quaternions.from_rotation_vectors(np.array([0, 0, np.deg2rad(degrees)]))
+    rotations = motion.rotations.copy()
+    rotations[:, 0] = quaternions.multiply(turn, rotations[:, 0])
+    rotations = quaternions.without_flips(quaternions.normalise(rotations))
+    places = quaternions.rotate(turn, motion.root_positions)
+    return Motion(motion.skeleton, motion.fps, places, rotations)

@@ -7,13 +7,16 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
+from mimegen.choreography.body import centimetre
 from mimegen.choreography.checks import CHECKS_SUFFIX, missed, read_checks
-from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.perform import LOOKED_AT_FPS, SHARES, perform_scene, share_of
 from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.solved import solved_scene
 from mimegen.choreography.variation import vary
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
+from mimegen.motion import Motion, standard_skeleton
 from mimegen.plan.permute.good_takes import GoodTakes
 
 FPS = 20.0
@@ -82,6 +85,12 @@ def test_every_take_of_the_library_says_what_must_be_seen() -> None:
             for path in data_folder().glob("mocap/*/*.checks.yaml")} == beside
 
 
+def highest(motion: Motion) -> float:
+    """Return how high, in metres, the higher wrist gets."""
+    hands = [motion.skeleton.index[f"{side}Hand"] for side in ("Left", "Right")]
+    return float(motion.global_pose.positions[:, hands, 2].max())
+
+
 def test_a_take_that_does_not_show_it_is_no_good_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,3 +101,20 @@ def test_a_take_that_does_not_show_it_is_no_good_one(
     monkeypatch.setattr("mimegen.choreography.checks.read_checks", lambda score: read_checks(
         waving(tmp_path, seen=SEEN.replace("least: 5", "least: 90"))))
     assert any("the hand is raised" in one for one in GoodTakes(tmp_path / "x").findings(take))
+
+
+def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: Path) -> None:
+    score, seed, style = waving(tmp_path, seen="checks: []"), 3, "exaggerated"
+    assert share_of(score, seed, style) == 1.0
+    whole, half = (highest(solved_scene(score, seed, LOOKED_AT_FPS, style, share)[0])
+                   for share in (1.0, 0.5))
+    assert whole > half + 0.01
+    most = (whole + half) / 2 / centimetre(standard_skeleton())
+    other = waving(tmp_path, seen="checks: [{about: not so high, when: all, most: "
+                                  f"{most:.2f}, height: [right_wrist, floor]}}]")
+    assert share_of(other, seed, style) in SHARES[1:]
+    kept = perform_scene(other, seed, LOOKED_AT_FPS, style)
+    assert not missed(kept, other, seed, style)
+    assert share_of(other, 0, None) == 1.0
+    faster = perform_scene(other, seed, 2 * LOOKED_AT_FPS, style)
+    assert highest(faster[0]) == pytest.approx(highest(kept[0]), abs=0.005)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from mimegen.choreography.checks import missed
+from mimegen.base.files import file_hash
+from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import solved_scene
@@ -24,7 +25,7 @@ KEPT = 8
 
 @dataclass(frozen=True)
 class _Take:
-    """A take, told apart by its score's text."""
+    """A take, told apart by the text of its score and of its checks."""
 
     text: str
     score: Score = field(compare=False)
@@ -75,7 +76,9 @@ def _is_written(seed: int, style: str | None) -> bool:
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:
-    return _Take(f"{score.source}{score.model_dump_json()}", score, seed, style)
+    checks = checks_file(score)
+    seen = file_hash(checks) if checks.is_file() else ""
+    return _Take(f"{score.source}{score.model_dump_json()}{seen}", score, seed, style)
 
 
 @lru_cache(maxsize=KEPT)

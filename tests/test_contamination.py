@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -19,6 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.evaluation.contamination.answers import Answers, estimate, falls_of, pairs_of
+from mimegen.evaluation.contamination.fall import Arms, Fall
 from mimegen.evaluation.contamination.mixed import mixed_logistic
 from mimegen.evaluation.contamination.power import (
     Design,
@@ -217,8 +219,8 @@ def test_all_right_is_no_certainty() -> None:
     answers = answers_of(rows)
     found = estimate(answers, falls_of(answers))
     low, high = found.interval()
-    # The arms' errors are sqrt(p (1 - p) / 41) at p = 40.5 / 41 each, and normal: 1.96 of them.
-    assert found.p() == 1 and high == pytest.approx(1.96 * 0.02424, abs=1e-4) and low == -high
+    # Were the fall f, then f were wrong of 40 answers: f = z sqrt(f (1 - f) / 40).
+    assert found.p() == 1 and high == pytest.approx(3.8415 / 43.8415, abs=1e-4) and low == -high
     assert cluster_bootstrap(falls_of(answers).fall, falls_of(answers).weight, 0.95) is None
     assert mixed_logistic(answers) is None
 
@@ -228,18 +230,66 @@ def test_falls_that_are_all_alike_are_no_certainty() -> None:
     answers = answers_of((float(right), seen, action, 0) for seen in (True, False)
                          for action in range(5) for right in (0, 1))
     found = estimate(answers, falls_of(answers))
-    # Of ten answers in each arm five are right: sqrt(2 (5.5 / 11) (5.5 / 11) / 11).
-    assert found.value == 0 and found.se == pytest.approx(0.2132, abs=1e-4)
-    assert found.p_outside(0.05) > 0.4
+    # Of ten answers in each arm five are right: sqrt(2 / 2 / 2 / 10).
+    assert found.value == 0 and found.se == pytest.approx(0.2236, abs=1e-4)
+    assert found.p_outside(0.05) > 0.4 and found.df == np.inf
+
+
+@settings(deadline=None)
+@given(st.tuples(st.integers(0, 30), st.integers(1, 9)), st.tuples(st.integers(0, 30),
+                                                                   st.integers(1, 9)),
+       st.floats(-0.9, 0.9))
+def test_a_fall_is_tried_by_its_likeliest_shares(seen: tuple[int, int], unseen: tuple[int, int],
+                                                 fall: float) -> None:
+    """The closed form is what a search for the greatest likelihood finds."""
+    asked = (float(sum(seen)), float(sum(unseen)))
+    arms = Arms((seen[0] / asked[0], unseen[0] / asked[1]), asked)
+
+    def unlikely(share: float) -> float:
+        chances = zip((*seen, *unseen), (share + fall, 1 - share - fall, share, 1 - share),
+                      strict=True)
+        return -sum(count * np.log(max(chance, 1e-300)) for count, chance in chances)
+
+    found = optimize.minimize_scalar(unlikely, bounds=(max(0, -fall), min(1, 1 - fall)),
+                                     method="bounded", options={"xatol": 1e-11})
+    share, other = float(found.x), float(found.x) + fall
+    assert arms.variance_at(fall) == pytest.approx(
+        other * (1 - other) / asked[0] + share * (1 - share) / asked[1], abs=1e-4)
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0.5, 4), st.integers(3, 400))
+def test_interval_test_and_equivalence_agree(seen: float, unseen: float, design: float,
+                                             number: int) -> None:
+    found = Fall(Arms((seen, unseen), (float(number), 2.0 * number)), design, 9.0)
+    low, high = found.interval()
+    assert -1 <= low <= found.value <= high <= 1
+    if min(abs(low), abs(high)) > 1e-6:
+        assert (found.p() < 0.05) == (not low <= 0 <= high)
+    low, high = found.interval(0.9)
+    if min(abs(low + 0.05), abs(high - 0.05)) > 1e-6:
+        assert (found.p_outside(0.05) < 0.05) == (low > -0.05 and high < 0.05)
+
+
+def test_near_certainty_no_fall_is_said_no_more_often_than_once_in_twenty() -> None:
+    """All right when seen, 5 % wrong when unseen, which is the margin: 100 answers an arm."""
+    rng = np.random.default_rng(3)
+    said = []
+    for _ in range(400):
+        rows = [(1.0, True, cell // 10, cell % 10) for cell in range(100)]
+        rows += [(float(rng.random() < 0.95), False, cell // 10, cell % 10) for cell in range(100)]
+        answers = answers_of(rows)
+        said.append(estimate(answers, falls_of(answers)).p_outside(0.05) < 0.05)
+    assert 0 < np.mean(said) < 0.07
 
 
 def test_what_is_known_of_the_other_arm_alone_is_told_by_z(run: Run) -> None:
-    """Seen all right, unseen nearly: the error is that of counts, and JSON has no infinity."""
+    """Seen all right, unseen nearly: one wrong answer tells no spread, and JSON has no infinity."""
     seen, unseen = an_arm("seen", 2.0), an_arm("unseen", 2.0)
     unseen[0]["correct"] = 0
     [found] = json.loads(run("--json", seen=seen, unseen=unseen).output)["models"]
     assert found["difference"]["df"] is None
-    assert "z = " in found["words"] and "cluster-robust" not in found["words"]
+    assert "score z = " in found["words"] and "cluster-robust" not in found["words"]
 
 
 def test_the_bootstrap_says_the_same_each_time_and_nearly_what_t_says() -> None:
@@ -274,7 +324,7 @@ def test_a_model_that_remembers_and_one_that_does_not(run: Run, tmp_path: Path) 
     assert remembers["mcnemar"]["p"] < 1e-6 and remembers["mixed_logistic"]["odds_ratio"] > 3
     assert knows["equivalence"]["equivalent"] and not remembers["equivalence"]["equivalent"]
     assert [variant["variant"] for variant in remembers["variants"]] == ["v0", "v1", "v2", "v3"]
-    for words in ("n = 160 and 160, 40 actions", "95 % CI", "cluster-robust t(39.0)", "p < 0.001",
+    for words in ("n = 160 and 160, 40 actions", "95 % CI", "cluster-robust score t(", "p < 0.001",
                   "Holm's correction for 2 models", "exact McNemar", "remembered"):
         assert words in remembers["words"]
 
@@ -288,7 +338,7 @@ def test_few_answers_decide_nothing(run: Run) -> None:
 
 def test_graded_scores_have_no_mcnemar_and_no_logistic(run: Run) -> None:
     rng = np.random.default_rng(4)
-    arms = {name: [a_row(number, round(float(rng.beta(4, 2)) * scale, 3))
+    arms = {name: [a_row(number, round(float(rng.beta(4, 2)) * scale, 3), sample_id=f"{name}{number}")
                    for number in range(80)] for name, scale in (("seen", 1.0), ("unseen", 0.5))}
     (model,) = json.loads(run("--json", **arms).stdout)["models"]
     assert model["mcnemar"] is None and model["mixed_logistic"] is None
@@ -344,11 +394,13 @@ def test_what_is_no_row_is_named(run: Run, tmp_path: Path, line: str) -> None:
 
 def test_arms_that_share_too_little_are_refused(run: Run) -> None:
     rows = [a_row(number, number % 2) for number in range(8)]
-    other = run(seen=rows, unseen=[row | {"model": "n"} for row in rows])
+    fresh = [row | {"sample_id": f"u{place}"} for place, row in enumerate(rows)]
+    other = run(seen=rows, unseen=[row | {"model": "n"} for row in fresh])
     assert other.exit_code == 2 and "no model is in both" in other.output
-    apart = run(seen=rows, unseen=[row | {"action": "z" + row["action"]} for row in rows])
+    apart = run(seen=rows, unseen=[row | {"action": "z" + row["action"]} for row in fresh])
     assert apart.exit_code == 2 and "0 of 4 actions in both arms" in apart.output
-    one = run(seen=rows[:4], unseen=rows[:4])
+    one = run(seen=rows[:4], unseen=[row | {"sample_id": f"u{place}"}
+                                     for place, row in enumerate(rows[:4])])
     assert one.exit_code == 2 and "1 of 1 actions" in one.output
 
 
@@ -358,15 +410,31 @@ def test_what_is_doubtful_is_warned_of(run: Run) -> None:
     unseen[0]["sample_id"] = "s0"
     warnings = " ".join(json.loads(run("--json", seen=seen, unseen=unseen).output)["warnings"])
     for said in ("model alone is in seen clips alone", "4 actions in both arms",
-                 "1 of 33 answers have no partner", "1 clips are in both arms (first s0)",
+                 "1 of 33 answers have no partner", "1 of 16 unseen clips are in the seen arm too (first s0)",
                  "actions in seen clips alone: a10"):
         assert said in warnings
+
+
+def test_clips_that_are_seen_are_not_unseen(run: Run, tmp_path: Path) -> None:
+    """All of them by name, and all of them by content under other names."""
+    rows = an_arm("x", 0.5)
+    result = run(seen=rows, unseen=rows[:30])
+    assert result.exit_code == 2 and "every clip of it (30) is in" in result.output
+    assert result.output.count("\n") == 1
+    folders = [manifest(tmp_path / name, [row | {"sample_id": f"{name}{place}", "clip": {
+        "sha256": f"{place:064}"}} for place, row in enumerate(rows)]) for name in "ab"]
+    named = [[row | {"sample_id": f"{name}{place}"} for place, row in enumerate(rows)]
+             for name in "ab"]
+    result = run("--manifest", folders[0], "--manifest", folders[1], seen=named[0],
+                 unseen=named[1])
+    assert result.exit_code == 2 and "every clip of it (48) is in" in result.output
 
 
 def manifest(folder: Path, clips: Iterable[dict[str, Any]]) -> Path:
     folder.mkdir()
     written(folder / "manifest.jsonl", [
         CLIP | {"row_version": 2, "sample_id": clip["sample_id"], "action": clip["action"],
+                "sha256": sha256(clip["sample_id"].encode()).hexdigest(),
                 "config_name": clip["variant"]} | changes
         for clip in clips for changes in [clip.get("clip", {})]])
     return folder

@@ -26,6 +26,9 @@ from mimegen.evaluation.merkle import leaf_hash, path_of, root_from, root_of
 
 ANNOUNCEMENT, NONCE = "ANNOUNCEMENT.json", "ANNOUNCEMENT.nonce"
 FORMAT = "mimegen announcement 1"
+_PROOF = ("expected one line of canonical JSON with declaration, item, nonce and path; ask whoever"
+          " has SPEC.jsonl for it again (permute --verify ANNOUNCEMENT.json SPEC.jsonl --item K)")
+_SPEC = "expected one declaration a line, or the proof of one item"
 _HEX = re.compile(r"[0-9a-f]{64}")
 _FIELDS = {"format", "count", "versions", "commitment", "merkle_root"}
 Facts = dict[str, Any]
@@ -167,9 +170,9 @@ def verify_item(announcement: Path, proof: Path) -> int:
     """
     announced = read_announcement(announcement)
     text = _text(proof)
-    content = _json(text, proof)
+    content = _json(text, proof, _PROOF)
     if not is_proof(content) or _proof_text(content) != text:
-        raise RequestError(f"{proof}: is no proof as mimegen writes it, or was changed")
+        raise RequestError(f"{proof}: is no proof as mimegen writes it, or was changed; {_PROOF}")
     item = content["item"]
     line = canonical(content["declaration"], str(proof))
     leaf = _leaf(line, item, content["nonce"], announced.facts)
@@ -190,21 +193,19 @@ def is_proof(content: object) -> bool:
 
 
 def holds_proof(path: Path) -> bool:
-    """Whether a file holds the proof of one item rather than a specification."""
-    text = _text(path)
-    try:
-        return is_proof(json.loads(text))
-    except (ValueError, RecursionError):
-        return False
+    """Whether a file holds, or held before it was mangled, the proof of one item."""
+    return '"declaration":' in _text(path)
 
 
 def _spec_lines(path: Path) -> list[bytes]:
     """Return a specification's lines. Raises RequestError where one is not canonical."""
     *lines, last = _text(path).split("\n")
     if last:
-        raise RequestError(f"{path}: the last line does not end; it was changed or cut off")
+        raise RequestError(f"{path}: the last line does not end; it was changed or cut off"
+                           f" ({_SPEC})")
     for number, line in enumerate(lines):
-        if canonical(_json(line, path), f"{path}: item {number}") != line.encode():
+        content = _json(line, Path(f"{path}: item {number}"), f"it was changed ({_SPEC})")
+        if canonical(content, f"{path}: item {number}") != line.encode():
             raise RequestError(f"{path}: item {number} is not in canonical JSON; it was changed")
     return [line.encode() for line in lines]
 
@@ -229,8 +230,8 @@ def _text(path: Path) -> str:
         raise RequestError(f"{path}: no such file") from problem
 
 
-def _json(text: str, path: Path) -> Any:
+def _json(text: str, path: Path, expected: str = "it was changed") -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: is no JSON; it was changed") from problem
+        raise RequestError(f"{path}: is no JSON; {expected}") from problem

@@ -6,11 +6,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.evaluation.statistics import Array, Estimate, McNemar, weighted_mean
+from mimegen.evaluation.contamination.fall import Arms, Fall
+from mimegen.evaluation.statistics import Array, McNemar, weighted_mean
 
 Ints = NDArray[np.int64]
 # An error below is rounding's: all actions fell alike.
 ALIKE = 1e-9
+# Where clusters tell of one arm alone, the least design effect that is believed: it keeps
+# intervals at 95 % in simulations with 300 answers an arm, where without they cover 93 %.
+LEAST_DESIGN = 0.7
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,13 @@ class Answers:
 class Falls:
     """What each of K actions says: the fall from seen to unseen (K,), and its weight (K,).
 
-    ``used`` (N,) says which answers had a partner.
+    ``arms`` are both arms over all actions, under the same weights. ``used`` (N,) says which
+    answers had a partner.
     """
 
     fall: Array
     weight: Array
+    arms: Arms
     used: NDArray[np.bool_]
 
 
@@ -64,15 +70,25 @@ def falls_of(answers: Answers) -> Falls:
     sums = [np.bincount(stratum[arm], answers.score[arm], size)
             for arm in (answers.seen, ~answers.seen)]
     both = (counts[0] > 0) & (counts[1] > 0)
-    seen, unseen = counts[0][both], counts[1][both]
-    weight = seen * unseen / (seen + unseen)
-    fall = sums[0][both] / seen - sums[1][both] / unseen
+    asked = [count[both] for count in counts]
+    shares = [total[both] / number for total, number in zip(sums, asked, strict=True)]
+    weight = asked[0] * asked[1] / (asked[0] + asked[1])
     action = np.zeros(size, np.int64)
     action[stratum] = answers.action
     total = np.asarray(np.bincount(action[both], weight), float)
     there = total > 0
-    mean: Array = np.bincount(action[both], weight * fall)[there] / total[there]
-    return Falls(mean, total[there], both[stratum])
+    mean: Array = (np.bincount(action[both], weight * (shares[0] - shares[1]))[there]
+                   / total[there])
+    return Falls(mean, total[there], _arms(shares, asked, weight), both[stratum])
+
+
+def _arms(shares: list[Array], asked: list[Ints], weight: Array) -> Arms:
+    """Return the arms' shares over strata (S,), and as how many answers they are (Kish 1965)."""
+    if not len(weight):
+        return Arms((0.0, 0.0), (0.0, 0.0))
+    seen, unseen = (round(float(np.average(share, weights=weight)), 12) for share in shares)
+    numbers = [float(weight.sum()**2 / (weight**2 / number).sum()) for number in asked]
+    return Arms((seen, unseen), (numbers[0], numbers[1]))
 
 
 def _strata(answers: Answers) -> Ints:
@@ -84,27 +100,29 @@ def _strata(answers: Answers) -> Ints:
     return np.asarray(np.unique(cell, return_inverse=True)[1], np.int64)
 
 
-def estimate(answers: Answers, falls: Falls) -> Estimate:
+def estimate(answers: Answers, falls: Falls) -> Fall:
     """Return the mean fall over actions.
 
-    Where an arm is all right or all wrong, or all actions fell alike, clusters tell nothing of the
-    error: it is not taken to be below that with half a right and half a wrong answer more in each
-    arm (Haldane 1956). That error is no estimate from clusters, so the normal distribution goes
-    with it (``df`` infinite).
+    Its design effect is CR2's variance over that of independent answers, its degrees of freedom
+    Satterthwaite's, and more where few answers are wrong (or right): given their number w, the
+    spread of clusters varies less by 1 / w. Where all actions fell alike, clusters tell nothing;
+    where an arm is all right or all wrong they tell of the other arm alone. Unless they spread
+    more than independent answers do, the normal distribution goes with it then.
     """
     found = weighted_mean(falls.fall, falls.weight)
-    used = answers.where(falls.used)
-    scores = [used.arm(seen).score for seen in (True, False)]
-    if found.se > ALIKE and all(0 < score.sum() < len(score) for score in scores):
-        return found
-    least = _error_with_halves(scores)
-    return found if found.se >= least else Estimate(found.value, least, np.inf)
+    independent = falls.arms.variance()
+    if found.se <= ALIKE or independent <= ALIKE**2:
+        return Fall(falls.arms, 1.0, np.inf)
+    design = found.se**2 / independent
+    if design <= 1 and any(share in (0.0, 1.0) for share in falls.arms.shares):
+        return Fall(falls.arms, max(design, LEAST_DESIGN), np.inf)
+    return Fall(falls.arms, design, found.df * _few(answers.score[falls.used]))
 
 
-def _error_with_halves(arms: list[Array]) -> float:
-    shares = [(arm.sum() + 0.5) / (len(arm) + 1) for arm in arms]
-    return float(np.sqrt(sum(share * (1 - share) / (len(arm) + 1)
-                             for share, arm in zip(shares, arms, strict=True))))
+def _few(scores: Array) -> float:
+    """Return by how much fewer wrong answers than many make degrees of freedom more."""
+    rare = int(min((scores < 1).sum(), (scores > 0).sum()))
+    return rare / (rare - 1) if rare > 1 else np.inf
 
 
 def pairs_of(answers: Answers) -> McNemar | None:

@@ -63,5 +63,6 @@ def read_pilot(seen: Path, unseen: Path, manifests: Sequence[Path]) -> Pilot:
 def _smallest(model: Judged) -> float:
     """Return the fall that a model's numbers see with 80 % power, from their own error."""
     fall = model.whole.fall
+    low, top = fall.interval()
     high, target = stats.t.ppf([0.975, 0.8], fall.df)
-    return float(high + target) * fall.se
+    return float(high + target) / float(high) * (top - low) / 2

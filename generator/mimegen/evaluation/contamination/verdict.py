@@ -14,10 +14,10 @@ from mimegen.evaluation.contamination.answers import (
     pairs_of,
 )
 from mimegen.evaluation.contamination.balance import Balance, balances
+from mimegen.evaluation.contamination.fall import Fall
 from mimegen.evaluation.contamination.mixed import Mixed, mixed_logistic
 from mimegen.evaluation.contamination.rows import Arm, Scored
 from mimegen.evaluation.statistics import (
-    Estimate,
     Interval,
     McNemar,
     cluster_bootstrap,
@@ -48,7 +48,7 @@ class Comparison:
     unseen: Accuracy
     n: tuple[int, int]
     actions: int
-    fall: Estimate
+    fall: Fall
     bootstrap: Interval | None
 
 
@@ -88,8 +88,10 @@ def judge(seen: Arm, unseen: Arm, margin: float, by: str = "model",
           placebo: Arm | None = None) -> Report:
     """Compare the arms for each model that is in both.
 
-    Raises RequestError where no model is in both, or a model's arms share fewer than two actions.
+    Raises RequestError where no unseen clip is unseen, no model is in both, or a model's arms share
+    fewer than two actions.
     """
+    common = _common(seen, unseen)
     rows = [_grouped(arm, by) for arm in (seen, unseen)]
     fresh = _grouped(placebo, by) if placebo else {}
     names = sorted({*rows[0]} & {*rows[1]})
@@ -100,7 +102,7 @@ def judge(seen: Arm, unseen: Arm, margin: float, by: str = "model",
     balance = balances(seen, unseen)
     return Report(seen, unseen, margin, by, _with_verdicts(found, margin), balance, [
         *_one_sided(rows, (seen, unseen), by), *_cautions(found),
-        *_of_arms(seen, unseen, balance)])
+        *_of_arms(seen, unseen, common, balance)])
 
 
 def _grouped(arm: Arm, by: str) -> dict[str, list[Scored]]:
@@ -223,12 +225,27 @@ def _cautions(found: Sequence[Judged]) -> list[str]:
     return said
 
 
-def _of_arms(seen: Arm, unseen: Arm, balance: Sequence[Balance]) -> list[str]:
+def _common(seen: Arm, unseen: Arm) -> list[str]:
+    """Return the clips of the unseen arm that are in the seen one too, by name or content.
+
+    Raises RequestError where all of them are.
+    """
+    files = {clip.sha256 for clip in seen.clips.values()}
+    common = sorted(sample for sample in unseen.samples() if sample in seen.samples()
+                    or (sample in unseen.clips and unseen.clips[sample].sha256 in files))
+    if len(common) == len(unseen.samples()):
+        raise RequestError(f"{unseen.path}: every clip of it ({len(common)}) is in {seen.path} too;"
+                           " expected answers about clips that were not published: permute"
+                           " --unseen draws them")
+    return common
+
+
+def _of_arms(seen: Arm, unseen: Arm, common: Sequence[str], balance: Sequence[Balance]
+             ) -> list[str]:
     said = []
-    common = seen.samples() & unseen.samples()
     if common:
-        said.append(f"{len(common)} clips are in both arms (first {min(common)}); nothing that was"
-                    " published is unseen")
+        said.append(f"{len(common)} of {len(unseen.samples())} unseen clips are in the seen arm"
+                    f" too (first {common[0]}); nothing that was published is unseen")
     for here, there in ((seen, unseen), (unseen, seen)):
         alone = {row.action or "" for row in here.rows} - {row.action or "" for row in there.rows}
         if alone:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.evaluation.contamination.balance import Balance
+from mimegen.evaluation.contamination.fall import Fall
 from mimegen.evaluation.contamination.verdict import (
     ALPHA,
     FALL,
@@ -16,13 +17,13 @@ from mimegen.evaluation.contamination.verdict import (
     Judged,
     Report,
 )
-from mimegen.evaluation.statistics import Estimate, Interval, McNemar
+from mimegen.evaluation.statistics import Interval, McNemar
 
 METHOD = (
     "The fall is the mean over actions of the difference in accuracy, seen minus unseen, between"
-    " answers to the same action in the same variant, weighted as by Mantel and Haenszel. Its error"
-    " is robust to answers of one action going together (CR2), with t at Satterthwaite's degrees of"
-    " freedom; Holm's correction is over all models. No fall is said where two one-sided tests show"
+    " answers to the same action in the same variant, weighted as by Mantel and Haenszel. It is"
+    " tested by its score (Farrington and Manning), with a design effect that is robust to answers"
+    " of one action going together (CR2), and t at Satterthwaite's degrees of freedom; Holm's correction is over all models. No fall is said where two one-sided tests show"
     " that the truth lies within the margin. The bootstrap over actions (BCa), McNemar's exact test"
     " and the mixed logistic model stand beside it and decide nothing."
 )
@@ -54,13 +55,11 @@ def _moved(fall: float) -> str:
     return f"{'fell' if fall > 0 else 'rose'} by {abs(100 * fall):.1f} points"
 
 
-def _t(fall: Estimate) -> str:
-    if not np.isfinite(fall.df):
-        return f"z = {fall.value / fall.se:.2f}, its error with half an answer of each kind more"
-    told = f"cluster-robust t({fall.df:.1f}) = "
-    if fall.se == 0:
-        return told + ("0" if fall.value == 0 else "infinite")
-    return f"{told}{fall.value / fall.se:.2f}"
+def _t(fall: Fall) -> str:
+    found = "infinite" if np.isinf(fall.score()) else f"{fall.score():.2f}"
+    if np.isfinite(fall.df):
+        return f"cluster-robust score t({fall.df:.1f}) = {found}"
+    return f"score z = {found}, actions spread no more than independent answers"
 
 
 def _p(p: float) -> str:

@@ -103,20 +103,21 @@ def _strata(answers: Answers) -> Ints:
 def estimate(answers: Answers, falls: Falls) -> Fall:
     """Return the mean fall over actions.
 
-    Its design effect is CR2's variance over that of independent answers, its degrees of freedom
-    Satterthwaite's, and more where few answers are wrong (or right): given their number w, the
+    How far they spread is CR2's variance beside that of independent answers. The degrees of freedom
+    are Satterthwaite's, and more where few answers are wrong (or right): given their number w, the
     spread of clusters varies less by 1 / w. Where all actions fell alike, clusters tell nothing;
-    where an arm is all right or all wrong they tell of the other arm alone. Unless they spread
-    more than independent answers do, the normal distribution goes with it then.
+    where an arm is all right or all wrong they tell of the other arm alone, and unless they spread
+    more than independent answers do, the normal distribution goes with it.
     """
     found = weighted_mean(falls.fall, falls.weight)
     independent = falls.arms.variance()
     if found.se <= ALIKE or independent <= ALIKE**2:
-        return Fall(falls.arms, 1.0, np.inf)
+        return Fall(falls.arms, 1.0, 0.0, np.inf)
     design = found.se**2 / independent
     if design <= 1 and any(share in (0.0, 1.0) for share in falls.arms.shares):
-        return Fall(falls.arms, max(design, LEAST_DESIGN), np.inf)
-    return Fall(falls.arms, design, found.df * _few(answers.score[falls.used]))
+        return Fall(falls.arms, max(design, LEAST_DESIGN), 0.0, np.inf)
+    return Fall(falls.arms, min(design, 1.0), max(found.se**2 - independent, 0.0),
+                found.df * _few(answers.score[falls.used]))
 
 
 def _few(scores: Array) -> float:

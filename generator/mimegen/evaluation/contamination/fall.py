@@ -58,15 +58,17 @@ def _middle_root(a: float, b: float, c: float) -> float:
 
 @dataclass(frozen=True)
 class Fall:
-    """A fall: what the arms say, how much wider than of independent answers its error is, and t.
+    """A fall: what the arms say, how far actions spread, and the degrees of freedom of t.
 
-    ``design`` is the design effect, of variances; ``df`` are the degrees of freedom of t, infinite
-    for the normal distribution. Each possible true fall is tried by its own error (the score test),
-    so that test, interval and equivalence agree with one another.
+    The error of each possible true fall is that of independent answers, were it the truth (the
+    score test), so that test, interval and equivalence agree with one another: ``design`` times its
+    variance, 1 at most, and ``excess`` more, by which actions spread further than independent
+    answers do. ``df`` is infinite for the normal distribution.
     """
 
     arms: Arms
     design: float
+    excess: float
     df: float
 
     @property
@@ -77,12 +79,15 @@ class Fall:
     @property
     def se(self) -> float:
         """The standard error at the fall found; none where both arms are all right or wrong."""
-        return float(np.sqrt(self.design * self.arms.variance()))
+        return float(np.sqrt(self.design * self.arms.variance() + self.excess))
+
+    def _variance_at(self, fall: float) -> float:
+        return self.design * self.arms.variance_at(fall) + self.excess
 
     def score(self, fall: float = 0.0) -> float:
         """Return how many errors the fall found is above ``fall``, were that the truth."""
         away = self.value - fall
-        error = np.sqrt(self.design * self.arms.variance_at(fall))
+        error = np.sqrt(self._variance_at(fall))
         if abs(away) < NEAR:
             return 0.0
         return float(away / error) if error > 0 else float(np.copysign(np.inf, away))
@@ -106,10 +111,11 @@ class Fall:
         """Return the fall towards ``end`` that is ``reach`` errors away from that found."""
 
         def beyond(fall: float) -> float:
-            return ((self.value - fall)**2
-                    - reach**2 * self.design * self.arms.variance_at(fall))
+            return (self.value - fall)**2 - reach**2 * self._variance_at(fall)
 
         start = self.value + 1e-9 * np.sign(end)
         if abs(start) >= abs(end) or beyond(start) >= 0:
             return float(np.clip(self.value, -1, 1))
+        if beyond(end) <= 0:
+            return float(np.sign(end))
         return round(optimize.brentq(beyond, start, end, xtol=1e-10), 9)

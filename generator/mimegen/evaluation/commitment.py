@@ -179,7 +179,8 @@ def verify_item(announcement: Path, proof: Path) -> int:
     root = root_from(leaf, item, announced.facts["count"], [
         bytes.fromhex(node) for node in content["path"]])
     if root is None or root.hex() != announced.merkle_root:
-        raise RequestError(f"{proof}: item {item} is not what {announcement} announces")
+        raise RequestError(f"{proof}: item {item} is not what {announcement} announces: its number,"
+                           " declaration, nonce or path was changed")
     return int(item)
 
 

@@ -340,8 +340,8 @@ def test_few_answers_decide_nothing(run: Run) -> None:
 
 def test_graded_scores_have_no_mcnemar_and_no_logistic(run: Run) -> None:
     rng = np.random.default_rng(4)
-    arms = {name: [a_row(number, round(float(rng.beta(4, 2)) * scale, 3), sample_id=f"{name}{number}")
-                   for number in range(80)] for name, scale in (("seen", 1.0), ("unseen", 0.5))}
+    arms = {name: [a_row(number, round(float(rng.beta(4, 2)) * scale, 3),
+                         sample_id=f"{name}{number}") for number in range(80)] for name, scale in (("seen", 1.0), ("unseen", 0.5))}
     (model,) = json.loads(run("--json", **arms).stdout)["models"]
     assert model["mcnemar"] is None and model["mixed_logistic"] is None
     assert model["verdict"] == "fall" and 0.2 < model["difference"]["value"] < 0.45
@@ -412,7 +412,8 @@ def test_what_is_doubtful_is_warned_of(run: Run) -> None:
     unseen[0]["sample_id"] = "s0"
     warnings = " ".join(json.loads(run("--json", seen=seen, unseen=unseen).output)["warnings"])
     for said in ("model alone is in seen clips alone", "4 actions in both arms",
-                 "1 of 33 answers have no partner", "1 of 16 unseen clips are in the seen arm too (first s0)",
+                 "1 of 33 answers have no partner",
+                 "1 of 16 unseen clips are in the seen arm too (first s0)",
                  "actions in seen clips alone: a10"):
         assert said in warnings
 

@@ -22,10 +22,11 @@ from mimegen.evaluation.statistics import Interval, McNemar
 METHOD = (
     "The fall is the mean over actions of the difference in accuracy, seen minus unseen, between"
     " answers to the same action in the same variant, weighted as by Mantel and Haenszel. It is"
-    " tested by its score (Farrington and Manning), with a design effect that is robust to answers"
-    " of one action going together (CR2), and t at Satterthwaite's degrees of freedom; Holm's correction is over all models. No fall is said where two one-sided tests show"
-    " that the truth lies within the margin. The bootstrap over actions (BCa), McNemar's exact test"
-    " and the mixed logistic model stand beside it and decide nothing."
+    " tested by its score (Farrington and Manning); its error is robust to answers of one action"
+    " going together (CR2), with t at Satterthwaite's degrees of freedom; Holm's correction is over"
+    " all models. No fall is said where two one-sided tests show that the truth lies within the"
+    " margin. The bootstrap over actions (BCa), McNemar's exact test and the mixed logistic model"
+    " stand beside it and decide nothing."
 )
 
 

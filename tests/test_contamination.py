@@ -341,7 +341,8 @@ def test_few_answers_decide_nothing(run: Run) -> None:
 def test_graded_scores_have_no_mcnemar_and_no_logistic(run: Run) -> None:
     rng = np.random.default_rng(4)
     arms = {name: [a_row(number, round(float(rng.beta(4, 2)) * scale, 3),
-                         sample_id=f"{name}{number}") for number in range(80)] for name, scale in (("seen", 1.0), ("unseen", 0.5))}
+                         sample_id=f"{name}{number}") for number in range(80)]
+            for name, scale in (("seen", 1.0), ("unseen", 0.5))}
     (model,) = json.loads(run("--json", **arms).stdout)["models"]
     assert model["mcnemar"] is None and model["mixed_logistic"] is None
     assert model["verdict"] == "fall" and 0.2 < model["difference"]["value"] < 0.45

@@ -118,4 +118,4 @@ class Fall:
             return float(np.clip(self.value, -1, 1))
         if beyond(end) <= 0:
             return float(np.sign(end))
-        return round(optimize.brentq(beyond, start, end, xtol=1e-10), 9)
+        return round(float(optimize.brentq(beyond, start, end, xtol=1e-10)), 9)

@@ -2,26 +2,29 @@
 
 import numpy as np
 
+from mimegen.base.seeds import generator
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.spec import CharacterSpec
+from mimegen.characters.strands import strips
 
 IRIS_DEG = 30.0
 EYE_RINGS_DEG = (0, 5, 9, 11, 12, 16, 21, 26, 29, 31, 34, 40, 48, 58, 70, 85, 105)
 EYE_COLUMNS = 24
-BROW_COLUMNS = 16
-BROW_ROWS = 7
+# Hairs of a brow, points along each, and their length as a share of the height from eyes to crown.
+BROW_HAIRS, BROW_POINTS, BROW_HAIR = 90, 3, 0.062
 
 
 def make_face(spec: CharacterSpec, body: Body) -> tuple[tuple[Mesh, ...], tuple[Material, ...]]:
     """Return the meshes of eyes, brows and lashes, and their materials."""
     head = head_shape(body)
-    meshes = (eyeballs(head), eyebrows(head, spec.hair.brow_height), lashes(head))
+    brows = eyebrows(head, spec.hair.brow_height, generator(spec.seed, 0xB203))
+    meshes = (eyeballs(head), brows, lashes(head))
     dark = tuple(0.55 * channel for channel in spec.hair.color)
     return meshes, (
         Material("eyes", "eye", {"color": spec.eyes.color, "iris_deg": IRIS_DEG}),
-        Material("brows", "plain", {"color": dark, "roughness": 0.9, "metallic": 0.0}),
+        Material("brows", "hair", {"color": dark}),
         Material("lashes", "plain", {"color": lash_color(spec), "roughness": 0.9,
                                      "metallic": 0.0}),
     )
@@ -49,24 +52,33 @@ def eyeballs(head: HeadShape) -> Mesh:
     return head.rigid("eyes", vertices, both.astype(np.int32), "eyes", {"angle": angle})
 
 
-def eyebrows(head: HeadShape, height: float) -> Mesh:
-    """Return both brows: tapered ridges that lie on the skin, ``height`` metres at the most."""
-    along = np.linspace(0, 1, BROW_COLUMNS)
+def eyebrows(head: HeadShape, height: float, draws: np.random.Generator) -> Mesh:
+    """Return both brows: hairs that lie along the skin, ``height`` metres high at the most.
+
+    They grow up and out at the nose, outwards from there on, and down at the end; ``strand`` (V, 3)
+    is one color for each.
+    """
+    place, beside = draws.random(BROW_HAIRS), draws.uniform(-0.5, 0.5, BROW_HAIRS)
     eye = head.eyes[0]
-    inner, outer = eye[0] - 0.165 * head.unit, eye[0] + 0.235 * head.unit
-    across = inner + (outer - inner) * along
-    arch = np.interp(along, [0, 0.35, 0.65, 1], [0.165, 0.195, 0.205, 0.135])
-    middle = eye[2] + arch * head.unit
-    size = height * np.interp(along, [0, 0.12, 0.5, 1], [0.6, 1.0, 0.9, 0.25])
-    turn = np.linspace(0, np.pi, BROW_ROWS)
-    up = middle + 0.5 * size * np.cos(turn)[:, None]
-    points, normals = head.on_face(np.broadcast_to(across, up.shape).ravel(), up.ravel())
-    lift = -0.0004 + np.sin(turn)[:, None] * (0.0034 + 0.15 * size)
-    left = points + lift.reshape(-1, 1) * normals
-    right = left * np.array([-1.0, 1.0, 1.0])
-    faces = grid_faces(BROW_ROWS, BROW_COLUMNS, closed=False)
-    both = np.concatenate([faces, faces[:, ::-1] + len(left)]).astype(np.int32)
-    return head.rigid("brows", np.concatenate([left, right]), both, "brows", {})
+    arch = np.interp(place, [0, 0.35, 0.65, 1], [0.165, 0.195, 0.205, 0.135])
+    size = height * np.interp(place, [0, 0.12, 0.5, 1], [0.75, 1.0, 0.8, 0.2])
+    rising = np.radians(np.interp(place, [0, 0.2, 0.6, 1], [62, 30, -2, -22]) - 16 * beside
+                        + draws.normal(0, 7, BROW_HAIRS))
+    long = BROW_HAIR * head.unit * draws.uniform(0.7, 1.1, BROW_HAIRS)
+    share = np.linspace(0, 1, BROW_POINTS)[:, None]
+    across = eye[0] + head.unit * (0.385 * place - 0.165) + share * long * np.cos(rising)
+    up = eye[2] + arch * head.unit + beside * size + share * long * np.sin(rising)
+    points, normals = head.on_face(across.ravel(), up.ravel())
+    lift = 0.0004 + 0.0016 * np.sin(np.pi * share) + 0.0006 * draws.random(BROW_HAIRS)
+    middle = points.reshape(*across.shape, 3) + lift[..., None] * normals.reshape(*across.shape, 3)
+    aside = np.stack([-np.sin(rising), 0 * rising, np.cos(rising)], axis=-1)
+    half = (0.0007 * (1 - share**2) + 0.0001)[..., None] * aside
+    hairs = strips(head, "brows", middle, half, draws, 0.5)
+    mirrored = hairs.vertices * np.array([-1.0, 1.0, 1.0])
+    both = np.concatenate([hairs.faces, hairs.faces[:, ::-1] + len(mirrored)]).astype(np.int32)
+    strand = np.concatenate([hairs.attributes["strand"]] * 2)
+    return head.rigid("brows", np.concatenate([hairs.vertices, mirrored]), both, "brows",
+                      {"strand": strand})
 
 
 def lashes(head: HeadShape) -> Mesh:

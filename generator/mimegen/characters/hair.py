@@ -81,7 +81,8 @@ def sheet(head: HeadShape, hair: Hair, flow: FloatArray, draws: np.random.Genera
 
     Every other row and column of the flow is enough, but for the last, and its edge is ragged.
     """
-    short = 1 - ragged(hair) * (0.5 + 0.5 * draws.random(COLUMNS)[::2])
+    uneven = gaussian_filter(draws.random(COLUMNS), 1.6, mode="wrap")[::2]
+    short = 1 - ragged(hair) * (0.5 + 0.5 * uneven)
     share = np.linspace(0, 1, ROWS)[[*range(0, ROWS, 2), ROWS - 1]]
     rows = np.asarray((ROWS - 1) * np.minimum(share[:, None], short), float)
     places = sample_rows(flow[:, ::2], rows)

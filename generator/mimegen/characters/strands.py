@@ -36,14 +36,16 @@ class Style(NamedTuple):
     points: int = 5
 
 
-SHORT = Style(440, (0.02, 0.84), (0.18, 0.30), 0.0075, 0.006)
-HANGING = Style(440, (0.0, 0.84), (0.20, 0.42), 0.0085, 0.004, 0.002)
+SHORT = Style(440, (0.02, 0.88), (0.14, 0.30), 0.0062, 0.006, 0.001)
+HANGING = Style(520, (0.0, 0.88), (0.16, 0.40), 0.0062, 0.004, 0.002)
 COMBED = Style(240, (0.05, 0.80), (0.22, 0.30), 0.010, 0.002)
-CURLED = Style(720, (0.02, 0.99), (0.02, 0.05), 0.010, 0.014, 0.005, 3)
+CURLED = Style(720, (0.02, 0.99), (0.02, 0.05), 0.0065, 0.012, 0.006, 4)
+CROPPED = Style(400, (0.03, 0.97), (0.05, 0.09), 0.0055, 0.0025, 0.001, 3)
 # By which share of its way a ribbon goes beyond the flow's end at most.
 BEYOND = 0.05
 BEARD_COUNTS = {"full": 640, "goatee": 280, "moustache": 170}
-STYLES = {"strands": SHORT, "curls": CURLED, "tail": COMBED, "bun": COMBED}
+STYLES = {"strands": SHORT, "curls": CURLED, "tail": COMBED, "bun": COMBED,
+          "crop": CROPPED}
 
 
 def strands(head: HeadShape, hair: Hair, flow: FloatArray,
@@ -73,12 +75,12 @@ def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
                                + draws.uniform(0, 6.28, style.many))
     lift = style.lift * share * draws.uniform(0.2, 1.0, style.many) - 0.001 + 0.003 * (share > 0.2)
     half = 0.5 * style.width * draws.uniform(0.7, 1.2, style.many) * (1 - share**2) + 0.0004
-    return _mesh(head, name, middle + lift[..., None] * out + wave[..., None] * aside,
+    return strips(head, name, middle + lift[..., None] * out + wave[..., None] * aside,
                  half[..., None] * aside, draws)
 
 
-def _mesh(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
-          draws: np.random.Generator, shades: float = 3.0) -> Mesh:
+def strips(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
+           draws: np.random.Generator, shades: float = 3.0) -> Mesh:
     """Return ribbons along lines (P, N, 3), ``half`` (P, N, 3) to both sides, as a mesh.
 
     Its faces look away from the head; colors differ the more, the more ``shades`` there are.
@@ -183,7 +185,7 @@ def beard_strands(head: HeadShape, hair: Hair, draws: np.random.Generator) -> It
     share = np.linspace(0, 1, BEARD_POINTS)[:, None, None]
     middle = root - 0.002 * out + share * (long * way + 0.003 * out)
     half = (0.0032 * (1 - share**2) + 0.0003) * unit(np.cross(way, out))
-    yield _mesh(head, "beard", middle, half, draws, 0.4)
+    yield strips(head, "beard", middle, half, draws, 0.4)
 
 
 def beard_roots(head: HeadShape, kind: str,

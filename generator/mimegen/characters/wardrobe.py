@@ -28,6 +28,14 @@ class Build(Strict):
     weight: float
 
 
+class Dyes(Strict):
+    """Which share of a drawn saturation and value cloth has, by hue, 0 to 1."""
+
+    hue: tuple[float, ...]
+    saturation: tuple[float, ...]
+    value: tuple[float, ...]
+
+
 class RandomPeople(Strict):
     """The file rigs/people/random.yaml, which explains its parts."""
 
@@ -37,6 +45,7 @@ class RandomPeople(Strict):
     hair_colors: tuple[str, ...]
     eye_colors: tuple[str, ...]
     shades: dict[str, Shade]
+    dyes: Dyes
     shoes: dict[str, Template]
     legs: dict[str, Template]
     tops: dict[str, Template]
@@ -82,8 +91,11 @@ def shade(name: str, draws: np.random.Generator, hue: float) -> str:
     spread = random_people().shades[name]
     width = spread.hue[1] - spread.hue[0]
     own = (hue + draws.normal(0, 0.02)) % 1 if width == 1.0 else draws.uniform(*spread.hue)
-    return hex_color(np.array(colorsys.hsv_to_rgb(
-        own, draws.uniform(*spread.saturation), draws.uniform(*spread.value))))
+    dyes = random_people().dyes
+    saturation, value = (float(draws.uniform(*drawn_from) * np.interp(own, dyes.hue, dulled))
+                         for drawn_from, dulled in ((spread.saturation, dyes.saturation),
+                                                    (spread.value, dyes.value)))
+    return hex_color(np.array(colorsys.hsv_to_rgb(own, saturation, value)))
 
 
 def apart_from(color: str, draws: np.random.Generator) -> str:

@@ -16,6 +16,7 @@ from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
 from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length
+from mimegen.retarget.clearance import with_hands_clear
 from mimegen.retarget.feet import feet_of, on_the_ground
 from mimegen.retarget.ground import Ground
 from mimegen.retarget.hands import with_hands_meeting
@@ -117,6 +118,7 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     moved = ground.lifted(moved)
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
+    moved = with_hands_clear(moved, character, goal)
     return Performance(character, ground.hands_lifted(moved))
 
 

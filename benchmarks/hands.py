@@ -1,0 +1,164 @@
+"""How deep hands lie in the body that they are part of, and whether they are where takes mean them.
+
+    hands.py [--people spacesuit random:2 ...] [--only TEXT] [--out FILE.json]
+
+All takes' first seeds are performed by each of the people. Twice a second all points of a
+hand are held against the outer surface of all else but its own arm and the other hand, as it is
+skinned. A hand is *at* the body where it is inside it or nearer than 2 cm; *meant* to touch where,
+in the source, one of its points is within 8 mm of an unclothed person's surface.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from mimegen.base.paths import data_folder
+from mimegen.base.vectors import unit
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character
+from mimegen.characters.sampling import sample_character
+from mimegen.characters.spec import read_character
+from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.score import read_score
+from mimegen.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.names import SIDES
+from mimegen.readers.roles import find_roles
+from mimegen.retarget import retarget
+from mimegen.retarget.anatomy import leg_length
+from mimegen.retarget.hands import TOUCH, MovingBody, source_body
+from mimegen.retarget.obstacles import below, hand_of
+from mimegen.retarget.outer import Surface, outer_surface, thinned
+
+Row = dict[str, Any]
+FPS, EVERY = 24.0, 12
+AT_M, ALLOWED_M = 0.02, 0.010
+# Points of the surface are this far (m) apart: some 10,000 to 20,000 of them.
+CELL_M = 0.009
+# A point is inside where it lies below the planes of all of so many nearest points of the surface.
+NEAREST, STRAIGHT, DEEPEST_M = 4, 0.5, 0.15
+
+
+class Body:
+    """Somebody's outer surface, and their hands' points."""
+
+    def __init__(self, name: str) -> None:
+        self.character = built(name)
+        roles = find_roles(self.character.skeleton, file=name).joints
+        self.joints = {role: self.character.skeleton.index[joint] for role, joint in roles.items()}
+        surface = thinned(outer_surface(self.character), CELL_M)
+        arms, hands = ([below(self.character, self.joints[f"{side}_{part}"]) for side in SIDES]
+                       for part in ("upper_arm", "hand"))
+        self.hands = [hand_of(surface, self.character, self.joints, side).skin for side in SIDES]
+        self.others = [surface.part(~np.isin(surface.of, [*own, *hands[0], *hands[1]]))
+                       for own in arms]
+
+
+def built(name: str) -> Character:
+    """Build who a name of the library or ``random:SEED`` stands for."""
+    return build_character(sample_character(int(name.split(":")[1])) if ":" in name else
+                           read_character(data_folder() / "rigs" / f"{name}.yaml"))
+
+
+def ways_out(surface: Surface, motion: Motion) -> FloatArray:
+    """Return the ways (F, N, 3) out of a surface in all frames."""
+    tips = replace(surface.skin, vertices=surface.skin.vertices + surface.ways)
+    return unit(tips.posed(motion) - surface.skin.posed(motion))
+
+
+def away(points: FloatArray, surface: FloatArray, ways: FloatArray) -> float:
+    """Return how far (m) a hand (N, 3) is from the body, or, negative, how deep it is in it."""
+    off, near = cKDTree(surface).query(points, k=NEAREST)
+    ahead = np.sum((points[:, None] - surface[near]) * ways[near], axis=2)
+    inside = (ahead < -STRAIGHT * off).all(axis=1) & (off[:, 0] < DEEPEST_M)
+    return float(np.where(inside, -np.abs(ahead).mean(axis=1), off[:, 0]).min())
+
+
+def rows(body: Body, only: str) -> Iterator[Row]:
+    """Yield what hands do in each take."""
+    for path in sorted(data_folder().glob("mocap/*/*.score.yaml")):
+        name = f"{path.parent.name}/{path.name.removesuffix('.score.yaml')}"
+        if only in name:
+            source = performed(path)
+            done = retarget(source, body.character)
+            yield {"take": name, **hands_of(body, source, done.motion)}
+
+
+KEPT: dict[Path, Motion] = {}
+
+
+def performed(path: Path) -> Motion:
+    """Return a take's first performer."""
+    if path not in KEPT:
+        KEPT[path] = perform_scene(read_score(path), 0, FPS)[0]
+    return KEPT[path]
+
+
+def hands_of(body: Body, source: Motion, motion: Motion) -> Row:
+    """Return distances (m) of both hands and whether they are meant to touch, by frame."""
+    joints = {role: source.skeleton.index[joint] for role, joint in
+              find_roles(source.skeleton, file="score").joints.items()}
+    scale = leg_length(motion.skeleton, body.joints) / leg_length(source.skeleton, joints)
+    original = source_body(source, joints, motion, body.character, body.joints, scale)
+    found: Row = {"away": [], "meant": []}
+    meant = [least_off(original, number) < TOUCH for number in range(len(SIDES))]
+    part = Motion(motion.skeleton, motion.fps, motion.root_positions[::EVERY],
+                  motion.rotations[::EVERY])
+    for number, (hand, others) in enumerate(zip(body.hands, body.others, strict=True)):
+        seen = hand.posed(part), others.skin.posed(part), ways_out(others, part)
+        found["away"] += [round(away(*frame), 4) for frame in zip(*seen, strict=True)]
+        found["meant"] += meant[number][::EVERY].tolist()
+    return found
+
+
+def least_off(body: MovingBody, number: int) -> FloatArray:
+    """Return how far (F,) the nearest of a hand's points is from the body but for its own arm."""
+    points, side = body.hands.points[:, number], SIDES[number]
+    off = [tube.found(points, body.axes[part]).off.min(axis=1) for part, tube in body.tubes.items()
+           if not (part.startswith(side) and "arm" in part)]
+    return np.asarray(np.min(off, axis=0))
+
+
+def told(found: Sequence[Row]) -> str:
+    """Return the figures of some rows as a line."""
+    away = np.concatenate([row["away"] for row in found])
+    gaps = away[np.concatenate([row["meant"] for row in found])]
+    deep = -away[away < AT_M]
+    said = f"{len(away)} hands, {len(deep)} at the body"
+    if len(deep):
+        said += (f": deepest {1000 * max(deep.max(), 0):.0f} mm,"
+                 f" 99 % within {1000 * max(np.quantile(deep, 0.99), 0):.1f} mm,"
+                 f" {100 * np.mean(deep <= ALLOWED_M):.2f} % within 10 mm")
+    if len(gaps):
+        said += (f"; meant to touch {len(gaps)}: {100 * np.mean(gaps < AT_M):.1f} % within 2 cm,"
+                 f" mean {1000 * np.maximum(gaps, 0).mean():.1f} mm off")
+    return said
+
+
+def main() -> None:
+    """Print a line for each take, and for each of the people."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--people", nargs="+", default=["spacesuit"])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    kept: dict[str, list[Row]] = {}
+    for name in given.people:
+        body = Body(name)
+        kept[name] = []
+        for row in rows(body, given.only):
+            kept[name].append(row)
+            print(name, row["take"], told([row]), flush=True)
+        print(f"all of {name}:", told(kept[name]), flush=True)
+    if given.out:
+        given.out.write_text(json.dumps(kept))
+
+
+if __name__ == "__main__":
+    main()

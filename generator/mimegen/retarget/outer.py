@@ -1,0 +1,84 @@
+"""The outer layer of a character in the rest pose, as points with the ways out of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from mimegen.base.vectors import unit
+from mimegen.characters.character import Character
+from mimegen.characters.surface import vertex_normals
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+from mimegen.retarget.surface import SkinSample, owners
+
+# What neither stops a hand nor is a hand, as meshes are named: hair and what lies on faces.
+SOFT = frozenset({"hair", "strands", "lashes", "brows", "eyes", "laces", "glasses", "lenses"})
+# A point is an inner one where so far (m) out of it lies more surface that looks the same way, at
+# most so far (m) beside it and this much further out; ways look the same by this cosine.
+ABOVE, BESIDE, FURTHER, ALIKE = (0.008, 0.016, 0.024, 0.034, 0.046), 0.012, 0.004, 0.3
+# Flanges and the insides of sleeves do not look away from their bone: by this cosine.
+FROM_BONE = 0.4
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Points of a body's outer layer at rest, the ways (N, 3) out of it, and whose they are (N,).
+    """
+
+    skin: SkinSample
+    ways: FloatArray
+    of: NDArray[np.intp]
+
+    def part(self, chosen: NDArray[np.bool_]) -> "Surface":
+        """Return the chosen (N,) points."""
+        return Surface(self.skin.part(chosen), self.ways[chosen], self.of[chosen])
+
+
+def thinned(surface: Surface, cell: float) -> Surface:
+    """Return one point of the surface for each cell of this edge (m)."""
+    cells = np.round(surface.skin.vertices / cell).astype(int)
+    kept = np.zeros(len(cells), bool)
+    kept[np.unique(cells, axis=0, return_index=True)[1]] = True
+    return surface.part(kept)
+
+
+def outer_surface(character: Character) -> Surface:
+    """Return all vertices of what covers a character."""
+    meshes = [mesh for mesh in character.meshes if mesh.name not in SOFT]
+    wide = max((mesh.joints.shape[1] for mesh in meshes), default=1)
+    more = [((0, 0), (0, wide - mesh.joints.shape[1])) for mesh in meshes]
+    places = np.concatenate([np.zeros((0, 3)), *(mesh.vertices for mesh in meshes)])
+    ways = np.concatenate([np.zeros((0, 3)), *(vertex_normals(mesh.vertices, mesh.faces)
+                                               for mesh in meshes)])
+    joints, weights = (np.concatenate([np.zeros((0, wide)), *map(np.pad, parts, more)]) for parts in
+                       ([mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
+    of = np.concatenate([np.zeros(0, np.intp), *map(owners, meshes)])
+    whole = Surface(SkinSample(places, joints.astype(np.int32), weights), ways, of)
+    away = unit(places - nearest_on_bones(character.skeleton, places, of))
+    return whole.part(~covered(places, ways) & (np.sum(away * ways, axis=1) > FROM_BONE))
+
+
+def nearest_on_bones(skeleton: Skeleton, places: FloatArray,
+                     of: NDArray[np.intp]) -> FloatArray:
+    """Return the nearest points (V, 3) to places (V, 3) on the bones of joints (V,)."""
+    start = skeleton.heads[of]
+    bone = skeleton.tails[of] - start
+    share = np.sum((places - start) * bone, axis=1) / np.maximum(np.sum(bone**2, axis=1), 1e-9)
+    return np.asarray(start + np.clip(share, 0.0, 1.0)[:, None] * bone)
+
+
+def covered(places: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
+    """Return which of a body's points (V, 3) more of it lies over; ``ways`` (V, 3) are outwards."""
+    found = np.zeros(len(places), bool)
+    if not len(places):
+        return found
+    tree = cKDTree(places)
+    for above in ABOVE:
+        away, near = tree.query(places + above * ways, distance_upper_bound=BESIDE)
+        own = np.flatnonzero(np.isfinite(away))
+        over = places[near[own]] - places[own]
+        further = np.sum(over * ways[own], axis=1) > FURTHER
+        found[own] |= further & (np.sum(ways[near[own]] * ways[own], axis=1) > ALIKE)
+    return found

@@ -1,0 +1,79 @@
+"""Hands that lie in their own body come out of it, and no others move."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+from mimegen.base.paths import data_folder
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character
+from mimegen.characters.sampling import sample_character
+from mimegen.characters.spec import read_character
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers import find_roles
+from mimegen.retarget.clearance import with_hands_clear
+from mimegen.retarget.hands import arms_bent
+from mimegen.retarget.obstacles import below, hand_of
+from mimegen.retarget.outer import outer_surface
+
+FRAMES, MIDDLE = 40, 20
+
+
+@cache
+def body(name: str) -> tuple[Character, dict[str, int]]:
+    character = build_character(sample_character(2) if name == "random:2" else
+                                read_character(data_folder() / "rigs" / f"{name}.yaml"))
+    index = character.skeleton.index
+    return character, {role: index[own] for role, own in
+                       find_roles(character.skeleton).joints.items()}
+
+
+def reaching(name: str, place: FloatArray) -> Motion:
+    """The left wrist comes to a place and goes away again; the arms of the T pose else."""
+    character, joints = body(name)
+    skeleton = character.skeleton
+    rest = Motion(skeleton, 30.0, np.tile(skeleton.heads[0], (FRAMES, 1)),
+                  np.tile(quaternions.IDENTITY, (FRAMES, len(skeleton.names), 1)))
+    wrists = rest.global_pose.positions[:, [joints["left_hand"], joints["right_hand"]]]
+    share = np.sin(np.linspace(0, np.pi, FRAMES))[:, None] ** 2
+    wrists[:, 0] += share * (place - wrists[:, 0])
+    return arms_bent(rest, joints, wrists)
+
+
+def deepest(name: str, motion: Motion, frame: int) -> float:
+    """How deep (m) the left hand is below the nearest vertices of trunk, head and legs."""
+    character, joints = body(name)
+    one = Motion(motion.skeleton, 30.0, motion.root_positions[[frame]], motion.rotations[[frame]])
+    surface = outer_surface(character)
+    arms = [below(character, joints[f"{side}_upper_arm"]) for side in ("left", "right")]
+    skin = surface.part(~np.isin(surface.of, np.concatenate(arms)))
+    hand = hand_of(surface, character, joints, "left").skin.posed(one)[0]
+    off, near = cKDTree(skin.skin.posed(one)[0]).query(hand)
+    ahead = np.sum((hand - skin.skin.posed(one)[0][near]) * skin.ways[near], axis=1)
+    return float(np.where((ahead < 0) & (off < 0.1), off, 0.0).max())
+
+
+@pytest.mark.parametrize("name", ["spacesuit", "random:2"])
+def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
+    character, joints = body(name)
+    skin = np.concatenate([mesh.vertices for mesh in character.meshes])
+    belly = character.skeleton.heads[joints["spine1"]]
+    front = skin[np.linalg.norm((skin - belly)[:, [0, 2]], axis=1) < 0.03, 1].min()
+    inside = reaching(name, np.array([-0.08, front + 0.06, belly[2]]))
+    assert deepest(name, inside, MIDDLE) > 0.03
+    clear = with_hands_clear(inside, character, joints)
+    assert deepest(name, clear, MIDDLE) < 0.016
+    moved = np.linalg.norm(clear.global_pose.positions - inside.global_pose.positions, axis=-1)
+    assert moved[MIDDLE, joints["left_hand"]] < 0.12
+    assert moved[:, joints["right_hand"]].max() < 1e-9
+
+
+def test_hands_that_are_free_stay_where_they_are() -> None:
+    character, joints = body("random:2")
+    free = reaching("random:2", np.array([0.5, -0.4, 1.3]))
+    clear = with_hands_clear(free, character, joints)
+    assert np.array_equal(clear.global_pose.positions[:, joints["left_hand"]],
+                          free.global_pose.positions[:, joints["left_hand"]])

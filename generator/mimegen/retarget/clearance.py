@@ -29,11 +29,14 @@ FREE_OF_PUSHES, SLOWLY = 0.2, 0.03
 def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
     """Return the motion with hands moved out of what of their own body they lie in.
 
-    The hand's rotation stays, the elbow bends. Its own arm and the other hand stop no hand.
+    The hand's rotation stays, the elbow bends. Its own arm and the other hand stop no hand. Bodies
+    without a surface stay as they are.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
     limbs = limbs_of(character, joints)
+    if not all(len(limb.fingers) and limb.others for limb in limbs):
+        return motion
     hands = [joints[f"{side}_hand"] for side in SIDES]
     for _ in range(ROUNDS):
         motion = with_helpers_turned(motion)

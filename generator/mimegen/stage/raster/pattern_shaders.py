@@ -126,6 +126,21 @@ vec3 outdoors() {
     return mix(lawn, shown, smoothstep(-0.01, 0.01, level - 0.13 - 0.05 * drift));
 }
 
+// How much of 0 to ``x`` meshes a net's cords take along each axis.
+vec2 corded(vec2 x) { return floor(x) * gap + min(fract(x), gap); }
+
+// The share of a pixel that a net's cords cover; 1 of all else.
+float covered() {
+#if PATTERN == 12
+    vec2 half_pixel = 0.5 * fwidth(on) / size + 1e-5, at_mesh = on / size;
+    vec2 open = 1.0 - (corded(at_mesh + half_pixel) - corded(at_mesh - half_pixel))
+        / (2.0 * half_pixel);
+    return 1.0 - open.x * open.y;
+#else
+    return 1.0;
+#endif
+}
+
 vec3 patterned(out float wetness) {
     wetness = 0.0;
 #if PATTERN == 1
@@ -152,10 +167,6 @@ vec3 patterned(out float wetness) {
     return outdoors();
 #elif PATTERN == 11
     return shore(wetness);
-#elif PATTERN == 12
-    vec2 cord = fract(on / size);
-    if (cord.x >= gap && cord.y >= gap) discard;
-    return color;
 #else
     return color;
 #endif

@@ -213,18 +213,21 @@ def _draw_materials(context: moderngl.Context, job: SetJob, built: BuiltSet, lit
     materials = job.scenery.materials
     parts = [(materials[name], name in view.shining, context.buffer(corners.tobytes()))
              for name, corners in built.parts()]
-    parts.sort(key=lambda part: -part[0].opacity)
+    parts.sort(key=lambda part: (-part[0].opacity, not _is_solid(part[0])))
     context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
     context.depth_func = "<="
     if not view.upright:
         context.enable_direct(CLIP_DISTANCE)
     _draw_depths(context, seen, [buffer for material, _, buffer in parts if _is_solid(material)])
     for material, shines, buffer in parts:
+        # Between a net's cords others are seen, whichever is drawn first.
+        context.fbo.depth_mask = material.pattern != "net"
         program = _program(context, Kind(material.pattern, material.glow > 0,
                                          bool(job.scenery.lamps), shines))
         give(program, seen)
         _give_material(program, material)
         context.vertex_array(program, [_layout(program, buffer)]).render()
+    context.fbo.depth_mask = True
     context.depth_func = "<"
     context.disable_direct(CLIP_DISTANCE)
 

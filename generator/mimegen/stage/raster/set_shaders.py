@@ -42,7 +42,7 @@ out vec4 result;
 GLOWING = """
 void main() {
     float wetness;
-    result = vec4(glow * patterned(wetness), 1.0);
+    result = vec4(glow * patterned(wetness), covered());
 }
 """
 
@@ -124,7 +124,7 @@ void main() {
             * mirrored(before, normal, view, from_sun, roughness, straight, lobe);
     }
     // Half floats end there; what is endless becomes no number where something covers it.
-    result = vec4(min(light, vec3(60000.0)), opacity);
+    result = vec4(min(light, vec3(60000.0)), opacity * covered());
 }
 """
 

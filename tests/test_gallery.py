@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -335,3 +336,9 @@ def test_what_cannot_be_done_is_said(out, tmp_path, source, target, says):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RequestError, match=says):
         contact_sheet(tmp_path / source, target and tmp_path / target)
+
+
+@pytest.mark.parametrize("truth", [None, "depth"])
+def test_a_sheet_of_what_is_not_there_is_refused(truth: str | None, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"nowhere: no such"):
+        contact_sheet(tmp_path / "nowhere", None, truth=truth)

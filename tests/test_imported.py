@@ -18,6 +18,8 @@ from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, posed_vertices
 from mimegen.characters.imported import importing as imported
 from mimegen.characters.imported.importing import import_character
+from mimegen.library.cast import cast_member
+from mimegen.library.catalogue import Catalogue
 from mimegen.motion import quaternions, standard_skeleton
 from mimegen.pages.preview import capsule_body
 
@@ -200,6 +202,13 @@ def test_refused(name: str, expected: str, files: Path) -> None:
     with pytest.raises(RequestError, match=expected) as error:
         import_character(files / name)
     assert name in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_mesh_alone_is_no_character(tmp_path: Path) -> None:
+    mesh = tmp_path / "woman.ply"
+    mesh.write_bytes(b"ply\n")
+    with pytest.raises(RequestError, match=r"has no skeleton to move it by"):
+        cast_member(Catalogue.with_libraries(()), str(mesh))
 
 
 @pytest.mark.parametrize("name", ["plain.glb", "plain.fbx"])

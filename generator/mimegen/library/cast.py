@@ -153,7 +153,8 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
         built(figure)
         return figure
     if file.suffix.lower() != ".yaml":
-        raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file")
+        raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file; a mesh alone"
+                           " (PLY, OBJ, STL) has no skeleton to move it by")
     read_character(file)
     return DescribedPerson(file.stem, file)
 

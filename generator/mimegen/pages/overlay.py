@@ -126,8 +126,11 @@ def _middlebury(path: Path) -> NDArray[Any]:
 def overlays(source: Path, kind: str) -> dict[Path, Overlay]:
     """Return the truth of a kind of a request's clips, by their resolved places.
 
-    ``source`` is a clip, or a folder of them. Raises RequestError where no clip has any.
+    ``source`` is a clip, or a folder of them. Raises RequestError where there is no such place, or
+    no clip has any.
     """
+    if not source.exists():
+        raise RequestError(f"{source}: no such clip, nor a folder of clips")
     folders = [source, source.parent, source.parent.parent]
     out = next((folder for folder in folders if (folder / MANIFEST).is_file()), None)
     rows: list[Row] = [] if out is None else list(rows_of(out))

@@ -103,7 +103,8 @@ def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
     """Return the joints and the skinned meshes, or say what the file lacks."""
     header, arrays = rigged.header, rigged.arrays
     if not header["joints"]:
-        raise RequestError(f"{path}: holds no skeleton; expected a figure bound to an armature")
+        raise RequestError(f"{path}: holds no skeleton; expected a figure bound to an armature,"
+                           " as Blender's automatic weights or Mixamo bind a bare mesh")
     meshes = [
         RawMesh.of(mesh["name"], arrays, number)
         for number, mesh in enumerate(header["meshes"]) if mesh["skinned"]

@@ -59,10 +59,14 @@ class ArmGoal(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """A solved arm: global rotations by joint name; how it is too short (F, 3), in metres."""
+    """A solved arm: global rotations by joint name; how it is too short (F, 3), in metres.
+
+    ``pushed`` (F, 3) is how far, in metres, the body keeps the hand from where it should be.
+    """
 
     rotations: dict[str, FloatArray]
     short: FloatArray
+    pushed: FloatArray
 
     @property
     def short_by(self) -> FloatArray:
@@ -128,6 +132,7 @@ def solve_arm(
     )
     shoulder = _Shoulder(place, chest, sign, limb, pose)
     hand, wrist, swivel = _settled(shoulder, goal, fps)
+    pushed = wrist - goal.point + quaternions.rotate(hand, goal.touch)
     bent = bend(limb, place, _within_reach(place, wrist, limb), _pole(shoulder, wrist, swivel))
     lower = quaternions.from_frames(bent.lower)
     hand = within_wrist(lower, hand, fps)
@@ -142,6 +147,7 @@ def solve_arm(
             f"{side}Hand": hand,
         },
         np.maximum(over, 0.0) * unit(wrist - place),
+        pushed,
     )
 
 

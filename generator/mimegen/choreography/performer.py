@@ -7,7 +7,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from mimegen.base.easing import softly_limited
 from mimegen.base.errors import RequestError
-from mimegen.base.vectors import product
+from mimegen.base.vectors import lengths, product
 from mimegen.choreography import hands, trunk
 from mimegen.choreography.along import Along, going_along
 from mimegen.choreography.anchors import SIDES, Anchors, Context
@@ -31,6 +31,8 @@ REACH_TOLERANCE_M = 0.05
 # (whose height over the hip joint this is), partly the pelvis goes along.
 # What hardly helps (an arm that reaches for what the trunk carries) is left alone.
 HELPED_FROM_M, HELP_LIMIT_M, HELP_ROUNDS, WORTH_IT = 0.004, 0.2, 5, 0.9
+# A trunk that keeps a hand farther than this from what it holds makes room.
+CROWDED_M = 0.015
 # A performer who would be out of balance by more than this shifts the weight back.
 OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 3
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
@@ -68,6 +70,13 @@ def performed(score: Score, context: Context, exact: bool) -> Motion:
     return motion
 
 
+def _crowding(pushed: FloatArray) -> FloatArray:
+    """Return how far (F, 3) the trunk is in the way of a hand that it has pushed so far (F, 3)."""
+    size = lengths(pushed)
+    share = np.maximum(size - CROWDED_M, 0.0) / np.maximum(size, 1e-9)
+    return np.asarray(share[:, None] * pushed)
+
+
 def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     """Return where the arms that are too short pull the shoulders (F, 3), eased in time."""
     pulls = np.stack([arm.short for arm in arms.values()])
@@ -97,7 +106,9 @@ def _solved(score: Score, context: Context, help_m: FloatArray, shift_m: FloatAr
         goal = hands.arm_goal(track, anchors.resolve, skeleton, fingers)
         swing = lower.swing[side] * hands.hanging(track)[:, None]
         goal = goal._replace(point=goal.point + swing)
-        arms[side] = arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, context.fps)
+        arm = solve_arm(skeleton, anchors.pose, side, goal, shrug, context.fps)
+        holding = track.share(lambda key: 1.0 if key.to and key.to.anchor in score.props else 0.0)
+        arms[side] = arm._replace(short=arm.short - holding[:, None] * _crowding(arm.pushed))
         _put(rotations, skeleton, arm.rotations)
         rotations[:, finger_joints(skeleton, side)] = quaternions.multiply(
             arm.rotations[f"{side}Hand"][:, None], fingers

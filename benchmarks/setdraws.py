@@ -59,15 +59,25 @@ def deepest(scenery: Scenery) -> dict[tuple[str, str], float]:
     return found
 
 
+def moving(written: Scenery) -> set[str]:
+    """Return the names of what a draw may move; crowns that are scattered anew are not moved."""
+    vary = written.vary
+    assert vary is not None, "only sets that vary are drawn"
+    if vary.room:
+        return {name_of(thing) for thing in written.objects}
+    return {*vary.things, *(name_of(extra.thing) for extra in vary.extras),
+            *(other for ranges in vary.things.values() for other in ranges.instead)}
+
+
 def faults(drawn: Scenery, written: Scenery) -> list[str]:
     """Return what is wrong with a draw that is not so in the set as it was written."""
     said = []
     if in_the_performers_room(drawn) > in_the_performers_room(written) + 2 * DEEPER_M:
         said.append("in the performer's room")
-    before = deepest(written)
+    before, moved = deepest(written), moving(written)
     said += [f"{one} in {other} by {100 * depth:.0f} cm"
              for (one, other), depth in deepest(drawn).items()
-             if depth > before.get((one, other), 0.0) + 2 * DEEPER_M]
+             if depth > before.get((one, other), 0.0) + 2 * DEEPER_M and {one, other} & moved]
     return said + [f"{name} floats" for name in sorted({*floating(drawn)} - {*floating(written)})]
 
 

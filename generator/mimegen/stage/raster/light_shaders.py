@@ -39,23 +39,33 @@ vec3 volume_mirrored(vec3 place, vec3 n, float first) {
 LAMPS = """
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
-uniform int parts;
-uniform vec3 part_at[64], part_way[64], part_power[64];
-uniform vec4 part_low[64], part_high[64];
-uniform float part_area[64];
+// In so many parts, along both sides, lamps shine; each has so much power and area.
+uniform vec2 lamp_parts[8];
+uniform vec3 part_power[8];
+uniform float part_area[8];
 
 // The light of lamps that a place scatters, all of it white; each part shines from its middle.
 vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
     vec3 at = volume_place(before), scattered = vec3(0.0);
     vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
     vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
-    for (int i = 0; i < parts; i++) {
-        vec3 way = part_at[i] - place;
-        float far = dot(way, way);
-        way *= inversesqrt(far);
-        float seen = dot(low, part_low[i]) + dot(high, part_high[i]);
-        float shone = max(-dot(part_way[i], way), 0.0) * seen / (far + 0.3 * part_area[i]);
-        scattered += part_power[i] * shone * max(dot(normal, way), 0.0);
+    for (int i = none; i < lamps; i++) {
+        vec3 facing_way = lamp_way[i], side = lamp_side[i], other = lamp_other[i];
+        vec2 many = lamp_parts[i];
+        vec3 corner = lamp_at[i] - side - other - place;
+        float shone = 0.0, around_it = 0.3 * part_area[i];
+        side *= 2.0 / many.x;
+        other *= 2.0 / many.y;
+        for (float j = float(none) + 0.5; j < many.x; j++) {
+            for (float k = float(none) + 0.5; k < many.y; k++) {
+                vec3 way = corner + j * side + k * other;
+                float far = dot(way, way);
+                way *= inversesqrt(far);
+                shone += max(-dot(facing_way, way), 0.0) * max(dot(normal, way), 0.0)
+                    / (far + around_it);
+            }
+        }
+        scattered += (i < 4 ? low[i] : high[i - 4]) * shone * part_power[i];
     }
     return scattered / (PI * PI);
 }

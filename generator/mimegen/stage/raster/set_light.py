@@ -129,26 +129,24 @@ def _light(job: SetJob) -> Light:
 def lamp_values(scenery: Scenery) -> dict[str, Any]:
     """Return the first lamps as the shaders' uniform values, whole and in parts.
 
-    Whole, as mirrors show them, each has its middle, its direction, two vectors from the middle to
-    its sides, its radiance; for parts see ``lamp_parts``.
+    Each has its middle, its direction, two vectors from the middle to its sides, its radiance; and
+    how many parts it has along its sides, with their power and area, as in ``lamp_parts``.
     """
     matrix = world_from_set(scenery)
+    size = _part_size(scenery)
     lamps = _by_power(scenery)[:SINGLE]
-    table = np.zeros((SINGLE, 5, 3))
+    table, counts, areas = np.zeros((SINGLE, 6, 3)), np.zeros((SINGLE, 2)), np.zeros(SINGLE)
     for number, lamp in enumerate(lamps):
         start, way, side, other = _frame(lamp, matrix)
-        radiance = lamp.watts * linear(lamp.color) / (np.pi * lamp.size[0] * lamp.size[1])
-        table[number] = start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance
-    names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light")
-    parts, lamp_of = lamp_parts(scenery)
-    single = parts[lamp_of < SINGLE][:MOST_PARTS]
-    padded = np.pad(single, [(0, MOST_PARTS - len(single)), (0, 0)])
-    seen_by = np.eye(SINGLE)[np.pad(lamp_of, (0, MOST_PARTS))[:MOST_PARTS] % SINGLE]
-    return {
-        "lamps": len(lamps), "parts": len(single), "part_at": padded[:, :3],
-        "part_way": padded[:, 3:6], "part_power": padded[:, 6:9], "part_area": padded[:, 9],
-        "part_low": seen_by[:, :4], "part_high": seen_by[:, 4:],
-    } | dict(zip(names, table.swapaxes(0, 1), strict=True))
+        counts[number] = _counts(lamp, size)
+        areas[number] = lamp.size[0] * lamp.size[1] / counts[number].prod()
+        power = lamp.watts * linear(lamp.color)
+        radiance = power / (np.pi * lamp.size[0] * lamp.size[1])
+        table[number] = (start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance,
+                         power / counts[number].prod())
+    names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light", "part_power")
+    return {"lamps": len(lamps), "lamp_parts": counts, "part_area": areas} | dict(
+        zip(names, table.swapaxes(0, 1), strict=True))
 
 
 def _by_power(scenery: Scenery) -> list[Lamp]:
@@ -161,15 +159,24 @@ def lamp_parts(scenery: Scenery, size: float = LAMP_PART_M
 
     Those of most power come first. A part has a place, a direction, its power and its area.
     """
-    matrix = world_from_set(scenery)
-    while True:
-        lamps = [_parts(lamp, matrix, size) for lamp in _by_power(scenery)]
-        counts = [len(parts) for parts in lamps]
-        if sum(counts[:SINGLE]) <= MOST_PARTS:
-            break
-        size *= 1.2
+    matrix, size = world_from_set(scenery), _part_size(scenery, size)
+    lamps = [_parts(lamp, matrix, size) for lamp in _by_power(scenery)]
     return np.reshape([part for parts in lamps for part in parts], (-1, 10)), np.repeat(
-        np.arange(len(counts)), counts)
+        np.arange(len(lamps)), [len(parts) for parts in lamps])
+
+
+def _part_size(scenery: Scenery, size: float = LAMP_PART_M) -> float:
+    """Return the size, as given or more, by which the first lamps have no more than enough parts.
+    """
+    lamps = _by_power(scenery)[:SINGLE]
+    while sum(int(np.prod(_counts(lamp, size))) for lamp in lamps) > MOST_PARTS:
+        size *= 1.2
+    return size
+
+
+def _counts(lamp: Lamp, part_m: float) -> list[int]:
+    """Return how many parts a lamp has along its sides."""
+    return [int(np.ceil(size / part_m)) for size in lamp.size]
 
 
 def _frame(lamp: Lamp, matrix: FloatArray) -> tuple[FloatArray, ...]:
@@ -182,7 +189,7 @@ def _frame(lamp: Lamp, matrix: FloatArray) -> tuple[FloatArray, ...]:
 
 def _parts(lamp: Lamp, matrix: FloatArray, part_m: float) -> list[FloatArray]:
     start, way, side, other = _frame(lamp, matrix)
-    counts = [int(np.ceil(size / part_m)) for size in lamp.size]
+    counts = _counts(lamp, part_m)
     shares = [(np.arange(count) + 0.5) / count - 0.5 for count in counts]
     parts = counts[0] * counts[1]
     power = lamp.watts * linear(lamp.color) / parts

@@ -29,8 +29,8 @@ from mimegen.stage.shadow import GroundShadow, ground_shadow, seen_shadow
 from mimegen.stage.skinning import skinned
 from mimegen.store.frames import Frame
 
-# Each pixel is the mean of so many places, across and down: for triangles that are smaller than
-# pixels Mesa's software draws them twice as fast as samples of its own.
+# A picture is drawn so many times as fine, across and down: triangles smaller than pixels
+# take Mesa's software half the time so, beside samples of its own. MEAN_FRAGMENT is made for 2.
 FINER = 2
 # Fewer places of the ground for a pixel than the final pictures have.
 SHADOW_SAMPLES = (1, 2)
@@ -163,7 +163,6 @@ class _Targets:
         self._context = context
         self._program = context.program(MEAN_VERTEX, MEAN_FRAGMENT)
         uniform(self._program, "fine").value = 2
-        uniform(self._program, "finer").value = FINER
         self._whole = context.vertex_array(self._program, [])
         self._size = (0, 0)
 
@@ -179,6 +178,7 @@ class _Targets:
         """Return the mean of what was drawn: premultiplied linear RGBA (h, w, 4)."""
         self._mean.use()
         self._mean.viewport = self._mean.scissor = (0, 0, *size)
+        uniform(self._program, "size").value = size
         self._fine.use(2)
         self._context.enable_only(moderngl.NOTHING)
         self._whole.render(moderngl.TRIANGLES, vertices=3)

@@ -15,6 +15,7 @@ from mimegen.characters.helpers import with_helpers_turned
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import arms_bent, has_arms, settled
 from mimegen.retarget.obstacles import Limb, limbs_of
@@ -39,15 +40,16 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
         return motion
     hands = [joints[f"{side}_hand"] for side in SIDES]
     for _ in range(ROUNDS):
-        motion = with_helpers_turned(motion)
+        motion = rounded(with_helpers_turned(motion))
         pushes = np.stack([push(limb, motion) for limb in limbs], axis=1)
         pushed = lengths(pushes) > 0
         if not pushed.any():
             break
         shifts = settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
-        motion = arms_bent(motion, joints, motion.global_pose.positions[:, hands] + shifts)
+        goals = motion.global_pose.positions[:, hands] + shifts
+        motion = rounded(arms_bent(motion, joints, goals))
     for _ in range(BENDS):
-        motion = with_fingers_out(with_helpers_turned(motion), limbs)
+        motion = rounded(with_fingers_out(rounded(with_helpers_turned(motion)), limbs))
     return motion
 
 

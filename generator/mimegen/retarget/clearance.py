@@ -4,9 +4,11 @@ Hands are moved so far that their palms are out, and that fingers need to bend b
 can; then fingers bend.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
 
 from mimegen.base.decisions import first_most
 from mimegen.base.vectors import lengths, unit
@@ -17,12 +19,17 @@ from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
+from mimegen.retarget.anatomy import FINGERS
 from mimegen.retarget.hands import arms_bent, has_arms, settled
 from mimegen.retarget.obstacles import Limb, limbs_of
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
 CLEAR, BEND = 0.002, np.radians(30.0)
 PROJECTIONS, ROUNDS, BENDS = 8, 3, 2
+# Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
+LOOKED_AT_HZ = 15.0
+# Wrists that went less (m) were only rounded.
+STILL = 1e-6
 # The weight of staying where nothing pushes, against that of a push; how slowly (s) fingers bend.
 FREE_OF_PUSHES, SLOWLY = 0.2, 0.03
 
@@ -31,14 +38,23 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     """Return the motion with hands moved out of what of their own body they lie in.
 
     The hand's rotation stays, the elbow bends. Its own arm and the other hand stop no hand. Bodies
-    without a surface stay as they are.
+    without a surface stay as they are. Some frames a second are looked at; those between follow.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
-    limbs = limbs_of(character, joints)
+    limbs = limbs_of(character, tuple(sorted(joints.items())))
     if not all(len(limb.fingers) and limb.others for limb in limbs):
         return motion
-    hands = [joints[f"{side}_hand"] for side in SIDES]
+    every = max(1, round(motion.fps / LOOKED_AT_HZ))
+    seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
+    few = Motion(motion.skeleton, motion.fps / every, motion.root_positions[seen],
+                 motion.rotations[seen])
+    clear = cleared(few, joints, limbs)
+    return clear if every == 1 else following(motion, seen, few, clear, joints)
+
+
+def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) -> Motion:
+    """Return the motion with hands out of the body in every frame."""
     for _ in range(ROUNDS):
         motion = rounded(with_helpers_turned(motion))
         pushes = np.stack([push(limb, motion) for limb in limbs], axis=1)
@@ -46,11 +62,38 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
         if not pushed.any():
             break
         shifts = settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
-        goals = motion.global_pose.positions[:, hands] + shifts
-        motion = rounded(arms_bent(motion, joints, goals))
+        motion = rounded(arms_bent(motion, joints, wrists_of(motion, joints) + shifts))
     for _ in range(BENDS):
         motion = rounded(with_fingers_out(rounded(with_helpers_turned(motion)), limbs))
     return motion
+
+
+def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion,
+              joints: Mapping[str, int]) -> Motion:
+    """Return the motion with hands and fingers moved as ``few``, its frames ``seen``, became."""
+    shifts = wrists_of(clear, joints) - wrists_of(few, joints)
+    if (lengths(shifts) > STILL).any():
+        goals = wrists_of(motion, joints) + spread(shifts, seen, motion.frames)
+        motion = rounded(with_helpers_turned(rounded(arms_bent(motion, joints, goals))))
+    fingers = sorted(joints[name] for side in SIDES for finger in FINGERS
+                     if (name := f"{side}_{finger}1") in joints)
+    bends = quaternions.to_rotation_vectors(quaternions.multiply(
+        clear.rotations[:, fingers], quaternions.conjugate(few.rotations[:, fingers])))
+    rotations = motion.rotations.copy()
+    rotations[:, fingers] = quaternions.multiply(
+        quaternions.from_rotation_vectors(spread(bends, seen, motion.frames)),
+        rotations[:, fingers])
+    return rounded(Motion(motion.skeleton, motion.fps, motion.root_positions, rotations))
+
+
+def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    """Return both wrists (F, 2, 3)."""
+    return motion.global_pose.positions[:, [joints[f"{side}_hand"] for side in SIDES]]
+
+
+def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArray:
+    """Return values (F, ...) for all frames that go through those of the ``seen`` (S, ...)."""
+    return np.asarray(PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
 
 
 def push(limb: Limb, motion: Motion) -> FloatArray:
@@ -74,7 +117,7 @@ def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
     return shifts
 
 
-def with_fingers_out(motion: Motion, limbs: list[Limb]) -> Motion:
+def with_fingers_out(motion: Motion, limbs: Sequence[Limb]) -> Motion:
     """Return the motion with fingers bent, at their first joints, out of what they lie in."""
     pose = motion.global_pose
     rotations = motion.rotations.copy()

@@ -7,6 +7,7 @@ points of the nearest patch.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +63,14 @@ class Patch:
         away = points - (pose.positions[:, self.joint] + middle)[:, None]
         return np.asarray(np.einsum("fpx,fpx->fp", away, away) < (self.size + DEEPEST) ** 2)
 
-    def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it.
+    def distances(self, points: FloatArray) -> FloatArray:
+        """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
+        return np.asarray(self.tree.query(points, distance_upper_bound=DEEPEST)[0])
 
-        Also how deep (N,) they lie below the mean plane of the nearest few, 0 where they are
-        outside, and the ways (N, 3) out.
+    def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how deep (N,) points (N, 3), relative to the joint, lie below the surface.
+
+        That is the mean plane of the nearest few of it; outside it is 0. Also the ways (N, 3) out.
         """
         away, near = self.tree.query(points, k=range(1, NEAREST + 1),
                                      distance_upper_bound=DEEPEST)
@@ -78,7 +82,7 @@ class Patch:
         inwards = np.einsum("nk,nkx->nx", shares, self.places[near]) - points
         depth = np.einsum("nx,nx->n", inwards, ways)
         inside = there[:, 0] & (depth > STRAIGHT * lengths(inwards))
-        return away[:, 0], np.where(inside, depth, 0.0), ways
+        return np.where(inside, depth, 0.0), ways
 
 
 @dataclass(frozen=True)
@@ -95,22 +99,36 @@ class Limb:
     def depths(self, motion: Motion) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return where the points (F, P, 3) are, how deep (F, P), and the ways (F, P, 3) out."""
         points, pose = self.hand.posed(motion), motion.global_pose
-        least, deep = np.full(points.shape[:2], np.inf), np.zeros(points.shape[:2])
-        out = np.zeros(points.shape)
-        for patch in self.others:
-            frames, which = np.nonzero(patch.near(motion, points))
-            turns = quaternions.to_matrices(pose.rotations[frames, patch.joint])
+        deep, out = np.zeros(points.shape[:2]), np.zeros(points.shape)
+        nearest = self._nearest(motion, points)
+        for number, patch in enumerate(self.others):
+            frames, which = np.nonzero(nearest == number)
+            turns = quaternions.to_matrices(pose.rotations[:, patch.joint])[frames]
             local = points[frames, which] - pose.positions[frames, patch.joint]
-            away, depth, ways = patch.depths(product(local[:, None], turns)[:, 0])
-            nearer = away < least[frames, which]
-            frames, which, turns = frames[nearer], which[nearer], turns[nearer]
-            least[frames, which], deep[frames, which] = away[nearer], depth[nearer]
-            out[frames, which] = product(turns, ways[nearer][..., None])[..., 0]
+            depth, ways = patch.depths(np.einsum("nx,nxy->ny", local, turns))
+            deep[frames, which] = depth
+            out[frames, which] = np.einsum("nxy,ny->nx", turns, ways)
         return points, deep, out
 
+    def _nearest(self, motion: Motion, points: FloatArray) -> NDArray[np.intp]:
+        """Return the number (F, P) of the patch that is nearest to each point, -1 far from all."""
+        pose = motion.global_pose
+        least, nearest = np.full(points.shape[:2], np.inf), np.full(points.shape[:2], -1, np.intp)
+        for number, patch in enumerate(self.others):
+            frames, which = np.nonzero(patch.near(motion, points))
+            turns = quaternions.to_matrices(pose.rotations[:, patch.joint])[frames]
+            local = points[frames, which] - pose.positions[frames, patch.joint]
+            away = patch.distances(np.einsum("nx,nxy->ny", local, turns))
+            nearer = away < least[frames, which]
+            least[frames[nearer], which[nearer]] = away[nearer]
+            nearest[frames[nearer], which[nearer]] = number
+        return nearest
 
-def limbs_of(character: Character, joints: Mapping[str, int]) -> list[Limb]:
-    """Return the left and the right hand."""
+
+@lru_cache(maxsize=4)
+def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
+    """Return the left and the right hand; ``numbers`` are the joints' by their roles."""
+    joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
     fine, body = thinned(outer, HAND_CELL), thinned(outer, BODY_CELL)
     hands = [below(character, joints[f"{side}_hand"]) for side in SIDES]

@@ -20,6 +20,8 @@ from mimegen.retarget.obstacles import below, hand_of
 from mimegen.retarget.outer import outer_surface
 
 FRAMES, MIDDLE = 40, 20
+# What rounding poses moves a wrist by (m).
+ROUNDED = 1e-6
 
 
 @cache
@@ -68,12 +70,12 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
     assert deepest(name, clear, MIDDLE) < 0.016
     moved = np.linalg.norm(clear.global_pose.positions - inside.global_pose.positions, axis=-1)
     assert moved[MIDDLE, joints["left_hand"]] < 0.12
-    assert moved[:, joints["right_hand"]].max() < 1e-9
+    assert moved[:, joints["right_hand"]].max() < ROUNDED
 
 
 def test_hands_that_are_free_stay_where_they_are() -> None:
     character, joints = body("random:2")
     free = reaching("random:2", np.array([0.5, -0.4, 1.3]))
     clear = with_hands_clear(free, character, joints)
-    assert np.array_equal(clear.global_pose.positions[:, joints["left_hand"]],
-                          free.global_pose.positions[:, joints["left_hand"]])
+    assert np.allclose(clear.global_pose.positions[:, joints["left_hand"]],
+                       free.global_pose.positions[:, joints["left_hand"]], rtol=0, atol=ROUNDED)

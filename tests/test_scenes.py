@@ -209,7 +209,7 @@ def test_keys_cover_the_file_its_scores_and_seed_but_no_timeline(
     again = take_of(own, tmp_path, text)
     assert again.key == before.key and again.timeline != before.timeline
     score = beside.with_name("drinking_from_cup.score.yaml")
-    score.write_text(score.read_text().replace("duration: 7.4", "duration: 7.5"))
+    score.write_text(score.read_text().replace("duration: 7.9", "duration: 7.95"))
     assert take_of(own, tmp_path, text).key != before.key
     assert take_of(own, tmp_path, text.replace("to: 3}", "to: 4}")).key != again.key
 

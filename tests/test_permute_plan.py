@@ -80,7 +80,8 @@ def test_keys_of_unaltered_takes_are_made_as_before_there_were_axes() -> None:
     clip = usual_clip("base+aligned@90")
     take = clip.shot.casting.take
     assert isinstance(take, ScoreTake)
-    assert take.key == content_key(file_hash(take.file), 3, None, score_code())
+    limits = file_hash(take.file.with_name("boxing.checks.yaml"))
+    assert take.key == content_key(file_hash(take.file), 3, None, score_code(), limits)
     assert take.version == ("seed3",) and "tempo" not in take.facts()
     assert clip.sample_id == "boxing-boxing-seed3-man-aligned-90-preview"
     shot = clip.shot

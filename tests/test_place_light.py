@@ -142,6 +142,14 @@ def test_shadows_in_the_open_keep_the_skys_color(beach):
     assert beach.shade.part < beach.shade.whole == CONFIG.shadow.strength
 
 
+def test_where_no_sun_shines_shadows_take_nothing_of_its_color(beach):
+    assert beach.shade.tint == pytest.approx(np.array(beach.shade.sun) / beach.shade.part, abs=1e-3)
+    plain = read_background(data_folder() / "backgrounds" / "beach.yaml").set
+    assert plain is not None
+    overcast = of_set("beach", sun=plain.sun.model_copy(update={"strength": 0.0}))
+    assert overcast.shade.part == 0.0 and overcast.shade.tint == (0.0, 0.0, 0.0)
+
+
 def test_a_shadow_under_lamps_is_softer_than_the_suns_and_both_fall(gym):
     hall = gym.light
     assert hall.lamps is not None

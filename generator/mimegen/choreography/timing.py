@@ -65,7 +65,7 @@ def blend_weights(times: Sequence[float], how: Sequence[str], moments: FloatArra
     An impact ends a stretch at speed. A pass at the first or last key leaves that end free. Where
     keys lie very unequally in time, a plainer spline takes over, which hardly leaves their span.
     """
-    return _blend_weights(tuple(times), tuple(how), np.ascontiguousarray(moments).tobytes())
+    return _blend_weights(tuple(times), tuple(how), np.asarray(moments, float).tobytes())
 
 
 @lru_cache(maxsize=KEPT_WEIGHTS)

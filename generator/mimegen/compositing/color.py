@@ -29,6 +29,14 @@ class Shade(NamedTuple):
     part: float
     whole: float
 
+    @property
+    def tint(self) -> Tint:
+        """What a shadow takes until the suns' light is gone, of the usual; 0 where there is none.
+        """
+        red, green, blue = (round(share / self.part, 3) if self.part else 0.0
+                            for share in self.sun)
+        return red, green, blue
+
 
 def srgb_to_linear(srgb: NDArray[np.floating[Any]]) -> LightArray:
     """Return linear light 0 to 1 of sRGB values 0 to 1, any shape."""

@@ -4,7 +4,6 @@ import importlib.metadata
 from typing import Any
 
 from mimegen import __version__
-from mimegen.compositing.color import Shade
 from mimegen.compositing.video import ClipFacts
 from mimegen.faults.frames import Showing
 from mimegen.manifest.row import Row
@@ -39,16 +38,11 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "background_source": clip.background.source,
         "light": clip.shot.rendering.figures_config.light.model_dump(mode="json"),
         **({} if clip.tint is None else {"light_tint": list(clip.tint)}),
-        **({} if clip.shade is None else {"shadow_tint": _shadow_tint(clip.shade)}),
+        **({} if clip.shade is None else {"shadow_tint": list(clip.shade.tint)}),
         "render_config": config.model_dump(mode="json"),
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })
-
-
-def _shadow_tint(shade: Shade) -> list[float]:
-    """Return what a shadow takes of each color until the suns' light is gone, of the usual."""
-    return [round(share / shade.part, 3) for share in shade.sun]
 
 
 def panned(pan: dict[str, list[int]], shown: Showing) -> dict[str, list[int]]:

@@ -24,7 +24,7 @@ demo: setup
 	$(BIN)/mimegen render --action basketball --variants all --out $(OUT)
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 check: setup
 	$(BIN)/ruff check .

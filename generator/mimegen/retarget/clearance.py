@@ -50,7 +50,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     few = Motion(motion.skeleton, motion.fps / every, motion.root_positions[seen],
                  motion.rotations[seen])
     clear = cleared(few, joints, limbs)
-    return clear if every == 1 else following(motion, seen, few, clear, joints)
+    return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
 def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) -> Motion:

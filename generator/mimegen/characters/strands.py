@@ -88,7 +88,7 @@ def strips(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
     points, count = middle.shape[:2]
     places = np.stack([middle - half, middle + half], axis=2).transpose(1, 0, 2, 3)
     faces = grid_faces(points, 2, closed=False)
-    faces = (faces[None] + 2 * points * np.arange(count)[:, None, None]).reshape(-1, 4)
+    faces = faces[None] + 2 * points * np.arange(count)[:, None, None]
     flat = places.reshape(-1, 3)
     shade = np.repeat(draws.uniform(-shades, shades, (count, 3)), 2 * points, axis=0)
     return head.rigid(name, flat, outward(flat, faces.astype(np.int32), head), "hair",
@@ -96,11 +96,13 @@ def strips(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
 
 
 def outward(places: FloatArray, faces: IntArray, head: HeadShape) -> IntArray:
-    """Return quads turned so that they look away from the middle of the head."""
+    """Return ribbons' quads (N, P, 4) as one list, each ribbon's turned away from the head."""
     corners = places[faces]
-    normal = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
-    inward = np.sum(normal * (corners.mean(axis=1) - head.centre), axis=1) < 0
-    return np.where(inward[:, None], faces[:, ::-1], faces).astype(np.int32)
+    normal = np.cross(corners[..., 2, :] - corners[..., 0, :],
+                      corners[..., 3, :] - corners[..., 1, :])
+    inward = np.sum(normal * (corners.mean(axis=2) - head.centre), axis=(1, 2)) < 0
+    turned = np.where(inward[:, None, None], faces[..., ::-1], faces)
+    return turned.reshape(-1, 4).astype(np.int32)
 
 
 def sampled(flow: FloatArray, along: FloatArray, column: FloatArray) -> FloatArray:

@@ -51,8 +51,7 @@ def export_command(name: str, pose: str, seed: int, out: Path | None,
         casting = Casting(take, (member,) * take.performers)
         pieces = _posed(casting.perform(POSE_FPS)[0], seconds, pose)
     out = out or Path(f"{member.name}.glb")
-    write_statue(out, pieces)
-    click.echo(f"{out}: {sum(len(piece.triangles) for piece in pieces)} triangles")
+    click.echo(f"{out}: {write_statue(out, pieces)} triangles")
     return DONE
 
 

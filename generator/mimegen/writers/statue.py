@@ -28,10 +28,10 @@ class Piece:
     colors: FloatArray
 
 
-def write_statue(path: Path, pieces: Sequence[Piece]) -> None:
+def write_statue(path: Path, pieces: Sequence[Piece]) -> int:
     """Write pieces as GLB (Y up, one mesh for each), STL (no colors), OBJ or PLY (Z up), metres.
 
-    Raises RequestError for another ending.
+    Returns how many triangles it wrote. Raises RequestError for another ending.
     """
     kind = path.suffix.lower()
     if kind not in STATUE_SUFFIXES:
@@ -46,6 +46,7 @@ def write_statue(path: Path, pieces: Sequence[Piece]) -> None:
             whole.add_geometry(mesh, geom_name=name, node_name=name, transform=Y_UP)
     content = whole.export(file_type=kind[1:])
     publish(path, content.encode() if isinstance(content, str) else bytes(content))
+    return sum(len(mesh.faces) for mesh in made.values())
 
 
 def _joined(meshes: Sequence[trimesh.Trimesh]) -> trimesh.Trimesh:
@@ -56,7 +57,14 @@ def _mesh(piece: Piece) -> trimesh.Trimesh:
     coded = np.where(piece.colors <= 0.0031308, 12.92 * piece.colors,
                      1.055 * np.clip(piece.colors, 0, 1) ** (1 / 2.4) - 0.055)
     colors = np.round(255 * np.clip(coded, 0, 1)).astype(np.uint8)
-    return trimesh.Trimesh(piece.vertices, piece.triangles, vertex_colors=colors, process=False)
+    return trimesh.Trimesh(piece.vertices, _with_area(piece), vertex_colors=colors, process=False)
+
+
+def _with_area(piece: Piece) -> NDArray[np.int32]:
+    """Return the triangles whose corners lie apart: poles of grids are rows of one place."""
+    a, b, c = piece.vertices[piece.triangles].swapaxes(0, 1)
+    together = (a == b).all(axis=1) | (b == c).all(axis=1) | (c == a).all(axis=1)
+    return np.asarray(piece.triangles[~together])
 
 
 @dataclass(frozen=True)

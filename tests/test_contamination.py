@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from scipy import stats
+from scipy.special import logit
+from statsmodels.discrete.discrete_model import Logit
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -31,7 +33,7 @@ from mimegen.evaluation.statistics import (
     Estimate,
     McNemar,
     cluster_bootstrap,
-    clustered_wilson,
+    clustered_share,
     holm,
     weighted_mean,
     wilson,
@@ -171,10 +173,22 @@ def test_wilson_is_statsmodels(right: int, more: int) -> None:
 
 def test_clusters_that_go_together_make_intervals_wide() -> None:
     asked = np.full(20, 10.0)
-    together = clustered_wilson(np.repeat([10.0, 0.0], 10), asked)
-    alike = clustered_wilson(np.full(20, 5.0), asked)
+    together = clustered_share(np.repeat([10.0, 0.0], 10), asked)
+    alike = clustered_share(np.full(20, 5.0), asked)
     assert together[1] - together[0] > 2.5 * (alike[1] - alike[0])
-    assert clustered_wilson(asked, asked) == pytest.approx(wilson(1.0, 200))
+    assert clustered_share(asked, asked) == pytest.approx(wilson(1.0, 200))
+
+
+def test_a_share_of_clusters_has_the_interval_of_statsmodels() -> None:
+    """An intercept in logits with errors robust to clusters, and t for its z; 50 of 100 are right.
+    """
+    right = np.array([2.0, 9.0, 4.0, 7.0, 3.0, 8.0, 5.0, 1.0, 6.0, 5.0])
+    score = np.concatenate([np.arange(10) < own for own in right]).astype(float)
+    fitted = Logit(score, np.ones(100)).fit(
+        disp=0, cov_type="cluster", cov_kwds={"groups": np.repeat(np.arange(10), 10)})
+    reach = stats.t.ppf(0.975, 9 * 50 / 49) * fitted.bse[0]
+    low, high = clustered_share(right, np.full(10, 10.0))
+    assert logit([low, high]) == pytest.approx([-reach, reach], rel=2e-3)
 
 
 def test_pairs_meet_in_their_cell() -> None:
@@ -199,6 +213,14 @@ def test_the_bootstrap_says_the_same_each_time_and_nearly_what_t_says() -> None:
     found = cluster_bootstrap(values, weights, 0.95, "m")
     assert found == cluster_bootstrap(values, weights, 0.95, "m")
     assert found == pytest.approx(weighted_mean(values, weights).interval(), abs=0.006)
+
+
+def test_the_bootstrap_of_few_clusters_is_as_wide_as_t() -> None:
+    """Resampled means spread by sqrt(9 / 10) of the error, and percentiles reach as far as z."""
+    values = stats.norm.ppf((np.arange(10) + 0.5) / 10)
+    low, high = cluster_bootstrap(values, np.ones(10), 0.95, "m") or (0.0, 0.0)
+    below, above = weighted_mean(values, np.ones(10)).interval()
+    assert high - low == pytest.approx(above - below, rel=0.04)
 
 
 def test_the_mixed_model_finds_the_odds_ratio_with_an_honest_error() -> None:

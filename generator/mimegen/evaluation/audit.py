@@ -21,7 +21,7 @@ from mimegen.base.errors import RequestError
 from mimegen.evaluation.classifier import cross_validated
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.question import json_lines
-from mimegen.evaluation.statistics import clustered_wilson, holm
+from mimegen.evaluation.statistics import clustered_share, holm
 from mimegen.evaluation.templates import LETTERS
 
 Array = NDArray[np.float64]
@@ -247,7 +247,7 @@ def _finding(rule: str, credit: Array, items: Sequence[Item]) -> Finding:
     right, asked = _clusters(credit, items)
     effective = _effective(credit, right, asked, chance)
     accuracy = float(credit.mean())
-    low, high = clustered_wilson(right, asked)
+    low, high = clustered_share(right, asked)
     hits = math.floor(accuracy * effective + 1e-9)
     p = float(stats.binomtest(hits, math.floor(effective + 1e-9), chance, "greater").pvalue)
     return Finding(rule, accuracy, low, high, chance, len(items), round(effective, 1), p)

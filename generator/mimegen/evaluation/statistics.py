@@ -5,12 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import expit, logit
 
 from mimegen.base.seeds import generator
 
 Array = NDArray[np.float64]
 Interval = tuple[float, float]
 RESAMPLES = 4999
+# An error below is rounding's: all clusters say the same.
+ALIKE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -55,19 +58,29 @@ def weighted_mean(values: Array, weights: Array) -> Estimate:
     return Estimate(mean, se, float(df))
 
 
-def clustered_wilson(right: Array, asked: Array, level: float = 0.95) -> Interval:
+def clustered_share(right: Array, asked: Array, level: float = 0.95) -> Interval:
     """Return the interval of a share from clusters' sums of scores and counts, each (K,).
 
-    Wilson's interval with the effective sample size that clusters leave, and t for z (Korn &
-    Graubard 1998; Dean & Pagano 2015). Clusters never make it narrower than independence does.
+    The logit interval with clusters' error and t (Korn & Graubard 1998; Dean & Pagano 2015).
+    Wilson's, as of independent answers, where clusters tell no spread: all right, all wrong, or all
+    clusters alike.
     """
-    n, share = asked.sum(), right.sum() / asked.sum()
-    independent = share * (1 - share)
-    if len(asked) < 2 or independent <= 0:
-        return wilson(share, n, float(stats.norm.ppf((1 + level) / 2)))
-    found = weighted_mean(right / asked, asked)
-    effective = min(n, independent / found.se**2 if found.se else n)
-    return wilson(share, effective, float(stats.t.ppf((1 + level) / 2, found.df)))
+    share = right.sum() / asked.sum()
+    if len(asked) > 1 and 0 < share < 1:
+        found = weighted_mean(right / asked, asked)
+        if found.se > ALIKE:
+            df = found.df * more_degrees(min(right.sum(), (asked - right).sum()))
+            reach = stats.t.ppf((1 + level) / 2, df) * found.se / (share * (1 - share))
+            return float(expit(logit(share) - reach)), float(expit(logit(share) + reach))
+    return wilson(share, asked.sum(), float(stats.norm.ppf((1 + level) / 2)))
+
+
+def more_degrees(rare: float) -> float:
+    """Return by how much ``rare`` wrong (or right) answers make degrees of freedom more than many.
+
+    Given their number w, the spread of clusters varies less by 1 / w.
+    """
+    return rare / (rare - 1) if rare > 1 else np.inf
 
 
 def wilson(share: float, n: float, z: float = 1.959963984540054) -> Interval:
@@ -81,16 +94,23 @@ def cluster_bootstrap(values: Array, weights: Array, level: float, *name: int | 
                       ) -> Interval | None:
     """Return the BCa interval (Efron 1987) of the weighted mean over resampled clusters.
 
-    ``name`` seeds the resampling. None where all clusters say the same.
+    Its level is widened for few clusters, as t is wider than the normal distribution (Hesterberg
+    2015). ``name`` seeds the resampling. None where all clusters say the same.
     """
     if np.ptp(values) == 0:
         return None
     found = stats.bootstrap(
         (values, weights), lambda v, w, axis: (v * w).sum(axis) / w.sum(axis), paired=True,
-        vectorized=True, method="BCa", confidence_level=level, n_resamples=RESAMPLES,
-        rng=generator("cluster bootstrap", *name)).confidence_interval
+        vectorized=True, method="BCa", confidence_level=_widened(level, len(values)),
+        n_resamples=RESAMPLES, rng=generator("cluster bootstrap", *name)).confidence_interval
     low, high = float(found.low), float(found.high)
     return (low, high) if np.isfinite([low, high]).all() else None
+
+
+def _widened(level: float, clusters: int) -> float:
+    """Return the level at which percentiles of resampled clusters reach as far as t does."""
+    reach = stats.t.ppf((1 + level) / 2, clusters - 1) * np.sqrt(clusters / (clusters - 1))
+    return 1 - 2 * float(stats.norm.sf(reach))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy import stats
 from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import Scored
-from mimegen.evaluation.statistics import cluster_bootstrap, clustered_wilson, wilson
+from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share, wilson
 
 Table = dict[str, Any]
 LEVEL = 0.95
@@ -64,7 +64,7 @@ def parted(scored: Iterable[Scored], by: Callable[[Scored], str], *name: str) ->
 def share(scored: Sequence[Scored], *name: str) -> Table:
     """Return accuracy with three intervals: Wilson's, and two that allow for clusters by action.
 
-    ``by_action`` is Wilson's with the effective sample size, ``bootstrap`` resamples actions (BCa;
+    ``by_action`` is the logit interval with clusters' error, ``bootstrap`` resamples actions (BCa;
     None where they all say the same). ``name`` seeds the resampling.
     """
     right = sum(one.right for one in scored)
@@ -76,7 +76,7 @@ def share(scored: Sequence[Scored], *name: str) -> Table:
     resampled = cluster_bootstrap(sums / counts, counts, LEVEL, *name) if len(sums) > 1 else None
     return {"answered": len(scored), "right": right, "accuracy": right / len(scored),
             "wilson": list(wilson(right / len(scored), len(scored))),
-            "by_action": list(clustered_wilson(sums, counts)),
+            "by_action": list(clustered_share(sums, counts)),
             "bootstrap": None if resampled is None else [*resampled],
             "unparsed": sum(one.said is None for one in scored) / len(scored),
             "chance": _chance(scored)}

@@ -7,11 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.evaluation.contamination.fall import Arms, Fall
-from mimegen.evaluation.statistics import Array, McNemar, weighted_mean
+from mimegen.evaluation.statistics import (
+    ALIKE,
+    Array,
+    McNemar,
+    more_degrees,
+    weighted_mean,
+)
 
 Ints = NDArray[np.int64]
-# An error below is rounding's: all actions fell alike.
-ALIKE = 1e-9
 # Where clusters tell of one arm alone, the least design effect that is believed: it keeps
 # intervals at 95 % in simulations with 300 answers an arm, where without they cover 93 %.
 LEAST_DESIGN = 0.7
@@ -104,10 +108,10 @@ def estimate(answers: Answers, falls: Falls) -> Fall:
     """Return the mean fall over actions.
 
     How far they spread is CR2's variance beside that of independent answers. The degrees of freedom
-    are Satterthwaite's, and more where few answers are wrong (or right): given their number w, the
-    spread of clusters varies less by 1 / w. Where all actions fell alike, clusters tell nothing;
-    where an arm is all right or all wrong they tell of the other arm alone, and unless they spread
-    more than independent answers do, the normal distribution goes with it.
+    are Satterthwaite's, and more where few answers are wrong (or right). Where all actions fell
+    alike, clusters tell nothing; where an arm is all right or all wrong they tell of the other arm
+    alone, and unless they spread more than independent answers do, the normal distribution goes
+    with it.
     """
     found = weighted_mean(falls.fall, falls.weight)
     independent = falls.arms.variance()
@@ -117,13 +121,12 @@ def estimate(answers: Answers, falls: Falls) -> Fall:
     if design <= 1 and any(share in (0.0, 1.0) for share in falls.arms.shares):
         return Fall(falls.arms, max(design, LEAST_DESIGN), 0.0, np.inf)
     return Fall(falls.arms, min(design, 1.0), max(found.se**2 - independent, 0.0),
-                found.df * _few(answers.score[falls.used]))
+                found.df * more_degrees(_rare(answers.score[falls.used])))
 
 
-def _few(scores: Array) -> float:
-    """Return by how much fewer wrong answers than many make degrees of freedom more."""
-    rare = int(min((scores < 1).sum(), (scores > 0).sum()))
-    return rare / (rare - 1) if rare > 1 else np.inf
+def _rare(scores: Array) -> int:
+    """Return how many answers are wrong, or right, whichever are fewer."""
+    return int(min((scores < 1).sum(), (scores > 0).sum()))
 
 
 def pairs_of(answers: Answers) -> McNemar | None:

@@ -21,7 +21,7 @@ from mimegen.evaluation.statistics import (
     Interval,
     McNemar,
     cluster_bootstrap,
-    clustered_wilson,
+    clustered_share,
     holm,
 )
 
@@ -157,7 +157,7 @@ def _comparison(answers: Answers, falls: Falls, name: str) -> Comparison:
 
 def _accuracy(arm: Answers) -> Accuracy:
     right, asked = arm.by_action()
-    return Accuracy(len(arm.score), float(arm.score.mean()), clustered_wilson(right, asked))
+    return Accuracy(len(arm.score), float(arm.score.mean()), clustered_share(right, asked))
 
 
 def _by_variant(answers: Answers, names: Sequence[str], model: str

@@ -15,12 +15,12 @@ from mimegen.evaluation.scoring import THRESHOLDS
 
 Table = dict[str, Any]
 METHOD = (
-    "Intervals are of 95 %. The first is Wilson's with the effective sample size that clusters by"
-    " action leave, with t (Korn and Graubard 1998), the second resamples actions (BCa, 4999"
-    " times). Contrasts are paired by performance: McNemar's exact test, or for people t over"
-    " actions, with Holm's correction over the contrasts of a model; their interval is t's over"
-    " actions (CR2). A choice counts where the output says one option and no other; everything else"
-    " is unparsed, and wrong."
+    "Intervals are of 95 %. The first is the logit interval with the error and t of clusters by"
+    " action (Korn and Graubard 1998), the second resamples actions (BCa, 4999 times, widened for"
+    " few actions; Hesterberg 2015). Contrasts are paired by performance: McNemar's exact test, or"
+    " for people t over actions, with Holm's correction over the contrasts of a model; their"
+    " interval is t's over actions (CR2). A choice counts where the output says one option and no"
+    " other; everything else is unparsed, and wrong."
 )
 UNPARSED_SHARE = 0.05
 CONFUSIONS, ACTIONS = 12, 10

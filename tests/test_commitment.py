@@ -148,6 +148,7 @@ def test_no_byte_of_a_proof_can_be_another(spec: Path, tmp_path: Path) -> None:
     announcement, proof = spec.with_name(ANNOUNCEMENT), tmp_path / "proof.json"
     proof.write_text(proof_of(announcement, spec, 2))
     assert tampered(proof, lambda: verify_item(announcement, proof)) == []
+    assert tampered(announcement, lambda: verify_item(announcement, proof)) == []
     changed = announcement.read_text().replace('"count": 3', '"count": 4')
     announcement.write_text(changed)
     with pytest.raises(RequestError, match="item 2 is not what"):

@@ -3,8 +3,9 @@
 ``SPEC.jsonl`` has one declaration a line, in canonical JSON (RFC 8785). ANNOUNCEMENT.json is for
 publishing; ANNOUNCEMENT.nonce, 256 random bits, and SPEC.jsonl stay secret until the clips are
 shown. The commitment is SHA-256 over the nonce, the announcement's facts and every declaration. The
-Merkle root is over single declarations, each with a nonce of its own, HMAC-SHA-256 of its number
-under the nonce: one can be shown without a word about the others, which nobody can find by trying.
+Merkle root is over single declarations, each with the commitment and a nonce of its own,
+HMAC-SHA-256 of its number under the nonce: one can be shown without a word about the others, which
+nobody can find by trying, and its proof finds any byte of the announcement that is another.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ from mimegen.base.files import publish
 from mimegen.evaluation.merkle import leaf_hash, path_of, root_from, root_of
 
 ANNOUNCEMENT, NONCE = "ANNOUNCEMENT.json", "ANNOUNCEMENT.nonce"
-FORMAT = "mimegen announcement 1"
+FORMAT = "mimegen announcement 2"
 _PROOF = ("expected one line of canonical JSON with declaration, item, nonce and path; ask whoever"
           " has SPEC.jsonl for it again (permute --verify ANNOUNCEMENT.json SPEC.jsonl --item K)")
 _SPEC = "expected one declaration a line, or the proof of one item"
@@ -42,10 +43,15 @@ class Announcement:
     commitment: str
     merkle_root: str
 
+    @property
+    def committed(self) -> Facts:
+        """The facts and the commitment, which the root goes over."""
+        return {**self.facts, "commitment": self.commitment}
+
     def text(self) -> str:
         """Return it as the one text that says it."""
-        return json.dumps({**self.facts, "commitment": self.commitment,
-                           "merkle_root": self.merkle_root}, indent=2, sort_keys=True) + "\n"
+        return json.dumps({**self.committed, "merkle_root": self.merkle_root},
+                          indent=2, sort_keys=True) + "\n"
 
 
 def write_announcement(declarations: Sequence[Facts], spec: Path) -> Path:
@@ -93,18 +99,20 @@ def _announced(lines: Sequence[bytes], nonce: bytes, facts: Facts) -> Announceme
     whole = hashlib.sha256(nonce + canonical(facts, ANNOUNCEMENT) + b"\n")
     for line in lines:
         whole.update(line + b"\n")
-    return Announcement(facts, whole.hexdigest(), root_of(_leaves(lines, nonce, facts)).hex())
+    committed = {**facts, "commitment": whole.hexdigest()}
+    return Announcement(facts, whole.hexdigest(), root_of(_leaves(lines, nonce, committed)).hex())
 
 
-def _leaves(lines: Sequence[bytes], nonce: bytes, facts: Facts) -> list[bytes]:
-    return [_leaf(line, index, item_nonce(nonce, index), facts)
+def _leaves(lines: Sequence[bytes], nonce: bytes, committed: Facts) -> list[bytes]:
+    return [_leaf(line, index, item_nonce(nonce, index), committed)
             for index, line in enumerate(lines)]
 
 
-def _leaf(line: bytes, index: int, nonce: str, facts: Facts) -> bytes:
-    """Return the hash of one declaration with its number, its nonce and the announcement's facts.
+def _leaf(line: bytes, index: int, nonce: str, committed: Facts) -> bytes:
+    """Return the hash of one declaration with its number, its nonce and all that is announced but
+    the root.
     """
-    about = canonical({"announcement": facts, "item": index, "nonce": nonce}, ANNOUNCEMENT)
+    about = canonical({"announcement": committed, "item": index, "nonce": nonce}, ANNOUNCEMENT)
     return leaf_hash(about + b"\n" + line)
 
 
@@ -153,7 +161,7 @@ def proof_of(announcement: Path, spec: Path, item: int) -> str:
     if not 0 <= item < count:
         raise RequestError(f"{spec}: no item {item}; there are 0 to {count - 1}")
     lines, nonce = _spec_lines(spec), _nonce(announcement, spec)
-    leaves = _leaves(lines, nonce, read_announcement(announcement).facts)
+    leaves = _leaves(lines, nonce, read_announcement(announcement).committed)
     return _proof_text({"item": item, "nonce": item_nonce(nonce, item),
                         "path": [node.hex() for node in path_of(leaves, item)],
                         "declaration": json.loads(lines[item])})
@@ -166,7 +174,7 @@ def _proof_text(proof: Facts) -> str:
 def verify_item(announcement: Path, proof: Path) -> int:
     """Check a proof against an announcement, and return the item's number.
 
-    Raises RequestError where a byte of the proof, or of what is announced for all, is another.
+    Raises RequestError where a byte of either is another.
     """
     announced = read_announcement(announcement)
     text = _text(proof)
@@ -175,12 +183,12 @@ def verify_item(announcement: Path, proof: Path) -> int:
         raise RequestError(f"{proof}: is no proof as mimegen writes it, or was changed; {_PROOF}")
     item = content["item"]
     line = canonical(content["declaration"], str(proof))
-    leaf = _leaf(line, item, content["nonce"], announced.facts)
+    leaf = _leaf(line, item, content["nonce"], announced.committed)
     root = root_from(leaf, item, announced.facts["count"], [
         bytes.fromhex(node) for node in content["path"]])
     if root is None or root.hex() != announced.merkle_root:
         raise RequestError(f"{proof}: item {item} is not what {announcement} announces: its number,"
-                           " declaration, nonce or path was changed")
+                           " declaration, nonce or path, or the announcement, was changed")
     return int(item)
 
 

@@ -237,6 +237,8 @@ def test_the_space_shrinks_by_what_was_seen(published: Path) -> None:
     (["--fix", "lens=50", "--fix", "lens=60"], "lens: is fixed to two values, 50.0 and 60.0"),
     (["--axes", "lens", "--fix", "lens=50"], "--axes lens: is fixed to 50.0 as well"),
     (["--fix", "lens"], "expected AXIS=VALUE"),
+    (["--fix", "lens=50", "--fix", "config=mime"], "stands at one place; lens needs one that"),
+    (["--frame-distance", "0.1"], "say both"),
     (["--fix", "style=tird"], "no such style (did you mean tired?)"),
     (["--fix", "background=baech"], "no background 'baech' (did you mean beach or"),
     (["--fix", "character=wman"], "no character 'wman'"),

@@ -44,6 +44,9 @@ def contamination_command(arms: tuple[Path, ...], manifests: tuple[Path, ...],
     variant, where the last two may come from the clips' manifests.
     """
     if fall is not None:
+        if arms:
+            raise RequestError("--power plans and compares nothing; answers that are there go with"
+                               " --pilot SEEN UNSEEN")
         return _plan(fall / 100, discordance, pilot, actions, manifests, as_text)
     if len(arms) != 2:
         raise RequestError("expected two files of answers, SEEN and UNSEEN, or --power POINTS")

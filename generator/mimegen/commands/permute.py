@@ -109,6 +109,8 @@ def permute_command(
     if out is None or item is not None:
         raise RequestError("say where to write what is drawn, --out SPEC.jsonl; or what to check,"
                            " --verify ANNOUNCEMENT.json SPEC.jsonl")
+    if frame_distance is not None and not given:
+        raise RequestError("--frame-distance says what --check-frames DIR finds too near; say both")
     catalogue = Catalogue.with_libraries(libraries)
     seen = seen_in(catalogue, unseen)
     space = Space.of(catalogue, entries_of(catalogue, actions), Freedom.of(names, fixes), seen)

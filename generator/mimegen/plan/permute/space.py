@@ -82,6 +82,7 @@ class Space:
         _check_fault(freedom)
         config = read_config(catalogue.file("config", str(freedom.usual("config"))))
         if not isinstance(config.camera, FramedCamera):
+            _check_view(freedom)
             freedom = Freedom(freedom.drawn - VIEW, freedom.fixed)
         takes = [library_take(entry, name, 0) for entry in entries for name in entry.takes]
         rules = _Rules(catalogue, freedom, seen)
@@ -162,6 +163,14 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
         parse_variants(f"{display}@0", set(catalogue.characters), set(catalogue.backgrounds))
     if (character := str(freedom.usual(CHARACTER))) != RANDOM_PERSON:
         cast_member(catalogue, character)
+
+
+def _check_view(freedom: Freedom) -> None:
+    """Raise RequestError where a camera that stands at one place is asked for another view."""
+    for name in sorted(VIEW & freedom.fixed.keys()):
+        raise RequestError(f"--fix {name}={freedom.fixed[name]}: the camera of config"
+                           f" {freedom.usual('config')} stands at one place; {name} needs one that"
+                           " frames the performer, as standard")
 
 
 def _check_fault(freedom: Freedom) -> None:

@@ -4,7 +4,7 @@
 
 Prints each take that lint finds fault with (``choreography/lint.py``) or that does not show what it
 must (``choreography/checks.py``, on the standard person or on a ``--body``), then the shares before
-and after drawing those again.
+and after drawing those again, and how many takes kept which share of their variation.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from mimegen.base.seeds import generator
 from mimegen.choreography.checks import missed
+from mimegen.choreography.perform import share_of
 from mimegen.choreography.styles import styles
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -55,10 +56,11 @@ def main() -> None:
     parser.add_argument("--body")
     options = parser.parse_args()
     catalogue = Catalogue.with_libraries(())
-    at_fault, kinds, left = 0, Counter[str](), 0
+    at_fault, kinds, left, kept = 0, Counter[str](), 0, Counter[float]()
     for number in range(options.first, options.first + options.count):
         take = drawn(options.seed, number, catalogue)
         found = findings(take, catalogue, options.body)
+        kept[share_of(take.score, take.seed, take.style)] += 1
         if not found:
             continue
         at_fault += 1
@@ -67,7 +69,8 @@ def main() -> None:
         again = (replace(take, seed=take.seed + SEEDS * (1 + at)) for at in range(MOST_TRIED))
         left += all(findings(other, catalogue, options.body) for other in again)
     print(f"{options.count} draws: {at_fault} at fault ({100 * at_fault / options.count:.1f} %),"
-          f" {dict(kinds)}; after drawing again {left}")
+          f" {dict(kinds)}; after drawing again {left}; shares kept"
+          f" {dict(sorted(kept.items(), reverse=True))}")
 
 
 if __name__ == "__main__":

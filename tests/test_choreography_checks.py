@@ -116,5 +116,9 @@ def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: 
     kept = perform_scene(other, seed, LOOKED_AT_FPS, style)
     assert not missed(kept, other, seed, style)
     assert share_of(other, 0, None) == 1.0
+    tuned = solved_scene(score, 0, LOOKED_AT_FPS, None)[0]
+    last = [solved_scene(score, own, LOOKED_AT_FPS, style, 0.0)[0] for own in (seed, seed + 1)]
+    assert [highest(one) for one in last] == pytest.approx([highest(tuned)] * 2, abs=0.01)
+    assert len({one.frames for one in (tuned, *last)}) == 3
     faster = perform_scene(other, seed, 2 * LOOKED_AT_FPS, style)
     assert highest(faster[0]) == pytest.approx(highest(kept[0]), abs=0.005)

@@ -229,18 +229,24 @@ class Life(NamedTuple):
         return np.asarray(sum(noise.at(moments)[:, 0] for noise in self.late[track]))
 
 
-def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
-    """Return the small movements of the performer whose part is ``name``.
+def own_share(seed: int, share: float) -> tuple[int, float]:
+    """Return whose small movements a take has, and which share of them.
 
-    Of those in space there is a ``share``.
+    Who has nothing left of their own moves as the score was tuned: as seed 0, wholly.
     """
+    return (seed, share) if share else (0, 1.0)
+
+
+def life_of(name: str, seed: int, line: Timeline, share: float = 1.0) -> Life:
+    """Return the small movements of the performer whose part is ``name``: a ``share`` of them."""
+    seed, share = own_share(seed, share)
     rng = generator(seed, f"the life of {name}")
     known, vigor = liveliness(), _vigor(line)
     drift, late, gait = known.drift, known.late, known.gait
 
     def lateness(slow: float, quick: float = late.quick_s) -> tuple[Waves, Waves]:
-        return (waves(rng, late.slow_hz, np.array([slow])),
-                waves(rng, late.quick_hz, np.array([quick])))
+        return (waves(rng, late.slow_hz, share * np.array([slow])),
+                waves(rng, late.quick_hz, share * np.array([quick])))
 
     return Life(
         vigor,

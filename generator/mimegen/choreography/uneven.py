@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.base.seeds import generator
 from mimegen.choreography.freedom import FREE, apart, play
 from mimegen.choreography.hands import HANGING
-from mimegen.choreography.life import liveliness
+from mimegen.choreography.life import liveliness, own_share
 from mimegen.choreography.places import Offset, Place
 from mimegen.choreography.score import FootKey, HandKey, Key, PelvisKey, PropKey, Turned
 from mimegen.choreography.tracks import Timeline, track_keys
@@ -29,6 +29,7 @@ def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline
     Size and place of people's repeated movements vary by some percent, the more the farther and
     faster they go (Schmidt et al. 1979). Hands that are near each other vary together.
     """
+    seed, sized = own_share(seed, sized)
     rng = generator(seed, f"unevenness of {name}")
     complete = {track: {timed.time: cast(HandKey, timed.key)
                         for timed in track_keys(line.phases, track, HANGING)}

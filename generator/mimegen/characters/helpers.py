@@ -7,7 +7,7 @@ Examples", 2003). How skin follows them is baked (``tools/bake_flesh.py``); what
 spacesuit, follows them by how it follows the joints beside them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.decisions import largest
-from mimegen.base.vectors import product
+from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Mesh
 from mimegen.characters.surface import dense_weights
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -190,33 +190,38 @@ def with_helpers_on(motion: Motion) -> Motion:
 def with_helpers_turned(motion: Motion) -> Motion:
     """Return the motion with its helper joints, if it has any, turned as the others are."""
     skeleton = motion.skeleton
+    known = {name: helper for name, helper in HELPERS.items() if name in skeleton.index}
+    if not known:
+        return motion
+    joints = [skeleton.index[helper.joint] for helper in known.values()]
+    own = np.equal([helper.parent(skeleton) for helper in known.values()], joints)
+    turned = motion.rotations[:, joints]
+    bones = unit(skeleton.tails[joints] - skeleton.heads[joints])
+    parts = partly(turned, bones, tuple(known.values()))
     rotations = motion.rotations.copy()
-    for name, helper in HELPERS.items():
-        if name in skeleton.index:
-            joint = skeleton.index[helper.joint]
-            turned = rotations[:, joint]
-            bone = skeleton.tails[joint] - skeleton.heads[joint]
-            part = partly(turned, bone / np.linalg.norm(bone), helper)
-            rotations[:, skeleton.index[name]] = part if helper.parent(skeleton) != joint else (
-                quaternions.multiply(quaternions.conjugate(turned), part))
+    rotations[:, [skeleton.index[name] for name in known]] = np.where(
+        own[:, None], quaternions.multiply(quaternions.conjugate(turned), parts), parts)
     return Motion(skeleton, motion.fps, motion.root_positions, rotations)
 
 
-def partly(turned: FloatArray, bone: FloatArray, helper: Helper) -> FloatArray:
-    """Return a helper's share of local rotations (F, 4) of a ``bone``, a unit vector (3,)."""
-    middle = quaternions.from_rotation_vectors([0.0, MIDDLE.get(helper.joint, 0.0), 0.0])
-    back, bone = quaternions.conjugate(middle), quaternions.rotate(middle, bone)
-    at_rest = _share(back[None], bone, helper)
-    return quaternions.multiply(_share(quaternions.multiply(turned, back), bone, helper),
-                                quaternions.conjugate(at_rest))
+def partly(turned: FloatArray, bones: FloatArray, helpers: Sequence[Helper]) -> FloatArray:
+    """Return helpers' shares of local rotations (F, H, 4) of ``bones``, unit vectors (H, 3)."""
+    middles = quaternions.from_rotation_vectors(
+        [[0.0, MIDDLE.get(helper.joint, 0.0), 0.0] for helper in helpers])
+    backs, bones = quaternions.conjugate(middles), quaternions.rotate(middles, bones)
+    at_rest = _shares(backs, bones, helpers)
+    return quaternions.multiply(
+        _shares(quaternions.multiply(turned, backs), bones, helpers),
+        quaternions.conjugate(at_rest))
 
 
-def _share(turned: FloatArray, bone: FloatArray, helper: Helper) -> FloatArray:
-    """Return a helper's shares of bend and twist of rotations (F, 4) out of a ``bone``'s way."""
-    twist = quaternions.twist_about(turned, bone)
-    bend = quaternions.multiply(turned, quaternions.conjugate(twist))
-    angle = product(quaternions.to_rotation_vectors(twist), bone)
-    angle = np.sign(angle) * np.minimum(helper.twist * np.abs(angle),
-                                        BACK * (np.pi - np.abs(angle)))
-    return quaternions.multiply(quaternions.scale(bend, np.array(helper.bend)),
-                                quaternions.from_rotation_vectors(angle[:, None] * bone))
+def _shares(turned: FloatArray, bones: FloatArray, helpers: Sequence[Helper]) -> FloatArray:
+    """Return helpers' shares of bend and twist of rotations (..., H, 4) out of bones' ways."""
+    twists = quaternions.twist_about(turned, bones)
+    bends = quaternions.multiply(turned, quaternions.conjugate(twists))
+    angles = np.sum(quaternions.to_rotation_vectors(twists) * bones, axis=-1)
+    angles = np.sign(angles) * np.minimum([helper.twist for helper in helpers] * np.abs(angles),
+                                          BACK * (np.pi - np.abs(angles)))
+    return quaternions.multiply(
+        quaternions.scale(bends, [helper.bend for helper in helpers]),
+        quaternions.from_rotation_vectors(angles[..., None] * bones))

@@ -14,18 +14,18 @@ from mimegen.base.decisions import first_most
 from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Character
 from mimegen.characters.helpers import with_helpers_turned
-from mimegen.motion import Motion, quaternions
+from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS
 from mimegen.retarget.hands import arms_bent, has_arms, settled
-from mimegen.retarget.obstacles import Limb, limbs_of
+from mimegen.retarget.obstacles import Depths, Limb, limbs_of
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
 CLEAR, BEND = 0.002, np.radians(30.0)
-PROJECTIONS, ROUNDS, BENDS = 8, 3, 2
+PROJECTIONS, ROUNDS = 8, 3
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 15.0
 # Wrists that went less (m) were only rounded.
@@ -55,17 +55,23 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
 
 def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) -> Motion:
     """Return the motion with hands out of the body in every frame."""
+    motion = rounded(with_helpers_turned(motion))
+    found = [limb.depths(motion) for limb in limbs]
     for _ in range(ROUNDS):
-        motion = rounded(with_helpers_turned(motion))
-        pushes = np.stack([push(limb, motion) for limb in limbs], axis=1)
+        pushes = np.stack([push(limb, motion.skeleton, depths)
+                           for limb, depths in zip(limbs, found, strict=True)], axis=1)
         pushed = lengths(pushes) > 0
         if not pushed.any():
             break
         shifts = settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
         motion = rounded(arms_bent(motion, joints, wrists_of(motion, joints) + shifts))
-    for _ in range(BENDS):
-        motion = rounded(with_fingers_out(rounded(with_helpers_turned(motion)), limbs))
-    return motion
+        motion = rounded(with_helpers_turned(motion))
+        found = [limb.depths(motion) for limb in limbs]
+    if not any((depths.deep > 0).any() for depths in found):
+        return motion
+    # What a bent finger comes to lie in, it bends out of once more.
+    motion = rounded(with_fingers_out(motion, limbs, found))
+    return rounded(with_fingers_out(motion, limbs, [limb.depths(motion) for limb in limbs]))
 
 
 def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion,
@@ -96,12 +102,12 @@ def spread(values: FloatArray, seen: NDArray[np.intp], frames: int) -> FloatArra
     return np.asarray(PchipInterpolator(seen, values, axis=0)(np.arange(frames)))
 
 
-def push(limb: Limb, motion: Motion) -> FloatArray:
+def push(limb: Limb, skeleton: Skeleton, found: Depths) -> FloatArray:
     """Return the shifts (F, 3) that take a hand out of what its fingers cannot bend out of."""
-    _, deep, out = limb.depths(motion)
-    heads = motion.skeleton.heads[np.maximum(limb.fingers, 0)]
+    heads = skeleton.heads[np.maximum(limb.fingers, 0)]
     gives = np.sin(BEND) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)
-    return pushed_out(np.where(deep > 0, np.maximum(deep + CLEAR - gives, 0.0), 0.0), out)
+    depths = np.where(found.deep > 0, np.maximum(found.deep + CLEAR - gives, 0.0), 0.0)
+    return pushed_out(depths, found.out)
 
 
 def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
@@ -117,12 +123,11 @@ def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
     return shifts
 
 
-def with_fingers_out(motion: Motion, limbs: Sequence[Limb]) -> Motion:
+def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]) -> Motion:
     """Return the motion with fingers bent, at their first joints, out of what they lie in."""
     pose = motion.global_pose
     rotations = motion.rotations.copy()
-    for limb in limbs:
-        points, deep, out = limb.depths(motion)
+    for limb, (points, deep, out) in zip(limbs, found, strict=True):
         for joint in np.unique(limb.fingers[(deep > 0).any(axis=0) & (limb.fingers >= 0)]):
             own = limb.fingers == joint
             turns = bent_out(points[:, own] - pose.positions[:, [joint]], deep[:, own], out[:, own])

@@ -6,6 +6,7 @@ direction from it, and how far off its surface. The same numbers name a place on
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
@@ -147,10 +148,14 @@ def typical_tubes(size: float) -> dict[str, FleshTube]:
     return found
 
 
-def measured_tubes(character: Character, joints: Mapping[str, int]) -> dict[str, FleshTube]:
+@lru_cache(maxsize=4)
+def measured_tubes(character: Character, numbers: tuple[tuple[str, int], ...]
+                   ) -> Mapping[str, FleshTube]:
     """Return a character's tubes from its meshes in the rest pose; typical ones where it has none.
+
+    ``numbers`` are the joints' by their roles.
     """
-    skeleton = character.skeleton
+    skeleton, joints = character.skeleton, dict(numbers)
     tubes = typical_tubes(stature(skeleton, joints))
     if not character.meshes:
         return tubes

@@ -123,7 +123,8 @@ def target_body(motion: Motion, character: Character, joints: Mapping[str, int])
     pose = motion.global_pose
     size = stature(character.skeleton, joints)
     axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints, size)
-    return MovingBody(_hands(motion, character, joints), axes, measured_tubes(character, joints))
+    tubes = measured_tubes(character, tuple(sorted(joints.items())))
+    return MovingBody(_hands(motion, character, joints), axes, tubes)
 
 
 def _hands(motion: Motion, character: Character, joints: Mapping[str, int]) -> Hands:

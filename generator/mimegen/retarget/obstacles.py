@@ -8,6 +8,7 @@ points of the nearest patch.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from mimegen.retarget.surface import SkinSample
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
 BODY_CELL, HAND_CELL = 0.025, 0.014
+# Edges (m) of cells whose points of a hand are looked at together, before each alone.
+LUMP_CELL = 0.04
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
@@ -56,16 +59,15 @@ class Patch:
         return Patch(joint, places, cKDTree(places), surface.ways[own], middle,
                      float(lengths(places - middle).max()))
 
-    def near(self, motion: Motion, points: FloatArray) -> NDArray[np.bool_]:
-        """Return which points (F, P, 3) may be within ``DEEPEST`` of it."""
-        pose = motion.global_pose
-        middle = quaternions.rotate(pose.rotations[:, self.joint], self.middle)
-        away = points - (pose.positions[:, self.joint] + middle)[:, None]
-        return np.asarray(np.einsum("fpx,fpx->fp", away, away) < (self.size + DEEPEST) ** 2)
-
     def distances(self, points: FloatArray) -> FloatArray:
         """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
         return np.asarray(self.tree.query(points, distance_upper_bound=DEEPEST)[0])
+
+    def beside(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return how far (N,) points (N, 3) are from the nearest of it, and who is well outside."""
+        away, near = self.tree.query(points)
+        ahead = np.einsum("nx,nx->n", points - self.places[near], self.ways[near])
+        return away, ahead > STRAIGHT * away
 
     def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return how deep (N,) points (N, 3), relative to the joint, lie below the surface.
@@ -85,44 +87,105 @@ class Patch:
         return np.where(inside, depth, 0.0), ways
 
 
+class Depths(NamedTuple):
+    """Where a hand's points (F, P, 3) are, how ``deep`` (F, P), and the ways (F, P, 3) ``out``."""
+
+    points: FloatArray
+    deep: FloatArray
+    out: FloatArray
+
+
+class _Posed(NamedTuple):
+    """A hand's points (F, P, 3), and the patches' joints (F, N, 3) and their turns (F, N, 3, 3)."""
+
+    points: FloatArray
+    heads: FloatArray
+    turns: FloatArray
+
+    def against(self, patch: int, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
+        """Return places (M, 3), each of a frame (M,), relative to a patch's joint."""
+        return np.asarray(np.einsum("nx,nxy->ny", places - self.heads[frames, patch],
+                                    self.turns[frames, patch]))
+
+
 @dataclass(frozen=True)
 class Limb:
     """One hand's points (P,), and the surface of what it may not lie in.
 
-    ``fingers`` (P,) number each point's finger's first joint, -1 for the palm's.
+    ``fingers`` (P,) number each point's finger's first joint, -1 for the palm's; ``lumps`` (P,)
+    number, from 0 on, which points lie near one another.
     """
 
     hand: SkinSample
     fingers: NDArray[np.intp]
+    lumps: NDArray[np.intp]
     others: Sequence[Patch]
 
-    def depths(self, motion: Motion) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return where the points (F, P, 3) are, how deep (F, P), and the ways (F, P, 3) out."""
-        points, pose = self.hand.posed(motion), motion.global_pose
-        deep, out = np.zeros(points.shape[:2]), np.zeros(points.shape)
-        nearest = self._nearest(motion, points)
-        for number, patch in enumerate(self.others):
+    def depths(self, motion: Motion) -> Depths:
+        """Return where the points are in a motion, and how deep."""
+        posed = self._posed(motion)
+        deep, out = np.zeros(posed.points.shape[:2]), np.zeros(posed.points.shape)
+        nearest = self._nearest(posed)
+        for number in np.unique(nearest[nearest >= 0]):
             frames, which = np.nonzero(nearest == number)
-            turns = quaternions.to_matrices(pose.rotations[:, patch.joint])[frames]
-            local = points[frames, which] - pose.positions[frames, patch.joint]
-            depth, ways = patch.depths(np.einsum("nx,nxy->ny", local, turns))
+            depth, ways = self.others[number].depths(
+                posed.against(number, frames, posed.points[frames, which]))
             deep[frames, which] = depth
-            out[frames, which] = np.einsum("nxy,ny->nx", turns, ways)
-        return points, deep, out
+            out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number], ways)
+        return Depths(posed.points, deep, out)
 
-    def _nearest(self, motion: Motion, points: FloatArray) -> NDArray[np.intp]:
-        """Return the number (F, P) of the patch that is nearest to each point, -1 far from all."""
-        pose = motion.global_pose
-        least, nearest = np.full(points.shape[:2], np.inf), np.full(points.shape[:2], -1, np.intp)
-        for number, patch in enumerate(self.others):
-            frames, which = np.nonzero(patch.near(motion, points))
-            turns = quaternions.to_matrices(pose.rotations[:, patch.joint])[frames]
-            local = points[frames, which] - pose.positions[frames, patch.joint]
-            away = patch.distances(np.einsum("nx,nxy->ny", local, turns))
+    def _posed(self, motion: Motion) -> _Posed:
+        pose, joints = motion.global_pose, [patch.joint for patch in self.others]
+        return _Posed(self.hand.posed(motion), pose.positions[:, joints],
+                      quaternions.to_matrices(pose.rotations[:, joints]))
+
+    def _nearest(self, posed: _Posed) -> NDArray[np.intp]:
+        """Return the number (F, P) of the patch that is nearest to each point.
+
+        It is -1 far from all, and where points are surely outside.
+        """
+        at_lumps = self._at_lumps(posed)
+        alone = at_lumps.sum(axis=2) == 1
+        nearest = np.where(alone, at_lumps.argmax(axis=2), -1)[:, self.lumps]
+        least = np.full(nearest.shape, np.inf)
+        for number in np.flatnonzero((at_lumps & ~alone[..., None]).any(axis=(0, 1))):
+            frames, which = np.nonzero((at_lumps[..., number] & ~alone)[:, self.lumps])
+            away = self.others[number].distances(
+                posed.against(int(number), frames, posed.points[frames, which]))
             nearer = away < least[frames, which]
             least[frames[nearer], which[nearer]] = away[nearer]
             nearest[frames[nearer], which[nearer]] = number
         return nearest
+
+    def _at_lumps(self, posed: _Posed) -> NDArray[np.bool_]:
+        """Return which patches (F, L, N) may be the nearest to points of each lump.
+
+        Where a lump's middle is well outside, and farther from the body than its points are from
+        it, they are outside too, and none is.
+        """
+        middles, sizes = self._lumped(posed.points)
+        away = np.full((*sizes.shape, len(self.others)), np.inf)
+        outside = np.zeros(away.shape, bool)
+        for number, patch in enumerate(self.others):
+            centre = posed.heads[:, number] + np.einsum(
+                "fxy,y->fx", posed.turns[:, number], patch.middle)
+            within = lengths(middles - centre[:, None]) < patch.size + DEEPEST + sizes
+            frames, which = np.nonzero(within)
+            places = posed.against(number, frames, middles[frames, which])
+            away[frames, which, number], outside[frames, which, number] = patch.beside(places)
+        least = away.min(axis=2)
+        off = np.take_along_axis(outside, away.argmin(axis=2)[..., None], axis=2)[..., 0]
+        free = off & (least > sizes + BODY_CELL)
+        nearest = away <= np.minimum(least + 2 * sizes, DEEPEST + sizes)[..., None]
+        return np.asarray(nearest & ~free[..., None])
+
+    def _lumped(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the middles (F, L, 3) of lumps of points (F, P, 3), and how far they go (F, L)."""
+        found = [points[:, self.lumps == number] for number in range(self.lumps.max() + 1)]
+        middles = np.stack([lump.mean(axis=1) for lump in found], axis=1)
+        sizes = [lengths(lump - middles[:, [number]]).max(axis=1)
+                 for number, lump in enumerate(found)]
+        return middles, np.stack(sizes, axis=1)
 
 
 @lru_cache(maxsize=4)
@@ -138,7 +201,8 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
         others = body.part(~np.isin(body.of, [*arm, *hands[0], *hands[1]]))
         patches = [Patch.of(others, int(joint), heads[joint]) for joint in np.unique(others.of)]
         own = hand_of(fine, character, joints, side)
-        limbs.append(Limb(own.skin, fingers_of(own, character, joints, side), patches))
+        limbs.append(Limb(own.skin, fingers_of(own, character, joints, side),
+                          lumps_of(own.skin.vertices), patches))
     return limbs
 
 
@@ -161,6 +225,12 @@ def fingers_of(hand: Surface, character: Character, joints: Mapping[str, int],
         if (first := joints.get(f"{side}_{finger}1")) is not None:
             found[np.isin(hand.of, below(character, first))] = first
     return found
+
+
+def lumps_of(places: FloatArray) -> NDArray[np.intp]:
+    """Return the number (P,) of the lump that each place (P, 3) is in."""
+    cells = np.round(places / LUMP_CELL).astype(int)
+    return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
 
 
 def below(character: Character, joint: int) -> list[int]:

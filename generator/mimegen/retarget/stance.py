@@ -95,7 +95,7 @@ def sole(character: Character, joints: Mapping[str, int], side: str) -> Sole:
     ball = np.array([front[0], front[1], ground]) - center
     toes = skeleton.heads[toe] - center if toe != ankle else ball
     tip = np.array([front[0], vertices[:, 1].min() + 0.01, ground]) - center - toes
-    skin = outermost(character, {ankle, toe})
+    skin = outermost(character, frozenset((ankle, toe)))
     if not len(skin.vertices):
         skin = SkinSample(np.array([heel, ball, toes + tip]) + center,
                           np.array([[ankle], [ankle], [toe]]), np.ones((3, 1)))

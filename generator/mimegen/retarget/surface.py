@@ -1,7 +1,8 @@
 """Points of a character's skin, posed in all frames at once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,29 +26,35 @@ class SkinSample:
         """Return the chosen (V,) vertices."""
         return SkinSample(self.vertices[chosen], self.joints[chosen], self.weights[chosen])
 
+    @cached_property
+    def followed(self) -> Sequence[tuple[int, NDArray[np.intp], FloatArray]]:
+        """What follows each joint: the joint, which (N,) of the vertices, by which shares (N,)."""
+        found = []
+        for joint in np.unique(self.joints[self.weights > 0]):
+            share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
+            own = np.flatnonzero(share)
+            found.append((int(joint), own, share[own]))
+        return found
+
     def heights(self, motion: Motion) -> FloatArray:
         """Return how high the vertices are in all frames, (F, V)."""
         pose, heads = motion.global_pose, motion.skeleton.heads
         heights = np.zeros((motion.frames, len(self.vertices)))
-        for joint in np.unique(self.joints[self.weights > 0]):
-            share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
-            own = np.flatnonzero(share)
+        for joint, own, share in self.followed:
             up = quaternions.to_matrices(pose.rotations[:, joint])[:, 2]
             moved = product(up, (self.vertices[own] - heads[joint]).T)
             moved = moved + pose.positions[:, joint, 2:]
-            heights[:, own] += share[own] * moved
+            heights[:, own] += share * moved
         return heights
 
     def posed(self, motion: Motion) -> FloatArray:
         """Return where the vertices are in all frames, (F, V, 3), by linear blend skinning."""
         pose, heads = motion.global_pose, motion.skeleton.heads
         places = np.zeros((motion.frames, len(self.vertices), 3))
-        for joint in np.unique(self.joints[self.weights > 0]):
-            share = np.where(self.joints == joint, self.weights, 0.0).sum(axis=1)
-            own = np.flatnonzero(share)
+        for joint, own, share in self.followed:
             turn = quaternions.to_matrices(pose.rotations[:, joint])
             moved = product(self.vertices[own] - heads[joint], turn.transpose(0, 2, 1))
-            places[:, own] += share[own, None] * (moved + pose.positions[:, None, joint])
+            places[:, own] += share[:, None] * (moved + pose.positions[:, None, joint])
         return places
 
 
@@ -57,7 +64,8 @@ def owners(mesh: Mesh) -> NDArray[np.intp]:
     return np.asarray(mesh.joints[np.arange(len(most)), most], dtype=np.intp)
 
 
-def outermost(character: Character, joints: Collection[int] | None = None) -> SkinSample:
+@lru_cache(maxsize=12)
+def outermost(character: Character, joints: frozenset[int] | None = None) -> SkinSample:
     """Return the outermost vertices of each joint's flesh, or those of some ``joints`` only."""
     wide = max((mesh.joints.shape[1] for mesh in character.meshes), default=1)
     whole = [_padded(mesh, wide) for mesh in character.meshes]

@@ -1,6 +1,7 @@
 """From a source's motion to a character's performance."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
     """
     known = [(rounded(motion), roles or find_roles(motion.skeleton, file="the motion").joints)
              for motion, roles in sources]
-    goals = [find_roles(character.skeleton, file=character.name).joints for character in characters]
+    goals = [_roles_of(character) for character in characters]
     own = [leg_length(character.skeleton, _numbered(character.skeleton, goal))
            / leg_length(motion.skeleton, _numbered(motion.skeleton, roles))
            for (motion, roles), character, goal in zip(known, characters, goals, strict=True)]
@@ -83,6 +84,11 @@ def retarget_scene(sources: Sequence[tuple[Motion, Mapping[str, str] | None]],
 def _with_helpers_turned(performance: Performance) -> Performance:
     return Performance(performance.character, rounded(
         with_followers_turned(with_helpers_turned(performance.motion))))
+
+
+@lru_cache(maxsize=4)
+def _roles_of(character: Character) -> Mapping[str, str]:
+    return find_roles(character.skeleton, file=character.name).joints
 
 
 def _numbered(skeleton: Skeleton, roles: Mapping[str, str]) -> dict[str, int]:

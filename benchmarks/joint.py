@@ -30,9 +30,8 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.lighting import place_light
-from mimegen.stage.blender.render import PictureReader, apply_sampling, crop, use_device
-from mimegen.stage.blender.scene import place_camera, reset_scene
-from mimegen.stage.blender.scenery import build_set, light_set
+from mimegen.stage.blender.render import PictureReader, crop, use_device
+from mimegen.stage.blender.scenery import stage_set
 from mimegen.stage.blender.shot import FigureStage, _StagedBody
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import Light, RenderConfig, read_config
@@ -97,15 +96,7 @@ class Shown:
         """Render the set's region by itself and then parts of it with the figure in it."""
         assert background.set is not None
         job = SetJob(background.set, self.camera, self.config, Path("still.png"))
-        reset_scene()
-        place_camera(self.camera)
-        scene = bpy.context.scene
-        scene.camera.data.clip_end = 20000.0
-        build_set(job)
-        light_set(job.scenery, job.config)
-        apply_sampling(job.config.set_sampling)
-        scene.cycles.sample_clamp_indirect, scene.cycles.blur_glossy = 4.0, 0.5
-        scene.render.film_transparent = False
+        stage_set(job)
         whole = tuple(pick(edge) for pick, edge in zip(
             (min, min, max, max), zip(*boxes, strict=True), strict=True))
         still = _rendered(self.camera, (whole[0], whole[1], whole[2], whole[3]), reader)

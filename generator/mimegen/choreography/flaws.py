@@ -21,6 +21,7 @@ from mimegen.choreography.limbs import across
 from mimegen.choreography.ranges import joint_angles, joint_ranges
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import finished_anchors, touch_errors
+from mimegen.choreography.variation import is_written
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -54,7 +55,7 @@ def flaws(
     """Return what is wrong with motions that ``solved_scene`` made of the same; nothing if clean.
     """
     findings: list[Finding] = []
-    exact = seed == 0 and style is None and not score.compiled
+    exact = is_written(seed, style) and not score.compiled
     scene = finished_anchors(motions, score, seed, style, share)
     for number, (motion, part, anchors) in enumerate(zip(motions, score.parts(), scene,
                                                          strict=True)):

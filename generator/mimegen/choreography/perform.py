@@ -15,6 +15,7 @@ from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import solved_scene
+from mimegen.choreography.variation import is_written
 from mimegen.motion import Motion
 
 # What may be left of a seed's variation, and the rate at which a take is looked at: the same for
@@ -55,7 +56,7 @@ def perform_scene(
     Seed 0 is the score as written; every other seed is another take of it. The same seed always
     gives the same bytes. Raises RequestError where a hand cannot reach its target.
     """
-    if _is_written(seed, style):
+    if is_written(seed, style):
         return solved_scene(score, seed, fps, style)
     found = _settled(_take(score, seed, style))
     if fps == LOOKED_AT_FPS:
@@ -68,12 +69,8 @@ def share_of(score: Score, seed: int, style: str | None) -> float:
 
     Where something always is, it is the share with the fewest findings, the largest of these.
     """
-    return 1.0 if _is_written(seed, style) else _settled(_take(score, seed, style)).share
-
-
-def _is_written(seed: int, style: str | None) -> bool:
-    """Say whether it is the score as it is written, with which nothing is wrong."""
-    return seed == 0 and style is None
+    # With a score as it is written nothing is wrong.
+    return 1.0 if is_written(seed, style) else _settled(_take(score, seed, style)).share
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:

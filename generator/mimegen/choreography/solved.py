@@ -13,7 +13,7 @@ from mimegen.choreography.performer import performed
 from mimegen.choreography.places import in_body_axes
 from mimegen.choreography.score import Score
 from mimegen.choreography.timing import frame_moments
-from mimegen.choreography.variation import Rendition, vary
+from mimegen.choreography.variation import Rendition, is_written, vary
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.editing import mirrored
 from mimegen.motion.quaternions import FloatArray
@@ -43,7 +43,7 @@ def solved_scene(
                 life_of(part.name, seed, rendition.line, share), None)
         for part, rendition in zip(parts, renditions, strict=True)
     )
-    exact = seed == 0 and style is None and not score.compiled
+    exact = is_written(seed, style) and not score.compiled
     if len(parts) == 1:
         motions = [performed(parts[0], alone[0], exact)]
     else:

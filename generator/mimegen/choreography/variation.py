@@ -67,12 +67,17 @@ class _Manner(NamedTuple):
     middles: Mapping[tuple[str, str], FloatArray]
 
 
+def is_written(seed: int, style: str | None) -> bool:
+    """Say whether a take is the score as it is written: seed 0 without a style."""
+    return seed == 0 and style is None
+
+
 def vary(
     score: Score, seed: int, style: str | None = None, share: float = 1.0
 ) -> tuple[Rendition, ...]:
     """Return each performer's part as a seed performs it in a style.
 
-    Seed 0 without a style is the score as written; other seeds without one have more or less of
+    ``is_written`` is the score itself; other seeds without a style have more or less of
     a style of their own. Performers of one scene keep the same time. Of all that differs in space
     only a ``share`` is left; time, sides and repeats stay.
 
@@ -80,7 +85,7 @@ def vary(
     """
     parts = score.parts()
     rng = generator(seed, score.name)
-    if seed == 0 and style is None:
+    if is_written(seed, style):
         lines = [uneven(timeline(part), part.name, seed) for part in parts]
         kept = _timed(lines, 1.0, liveliness().uneven.time, rng, keep=True)
         return tuple(Rendition(line, False, score.facing) for line in kept)

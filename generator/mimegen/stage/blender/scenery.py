@@ -40,6 +40,15 @@ def render_set(job: SetJob, reader: PictureReader) -> None:
 
     Whatever stands between the camera and the performer is left out, as in a dollhouse.
     """
+    stage_set(job)
+    bpy.ops.render.render()
+    packed = io.BytesIO()
+    Image.fromarray(reader.displayed()).save(packed, "PNG")
+    publish(job.target, packed.getvalue(), makes_folder=False)
+
+
+def stage_set(job: SetJob) -> None:
+    """Build and light a set on an empty stage, before the shot's camera."""
     reset_scene()
     place_camera(job.camera)
     scene = bpy.context.scene
@@ -51,10 +60,6 @@ def render_set(job: SetJob, reader: PictureReader) -> None:
     scene.cycles.sample_clamp_indirect = 4.0
     scene.cycles.blur_glossy = 0.5
     scene.render.film_transparent = False
-    bpy.ops.render.render()
-    packed = io.BytesIO()
-    Image.fromarray(reader.displayed()).save(packed, "PNG")
-    publish(job.target, packed.getvalue(), makes_folder=False)
 
 
 def build_set(job: SetJob) -> None:

@@ -199,9 +199,9 @@ def test_a_box_around_a_point_in_sight_is_in_the_way(weights, turn, size):
     point = np.array(weights) / sum(weights) @ cone
     half = np.array(size) / 2
     box = Rotation.from_euler("xyz", turn, degrees=True).apply(box_corners(-half, half))
-    assert hulls_meet(cone, box + point)
+    assert hulls_meet(cone, (box + point)[None]).all()
     # One side of the cone is the plane X = -1; what is wholly beyond it is not in the way.
-    assert not hulls_meet(cone, box + np.array([-1.01 - np.linalg.norm(half), 0, 1]))
+    assert not hulls_meet(cone, (box + np.array([-1.01 - np.linalg.norm(half), 0, 1]))[None]).any()
 
 
 @pytest.mark.parametrize("shape", [

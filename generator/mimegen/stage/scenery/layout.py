@@ -1,11 +1,12 @@
 """Where everything of a set stands, and what a camera must not have in its way."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
@@ -19,7 +20,7 @@ from mimegen.stage.scenery.scenery import (
     Solid,
     Words,
 )
-from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.stage.scenery.shapes import bounds_of
 
 # The room that a performance takes: 2 m x 3 m and 2.5 m high, from above what lies on the floor.
 PERFORMER_LOW = np.array([-1.0, -1.5, 0.06])
@@ -112,20 +113,27 @@ def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShap
     stands close before the camera within its view, or is mounted with its back to the camera.
     """
     eye = np.array(camera.position)
-    shapes = {id(piece.shape): piece.shape for piece in pieces}
-    meshes = {key: mesh_of(shape).vertices for key, shape in shapes.items()}
-    bounds = {key: (points.min(axis=0), points.max(axis=0)) for key, points in meshes.items()}
     sight = np.vstack([eye, box_corners(PERFORMER_LOW, PERFORMER_HIGH)])
-    near = near_view(camera)
-    hidden = set()
-    for piece in pieces:
-        if piece.whole in hidden:
-            continue
-        box = box_corners(*bounds[id(piece.shape)]) @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
-        backwards = piece.front is not None and (eye - piece.front[0]) @ piece.front[1] < 0
-        if backwards or hulls_meet(sight, box) or hulls_meet(near, box):
-            hidden.add(piece.whole)
+    boxes = turned_boxes(pieces)
+    in_the_way = hulls_meet(sight, boxes) | hulls_meet(near_view(camera), boxes)
+    hidden = {piece.whole for piece, meets in zip(pieces, in_the_way.tolist(), strict=True)
+              if meets or _turns_its_back(piece, eye)}
     return [piece for piece in pieces if piece.whole not in hidden]
+
+
+def _turns_its_back(piece: PlacedShape, eye: FloatArray) -> bool:
+    return piece.front is not None and bool((eye - piece.front[0]) @ piece.front[1] < 0)
+
+
+def turned_boxes(pieces: Sequence[PlacedShape]) -> FloatArray:
+    """Return the corners (N, 8, 3) in the world of every piece's box in its own frame."""
+    known: dict[int, FloatArray] = {}
+    for piece in pieces:
+        if id(piece.shape) not in known:
+            known[id(piece.shape)] = box_corners(*bounds_of(piece.shape))
+    corners = np.array([known[id(piece.shape)] for piece in pieces]).reshape(-1, 8, 3)
+    matrices = np.array([piece.matrix for piece in pieces]).reshape(-1, 4, 4)
+    return np.asarray(corners @ matrices[:, :3, :3].transpose(0, 2, 1) + matrices[:, None, :3, 3])
 
 
 def near_view(camera: Camera) -> FloatArray:
@@ -145,25 +153,30 @@ def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
     return np.array(list(itertools.product(*zip(low, high, strict=True))))
 
 
-def hulls_meet(cone: FloatArray, box: FloatArray) -> bool:
-    """Return whether the hull of ``cone`` (an apex, then a base) meets a turned box (8, 3).
+def hulls_meet(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
+    """Return whether the hull of ``cone`` (an apex, then a base) meets turned boxes (N, 8, 3)."""
+    meet = ~((cone.max(axis=0) < boxes.min(axis=1)) | (cone.min(axis=0) > boxes.max(axis=1))
+             ).any(axis=1)
+    meet[meet] = ~_apart(cone, boxes[meet])
+    return np.asarray(meet)
+
+
+def _apart(cone: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
+    """Return whether a plane lies between the hull of ``cone`` and boxes (N, 8, 3).
 
     Separating axes (Gottschalk et al. 1996): the normals of both and the crosses of their edges.
     """
-    if (cone.max(axis=0) < box.min(axis=0)).any() or (cone.min(axis=0) > box.max(axis=0)).any():
-        return False
     base = cone[1:]
     rims = np.concatenate([base[1:] - base[:-1], base[[0]] - base[[-1]]])
     edges = np.concatenate([base - cone[0], rims])
-    sides = np.stack([box[4] - box[0], box[2] - box[0], box[1] - box[0]])
+    sides = boxes[:, [4, 2, 1]] - boxes[:, [0]]
     normals = np.cross(edges[:, None], edges[None]).reshape(-1, 3)
-    crosses = np.cross(edges[:, None], sides[None]).reshape(-1, 3)
-    flat = np.cross(sides, np.roll(sides, 1, axis=0))
-    axes = np.concatenate([normals, crosses, flat])
-    axes = axes[np.linalg.norm(axes, axis=1) > 1e-9]
-    first, second = axes @ cone.T, axes @ box.T
-    apart = (first.max(axis=1) < second.min(axis=1)) | (first.min(axis=1) > second.max(axis=1))
-    return not apart.any()
+    crosses = np.cross(edges[:, None], sides[:, None]).reshape(len(boxes), 3 * len(edges), 3)
+    flat = np.cross(sides, np.roll(sides, 1, axis=1))
+    axes = np.concatenate([np.tile(normals, (len(boxes), 1, 1)), crosses, flat], axis=1)
+    first, second = axes @ cone.T, axes @ boxes.transpose(0, 2, 1)
+    between = (first.max(axis=2) < second.min(axis=2)) | (first.min(axis=2) > second.max(axis=2))
+    return np.asarray((between & (np.linalg.norm(axes, axis=2) > 1e-9)).any(axis=1))
 
 
 def _solids(scenery: Scenery, thing: Object, copy: int, matrix: FloatArray,
@@ -215,21 +228,23 @@ def _copies(thing: Placed, outer: FloatArray, name: str) -> Iterator[FloatArray]
     if not thing.repeat:
         yield base @ scale
         return
-    chance = generator(name)
-    for counts in itertools.product(*(range(repeat.count) for repeat in thing.repeat)):
-        matrix = base
-        for repeat, count in zip(thing.repeat, counts, strict=True):
-            step = _matrix(repeat.step, repeat.turn)
-            matrix = matrix @ np.linalg.matrix_power(step, count)
-        for repeat in thing.repeat:
-            matrix = matrix @ _variation(repeat, chance)
-        yield matrix @ scale
+    matrices = base[None]
+    for repeat in thing.repeat:
+        step = _matrix(repeat.step, repeat.turn)
+        steps = np.stack([np.linalg.matrix_power(step, count) for count in range(repeat.count)])
+        matrices = (matrices[:, None] @ steps).reshape(-1, 4, 4)
+    chances = generator(name).uniform(-1, 1, (len(matrices), len(thing.repeat), 3, 3))
+    for number, repeat in enumerate(thing.repeat):
+        matrices = matrices @ _variations(repeat, chances[:, number])
+    yield from matrices @ scale
 
 
-def _variation(repeat: Copies, chance: np.random.Generator) -> FloatArray:
-    at, turn, scale = chance.uniform(-1, 1, (3, 3)) * [
-        repeat.vary_at, repeat.vary_turn, repeat.vary_scale]
-    return np.asarray(_matrix(at, turn) @ np.diag([*(1.0 + scale), 1.0]))
+def _variations(repeat: Copies, chances: FloatArray) -> FloatArray:
+    """Return the matrices (N, 4, 4) of chances (N, 3, 3), each -1 to 1."""
+    at, turn, scale = (chances * [repeat.vary_at, repeat.vary_turn, repeat.vary_scale]
+                       ).swapaxes(0, 1)
+    sizes = np.concatenate([1.0 + scale, np.ones((len(scale), 1))], axis=1)
+    return np.asarray(_matrix(at, turn) * sizes[:, None])
 
 
 def turned(turn: tuple[float, float, float]) -> FloatArray:
@@ -239,10 +254,17 @@ def turned(turn: tuple[float, float, float]) -> FloatArray:
 
 def _matrix(at: FloatArray | tuple[float, float, float],
             turn: FloatArray | tuple[float, float, float] = (0.0, 0.0, 0.0)) -> FloatArray:
-    """Return the matrix (4, 4) that turns about X, then Y, then Z (degrees) and moves."""
-    (a, b, c), (sin_a, sin_b, sin_c) = np.cos(np.radians(turn)), np.sin(np.radians(turn))
-    return np.array([
-        [c * b, c * sin_b * sin_a - sin_c * a, c * sin_b * a + sin_c * sin_a, at[0]],
-        [sin_c * b, sin_c * sin_b * sin_a + c * a, sin_c * sin_b * a - c * sin_a, at[1]],
-        [-sin_b, b * sin_a, b * a, at[2]],
-        [0.0, 0.0, 0.0, 1.0]])
+    """Return the matrices (..., 4, 4) that turn about X, then Y, then Z (degrees) and move.
+
+    ``at`` and ``turn`` are (..., 3).
+    """
+    radians = np.moveaxis(np.radians(turn), -1, 0)
+    (a, b, c), (sin_a, sin_b, sin_c) = np.cos(radians), np.sin(radians)
+    made = np.zeros((*np.shape(a), 4, 4))
+    made[..., 0, 0], made[..., 0, 1] = c * b, c * sin_b * sin_a - sin_c * a
+    made[..., 0, 2], made[..., 1, 0] = c * sin_b * a + sin_c * sin_a, sin_c * b
+    made[..., 1, 1] = sin_c * sin_b * sin_a + c * a
+    made[..., 1, 2] = sin_c * sin_b * a - c * sin_a
+    made[..., 2, 0], made[..., 2, 1], made[..., 2, 2] = -sin_b, b * sin_a, b * a
+    made[..., :3, 3], made[..., 3, 3] = at, 1.0
+    return made

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
@@ -66,6 +66,13 @@ class ShapeMesh:
 def mesh_of(shape: Solid) -> ShapeMesh:
     """Return the mesh of one shape, before its bevel, in its own frame."""
     raise TypeError(f"no mesh for {type(shape).__name__}")
+
+
+@lru_cache(maxsize=8192)
+def bounds_of(shape: Solid) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest corner (3,) of one shape's mesh."""
+    points = mesh_of(shape).vertices
+    return points.min(axis=0), points.max(axis=0)
 
 
 def smooth_line(points: Sequence[Sequence[float]], steps: int, closed: bool) -> FloatArray:

@@ -12,9 +12,10 @@ from mimegen.stage.scenery.layout import (
     PlacedShape,
     box_corners,
     lay_out,
+    turned_boxes,
 )
 from mimegen.stage.scenery.scenery import Box, Cylinder, Object, Scenery, Sphere
-from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.stage.scenery.shapes import bounds_of
 
 # Things may lie in one another, or in walls, by this much more than in the set as it was written.
 DEEPER_M = 0.01
@@ -121,10 +122,7 @@ def blocks_the_performer(scenery: Scenery) -> bool:
     """
     solid = [piece for piece in lay_out(scenery)
              if isinstance(piece.shape, (Box, Cylinder, Sphere))]
-    shapes = {id(piece.shape): piece.shape for piece in solid}
-    bounds = {key: (points.min(axis=0), points.max(axis=0)) for key, points in (
-        (key, mesh_of(shape).vertices) for key, shape in shapes.items())}
-    return any(_holds_a_body(piece, *bounds[id(piece.shape)]) for piece in solid)
+    return any(_holds_a_body(piece, *bounds_of(piece.shape)) for piece in solid)
 
 
 def _holds_a_body(piece: PlacedShape, low: FloatArray, high: FloatArray) -> bool:
@@ -167,12 +165,5 @@ def _rooms(scenery: Scenery) -> Iterator[FloatArray]:
 
 def _piece_boxes(pieces: list[PlacedShape]) -> Boxes:
     """Return the upright box (N, 2, 3), lowest and highest corner, of every piece."""
-    known: dict[int, FloatArray] = {}
-    for piece in pieces:
-        if id(piece.shape) not in known:
-            points = mesh_of(piece.shape).vertices
-            known[id(piece.shape)] = box_corners(points.min(axis=0), points.max(axis=0))
-    corners = np.array([known[id(piece.shape)] for piece in pieces]).reshape(-1, 8, 3)
-    matrices = np.array([piece.matrix for piece in pieces]).reshape(-1, 4, 4)
-    placed = corners @ matrices[:, :3, :3].transpose(0, 2, 1) + matrices[:, None, :3, 3]
+    placed = turned_boxes(pieces)
     return np.stack([placed.min(axis=1), placed.max(axis=1)], axis=1)

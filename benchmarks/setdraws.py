@@ -9,6 +9,7 @@ one another by more than 1 cm, and for what stands on nothing now.
 import argparse
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from mimegen.stage.scenery.standing import DEEPER_M, FLAT_M, Standing, in_the_pe
 
 # How far under a thing, or in it, the top of what carries it may be.
 GAP_M = 0.03
+# What plants bear, and what stands in for it where it does not count.
+LEAVES = ("foliage", "frond")
+NOTHING = Group(kind="group", of="nothing")
 
 
 def name_of(thing: Object) -> str:
@@ -49,9 +53,27 @@ def _carried(box: FloatArray, boxes: FloatArray) -> bool:
     return bool((~beside & under).any())
 
 
+def _leafless(scenery: Scenery) -> Scenery:
+    """Return a set whose plants have no leaves."""
+    def kept(things: tuple[Object, ...]) -> tuple[Object, ...]:
+        return tuple(NOTHING if thing.kind in LEAVES else thing for thing in things)
+    groups = {name: kept(things) for name, things in scenery.groups.items()}
+    return scenery.model_copy(update={
+        "groups": {**groups, NOTHING.of: ()}, "objects": kept(scenery.objects)})
+
+
+def depths_of(scenery: Scenery) -> FloatArray:
+    """Return how deep things lie in each other (N, N); leaves of two plants grow into each other.
+    """
+    whole, bare = Standing(scenery), Standing(_leafless(scenery))
+    plants = np.array([not np.array_equal(whole.bounds(number), bare.bounds(number))
+                       for number in range(len(scenery.objects))])
+    return np.where(plants & plants[:, None], bare.depths(), whole.depths())
+
+
 def deepest(scenery: Scenery) -> dict[tuple[str, str], float]:
     """Return how deep things of two names lie in each other, at most."""
-    depths, names = Standing(scenery).depths(), [name_of(thing) for thing in scenery.objects]
+    depths, names = depths_of(scenery), [name_of(thing) for thing in scenery.objects]
     found: dict[tuple[str, str], float] = {}
     for one, other in np.argwhere(depths > 0):
         pair = tuple(sorted((names[one], names[other])))
@@ -69,16 +91,31 @@ def moving(written: Scenery) -> set[str]:
             *(other for ranges in vary.things.values() for other in ranges.instead)}
 
 
-def faults(drawn: Scenery, written: Scenery) -> list[str]:
+class Written(NamedTuple):
+    """What is so in a set as it was written, and what a draw may move."""
+
+    in_performers_room: float
+    deepest: dict[tuple[str, str], float]
+    moving: set[str]
+    floating: set[str]
+
+    @classmethod
+    def of(cls, scenery: Scenery) -> "Written":
+        """Look at a set."""
+        return cls(in_the_performers_room(scenery), deepest(scenery), moving(scenery),
+                   {*floating(scenery)})
+
+
+def faults(drawn: Scenery, written: Written) -> list[str]:
     """Return what is wrong with a draw that is not so in the set as it was written."""
     said = []
-    if in_the_performers_room(drawn) > in_the_performers_room(written) + 2 * DEEPER_M:
+    if in_the_performers_room(drawn) > written.in_performers_room + 2 * DEEPER_M:
         said.append("in the performer's room")
-    before, moved = deepest(written), moving(written)
     said += [f"{one} in {other} by {100 * depth:.0f} cm"
              for (one, other), depth in deepest(drawn).items()
-             if depth > before.get((one, other), 0.0) + 2 * DEEPER_M and {one, other} & moved]
-    return said + [f"{name} floats" for name in sorted({*floating(drawn)} - {*floating(written)})]
+             if depth > written.deepest.get((one, other), 0.0) + 2 * DEEPER_M
+             and {one, other} & written.moving]
+    return said + [f"{name} floats" for name in sorted({*floating(drawn)} - written.floating)]
 
 
 def main() -> None:
@@ -92,10 +129,10 @@ def main() -> None:
     good = Counter[bool]()
     for name in options.names or list(catalogue.backgrounds):
         file = catalogue.file("background", name)
-        written = read_background(file).set
-        if written is None:
+        scenery = read_background(file).set
+        if scenery is None:
             continue
-        bad = 0
+        bad, written = 0, Written.of(scenery)
         for seed in range(options.first, options.first + options.seeds):
             drawn = place(file, seed).set
             assert drawn is not None

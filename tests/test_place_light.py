@@ -153,7 +153,7 @@ def test_where_no_sun_shines_shadows_take_nothing_of_its_color(beach):
 def test_a_shadow_under_lamps_is_softer_than_the_suns_and_both_fall(gym):
     hall = gym.light
     assert hall.lamps is not None
-    shares = [share for share, _ in suns_of(hall)]
+    shares = [sun.share for sun in suns_of(hall)]
     assert len(shares) == 2 and sum(shares) == pytest.approx(sun_share(hall))
     column = np.array([[x, 0, height] for height in np.arange(0.0, 1.8, 0.005)
                        for x in np.arange(-0.1, 0.1, 0.01)], np.float32)

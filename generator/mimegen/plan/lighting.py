@@ -9,7 +9,7 @@ from math import atan2, degrees
 import numpy as np
 from scipy.optimize import nnls
 
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
@@ -17,7 +17,7 @@ from mimegen.stage.config import FramedCamera, Light, RenderConfig, WideSun
 from mimegen.stage.raster.reaching import FACING, Reaching, on_sides, reaching_light
 from mimegen.stage.raster.set_light import linear
 from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.shadow import disc, sun_share
+from mimegen.stage.shadow import cone, sun_share
 
 # No light comes from lower, for shadows would have no end; suns are no wider.
 LOWEST_DEG, WIDEST_DEG = 20.0, 90.0
@@ -71,14 +71,18 @@ def _lamps(reached: Reaching) -> tuple[WideSun | None, FloatArray]:
     bright = reached.flows @ LUMINANCE
     if not bright.sum():
         return None, reached.rest
-    size, stands = _spread_deg(reached.ways, bright), _stands(bright @ reached.ways)
+    shape = WideSun(strength=1.0, size_deg=_spread_deg(reached.ways, bright),
+                    from_deg=_stands(bright @ reached.ways))
     shone = on_sides(reached.ways, reached.flows)
-    ways = unit(disc(stands, size))
-    alike = on_sides(ways, np.full((len(ways), 1), 1.0 / len(ways)))
-    power = (alike * shone).sum(axis=0) / (alike**2).sum()
-    lamps = WideSun(strength=_rounded(power @ LUMINANCE), from_deg=stands, size_deg=size,
-                    color=_tint(power))
-    return lamps, reached.rest + shone - alike * power
+    ways = cone(shape)
+    # Its strength is what reaches a surface across its middle.
+    flow = 1.0 / (ways @ direction_from(*shape.from_deg)).sum()
+    alike = on_sides(ways, np.full((len(ways), 1), flow))
+    # The ground has as much of their light; what sides then lack or have too much is the sky's.
+    strength = shone[0] / alike[0]
+    lamps = shape.model_copy(update={"strength": _rounded(strength @ LUMINANCE),
+                                     "color": _tint(strength)})
+    return lamps, reached.rest + shone - alike * strength
 
 
 def _shade(light: Light, strength: float) -> Shade:

@@ -7,6 +7,7 @@ grow with height and the darkening around feet follow from that by themselves.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ VOXEL_CELLS = 0.625
 TALLEST_VOXEL_M = 0.2
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
+# Of lamps; lower ones count as if they stood so high, and their light in so many steps.
+LAMP_DIRECTIONS, LOWEST_LAMP, WEIGHTS = 64, 0.05, 255
 # Light from lower in the sky is left out: its shadows are long and too faint to be seen.
 LOWEST_SKY_DEG = 12.0
 SUN_BLUR_CELLS = 0.5
@@ -46,6 +49,25 @@ FAINTEST = 1.0 / 255.0
 TOGETHER = 16
 # The grid of a filter's weights.
 WEIGHT = 2.0**-30
+
+
+class Directions(NamedTuple):
+    """Directions ``towards`` (N, 3) light, and by how much each counts: ``weights`` (N,)."""
+
+    towards: FloatArray
+    weights: NDArray[np.uint16]
+
+
+class Sun(NamedTuple):
+    """What a sun, or lamps, has of the irradiance on open ground, 0 to 1, and its directions."""
+
+    share: float
+    directions: Directions
+
+    @property
+    def towards(self) -> FloatArray:
+        """Where its light comes from (N, 3)."""
+        return self.directions.towards
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +129,14 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     many = max(1, round(SKY_CELL_M / cell_m))
     coarse = _thinned(points, 3 * (VOXEL_CELLS * many * cell_m,))
     suns = suns_of(light)
-    corner, shape = _grid(coarse, np.concatenate([towards for _, towards in suns]), many * cell_m)
-    sky = _mean_cover(coarse, sky_directions(), corner, many * cell_m, shape)
+    corner, shape = _grid(coarse, np.concatenate([sun.towards for sun in suns]), many * cell_m)
+    sky = _mean_cover(coarse, _alike(sky_directions()), corner, many * cell_m, shape)
     from_sky = _blurred(sky, SKY_BLUR_M / (many * cell_m))
     faded = from_sky * _faded_rim(shape, many * cell_m)
     missing = (1.0 - sun_share(light)) * _finer(faded, many)
-    for share, towards in suns:
-        sun = _mean_cover(points, towards, corner, cell_m, shape, many)
-        missing = share * _blurred(sun, SUN_BLUR_CELLS) + missing
+    for sun in suns:
+        cover = _mean_cover(points, sun.directions, corner, cell_m, shape, many)
+        missing = sun.share * _blurred(cover, SUN_BLUR_CELLS) + missing
     return GroundShadow(missing, (corner[0] + cell_m / 2, corner[1] + cell_m / 2), cell_m)
 
 
@@ -158,19 +180,50 @@ def _thinned(points: NDArray[np.float32], voxel: tuple[float, ...]) -> NDArray[n
 
 def sun_share(light: Light) -> float:
     """Return the suns' share of the irradiance on open ground; a sky of radiance L gives pi L."""
-    return sum(share for share, _ in suns_of(light))
+    return sum(sun.share for sun in suns_of(light))
 
 
-def suns_of(light: Light) -> list[tuple[float, FloatArray]]:
-    """Return of the sun, and of lamps if there are any, the share and the directions (N, 3)."""
+def suns_of(light: Light) -> list[Sun]:
+    """Return the sun, and lamps if there are any."""
     lamps = [] if light.lamps is None else [light.lamps]
     suns = [WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
                     size_deg=light.sun_size_deg, color=light.sun_color), *lamps]
     flows = [sun.strength * float(np.mean(sun.color)) * float(np.sin(np.radians(sun.from_deg[1])))
              for sun in suns]
     sky = np.pi * light.sky_strength * float(np.mean(light.sky_color))
-    return [(float(flow / max(sum(flows) + sky, 1e-9)), disc(sun.from_deg, sun.size_deg))
-            for flow, sun in zip(flows, suns, strict=True)]
+    directions = [_alike(sun_directions(light)), *(_falling(cone(lamp)) for lamp in lamps)]
+    return [Sun(float(flow / max(sum(flows) + sky, 1e-9)), ways)
+            for flow, ways in zip(flows, directions, strict=True)]
+
+
+def cone(sun: WideSun) -> FloatArray:
+    """Return unit vectors (N, 3) to points spread evenly over a wide sun, as Cycles has them."""
+    number = np.arange(LAMP_DIRECTIONS) + 0.5
+    along = 1 - number / LAMP_DIRECTIONS * (1 - np.cos(np.radians(sun.size_deg) / 2))
+    turn = number * np.pi * (3.0 - 5**0.5)
+    towards, side, up = _axes(sun.from_deg)
+    aside = np.sqrt(1 - along**2)[:, None] * (
+        np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
+    return np.asarray(along[:, None] * towards + aside)
+
+
+def _axes(from_deg: tuple[float, float]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the direction (3,) to a sun, and two across it."""
+    azimuth = np.radians(from_deg[0])
+    towards = direction_from(*from_deg)
+    side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
+    return towards, side, np.cross(towards, side)
+
+
+def _alike(towards: FloatArray) -> Directions:
+    return Directions(towards, np.ones(len(towards), np.uint16))
+
+
+def _falling(towards: FloatArray) -> Directions:
+    """Return directions that count by how much of their light the ground catches."""
+    caught = np.maximum(towards[:, 2], LOWEST_LAMP)
+    raised = np.column_stack([towards[:, :2], caught])
+    return Directions(on_grid(raised), np.round(WEIGHTS * caught).astype(np.uint16))
 
 
 def sun_directions(light: Light) -> FloatArray:
@@ -183,10 +236,7 @@ def disc(from_deg: tuple[float, float], size_deg: float) -> FloatArray:
     number = np.arange(SUN_DIRECTIONS) + 0.5
     radius = np.tan(np.radians(size_deg) / 2) * np.sqrt(number / SUN_DIRECTIONS)
     turn = number * np.pi * (3.0 - 5**0.5)
-    towards = direction_from(*from_deg)
-    azimuth = np.radians(from_deg[0])
-    side = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
-    up = np.cross(towards, side)
+    towards, side, up = _axes(from_deg)
     spread = radius[:, None] * (np.cos(turn)[:, None] * side + np.sin(turn)[:, None] * up)
     directions = towards + spread
     directions[:, 2] = np.maximum(directions[:, 2], np.sin(np.radians(3.0)))
@@ -223,26 +273,29 @@ def _grid(points: NDArray[np.float32], sun: FloatArray,
     return (left * cell_m, front * cell_m), (back - front + 1, right - left + 1)
 
 
-def _mean_cover(points: NDArray[np.float32], directions: FloatArray, corner: tuple[float, float],
+def _mean_cover(points: NDArray[np.float32], directions: Directions, corner: tuple[float, float],
                 cell_m: float, shape: tuple[int, int], finer: int = 1) -> NDArray[np.float32]:
-    """Return for every corner between four cells the share of directions that cover it.
+    """Return for every corner between four cells the share of light whose directions cover it.
 
     ``shape`` counts cells ``finer`` times as wide. A point covers its whole cell, which widens
     shapes by half a cell; a corner counts as covered where all four cells about it are, which
     takes that back.
     """
     rows, columns = shape[0] * finer, shape[1] * finer
-    shifts = (directions[:, :2] / directions[:, 2:]).astype(np.float32)
+    towards, weights = directions
+    shifts = (towards[:, :2] / towards[:, 2:]).astype(np.float32)
     middle = shifts.mean(axis=0)
     x, y, heights = _landed(points, middle, np.abs(shifts - middle).max(), cell_m)
     x, y = (x - np.float32(corner[0] / cell_m - 0.5), y - np.float32(corner[1] / cell_m - 0.5))
     total = np.zeros(rows * columns, np.float32)
-    for some in np.array_split(shifts - middle, -(-len(shifts) // TOGETHER)):
+    parts = -(-len(shifts) // TOGETHER)
+    for some, weighed in zip(np.array_split(shifts - middle, parts),
+                             np.array_split(weights, parts), strict=True):
         covered = _covered(x, y, heights, some, (rows, columns))
         all_four = (covered[:, :-columns - 1] & covered[:, 1:-columns]
                     & covered[:, columns:-1] & covered[:, columns + 1:])
-        total[:-columns - 1] += all_four.sum(axis=0, dtype=np.uint8)
-    return total.reshape(rows, columns) / np.float32(len(directions))
+        total[:-columns - 1] += np.einsum("s,sc->c", weighed, all_four.view(np.uint8))
+    return total.reshape(rows, columns) / np.float32(weights.sum())
 
 
 def _covered(x: NDArray[np.float32], y: NDArray[np.float32], heights: NDArray[np.float32],

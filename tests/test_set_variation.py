@@ -230,13 +230,13 @@ def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
 def test_the_places_that_come_with_mimegen_vary(name: str) -> None:
     plain = read_background(FOLDER / f"{name}.yaml")
     assert isinstance(plain, Background) and plain.set is not None
-    keys = set()
-    for seed in range(3):
+    keys, deepest = set(), in_the_performers_room(plain.set) + 2 * DEEPER_M
+    for seed in range(2):
         scenery = drawn(FOLDER / f"{name}.yaml", seed)
         keys.add(place_key(FOLDER / f"{name}.yaml", seed))
-        assert in_the_performers_room(scenery) <= in_the_performers_room(plain.set) + 2 * DEEPER_M
+        assert in_the_performers_room(scenery) <= deepest
         assert len(scenery.objects) >= len(plain.set.objects) // 2
-    assert len(keys) == 3
+    assert len(keys) == 2
 
 
 def test_variants_name_places_by_seed() -> None:

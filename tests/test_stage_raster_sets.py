@@ -65,6 +65,27 @@ def test_a_floor_mirrors_what_stands_on_it(context) -> None:
     assert (shown[:, 0] < 8).all()
 
 
+def test_what_hides_a_lamp_is_told_pixel_by_pixel(context) -> None:
+    """Floor under a low slab is dark, and as bright as without it a little beside it."""
+    lit: dict[str, object] = {
+        "sky": {"zenith": "#000000", "horizon": "#000000", "ground": "#000000", "strength": 0.0},
+        "sun": {"strength": 0.0},
+        "materials": {"floor": {"color": "#808080", "roughness": 1.0},
+                      "slab": {"color": "#000000", "roughness": 1.0}},
+        "lamps": [{"at": [0, 4, 4.0], "to": [0, 4, 0], "size": [1, 1], "watts": 600}]}
+    slab: dict[str, object] = {"kind": "box", "size": [1.6, 3, 0.1], "at": [0, 4, 0.5],
+                               "material": "slab"}
+    empty, full = (set_of(context, objects, lit).astype(int).sum(axis=-1)
+                   for objects in ([], [slab]))
+    # The camera stands towards -Y and sees the floor under the slab's near edge.
+    under = (full < 0.4 * empty) & (empty > 200)
+    rows, columns = np.nonzero(under)
+    assert under.sum() > 150
+    level = rows.max()
+    beside = full[level, columns.max() + 25:] / empty[level, columns.max() + 25:]
+    assert np.abs(beside - 1).max() < 0.05
+
+
 def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:
     line: dict[str, object] = {"kind": "box", "size": [40, 0.12, 0.002], "at": [0, 5, 0],
                                "turn": [0, 0, 6], "material": "lamp"}

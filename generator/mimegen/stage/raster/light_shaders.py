@@ -4,6 +4,7 @@
 VOLUME = """
 uniform sampler3D volume;
 uniform vec3 volume_corner, volume_size, volume_cell, volume_places;
+uniform vec3 open_up, open_down;
 
 vec3 volume_place(vec3 place) {
     vec3 at = (place - volume_corner) / volume_size;
@@ -23,7 +24,10 @@ vec3 volume_light(vec3 place, vec3 n, float first, float second) {
         dot(texture(volume, at + 2.0 * up), low) + dot(texture(volume, at + 3.0 * up), high),
         dot(texture(volume, at + 4.0 * up), low) + dot(texture(volume, at + 5.0 * up), high));
     sum += second * 0.546274 * (n.x * n.x - n.y * n.y) * texture(volume, at + 6.0 * up).rgb;
-    return max(sum, 0.0);
+    // Beyond the walls lies open country, seen through glass.
+    vec3 beyond = max(volume_corner - place, place - volume_corner - volume_size);
+    return mix(max(sum, 0.0), mix(open_down, open_up, 0.5 + 0.5 * n.z),
+               clamp(max(beyond.x, beyond.y), 0.0, 1.0));
 }
 
 vec3 volume_mirrored(vec3 place, vec3 n, float first) {
@@ -37,6 +41,20 @@ vec3 volume_mirrored(vec3 place, vec3 n, float first) {
 """
 
 LAMPS = """
+// What is solid was looked at pixel by pixel, but not as floors mirror it.
+uniform sampler2D lamps_first, lamps_rest;
+uniform float looked;
+uniform vec2 picture_size;
+
+// How much of the first lamps a place sees: by rays from what the camera sees, elsewhere roughly.
+void lamps_seen(vec3 place, out vec4 low, out vec4 high) {
+    vec3 at = volume_place(place);
+    low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
+    high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    vec2 pixel = gl_FragCoord.xy / picture_size;
+    low = mix(low, textureLod(lamps_first, pixel, 0.0), looked);
+    high = mix(high, textureLod(lamps_rest, pixel, 0.0), looked);
+}
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
 // In so many parts, along both sides, lamps shine; each has so much power and area.
@@ -46,9 +64,9 @@ uniform float part_area[8];
 
 // The light of lamps that a place scatters, all of it white; each part shines from its middle.
 vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
-    vec3 at = volume_place(before), scattered = vec3(0.0);
-    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
-    vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    vec3 scattered = vec3(0.0);
+    vec4 low, high;
+    lamps_seen(before, low, high);
     for (int i = none; i < lamps; i++) {
         vec3 facing_way = lamp_way[i], side = lamp_side[i], other = lamp_other[i];
         vec2 many = lamp_parts[i];
@@ -100,9 +118,9 @@ vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
 // facets have slopes that lie as cosine-weighted light does on a plane as far away as they are
 // rough: those that show a lamp are a polygon's form factor (Lambert 1760).
 vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight) {
-    vec3 at = volume_place(place), back = reflect(-view, normal);
-    vec4 low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0)), sum = vec4(0.0);
-    vec4 high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    vec3 back = reflect(-view, normal);
+    vec4 low, high, sum = vec4(0.0);
+    lamps_seen(place, low, high);
     vec3 across = normalize(cross(normal, abs(normal.z) < 0.9 ? vec3(0.0, 0.0, 1.0)
                                                               : vec3(1.0, 0.0, 0.0)));
     mat3 own = mat3(across, cross(normal, across), normal);

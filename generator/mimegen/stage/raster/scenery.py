@@ -16,15 +16,19 @@ from mimegen.base.vectors import direction_from
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.crop import Region
 from mimegen.stage.pixels import to_straight_srgb
+from mimegen.stage.raster.bounce import Volume
 from mimegen.stage.raster.context import checked
+from mimegen.stage.raster.lamplight import LampsSeen
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
 from mimegen.stage.raster.mirror import FLOOR_M, MIRRORED, FloorMirror, mirrored_eye, mirroring
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
+    fine_matter,
     lamp_values,
     light_texture,
     linear,
+    open_sky,
     set_volume,
     volume_values,
 )
@@ -44,6 +48,9 @@ from mimegen.stage.scenery.scenery import SetMaterial
 # Each pixel is the mean of so many, across and down, whose edges have so many samples.
 FINER, SAMPLES = 2, 4
 SHADOW_CELLS = 2048
+# What shaders read, in the order of its units.
+SAMPLERS = ("shadow_map", "volume", "lobes", "lamps_first", "lamps_rest")
+UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 # How far around the performer things cast shadows.
 SHADOW_REACH_M = 24.0
 SHADOW_LIFT_M = 0.02
@@ -72,25 +79,37 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     lit = _light(job)
     sun_map = _draw_sun_map(context, built.casting, lit)
     volume = set_volume(job, triangles(built.shell), triangles(built.inner))
-    lit |= volume_values(volume) | lamp_values(job.scenery)
-    size, content = light_texture(volume)
-    light_map = context.texture3d(size, 4, content, dtype="f2")
-    light_map.repeat_x = light_map.repeat_y = light_map.repeat_z = False
-    light_map.use(1)
-    lobe_map = context.texture((CELLS, CELLS), 4, lobe_texture(), dtype="f2")
-    lobe_map.repeat_x = lobe_map.repeat_y = False
-    lobe_map.use(2)
-    sun_map.use(0)
+    lit |= volume_values(volume) | lamp_values(job.scenery) | open_sky(job)
+    # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
+    seen = _lamps_seen(context, job, built) if job.scenery.lamps else ()
+    read = dict(zip(SAMPLERS, (sun_map, *_light_maps(context, volume), *seen), strict=False))
+    for name, texture in read.items():
+        texture.use(UNITS[name])
     shining = mirroring(built.inner, job.scenery.materials)
     if shining:
         mirror = _mirrored(context, job, built, lit)
-        lit |= mirror.found_by(3, 4)
+        lit |= mirror.found_by(UNITS["floor_light"], UNITS["floor_depth"])
     target = _Target(context, job)
     _draw(context, job, built, lit, _View.of(job, shining))
-    fine = np.frombuffer(target.read(), np.float16)
     checked(context)
+    return _mean(target.read(), job)
+
+
+def _light_maps(context: moderngl.Context, volume: Volume
+                ) -> tuple[moderngl.Texture3D, moderngl.Texture]:
+    """Return what shaders know of light by places, and of lobes."""
+    size, content = light_texture(volume)
+    light_map = context.texture3d(size, 4, content, dtype="f2")
+    light_map.repeat_x = light_map.repeat_y = light_map.repeat_z = False
+    lobe_map = context.texture((CELLS, CELLS), 4, lobe_texture(), dtype="f2")
+    lobe_map.repeat_x = lobe_map.repeat_y = False
+    return light_map, lobe_map
+
+
+def _mean(content: bytes, job: SetJob) -> NDArray[np.uint8]:
+    """Return the picture (H, W, 3), sRGB bytes, of finer pixels' half floats."""
     height, width = job.camera.height, job.camera.width
-    light = np.clip(fine.astype(np.float32), 0.0, 1.0)
+    light = np.clip(np.frombuffer(content, np.float16).astype(np.float32), 0.0, 1.0)
     mean = light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3))
     mean[..., 3] = 1.0
     return to_straight_srgb(mean)[..., :3]
@@ -106,6 +125,7 @@ def _light(job: SetJob) -> dict[str, Any]:
         "zenith": linear(sky.zenith), "horizon": linear(sky.horizon),
         "below": linear(sky.ground), "clouds": sky.clouds, "strength": sky.strength,
         "outdoors_share": float(not scenery.ceilings),
+        "picture_size": FINER * np.array([job.camera.width, job.camera.height]),
         "eye": np.array(job.camera.position), "shadow_lift": SHADOW_LIFT_M,
         "sun_size": np.tan(np.radians(scenery.sun.size_deg / 2)) * SHADOW_HEIGHT_M,
     }
@@ -184,6 +204,20 @@ def _mirrored(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict
     return mirror
 
 
+def _lamps_seen(context: moderngl.Context, job: SetJob, built: BuiltSet
+                ) -> tuple[moderngl.Texture, moderngl.Texture]:
+    """Return pictures of how much of the lamps is seen from what the camera sees."""
+    grid, free = fine_matter(job.scenery, triangles(built.inner))
+    seen = LampsSeen(context, job.camera, grid, free, (NEAREST_M, FARTHEST_M))
+    seen.start()
+    context.front_face = "cw"
+    context.enable_only(moderngl.DEPTH_TEST)
+    view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -FARTHEST_M}
+    _draw_depths(context, view, [context.buffer(corners.tobytes()) for name, corners
+                                 in built.parts() if _is_solid(job.scenery.materials[name])])
+    return seen.found(lamp_values(job.scenery))
+
+
 def _draw(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any],
           view: _View) -> None:
     _draw_sky(context, job, view)
@@ -218,13 +252,16 @@ def _draw_materials(context: moderngl.Context, job: SetJob, built: BuiltSet, lit
     context.depth_func = "<="
     if not view.upright:
         context.enable_direct(CLIP_DISTANCE)
+    context.fbo.color_mask = False, False, False, False
     _draw_depths(context, seen, [buffer for material, _, buffer in parts if _is_solid(material)])
+    context.fbo.color_mask = True, True, True, True
     for material, shines, buffer in parts:
         # Between a net's cords others are seen, whichever is drawn first.
         context.fbo.depth_mask = material.pattern != "net"
         program = _program(context, Kind(material.pattern, material.glow > 0,
                                          bool(job.scenery.lamps), shines))
         give(program, seen)
+        give(program, {"looked": float(view.upright and _is_solid(material))})
         _give_material(program, material)
         context.vertex_array(program, [_layout(program, buffer)]).render()
     context.fbo.depth_mask = True
@@ -241,10 +278,8 @@ def _draw_depths(context: moderngl.Context, seen: dict[str, Any],
     """Draw how far away what is solid lies, and nothing of its color."""
     program = context.program(DEPTH_VERTEX, SHADOW_FRAGMENT)
     give(program, seen)
-    context.fbo.color_mask = False, False, False, False
     for buffer in buffers:
         context.vertex_array(program, [_layout(program, buffer)]).render()
-    context.fbo.color_mask = True, True, True, True
 
 
 def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ...]:
@@ -260,7 +295,7 @@ def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ..
 def _program(context: moderngl.Context, kind: Kind) -> moderngl.Program:
     """Return the program that draws a kind of surface."""
     program = context.program(SET_VERTEX, set_fragment(kind))
-    for unit, name in enumerate(("shadow_map", "volume", "lobes", "floor_light", "floor_depth")):
+    for name, unit in UNITS.items():
         if name in program:
             uniform(program, name).value = unit
     return program

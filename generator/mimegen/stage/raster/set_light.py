@@ -10,7 +10,8 @@ from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, Volume, spread_light
-from mimegen.stage.raster.voxels import Grid, Surface, voxels_of
+from mimegen.stage.raster.lobes import mirrored_share
+from mimegen.stage.raster.voxels import Grid, Surface, matter_of, voxels_of
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import wall_panels, world_from_set
 from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
@@ -24,7 +25,11 @@ FARTHEST_M = 24.0
 OUTDOORS_HEIGHT_M = 10.0
 # Cells of matter and places of light along the longer side, and their least size in metres.
 CELLS, LEAST_CELL_M = 96, 0.12
+# Cells of matter through which pixels look at lamps.
+FINE_CELLS, LEAST_FINE_CELL_M = 144, 0.08
 PLACES, LEAST_PLACE_M = 24, 0.5
+COAT_ROUGHNESS = 0.12
+SKY_RINGS = 32
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
@@ -58,6 +63,14 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
                         np.array(job.camera.position))
 
 
+def fine_matter(scenery: Scenery, inner: Mapping[str, NDArray[np.float32]]
+                ) -> tuple[Grid, NDArray[np.float32]]:
+    """Return fine cells of what hides lamps, triangles (T, 3, 3) by material: grid, free cells."""
+    low, high = _region(scenery)
+    grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
+    return grid, matter_of(_surfaces(scenery, inner), grid)
+
+
 def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
     """Return which places of a grid (P,) lie under a ceiling; all where there is none."""
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
@@ -76,11 +89,16 @@ def _surfaces(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) ->
 
 
 def mean_color(material: SetMaterial) -> FloatArray:
-    """Return what a material reflects on average, or sends out where it glows."""
+    """Return what a material throws on of even light, or sends out where it glows."""
     color = linear(material.color)
     second = linear(material.second) if material.second else 0.6 * color
-    share = SECOND_SHARE.get(material.pattern, 0.45)
-    return np.asarray((material.glow or 1.0) * (color + share * (second - color)))
+    color = color + SECOND_SHARE.get(material.pattern, 0.45) * (second - color)
+    if material.glow > 0:
+        return np.asarray(material.glow * color)
+    for share in ((1 - material.metallic) * mirrored_share(material.roughness),
+                  material.coat * mirrored_share(COAT_ROUGHNESS)):
+        color = color + share * (1 - color)
+    return color
 
 
 def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
@@ -124,6 +142,14 @@ def _light(job: SetJob) -> Light:
 
     parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
     return Light(parts, lamp_of, sky, sun, sun_from)
+
+
+def open_sky(job: SetJob) -> dict[str, Any]:
+    """Return light over pi on what faces up and down outside of walls, as uniform values."""
+    up = np.linspace(0.5, SKY_RINGS - 0.5, SKY_RINGS) / SKY_RINGS
+    ways = np.column_stack([np.sqrt(1 - up**2), np.zeros(SKY_RINGS), up])
+    above, under = (up @ _light(job).sky(sign * ways) / up.sum() for sign in (1.0, -1.0))
+    return {"open_up": above, "open_down": under}
 
 
 def lamp_values(scenery: Scenery) -> dict[str, Any]:

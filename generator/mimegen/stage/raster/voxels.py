@@ -107,22 +107,38 @@ class Voxels:
 def voxels_of(surfaces: Iterable[Surface], grid: Grid) -> Voxels:
     """Return the cells that surfaces fill; their colors are means by area."""
     count, side_area = int(np.prod(grid.shape)), grid.cell_m[0] ** 2
-    area, color, glow = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3))
+    glow = np.zeros((count, 3))
+    found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)))]
     for surface in surfaces:
         points, normals, areas = _points(surface.triangles, grid)
         cells, within = grid.cells(points)
-        own = np.bincount(cells[within], areas[within], count)
-        area += own
+        cells, areas = cells[within], areas[within]
         if surface.glows:
-            glow += _sent(cells[within], normals[within], areas[within], count
-                          )[:, None] / side_area * surface.color
-        else:
-            color += own[:, None] * surface.color
+            glow += _sent(cells, normals[within], areas, count)[:, None] / side_area * surface.color
+        dull = np.zeros(3) if surface.glows else surface.color
+        found.append((cells, areas, areas[:, None] * dull))
+    cells, areas, colors = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    area = np.bincount(cells, areas, count)
     solid = area > LEAST_COVER * side_area
-    color /= np.maximum(area, 1e-9)[:, None]
-    free = ndimage.distance_transform_edt(~solid.reshape(grid.shape)) if solid.any() else np.full(
-        grid.shape, float(max(grid.shape)))
-    return Voxels(grid, free.astype(np.float32), color.astype(np.float32), glow.astype(np.float32))
+    means = [np.bincount(cells, part, count) / np.maximum(area, 1e-9) for part in colors.T]
+    return Voxels(grid, _free(solid.reshape(grid.shape)),
+                  np.stack(means, axis=-1).astype(np.float32), glow.astype(np.float32))
+
+
+def matter_of(surfaces: Iterable[Surface], grid: Grid) -> NDArray[np.float32]:
+    """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it, and no more."""
+    area = np.zeros(int(np.prod(grid.shape)))
+    for surface in surfaces:
+        points, _, areas = _points(surface.triangles, grid)
+        cells, within = grid.cells(points)
+        np.add.at(area, cells[within], areas[within])
+    return _free((area > LEAST_COVER * grid.cell_m[0] ** 2).reshape(grid.shape))
+
+
+def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
+    free = ndimage.distance_transform_edt(~solid) if solid.any() else np.full(
+        solid.shape, float(max(solid.shape)))
+    return np.asarray(free, np.float32)
 
 
 def _sent(cells: NDArray[np.int64], normals: FloatArray, areas: FloatArray, count: int

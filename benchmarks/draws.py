@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from mimegen.base.seeds import generator
 from mimegen.choreography.checks import missed
-from mimegen.choreography.perform import share_of
+from mimegen.choreography.perform import LOOKED_AT_FPS, share_of
 from mimegen.choreography.styles import styles
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
-from mimegen.plan.permute.good_takes import LINT_FPS, GoodTakes
+from mimegen.plan.permute.good_takes import GoodTakes
 
 SEEDS, MOST_TRIED = 1_000_000, 10
 GOOD = GoodTakes.of_user()
@@ -42,7 +42,7 @@ def findings(take: ScoreTake, catalogue: Catalogue, body: str | None) -> list[st
     found = GOOD.findings(take)
     if found or body is None:
         return found
-    scene = Casting(take, (cast_member(catalogue, body),) * take.performers).perform(LINT_FPS)
+    scene = Casting(take, (cast_member(catalogue, body),) * take.performers).perform(LOOKED_AT_FPS)
     motions = [performance.motion for performance in scene]
     return [str(one) for one in missed(motions, take.score, take.seed, take.style)]
 

@@ -9,14 +9,15 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.happenings import TIMELINE_SUFFIX, happenings, read_happenings
-from mimegen.choreography.perform import perform
 from mimegen.choreography.score import HandKey, Score, read_score
+from mimegen.choreography.solved import solved_scene
 from mimegen.choreography.tracks import track_keys
 from mimegen.choreography.variation import vary
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.manifest.file import json_of, row_from
 from mimegen.manifest.timeline import Interval, cut, retold
+from mimegen.motion import Motion
 from questions_rows import library_rows
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -57,11 +58,16 @@ def test_no_hand_that_holds_something_hangs_down(path):
             assert not now.loose and now.to.anchor != "hip", (one.name, one.hand)
 
 
+def asked_for(action: str, seed: int) -> Motion:
+    """A take as its seed asks for it; what happens when stays, whatever is left of the rest."""
+    score = read_score(data_folder() / f"mocap/{action}/{action}.score.yaml")
+    return solved_scene(score, seed, 30.0, None)[0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_hand_that_is_said_to_drink_is_at_the_mouth(seed):
     """Of mirrored takes too, some of which are among these seeds."""
-    motion = perform(read_score(data_folder() / "mocap/drinking_from_cup/drinking_from_cup"
-                                                ".score.yaml"), seed, 20.0)
+    motion = asked_for("drinking_from_cup", seed)
     names, pose = motion.skeleton.index, motion.global_pose.positions
     sips = steps("drinking from a cup", seed, "takes a sip")
     assert sips
@@ -80,8 +86,7 @@ def test_seeds_of_both_hands_are_among_those_that_are_looked_at():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_as_many_jumping_jacks_are_told_as_hands_meet_overhead(seed):
-    motion = perform(read_score(data_folder() / "mocap/jumping_jacks/jumping_jacks.score.yaml"),
-                     seed, 30.0)
+    motion = asked_for("jumping_jacks", seed)
     names, pose = motion.skeleton.index, motion.global_pose.positions
     above = pose[:, names["RightHand"], 2] > pose[:, names["Head"], 2]
     risen = np.flatnonzero(above[1:] & ~above[:-1]) / motion.fps

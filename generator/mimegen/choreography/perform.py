@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from mimegen.base.files import file_hash
 from mimegen.choreography.checks import checks_file, missed
+from mimegen.choreography.finding import Finding
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import solved_scene
@@ -35,12 +36,12 @@ class _Take:
     style: str | None
 
 
-class _Settled(NamedTuple):
-    """How much of the variation is left, the motions, and how many findings they have."""
+class Settled(NamedTuple):
+    """How much of the variation is left, the motions, and all that is wrong with them."""
 
     share: float
     motions: tuple[Motion, ...]
-    wrong: int
+    wrong: tuple[Finding, ...]
 
 
 def perform(score: Score, seed: int = 0, fps: float = 60.0, style: str | None = None) -> Motion:
@@ -58,7 +59,7 @@ def perform_scene(
     """
     if is_written(seed, style):
         return solved_scene(score, seed, fps, style)
-    found = _settled(_take(score, seed, style))
+    found = settled(score, seed, style)
     if fps == LOOKED_AT_FPS:
         return found.motions
     return solved_scene(score, seed, fps, style, found.share)
@@ -70,7 +71,13 @@ def share_of(score: Score, seed: int, style: str | None) -> float:
     Where something always is, it is the share with the fewest findings, the largest of these.
     """
     # With a score as it is written nothing is wrong.
-    return 1.0 if is_written(seed, style) else _settled(_take(score, seed, style)).share
+    return 1.0 if is_written(seed, style) else settled(score, seed, style).share
+
+
+def settled(score: Score, seed: int, style: str | None) -> Settled:
+    """Return a take at the rate at which it is looked at. Raises RequestError as perform_scene."""
+    take = _take(score, seed, style)
+    return _looked_at(take, 1.0) if is_written(seed, style) else _settled(take)
 
 
 def _take(score: Score, seed: int, style: str | None) -> _Take:
@@ -80,11 +87,11 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 
 
 @lru_cache(maxsize=KEPT)
-def _settled(take: _Take) -> _Settled:
-    best: _Settled | None = None
+def _settled(take: _Take) -> Settled:
+    best: Settled | None = None
     for share in SHARES:
         found = _looked_at(take, share)
-        if best is None or found.wrong < best.wrong:
+        if best is None or len(found.wrong) < len(best.wrong):
             best = found
         if not best.wrong:
             break
@@ -92,8 +99,8 @@ def _settled(take: _Take) -> _Settled:
     return best
 
 
-def _looked_at(take: _Take, share: float) -> _Settled:
+def _looked_at(take: _Take, share: float) -> Settled:
     motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, share)
-    wrong = (len(flaws(motions, take.score, take.seed, take.style, share))
-             + len(missed(motions, take.score, take.seed, take.style)))
-    return _Settled(share, motions, wrong)
+    wrong = (*flaws(motions, take.score, take.seed, take.style, share),
+             *missed(motions, take.score, take.seed, take.style))
+    return Settled(share, motions, wrong)

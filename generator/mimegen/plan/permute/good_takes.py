@@ -12,14 +12,11 @@ from pathlib import Path
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
-from mimegen.choreography.checks import checks_file, missed
+from mimegen.choreography.checks import checks_file
 from mimegen.choreography.flaws import too_fast
-from mimegen.choreography.lint import lint
-from mimegen.choreography.perform import perform_scene
+from mimegen.choreography.perform import LOOKED_AT_FPS, settled
 from mimegen.library.altering import at_rate
 from mimegen.library.score_take import ScoreTake
-
-LINT_FPS = 30.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class GoodTakes:
         looked_at = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
         checks = checks_file(take.score)
         key = content_key(looked_at.key, file_hash(checks) if checks.is_file() else None, code_key(
-            "mimegen.choreography.lint", "mimegen.choreography.checks"))
+            "mimegen.choreography.perform"))
         if key not in self.known:
             self.known[key] = _found(take)
             self._keep(key)
@@ -60,14 +57,13 @@ class GoodTakes:
 
 def _found(take: ScoreTake) -> list[str]:
     try:
-        motions = perform_scene(take.score, take.seed, LINT_FPS, take.style)
+        seen = settled(take.score, take.seed, take.style)
     except RequestError as problem:
         return [str(problem)]
-    found = [*lint(motions, take.score, take.seed, take.style),
-             *missed(motions, take.score, take.seed, take.style)]
+    found = list(seen.wrong)
     if take.tempo > 1:
-        found += [finding for motion in motions
-                  for finding in too_fast(at_rate(motion, LINT_FPS * take.tempo))]
+        found += [finding for motion in seen.motions
+                  for finding in too_fast(at_rate(motion, LOOKED_AT_FPS * take.tempo))]
     return [str(finding) for finding in found]
 
 

@@ -20,6 +20,7 @@ from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.characters.wardrobe import random_people
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.pages.backgroundsheet import standing
 from mimegen.plan.permute.axes import axes
 from mimegen.plan.permute.people import apart, lab, person_of
 
@@ -140,6 +141,18 @@ def in_front(meshes: dict[str, Mesh], places: dict[str, Any], skeleton: Skeleton
     out = np.einsum("na,na->n", places["skin"][here] - places["skirt"][front][nearest],
                     normals[nearest])
     return float(np.mean((out > 0.012) & (gap < 0.05)))
+
+
+def test_arms_hang_beside_a_skirt_as_beside_trousers() -> None:
+    skirt = {"kind": "skirt", "color": RED, "leg": 0.7, "flare": 0.8}
+    wrists = []
+    for below in (skirt, TROUSERS):
+        motion = standing(build_character(described(outfit=[below, TOP]))).motion
+        index = motion.skeleton.index
+        arm, wrist = (motion.global_pose.positions[0, index[f"Left{name}"]]
+                      for name in ("Arm", "Hand"))
+        wrists.append(wrist - arm)
+    np.testing.assert_allclose(wrists[0], wrists[1], atol=0.02)
 
 
 def test_only_who_wears_a_skirt_or_long_hair_has_joints_for_them() -> None:

@@ -13,6 +13,7 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinat
 
 from mimegen.base.vectors import unit
 from mimegen.characters.character import Character
+from mimegen.characters.followers import SKIRT
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.anatomy import leg_length
@@ -161,7 +162,9 @@ def measured_tubes(character: Character, numbers: tuple[tuple[str, int], ...]
         return tubes
     places = np.concatenate([mesh.vertices for mesh in character.meshes])
     role_of = {joint: role for role, joint in joints.items()}
-    of = np.array([_nearest_role(skeleton, role_of, joint) for joint in range(len(skeleton.names))])
+    # A skirt that hangs is no flesh: its hem would make hips as wide as it is low.
+    of = np.array(["" if name in SKIRT else _nearest_role(skeleton, role_of, joint)
+                   for joint, name in enumerate(skeleton.names)])
     parts = of[np.concatenate([owners(mesh) for mesh in character.meshes])]
     axes = tube_axes(skeleton.heads[None], quaternions.IDENTITY[None], joints,
                      stature(skeleton, joints))

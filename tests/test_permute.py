@@ -410,12 +410,12 @@ def test_dots_are_drawn_with_faults_of_the_motion_alone() -> None:
 
 def test_a_background_misleads_by_rule_where_one_asks() -> None:
     """From another semantic group, where nothing of the same labels belongs, on like ground."""
-    own = drawn(40, fixes=("background=misaligned",))
+    own = drawn(20, fixes=("background=misaligned",))
     assert all(one.background == library_take(CATALOGUE.action(one.action), one.take, 0).misaligned
                for one in own)
     found = drawn(60, fixes=("background=misaligned", "misleading=rule"))
     assert {one.background_kind for one in found} == {"misaligned"}
-    assert found == drawn(60, fixes=("background=misaligned", "misleading=rule"))
+    assert found[:20] == drawn(20, fixes=("background=misaligned", "misleading=rule"))
     for one in found:
         allowed = misleading(CATALOGUE, one.action, one.take)
         assert one.background in allowed

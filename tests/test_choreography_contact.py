@@ -93,7 +93,7 @@ def test_the_bow_travels_far_and_the_violin_never_bobs_against_the_head() -> Non
     assert np.linalg.norm(np.ptp(local, axis=0)) > 0.36
     assert local[:, 0].min() < -0.14
     head = quaternions.multiply(chest, pose.rotations[:, index["Head"]])
-    played = head[round(1.4 * motion.fps):round(6.7 * motion.fps)]
+    played = head[round(1.2 * motion.fps):round(5.1 * motion.fps)]
     turns = quaternions.to_rotation_vectors(
         quaternions.multiply(quaternions.conjugate(played[:1]), played))
     assert np.rad2deg(np.linalg.norm(turns, axis=1)).max() < 10

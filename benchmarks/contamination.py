@@ -1,9 +1,9 @@
 """False alarms, power and coverage of ``mimegen contamination``, by simulation.
 
-    python benchmarks/contamination.py [--runs 5000] [--write]
+    python benchmarks/contamination.py [--runs 4000] [--write]
 
 Actions and variants have effects of their own (normal, in logits). ``--write`` renews the table in
-docs/contamination.md. Some ten minutes on one core.
+docs/contamination.md. Some seven minutes on one core.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "contamination.md"
 START, END = "<!-- simulation -->\n", "<!-- end of simulation -->"
 # Of BCa and of McNemar's test, which decide nothing, so many runs are enough.
-BESIDE = 500
+BESIDE = 400
 # For means over all actions that could be (Gauss and Hermite).
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 HEAD = """| design | false alarms or power | interval covers | within 5 points (TOST) | McNemar \
@@ -203,7 +203,7 @@ def scenarios() -> Sequence[Scenario]:
 def main() -> None:
     """Print the table, and write it into the docs where that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5000)
+    parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     print(HEAD, end="")

@@ -4,11 +4,14 @@ Usage: python benchmarks/library.py [SAMPLES] [--parts takes pictures naturalnes
 """
 
 import argparse
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import yaml
 from PIL import Image
 
 from captured import SAMPLES, on_man
@@ -31,6 +34,7 @@ REPO = Path(__file__).resolve().parents[1]
 DOCUMENT = REPO / "docs" / "library.md"
 PICTURES = REPO / "docs" / "library"
 RECOGNITION = REPO / "docs" / "recognition.yaml"
+VIEWERS = REPO / "docs" / "viewers.yaml"
 FPS = 30.0
 MOMENTS = 5
 STRIP = Sheet(tile=(110, 150), columns=MOMENTS)
@@ -78,11 +82,12 @@ def main() -> None:
     catalogue = Catalogue.with_libraries(())
     takes = [Shown(entry, name) for entry in catalogue.actions.values() for name in entry.takes]
     viewers = read_recognition(RECOGNITION, [one.path for one in takes])
+    untuned = untuned_draws(yaml.safe_load(VIEWERS.read_text(encoding="utf-8")))
     if "pictures" in options.parts:
         _draw(catalogue, [one for one in takes if options.only in one.path])
     if "takes" in options.parts:
         put_into(DOCUMENT, "recognition", "\n".join(_recognition(takes, viewers)))
-        put_into(DOCUMENT, "takes", "\n".join(_table(takes, viewers)))
+        put_into(DOCUMENT, "takes", "\n".join(_table(takes, viewers, untuned)))
     if "naturalness" in options.parts:
         put_into(DOCUMENT, "naturalness",
                  "\n".join(naturalness_section(catalogue, options.samples)))
@@ -98,9 +103,20 @@ def _recognition(takes: list[Shown], viewers: Viewers) -> Iterator[str]:
         yield f"\n{viewers.about.strip()}"
 
 
-def _table(takes: list[Shown], viewers: Viewers) -> Iterator[str]:
-    yield ("| take | moments | labels | group | seconds | lines | lint | free | choice |"
-           " viewers' remarks |\n|---|---|---|---|---|---|---|---|---|---|")
+def untuned_draws(viewers: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+    """Return how often a take was named, of how often it came, in the draws nobody had tuned."""
+    named: dict[str, list[bool]] = defaultdict(list)
+    for section, clips in viewers.items():
+        if section.startswith("draw_"):
+            for clip in clips:
+                named[clip["take"]].append(clip["named"])
+    return {take: (sum(answers), len(answers)) for take, answers in named.items()}
+
+
+def _table(takes: list[Shown], viewers: Viewers,
+           untuned: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    yield ("| take | moments | labels | group | seconds | lines | lint | free | choice | untuned |"
+           " viewers' remarks |\n|---|---|---|---|---|---|---|---|---|---|---|")
     for one in takes:
         said = viewers.takes.get(one.path, Recognition())
         lines = len(one.take.file.read_text(encoding="utf-8").splitlines())
@@ -109,7 +125,7 @@ def _table(takes: list[Shown], viewers: Viewers) -> Iterator[str]:
         yield (f"| {one.path} | ![{one.path}](library/{one.picture}) |"
                f" {', '.join(one.take.labels)} | {one.entry.action.semantic_group} |"
                f" {seconds} | {lines} | {findings} | {_answers(said.free)} |"
-               f" {_answers(said.choice)} |"
+               f" {_answers(said.choice)} | {_answers(untuned.get(one.path))} |"
                f" {' '.join(said.remarks.replace('|', '/').split())} |")
 
 

@@ -123,17 +123,25 @@ def choices(shown: Mapping[str, Any], catalogue: Catalogue, chance: np.random.Ge
             ) -> list[str]:
     """Return the right label among the hardest wrong ones, in any order.
 
-    Hard are those of the same semantic group, then those nearest in meaning.
+    Hard are those of the same semantic group, then those nearest in meaning. A label that says the
+    same in more or fewer words (a tennis swing of a backhand) is none.
     """
     actions = {name: entry.action for name, entry in catalogue.actions.items()}
     right = actions[shown["action"]]
-    others = [one for one in actions.values() if not {*one.labels} & {*right.labels}]
+    others = [one for one in actions.values() if not any(
+        _also_right(label, ours) for label in one.labels for ours in right.labels)]
     alike = similarities([right.labels[0]], [one.labels[0] for one in others])[0]
     group = [one.semantic_group == right.semantic_group for one in others]
     order = sorted(range(len(others)), key=lambda at: (-group[at], -alike[at], others[at].id))
     wrong = dict.fromkeys(others[at].labels[0] for at in order)
     options = [right.labels[0], *list(wrong)[: OPTIONS - 1]]
     return [options[at] for at in chance.permutation(OPTIONS)]
+
+
+def _also_right(label: str, other: str) -> bool:
+    """Whether one label has all of the other's words."""
+    words, others = {*label.split()}, {*other.split()}
+    return words <= others or others <= words
 
 
 def good_scene(shown: Mapping[str, Any], catalogue: Catalogue, fps: float

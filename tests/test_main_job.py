@@ -163,6 +163,8 @@ def test_a_crash_of_all_blenders_at_once_is_survived(tiny_config: Path, tmp_path
     assert victims
     # Without a moment between their deaths in which a task could go from one to the next.
     os.kill(run.pid, signal.SIGSTOP)
+    while " T " not in Path(f"/proc/{run.pid}/stat").read_text():
+        time.sleep(0.001)
     for victim in victims:
         os.kill(victim, signal.SIGKILL)
     while any(" Z " not in Path(f"/proc/{victim}/stat").read_text() for victim in victims):

@@ -77,7 +77,7 @@ def _plot(pairs: Sequence[Pair], nearness: Nearness) -> bytes:
     axes.set(xlabel="distance to the nearest clip (share of bits)", ylabel="share of clips",
              xlim=(0, None), ylim=(0, 1))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower right")
+    figure.legend(frameon=False, loc="outside upper left", ncols=3)
     packed = io.BytesIO()
     figure.savefig(packed, format="png", metadata={"Software": None})
     return packed.getvalue()

@@ -294,7 +294,7 @@ def _mean_cover(points: NDArray[np.float32], directions: Directions, corner: tup
         covered = _covered(x, y, heights, some, (rows, columns))
         all_four = (covered[:, :-columns - 1] & covered[:, 1:-columns]
                     & covered[:, columns:-1] & covered[:, columns + 1:])
-        total[:-columns - 1] += np.einsum("s,sc->c", weighed, all_four.view(np.uint8))
+        total[:-columns - 1] += (all_four * weighed[:, None]).sum(axis=0, dtype=np.uint16)
     return total.reshape(rows, columns) / np.float32(weights.sum())
 
 

@@ -14,17 +14,11 @@ from mimegen.motion import quaternions
 from mimegen.stage.camera import Camera
 from mimegen.stage.raster.bounce import FIXTURE
 from mimegen.stage.raster.light import give, uniform
+from mimegen.stage.raster.shaders import WHOLE_VERTEX
 from mimegen.stage.raster.voxels import Grid
 
 # Rays start so far before a surface, in cells: matter fills whole cells, also beside slopes.
 BEFORE = 1.2
-
-WHOLE_VERTEX = """\
-#version 330
-void main() {
-    gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
-}
-"""
 
 DEPTHS = """\
 #version 330

@@ -119,7 +119,7 @@ void main() { nothing = vec4(0.0); }
 """
 
 # One triangle that covers all there is.
-MEAN_VERTEX = """\
+WHOLE_VERTEX = """\
 #version 330
 void main() { gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 2 * (gl_VertexID & 2) - 1, 0.0, 1.0); }
 """

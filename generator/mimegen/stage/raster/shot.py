@@ -20,9 +20,9 @@ from mimegen.stage.raster.shaders import (
     FIGURE_FRAGMENT,
     FIGURE_VERTEX,
     MEAN_FRAGMENT,
-    MEAN_VERTEX,
     SHADOW_FRAGMENT,
     SHADOW_VERTEX,
+    WHOLE_VERTEX,
 )
 from mimegen.stage.raster.view import to_picture, to_sun
 from mimegen.stage.shadow import GroundShadow, ground_shadow, seen_shadow
@@ -161,7 +161,7 @@ class _Targets:
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
-        self._program = context.program(MEAN_VERTEX, MEAN_FRAGMENT)
+        self._program = context.program(WHOLE_VERTEX, MEAN_FRAGMENT)
         uniform(self._program, "fine").value = 2
         self._whole = context.vertex_array(self._program, [])
         self._size = (0, 0)

@@ -440,3 +440,16 @@ def test_what_misleads_is_no_place_of_the_action_or_its_kind() -> None:
                 is_indoors(CATALOGUE, str(facts.aligned_background))}
     assert "boxing_gym" not in misleading(CATALOGUE, "fencing", "fencing")
     assert misleading(CATALOGUE, "no_such_action", "x") == ()
+
+
+def test_the_page_of_places_says_what_misleads_about_each_action() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "backgrounds.md").read_text(encoding="utf-8")
+    sets = {name: is_indoors(CATALOGUE, name) for name in CATALOGUE.backgrounds}
+    for name, entry in CATALOGUE.actions.items():
+        facts, by_rule = entry.action, misleading(CATALOGUE, name, min(entry.takes))
+        kind = sets[str(facts.aligned_background)]
+        fitting = sorted(place for place, one in sets.items()
+                         if one is kind and place not in by_rule)
+        where = f"{len(by_rule)} {'in' if kind else 'out'}doors, not {', '.join(fitting)}"
+        assert (f"| {name} | {facts.semantic_group} | {facts.aligned_background} |"
+                f" {facts.misaligned_background} | {where} |\n") in page

@@ -17,10 +17,12 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
-from mimegen.stage.scenery.layout import box_corners, lay_out
+from mimegen.stage.scenery import variation
+from mimegen.stage.scenery.layout import box_corners, laid_objects, lay_out
 from mimegen.stage.scenery.scenery import Group, Scenery
 from mimegen.stage.scenery.shapes import mesh_of
 from mimegen.stage.scenery.standing import DEEPER_M, in_the_performers_room
+from mimegen.stage.scenery.touching import depth_between
 
 FOLDER = data_folder() / "backgrounds"
 VARYING = sorted(file.stem for file in FOLDER.glob("*.yaml") if "\n  vary:" in file.read_text())
@@ -224,6 +226,50 @@ def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
         place(background_file(tmp_path, None), 4)
     with pytest.raises(RequestError, match="blank:4: only sets have seeds"):
         place(FOLDER / "blank.yaml", 4)
+
+
+def scattered(folder: Path) -> Path:
+    """Two crates, of which one is anywhere within 1.2 m of its place: some draws they meet in."""
+    loose = {"kind": "group", "of": "crate", "at": [-1.2, 3, 0],
+             "repeat": [{"count": 1, "vary_at": [1.2, 0, 0]}]}
+    fixed = {"kind": "group", "of": "crate", "at": [-3, 3, 0]}
+    return background_file(folder, {"things": {"crate": {"turn": 1}}}, objects=[fixed, loose])
+
+
+def test_what_could_not_stand_is_drawn_again_and_said(tmp_path: Path) -> None:
+    path, redrawn = scattered(tmp_path), []
+    for seed in range(16):
+        scenery = drawn(path, seed)
+        one, other = boxes(scenery)
+        assert (np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])).min() <= 2 * DEEPER_M
+        redrawn.append(scenery.redrawn)
+    assert redrawn.count(0) > 5 and max(redrawn) > 0
+    assert drawn(path, redrawn.index(max(redrawn))).redrawn == max(redrawn)
+
+
+def test_a_seed_of_which_no_draw_can_stand_is_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = scattered(tmp_path)
+    again = next(seed for seed in range(16) if drawn(path, seed).redrawn)
+    monkeypatch.setattr(variation, "DRAWS", 1)
+    with pytest.raises(RequestError, match=rf"room:{again}: none of 1 draws could stand, the last"
+                                           r" has crate in crate by \d+ cm; take another seed"):
+        variation.varied(read_background(path).set, "room", again)  # type: ignore[arg-type]
+
+
+def test_how_deep_things_lie_in_each_other_is_told_by_their_shapes() -> None:
+    def depth(*shapes: dict[str, Any]) -> float:
+        one, other = laid_objects(Scenery.model_validate(ROOM | {"objects": [
+            shape | {"material": "wood"} for shape in shapes]}))
+        return depth_between(one, other)
+
+    box = {"kind": "box", "size": [1, 1, 1], "turn": [0, 0, 45]}
+    # A box's corner is 0.707 m from its middle; boxes upright about both would meet.
+    assert depth(box, box | {"at": [1.1, 0.5, 0]}) == 0
+    assert depth(box, box | {"at": [0.9, 0, 0.9]}) == pytest.approx(0.1, abs=0.001)
+    post = {"kind": "cylinder", "radius": 0.5, "height": 1}
+    assert depth(post, post | {"at": [0.75, 0.75, 0]}) == 0
+    assert depth(post, post | {"at": [0.65, 0.65, 0]}) == pytest.approx(0.081, abs=0.01)
 
 
 @pytest.mark.parametrize("name", VARYING)

@@ -180,7 +180,8 @@ def _declared(path: Path, written: tuple[Stamp | None, ...]) -> tuple[str, Path 
 
 def seen_of(background: Background) -> dict[str, Any]:
     """Return all that is seen of a background, but for its picture's bytes, as JSON holds it."""
-    unseen = {"vary"} if background.set and background.set.scatter else {"vary", "scatter"}
+    unseen = {"vary", "redrawn"} | ({"scatter"} if background.set and not background.set.scatter
+                                    else set())
     # A picture's light is seen on figures alone.
     # What there was not from the beginning counts only where it is said: other keys stay.
     kinds, later = {"color", "picture", "set"}, {"file", "light"}

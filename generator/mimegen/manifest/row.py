@@ -49,6 +49,8 @@ class StimulusFacts(RowPart):
         None, description="blank, aligned, misaligned, or named")
     background_name: str | None = None
     set_seed: int | None = Field(None, description="the seed that drew the place, one of its kind")
+    set_redrawn: int | None = Field(
+        None, description="how many draws of that seed could not stand; null for none")
     render_config_name: str | None = None
     seed: int
     style: str | None = Field(None, description="how a score is performed; null for its own way")

@@ -23,7 +23,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "config_name": str(clip.variant),
         "background_config": clip.chosen.kind,
         "background_name": clip.chosen.name,
-        **({} if clip.chosen.seed is None else {"set_seed": clip.chosen.seed}),
+        **_drawn_place(clip),
         "render_config_name": config.name,
         "frames": clip_facts.frames,
         "width": clip_facts.width,
@@ -43,6 +43,14 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })
+
+
+def _drawn_place(clip: Clip) -> dict[str, int]:
+    """Return the seed that drew a clip's place, and how often it was drawn again."""
+    if clip.chosen.seed is None:
+        return {}
+    redrawn = clip.background.set.redrawn if clip.background.set else 0
+    return {"set_seed": clip.chosen.seed} | ({"set_redrawn": redrawn} if redrawn else {})
 
 
 def panned(pan: dict[str, list[int]], shown: Showing) -> dict[str, list[int]]:

@@ -60,19 +60,25 @@ def world_from_set(scenery: Scenery) -> FloatArray:
 
 def lay_out(scenery: Scenery) -> list[PlacedShape]:
     """Return every shape of the set in the world, copies and groups resolved."""
+    return [piece for pieces in laid_objects(scenery) for piece in pieces]
+
+
+def laid_objects(scenery: Scenery) -> list[list[PlacedShape]]:
+    """Return the shapes of each of the set's objects in the world."""
     start = world_from_set(scenery)
     wholes, writings = itertools.count(), _Writings(scenery.scatter)
-    pieces: list[PlacedShape] = []
+    objects: list[list[PlacedShape]] = []
     for number, thing in enumerate(scenery.objects):
-        name = f"{scenery.scatter}objects.{number}"
+        name, pieces = f"{scenery.scatter}objects.{number}", []
         for copy, matrix in enumerate(_copies(thing, start, name)):
             front = (matrix[:3, 3], -matrix[:3, 1]) if thing.mounted else None
             whole = next(wholes)
-            pieces.extend(
+            pieces += [
                 PlacedShape(shape, material, place, whole, front)
                 for shape, material, place in
-                _solids(scenery, thing, copy, matrix, {}, f"{name}.{copy}", writings))
-    return pieces
+                _solids(scenery, thing, copy, matrix, {}, f"{name}.{copy}", writings)]
+        objects.append(pieces)
+    return objects
 
 
 def wall_panels(scenery: Scenery) -> list[WallPanel]:

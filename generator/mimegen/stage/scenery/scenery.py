@@ -369,7 +369,8 @@ class Variation(Strict):
 class Scenery(Strict):
     """A set: floors, walls, ceilings, objects, and its light; ``vary`` says what seeds change.
 
-    ``scatter`` seeds what copies scatter by chance.
+    ``scatter`` seeds what copies scatter by chance; ``redrawn`` is how many draws before this one
+    could not stand.
     """
 
     performer_at: Point2 = (0.0, 0.0)
@@ -385,6 +386,7 @@ class Scenery(Strict):
     objects: tuple[Object, ...] = ()
     vary: Variation | None = None
     scatter: str = ""
+    redrawn: int = 0
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

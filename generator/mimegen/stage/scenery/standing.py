@@ -63,7 +63,7 @@ class Standing:
         """Return how deep objects lie in those written after them (N, N), 0 elsewhere."""
         found = np.zeros((len(self._boxes), len(self._boxes)))
         for one, other in itertools.combinations(range(len(self._boxes)), 2):
-            found[one, other] = _depth(self._boxes[one], self._boxes[other])
+            found[one, other] = box_depth(self._boxes[one], self._boxes[other])
         return found
 
     def leave_out(self, place: int) -> None:
@@ -73,7 +73,7 @@ class Standing:
     def replace(self, place: int, thing: Object) -> bool:
         """Put another thing in place of one, if it has room; say whether it has."""
         boxes, first = self._boxes_of(thing), self._first[place]
-        room = all(_depth(boxes, other) <= _depth(first, self._first[number]) + DEEPER_M
+        room = all(box_depth(boxes, other) <= box_depth(first, self._first[number]) + DEEPER_M
                    for number, other in enumerate(self._boxes) if number != place)
         if not room or not self._is_inside(boxes, first) or (
                 self._in_performers_room(thing)
@@ -86,7 +86,7 @@ class Standing:
         """Add a thing, if it has room."""
         boxes = self._boxes_of(thing)
         if self._in_performers_room(thing) <= 0 and all(
-                _depth(boxes, other) <= DEEPER_M for other in self._boxes):
+                box_depth(boxes, other) <= DEEPER_M for other in self._boxes):
             self._objects.append(thing)
             self._boxes.append(boxes)
             self._first.append(boxes)
@@ -98,12 +98,7 @@ class Standing:
     def _boxes_of(self, thing: Object) -> Boxes:
         alone = self._scenery.model_copy(update={
             "objects": (thing,), "turn_deg": 0.0, "performer_at": (0.0, 0.0)})
-        laid = lay_out(alone)
-        boxes = _piece_boxes(laid)
-        # Pieces of a whole follow one another.
-        starts = np.flatnonzero(np.diff([piece.whole for piece in laid], prepend=-1))
-        return np.stack([np.minimum.reduceat(boxes[:, 0], starts),
-                         np.maximum.reduceat(boxes[:, 1], starts)], axis=1)
+        return whole_boxes(lay_out(alone))
 
     def _in_performers_room(self, thing: Object) -> float:
         return in_the_performers_room(self._scenery.model_copy(update={"objects": (thing,)}))
@@ -112,7 +107,7 @@ class Standing:
 def in_the_performers_room(scenery: Scenery) -> float:
     """Return how deep the deepest thing of a set is in the performer's room, in metres."""
     room = np.stack([PERFORMER_LOW, PERFORMER_HIGH])[None]
-    return _depth(room, _piece_boxes(lay_out(scenery)), flat_too=True)
+    return box_depth(room, _piece_boxes(lay_out(scenery)), flat_too=True)
 
 
 def blocks_the_performer(scenery: Scenery) -> bool:
@@ -132,7 +127,15 @@ def _holds_a_body(piece: PlacedShape, low: FloatArray, high: FloatArray) -> bool
     return bool(within.all(axis=1).any())
 
 
-def _depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:
+def whole_boxes(pieces: list[PlacedShape]) -> Boxes:
+    """Return the upright box (N, 2, 3) of every whole, whose pieces follow one another."""
+    boxes = _piece_boxes(pieces)
+    starts = np.flatnonzero(np.diff([piece.whole for piece in pieces], prepend=-1))
+    return np.stack([np.minimum.reduceat(boxes[:, 0], starts),
+                     np.maximum.reduceat(boxes[:, 1], starts)], axis=1)
+
+
+def box_depth(ones: Boxes, others: Boxes, flat_too: bool = False) -> float:
     """Return how deep the deepest of some boxes lies in any of the others, 0 where none meet."""
     if not flat_too:
         ones, others = (boxes[boxes[:, 1, 2] > FLAT_M] for boxes in (ones, others))

@@ -8,6 +8,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
+from mimegen.stage.scenery.checks import Written, faults
 from mimegen.stage.scenery.rooms import another_room
 from mimegen.stage.scenery.scenery import (
     ColorRange,
@@ -23,20 +24,35 @@ from mimegen.stage.scenery.scenery import (
 )
 from mimegen.stage.scenery.standing import DEEPER_M, Standing, in_the_performers_room
 
-# How often a place is looked for that has room.
-TRIES = 12
+# How often a place is looked for that has room, and how often a whole set is drawn.
+TRIES, DRAWS = 12, 6
 
 
 def varied(scenery: Scenery, name: str, seed: int) -> Scenery:
     """Return the set that a seed draws; ``name`` is the set's.
 
-    Things are moved one after another, and stay as they were written where no try finds room.
-    Raises RequestError for a set that says nothing of what may vary.
+    A draw that could not stand is drawn again, and ``redrawn`` says how often. Raises RequestError
+    for a set that says nothing of what may vary, and where no draw can stand.
     """
     if scenery.vary is None:
         raise RequestError(f"background {name}:{seed}: {name} says nothing of what may vary;"
                            " leave the seed out, or add 'vary' to its set")
-    word = f"{name}:{seed}"
+    written, said = Written.of(scenery, scenery.vary), [""]
+    for redrawn in range(DRAWS):
+        drawn = one_draw(scenery, f"{name}:{seed}{f' again {redrawn}' * (redrawn > 0)}")
+        said = faults(drawn, written)
+        if not said:
+            return drawn.model_copy(update={"redrawn": redrawn})
+    raise RequestError(f"background {name}:{seed}: none of {DRAWS} draws could stand, the last has"
+                       f" {said[0]}; take another seed, or let things move less in the set's 'vary'")
+
+
+def one_draw(scenery: Scenery, word: str) -> Scenery:
+    """Return the set that the generators of a word draw, whether it could stand or not.
+
+    Things are moved one after another, and stay as they were written where no try finds room.
+    """
+    assert scenery.vary is not None, "only sets that vary are drawn"
     if scenery.vary.room:
         scenery = another_room(scenery, scenery.vary.room, generator("set", word, "room"))
     vary = scenery.vary

@@ -9,8 +9,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.layout import PlacedShape
 from mimegen.stage.scenery.shapes import mesh_of
 
-# Besides the pieces' own axes, planes between them are looked for in so many level directions, since
-# most things stand upright, and in so many others.
+# Besides the pieces' own axes, planes between them are looked for in so many level directions,
+# since most things stand upright, and in so many others.
 LEVEL, DIRECTIONS = 36, 128
 
 

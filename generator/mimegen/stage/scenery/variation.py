@@ -44,7 +44,8 @@ def varied(scenery: Scenery, name: str, seed: int) -> Scenery:
         if not said:
             return drawn.model_copy(update={"redrawn": redrawn})
     raise RequestError(f"background {name}:{seed}: none of {DRAWS} draws could stand, the last has"
-                       f" {said[0]}; take another seed, or let things move less in the set's 'vary'")
+                       f" {said[0]}; take another seed, or let things move less in the set's"
+                       " 'vary'")
 
 
 def one_draw(scenery: Scenery, word: str) -> Scenery:

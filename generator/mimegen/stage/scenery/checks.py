@@ -7,7 +7,7 @@ import numpy as np
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.layout import PlacedShape, laid_objects
-from mimegen.stage.scenery.scenery import Group, Object, Scenery, Variation
+from mimegen.stage.scenery.scenery import Foliage, Frond, Group, Object, Scenery, Variation
 from mimegen.stage.scenery.standing import (
     DEEPER_M,
     FLAT_M,
@@ -20,7 +20,7 @@ from mimegen.stage.scenery.touching import depth_between
 # How far under a thing, or in it, the top of what carries it may be.
 GAP_M = 0.03
 # What plants bear.
-LEAVES = ("foliage", "frond")
+LEAVES = (Foliage, Frond)
 
 
 class Written(NamedTuple):
@@ -70,7 +70,7 @@ class _Looked:
         self._objects = scenery.objects
         self._pieces = laid_objects(straight)
         # Leaves of two plants may grow into each other.
-        self._leafless = [[piece for piece in pieces if piece.shape.kind not in LEAVES]
+        self._leafless = [[piece for piece in pieces if not isinstance(piece.shape, LEAVES)]
                           for pieces in self._pieces]
         self.boxes = [_boxes(pieces) for pieces in self._pieces]
 

@@ -1,13 +1,13 @@
 """How little an interval of a fall can cover where answers are few and nearly all right.
 
-    python benchmarks/least_coverage.py [--answers 30]
+    python benchmarks/least_coverage.py [--answers 30] [--accuracy]
 
 By enumeration: x of the answers are wrong when seen and y when unseen, all independent. The truths
 are those of a row of docs/contamination.md: 90 to 100 % right when seen, falls of 0 to 10 points.
 Two numbers are printed, both means over these truths: what the score interval covers, and the least
 that any interval can cover that covers 95 % or more wherever the truth is (an integer program; the
 numbers x and y that a fall goes with are a band, as those of every sensible interval are). Ten
-seconds.
+seconds. ``--accuracy`` says the same of an accuracy's interval, in one second.
 """
 
 import argparse
@@ -54,6 +54,15 @@ def least_covers(table: Array, fall: float, answers: int) -> float:
     return float(found.mip_dual_bound)
 
 
+def least_covers_share(truth: float, answers: int) -> float:
+    """Return the least that a run of numbers of right answers can be of, LEVEL or more."""
+    chance = stats.binom.pmf(np.arange(answers + 1), answers, truth)
+    ends = np.concatenate([[0.0], np.cumsum(chance)])
+    stops = np.searchsorted(ends, ends + LEVEL)
+    there = stops < len(ends)
+    return float((ends[stops[there]] - ends[there]).min())
+
+
 def _band(away: Array) -> sparse.csr_matrix:
     """Return what is 0 or more where numbers nearer to the fall are accepted before further ones.
     """
@@ -73,7 +82,21 @@ def main() -> None:
     """Print both at each fall, and their means."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=30)
-    answers = parser.parse_args().answers
+    parser.add_argument("--accuracy", action="store_true")
+    if parser.parse_args().accuracy:
+        _print_accuracies()
+    else:
+        _print_falls(parser.parse_args().answers)
+
+
+def _print_accuracies() -> None:
+    for low, answers in ((0.93, 100), (0.9, 100), (0.9, 30)):
+        truths = np.linspace(low, 1, 2001)[1:-1]
+        least = np.mean([least_covers_share(truth, answers) for truth in truths])
+        print(f"{answers} answers, truths of {low:.0%} to 100%: any {least:.2%} at least")
+
+
+def _print_falls(answers: int) -> None:
     found = []
     for fall in FALLS:
         table = np.array([chances(wrong, fall, answers) for wrong in SHARES_WRONG])

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from scipy import stats
-from scipy.special import logit
+from scipy.special import expit
 from statsmodels.discrete.discrete_model import Logit
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
@@ -180,16 +180,32 @@ def test_clusters_that_go_together_make_intervals_wide() -> None:
     assert clustered_share(asked, asked) == pytest.approx(wilson(1.0, 200))
 
 
-def test_a_share_of_clusters_has_the_interval_of_statsmodels() -> None:
-    """An intercept in logits with errors robust to clusters, and t for its z; 50 of 100 are right.
+def test_a_share_of_clusters_has_the_intervals_of_statsmodels() -> None:
+    """Between Wilson's, of as many answers as tell as much, and an intercept in logits with errors
+    robust to clusters, t for both; 60 of 100 are right. Clusters that spread less give Wilson's.
     """
-    right = np.array([2.0, 9.0, 4.0, 7.0, 3.0, 8.0, 5.0, 1.0, 6.0, 5.0])
-    score = np.concatenate([np.arange(10) < own for own in right]).astype(float)
-    fitted = Logit(score, np.ones(100)).fit(
-        disp=0, cov_type="cluster", cov_kwds={"groups": np.repeat(np.arange(10), 10)})
-    reach = stats.t.ppf(0.975, 9 * 50 / 49) * fitted.bse[0]
+    for right, logits in (([2, 9, 4, 10, 3, 9, 5, 2, 10, 6], True),
+                          ([6, 6, 5, 7, 6, 6, 7, 5, 6, 6], False)):
+        score = np.concatenate([np.arange(10) < own for own in right]).astype(float)
+        fitted = Logit(score, np.ones(100)).fit(
+            disp=0, cov_type="cluster", cov_kwds={"groups": np.repeat(np.arange(10), 10)})
+        reach = stats.t.ppf(0.975, 9 * 40 / 39)
+        design = (fitted.bse[0] * 0.24) ** 2 / (0.24 / 100)
+        assert (design > 1) == logits
+        ends = np.array(proportion_confint(60 / design, 100 / design, method="wilson",
+                                           alpha=2 * stats.norm.sf(reach)))
+        if logits:
+            other = expit(fitted.params[0] + reach * fitted.bse[0] * np.array([-1, 1]))
+            ends = ends / design + other * (1 - 1 / design)
+        found = clustered_share(np.array(right, float), np.full(10, 10.0))
+        assert found == pytest.approx(ends, rel=2e-3)
+
+
+def test_accuracies_near_certainty_have_no_interval_wider_than_it_need_be() -> None:
+    """One wrong answer of 100, over ten clusters: the logit interval reached 7.6 points down."""
+    right = np.array([10.0] * 9 + [9.0])
     low, high = clustered_share(right, np.full(10, 10.0))
-    assert logit([low, high]) == pytest.approx([-reach, reach], rel=2e-3)
+    assert 0.94 < low < 0.95 and 0.995 < high < 1
 
 
 def test_pairs_meet_in_their_cell() -> None:

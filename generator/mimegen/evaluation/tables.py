@@ -64,7 +64,7 @@ def parted(scored: Iterable[Scored], by: Callable[[Scored], str], *name: str) ->
 def share(scored: Sequence[Scored], *name: str) -> Table:
     """Return accuracy with three intervals: Wilson's, and two that allow for clusters by action.
 
-    ``by_action`` is the logit interval with clusters' error, ``bootstrap`` resamples actions (BCa;
+    ``by_action`` is Wilson's interval with clusters' error, ``bootstrap`` resamples actions (BCa;
     None where they all say the same). ``name`` seeds the resampling.
     """
     right = sum(one.right for one in scored)

@@ -121,10 +121,10 @@ def estimate(answers: Answers, falls: Falls) -> Fall:
     if design <= 1 and any(share in (0.0, 1.0) for share in falls.arms.shares):
         return Fall(falls.arms, max(design, LEAST_DESIGN), 0.0, np.inf)
     return Fall(falls.arms, min(design, 1.0), max(found.se**2 - independent, 0.0),
-                found.df * more_degrees(_rare(answers.score[falls.used])))
+                found.df * more_degrees(rare(answers.score[falls.used])))
 
 
-def _rare(scores: Array) -> int:
+def rare(scores: Array) -> int:
     """Return how many answers are wrong, or right, whichever are fewer."""
     return int(min((scores < 1).sum(), (scores > 0).sum()))
 

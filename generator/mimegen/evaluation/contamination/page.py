@@ -78,7 +78,7 @@ def _number_cells(judged: Judged) -> list[str]:
     whole, pairs, mixed = judged.whole, judged.pairs, judged.mixed
     return [
         judged.name, _accuracy(whole.seen), _accuracy(whole.unseen), _fall(whole),
-        _interval(whole.bootstrap, 100) if whole.bootstrap else "none",
+        _bootstrap(whole),
         f"{whole.fall.p():.3g}", f"{judged.p:.3g}",
         f"{pairs.first_only} / {pairs.second_only}, {pairs.p:.3g}" if pairs else "no pairs",
         f"{mixed.odds_ratio:.2f} {_interval(mixed.interval, 1)}" if mixed else "none",
@@ -91,6 +91,12 @@ def _accuracy(arm: Accuracy) -> str:
 
 def _fall(found: Comparison) -> str:
     return f"{100 * found.fall.value:.1f} {_interval(found.fall.interval(), 100)}"
+
+
+def _bootstrap(found: Comparison) -> str:
+    if found.bootstrap is None:
+        return "none"
+    return _interval(found.bootstrap, 100) + "*" * found.near_certainty
 
 
 def _interval(ends: Interval, scale: float) -> str:

@@ -12,12 +12,14 @@ from mimegen.evaluation.contamination.answers import (
     estimate,
     falls_of,
     pairs_of,
+    rare,
 )
 from mimegen.evaluation.contamination.balance import Balance, balances
 from mimegen.evaluation.contamination.fall import Fall
 from mimegen.evaluation.contamination.mixed import Mixed, mixed_logistic
 from mimegen.evaluation.contamination.rows import Arm, Scored
 from mimegen.evaluation.statistics import (
+    FEW_RARE,
     Interval,
     McNemar,
     cluster_bootstrap,
@@ -42,7 +44,10 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms compared: n is of answers that had a partner, over so many actions."""
+    """Two arms compared: n is of answers that had a partner, over so many actions.
+
+    ``rare`` are the wrong ones of these, or the right ones, in the arm with the fewest.
+    """
 
     seen: Accuracy
     unseen: Accuracy
@@ -50,6 +55,12 @@ class Comparison:
     actions: int
     fall: Fall
     bootstrap: Interval | None
+    rare: int
+
+    @property
+    def near_certainty(self) -> bool:
+        """Whether the bootstrap's interval is not to be quoted, for it covers too little."""
+        return self.rare < FEW_RARE
 
 
 @dataclass(frozen=True)
@@ -152,7 +163,8 @@ def _comparison(answers: Answers, falls: Falls, name: str) -> Comparison:
     seen, unseen = int(used.seen.sum()), int((~used.seen).sum())
     return Comparison(_accuracy(answers.arm(True)), _accuracy(answers.arm(False)), (seen, unseen),
                       len(falls.fall), estimate(answers, falls),
-                      cluster_bootstrap(falls.fall, falls.weight, 0.95, name))
+                      cluster_bootstrap(falls.fall, falls.weight, 0.95, name),
+                      min(rare(used.arm(arm).score) for arm in (True, False)))
 
 
 def _accuracy(arm: Answers) -> Accuracy:

@@ -17,7 +17,7 @@ from mimegen.evaluation.contamination.verdict import (
     Judged,
     Report,
 )
-from mimegen.evaluation.statistics import Interval, McNemar
+from mimegen.evaluation.statistics import FEW_RARE, Interval, McNemar
 
 METHOD = (
     "The fall is the mean over actions of the difference in accuracy, seen minus unseen, between"
@@ -26,7 +26,9 @@ METHOD = (
     " going together (CR2), with t at Satterthwaite's degrees of freedom; Holm's correction is over"
     " all models. No fall is said where two one-sided tests show that the truth lies within the"
     " margin. The bootstrap over actions (BCa), McNemar's exact test and the mixed logistic model"
-    " stand beside it and decide nothing."
+    " stand beside it and decide nothing. The interval of the fall is the one to quote: near"
+    f" certainty, where an arm has fewer than {FEW_RARE} wrong (or right) answers, BCa's, marked *,"
+    " covers less than 95 %."
 )
 
 
@@ -113,7 +115,8 @@ def _comparison(found: Comparison) -> dict[str, Any]:
         "difference": {"value": found.fall.value, "se": found.fall.se,
                        "df": _finite(found.fall.df),
                        "interval": list(found.fall.interval()), "p": found.fall.p()},
-        "bootstrap": found.bootstrap and list(found.bootstrap)}
+        "bootstrap": found.bootstrap and list(found.bootstrap),
+        "bootstrap_near_certainty": found.near_certainty}
 
 
 def _equivalence(judged: Judged, margin: float) -> dict[str, Any]:

@@ -12,13 +12,16 @@ from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
 from mimegen.evaluation.scoring import THRESHOLDS
+from mimegen.evaluation.statistics import FEW_RARE
 
 Table = dict[str, Any]
 METHOD = (
-    "Intervals are of 95 %. The first is the logit interval with the error and t of clusters by"
-    " action (Korn and Graubard 1998), the second resamples actions (BCa, 4999 times, widened for"
-    " few actions; Hesterberg 2015). Contrasts are paired by performance: McNemar's exact test, or"
-    " for people t over actions, with Holm's correction over the contrasts of a model; their"
+    "Intervals are of 95 %. The first is Wilson's with the error and t of clusters by action (Korn"
+    " and Graubard 1998; near logit's where actions differ much), which is the one to quote; the"
+    " second resamples actions (BCa, 4999 times, widened for few actions; Hesterberg 2015), and"
+    f" covers less where it is marked *, with fewer than {FEW_RARE} wrong (or right) answers, or"
+    " pairs that differ. Contrasts are paired by performance: McNemar's exact test, or for people t"
+    " over actions, with Holm's correction over the contrasts of a model; their"
     " interval is t's over actions (CR2). A choice counts where the output says one option and no"
     " other; everything else is unparsed, and wrong."
 )
@@ -145,7 +148,8 @@ def _part_chance(name: str, part: str, kinds: Sequence[Table]) -> str:
 def _share(share: Table | None) -> str:
     if share is None:
         return ""
-    said = (_percent(share["accuracy"]), _span(share["by_action"]), _span(share["bootstrap"]))
+    few = min(share["right"], share["answered"] - share["right"]) < FEW_RARE
+    said = (_percent(share["accuracy"]), _span(share["by_action"]), _span(share["bootstrap"], few))
     return f"{' '.join(filter(None, said))}, n = {share['answered']}"
 
 
@@ -153,14 +157,17 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f} %"
 
 
-def _span(interval: Sequence[float] | None) -> str:
-    return "" if interval is None else f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
+def _span(interval: Sequence[float] | None, marked: bool = False) -> str:
+    if interval is None:
+        return ""
+    return f"[{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]{'*' * marked}"
 
 
 def _contrasts(kinds: Sequence[Table]) -> str:
     names = dict.fromkeys(one["contrast"] for kind in kinds for one in kind["contrasts"])
     rows = [[one["contrast"], kind["model"],
-             f"{100 * one['difference']:+.1f} {_span(one['interval'])}", _span(one["bootstrap"]),
+             f"{100 * one['difference']:+.1f} {_span(one['interval'])}",
+             _span(one["bootstrap"], one["lost"] + one["gained"] < FEW_RARE),
              str(one["pairs"]), f"{one['lost']} / {one['gained']}", one["test"],
              f"{one['p']:.3g}", f"{one['p_holm']:.3g}", f"{one['variant']} minus {one['minus']}"]
             for name in names for kind in kinds for one in kind["contrasts"]

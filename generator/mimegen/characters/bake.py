@@ -35,9 +35,9 @@ class Bake:
     faces: Mapping[str, NDArray[np.int32]]
     masks: Mapping[str, FloatArray]
 
-    def points(self, strengths: FloatArray) -> FloatArray:
-        """Return all points (V + 2J, 3) for target strengths (T,)."""
-        half = self.base + np.tensordot(strengths @ self.mix, self.basis, axes=1)
+    def points(self, strengths: FloatArray, face: FloatArray | float = 0.0) -> FloatArray:
+        """Return all points (V + 2J, 3) for target strengths (T,) and a face's offsets (H, 3)."""
+        half = self.base + np.tensordot(strengths @ self.mix, self.basis, axes=1) + face
         points = np.empty((len(self.mirror), 3))
         points[self.mirror[self.half]] = half * np.array([-1.0, 1.0, 1.0])
         points[self.half] = half

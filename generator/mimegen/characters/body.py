@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.characters.bake import Bake, read_bake
+from mimegen.characters.face_shapes import face_offsets
 from mimegen.characters.flesh import Flesh, read_flesh
 from mimegen.characters.helpers import with_helpers, with_helpers_on
 from mimegen.characters.phenotype import Phenotype, target_strengths
@@ -77,7 +78,8 @@ def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
     ]
     heights = np.array([np.ptp(points[body, 2]) for points in candidates])
     stature = float(np.interp(phenotype.height, heights, statures))
-    points = bake.points(target_strengths(phenotype, stature, bake.target_names))
+    points = bake.points(target_strengths(phenotype, stature, bake.target_names),
+                         face_offsets(phenotype.face, len(bake.half)))
     return np.asarray(points * (phenotype.height / np.ptp(points[body, 2])))
 
 

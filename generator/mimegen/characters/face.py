@@ -70,7 +70,8 @@ def eyebrows(head: HeadShape, height: float, draws: np.random.Generator) -> Mesh
     up = eye[2] + arch * head.unit + beside * size + share * long * np.sin(rising)
     points, normals = head.on_face(across.ravel(), up.ravel())
     lift = 0.0004 + 0.0016 * np.sin(np.pi * share) + 0.0006 * draws.random(BROW_HAIRS)
-    middle = points.reshape(*across.shape, 3) + lift[..., None] * normals.reshape(*across.shape, 3)
+    points = (points + lift.reshape(-1, 1) * normals).reshape(*across.shape, 3)
+    middle = head.off_face(points, 0.0004)
     aside = np.stack([-np.sin(rising), 0 * rising, np.cos(rising)], axis=-1)
     half = (0.0007 * (1 - share**2) + 0.0001)[..., None] * aside
     hairs = strips(head, "brows", middle, half, draws, 0.5)

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
-from mimegen.characters.surface import IntArray, vertex_normals
+from mimegen.characters.surface import IntArray, clear_of, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -55,6 +55,14 @@ class HeadShape:
         facing = np.einsum("nk,nka->na", shares, normals[found])
         facing = facing / np.linalg.norm(facing, axis=1, keepdims=True)
         return np.stack([across, depth, up], axis=1), facing
+
+    def off_face(self, places: FloatArray, gap: float) -> FloatArray:
+        """Return places (..., 3) that are in the skin moved to ``gap`` m before it."""
+        skin = np.unique(self.body.faces["body"])
+        skin = skin[self.body.vertices[skin, 2] > self.eyes[0, 2]]
+        normals = vertex_normals(self.body.vertices, self.body.faces["body"])[skin]
+        flat = places.reshape(-1, 3)
+        return (flat + clear_of(flat, self.body.vertices[skin], normals, gap)).reshape(places.shape)
 
     def rigid(self, name: str, vertices: FloatArray, faces: IntArray,
               material: str, attributes: dict[str, FloatArray]) -> Mesh:

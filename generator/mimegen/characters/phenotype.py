@@ -6,6 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from mimegen.base.yaml_file import Strict
+from mimegen.characters.face_shapes import Face
 from mimegen.motion.quaternions import FloatArray
 
 ANCHORS = {
@@ -30,7 +31,7 @@ class Origin(Strict):
 class Phenotype(Strict):
     """What a body is like. 0.5 is average for the sex; ``height`` in metres, ``age`` in years.
 
-    ``sex`` runs from 0, female, to 1, male.
+    ``sex`` runs from 0, female, to 1, male; ``face`` is what of rigs/faces/shapes.yaml theirs has.
     """
 
     sex: float = Field(ge=0, le=1)
@@ -41,6 +42,7 @@ class Phenotype(Strict):
     proportions: float = Field(default=0.75, ge=0.5, le=1)
     cup_size: float = Field(default=0.5, ge=0, le=1)
     origin: Origin = Origin(african=1, asian=1, caucasian=1)
+    face: Face = Field(default_factory=dict)
 
 
 def target_strengths(
@@ -54,7 +56,7 @@ def target_strengths(
     the package ``anny``, Bregier et al. 2025).
     """
     blends = {"universal": 1.0, "averagefirmness": 1.0, **origin_shares(phenotype.origin)}
-    values = {**phenotype.model_dump(exclude={"height", "origin"}), "stature": stature}
+    values = {**phenotype.model_dump(exclude={"height", "origin", "face"}), "stature": stature}
     for parameter, anchors in ANCHORS.items():
         places = [place for _, place in anchors]
         for chosen, (word, _) in enumerate(anchors):

@@ -42,7 +42,7 @@ def sample_character(seed: int) -> CharacterSpec:
     return CharacterSpec.model_validate({
         "name": f"random-{seed}",
         "licence": "CC0-1.0",
-        "phenotype": sampled_body(seed, male, age, tone, draws),
+        "phenotype": sampled_body(seed, male, age, draws),
         "skin": sampled_skin(tone, male, draws),
         "eyes": {"color": sampled_eyes(tone, draws)},
         "hair": sampled_hair(seed, male, age, tone, draws),
@@ -51,14 +51,13 @@ def sample_character(seed: int) -> CharacterSpec:
     })
 
 
-def sampled_body(seed: int, male: bool, age: float, tone: float,
+def sampled_body(seed: int, male: bool, age: float,
                  draws: np.random.Generator) -> dict[str, Any]:
     """Return the body's phenotype: one of the builds, more or less."""
     builds = [*random_people().builds.values()]
     build = builds[int(even(seed, "build") * len(builds))]
     mean, spread = STATURE_M[male]
-    dark, light = tone * tone, (1 - tone) * (1 - tone)
-    shares = draws.dirichlet((0.1 + 1.5 * dark, 0.3 + np.sin(np.pi * tone), 0.1 + 1.5 * light))
+    faces = generator(seed, "face")
     return {
         "sex": float(draws.uniform(0.85, 1.0) if male else draws.uniform(0.0, 0.12)),
         "age": age,
@@ -67,8 +66,21 @@ def sampled_body(seed: int, male: bool, age: float, tone: float,
         "weight": float(np.clip(build.weight + draws.normal(0, 0.05), 0.1, 1.0)),
         "proportions": float(draws.uniform(0.55, 0.95)),
         "cup_size": float(draws.uniform(0.25, 0.75)),
-        "origin": dict(zip(ORIGINS, map(float, shares), strict=True)),
+        "origin": dict(zip(ORIGINS, map(float, faces.dirichlet((0.7, 0.7, 0.7))), strict=True)),
+        "face": sampled_face(male, age, faces),
     }
+
+
+def sampled_face(male: bool, age: float, draws: np.random.Generator) -> dict[str, float]:
+    """Return a face: one outline, and how far it goes in everything else; no color counts here."""
+    people = random_people()
+    outline = str(draws.choice(people.outlines.kinds))
+    old = float(ramp(age, 35.0, 80.0))
+    face = {outline: float(draws.uniform(*people.outlines.strength))}
+    for name, shape in people.faces.items():
+        usual = shape.middle + (shape.men if male else -shape.men) + shape.old * old
+        face[name] = float(np.clip(usual + shape.spread * draws.uniform(-1, 1), -1, 1))
+    return face
 
 
 def sampled_skin(tone: float, male: bool, draws: np.random.Generator) -> dict[str, Any]:

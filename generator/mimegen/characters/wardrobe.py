@@ -28,6 +28,25 @@ class Build(Strict):
     weight: float
 
 
+class FaceDraw(Strict):
+    """How far a face goes in a shape: evenly this ``spread`` about its middle.
+
+    Men's is ``men`` further than ``middle``, women's less; at 80 it is ``old`` further.
+    """
+
+    spread: float
+    middle: float = 0.0
+    men: float = 0.0
+    old: float = 0.0
+
+
+class Outlines(Strict):
+    """The outlines of faces, each as often, and how strong they are."""
+
+    kinds: tuple[str, ...]
+    strength: tuple[float, float]
+
+
 class Dyes(Strict):
     """Which share of a drawn saturation and value cloth has, by hue, 0 to 1."""
 
@@ -40,6 +59,8 @@ class RandomPeople(Strict):
     """The file rigs/people/random.yaml, which explains its parts."""
 
     builds: dict[str, Build]
+    outlines: Outlines
+    faces: dict[str, FaceDraw]
     hair: dict[str, Template]
     beards: dict[str, float]
     hair_colors: tuple[str, ...]

@@ -9,6 +9,7 @@
 import argparse
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import moderngl
@@ -23,10 +24,11 @@ from mimegen.characters.sampling import sample_character
 from mimegen.library.cast import RandomPerson
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.take import Source
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.pages.backgroundsheet import standing
+from mimegen.retarget import retarget
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.raster.context import context_of_process
@@ -35,6 +37,8 @@ from mimegen.stage.skinning import joint_columns
 
 BACKDROP = (226, 229, 233)
 SHARPER = 2
+# Which cue people stand before, and in how many ways.
+STILL, STANDING = "lips_pressed", 5
 # Whose first blink is shown, from three frames before it is shut.
 BLINKS, FPS, BLINK_FRAMES = "conversation", 24.0, 9
 
@@ -61,8 +65,8 @@ def main() -> None:
         tiled(blink(context), BLINK_FRAMES).save(given.out, quality=86)
         return
     width, height = map(int, given.size.split("x"))
-    pictures = [portrait(context, build_character(sample_character(seed)),
-                         (SHARPER * width, SHARPER * height), given.azimuth, given.close)
+    pictures = [portrait(context, seed, (SHARPER * width, SHARPER * height), given.azimuth,
+                         given.close)
                 for seed in seeds]
     tiled([one.resize((width, height), Image.Resampling.BOX) for one in pictures],
           given.columns).save(given.out, quality=86)
@@ -82,12 +86,28 @@ def tell_times(seeds: Sequence[int]) -> None:
           f" {vertices.mean():.0f} vertices, at most {vertices.max():.0f}")
 
 
-def portrait(context: moderngl.Context, character: Character, size: tuple[int, int],
+def portrait(context: moderngl.Context, seed: int, size: tuple[int, int],
              azimuth: float, seen_m: float) -> Image.Image:
-    """Return a picture of somebody standing, from the crown ``seen_m`` metres down."""
+    """Return a picture of a random person standing, from the crown ``seen_m`` metres down."""
+    character = build_character(sample_character(seed))
     top = 2.08 if seen_m > 2 else character.height + 0.06
-    return drawn(context, character, standing(character).motion,
-                 camera_at(np.array([0.0, 0.0, top - seen_m / 2]), seen_m, azimuth, size))
+    motion = at_ease(character, seed)
+    middle = motion.global_pose.positions[0, character.skeleton.index["Hips"]] * [1.0, 1.0, 0.0]
+    return drawn(context, character, motion,
+                 camera_at(middle + np.array([0.0, 0.0, top - seen_m / 2]), seen_m, azimuth, size))
+
+
+def at_ease(character: Character, seed: int) -> Motion:
+    """Return one frame of somebody who stands in one of a few ways, as a cue begins."""
+    motion, roles = standing_still(seed % STANDING)
+    first = Motion(motion.skeleton, FPS, motion.root_positions[:1], motion.rotations[:1])
+    return retarget(first, character, roles).motion
+
+
+@cache
+def standing_still(seed: int) -> Source:
+    """Return how the performer of the cue stands before it."""
+    return library_take(Catalogue.with_libraries(()).action(STILL), None, seed).sources(FPS)[0]
 
 
 def blink(context: moderngl.Context) -> Iterator[Image.Image]:

@@ -1,13 +1,14 @@
 """Hand shapes: mocap/hand_shapes.yaml as rotations of the finger joints."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 from pydantic import RootModel
 
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Finite, Strict, read_yaml_once
-from mimegen.motion import Skeleton, quaternions
+from mimegen.motion import Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
 FINGERS = ("Index", "Middle", "Ring", "Pinky")
@@ -60,6 +61,26 @@ def finger_rotations(skeleton: Skeleton, shape: HandShape) -> FloatArray:
         curl = quaternions.from_rotation_vectors(np.deg2rad(bends)[:, None] * axis)
         turns.append(quaternions.multiply(curl, quaternions.between(bones, straight)))
     return np.concatenate(turns)
+
+
+def side_pose(name: str, side: float) -> FloatArray:
+    """Return a shape's rotations (15, 4) against the hand, of the left (1) or right (-1) one."""
+    pose = _shape_pose(standard_skeleton(), hand_shapes()[name])
+    return np.asarray(pose * np.array([1.0, 1.0, side, side]))
+
+
+_shape_pose = cache(finger_rotations)
+
+
+def finger_bends(pose: FloatArray) -> FloatArray:
+    """Return each joint's rotation against the one before it (5, 3, 4), of a pose (15, 4).
+
+    Against the hand, the outer joints of a fist turn more than 180 degrees.
+    """
+    bones = pose.reshape(5, 3, 4)
+    bends = quaternions.multiply(quaternions.conjugate(bones[:, :-1]), bones[:, 1:])
+    bends = np.concatenate([bones[:, :1], bends], axis=1)
+    return np.asarray(bends * np.where(bends[..., :1] < 0, -1.0, 1.0))
 
 
 def _thumb(skeleton: Skeleton, angles: tuple[float, float, float, float]) -> FloatArray:

@@ -1,7 +1,6 @@
 """What a hand's keys ask for: where its touching point is, how it is turned, its shape."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -19,14 +18,14 @@ from mimegen.choreography.body import (
     hand_point,
 )
 from mimegen.choreography.freedom import play
-from mimegen.choreography.hand_shapes import FINGERS, finger_rotations, hand_shapes
+from mimegen.choreography.hand_shapes import FINGERS, finger_bends, side_pose
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.limbs import across
 from mimegen.choreography.places import LEFT, Direction, Place, in_body_axes
 from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import Clock, TimedKey, eased_weights, track_weights
-from mimegen.motion import Skeleton, quaternions, standard_skeleton
+from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # The hand turns a little after the wrist has moved; of the fingers, thumb and index come first.
@@ -254,25 +253,6 @@ def _trailing(hand: FloatArray, speed: FloatArray, side: float, freedom: FloatAr
     return quaternions.multiply(quaternions.from_rotation_vectors(turn), hand)
 
 
-def _side_pose(name: str, side: float) -> FloatArray:
-    pose = _shape_pose(standard_skeleton(), hand_shapes()[name])
-    return np.asarray(pose * np.array([1.0, 1.0, side, side]))
-
-
-_shape_pose = cache(finger_rotations)
-
-
-def _bends(pose: FloatArray) -> FloatArray:
-    """Return each joint's rotation against the one before it (5, 3, 4), of a pose (15, 4).
-
-    Against the hand, the outer joints of a fist turn more than 180 degrees.
-    """
-    bones = pose.reshape(5, 3, 4)
-    bends = quaternions.multiply(quaternions.conjugate(bones[:, :-1]), bones[:, 1:])
-    bends = np.concatenate([bones[:, :1], bends], axis=1)
-    return np.asarray(bends * np.where(bends[..., :1] < 0, -1.0, 1.0))
-
-
 def fingertips(skeleton: Skeleton, side: float, fingers: FloatArray) -> FloatArray:
     """Return where the middle finger's last joint is from the wrist (F, 3), in the hand's frame."""
     name = "Left" if side == LEFT else "Right"
@@ -289,10 +269,10 @@ def finger_pose(track: HandTrack) -> FloatArray:
     at = np.concatenate([moments - lag for lag in FINGER_LAGS_S])
     weights = np.clip(eased_weights(track.keys, track.clock, liveliness().follow["fingers"], at),
                       0.0, 1.0).reshape(len(FINGER_LAGS_S), len(moments), -1)
-    bends = np.stack([_bends(_side_pose(key.shape or "relaxed", track.side))
+    bends = np.stack([finger_bends(side_pose(key.shape or "relaxed", track.side))
                       for key in track.hand_keys])
     blended = quaternions.normalise(np.einsum("jfk,kjbc->fjbc", weights, bends))
-    relaxed = _bends(_side_pose("relaxed", track.side))
+    relaxed = finger_bends(side_pose("relaxed", track.side))
     share = track.ease[..., None, None]
     blended = quaternions.normalise((1 - share) * blended + share * relaxed)
     for bone in (1, 2):

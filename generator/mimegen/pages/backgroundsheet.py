@@ -11,6 +11,7 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Performance
+from mimegen.choreography.hand_shapes import finger_bends, finger_joints, side_pose
 from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.compose import Compositor
@@ -76,7 +77,7 @@ def _quick(config: RenderConfig) -> RenderConfig:
 
 
 def standing(character: Character) -> Performance:
-    """Return a single frame of a character at rest, arms down."""
+    """Return a single frame of a character at rest, arms and relaxed hands down."""
     skeleton = standard_skeleton()
     rotations = np.zeros((1, len(skeleton.names), 4))
     rotations[..., 0] = 1.0
@@ -86,6 +87,8 @@ def standing(character: Character) -> Performance:
         raised = math.degrees(math.asin(along[2] / np.linalg.norm(along)))
         half = math.radians(raised + 90.0 - ARMS_OUT_DEG) / 2
         rotations[0, arm] = math.cos(half), 0.0, turn * math.sin(half), 0.0
+        rotations[0, finger_joints(skeleton, side)] = finger_bends(
+            side_pose("relaxed", turn)).reshape(-1, 4)
     return retarget(Motion(skeleton, 30.0, skeleton.heads[None, 0], rotations), character)
 
 

@@ -1,6 +1,6 @@
 """Tops: t-shirts, blouses, shirts, sweaters, hoodies, and open jackets over them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Jacket, Top
 from mimegen.characters.surface import Surface, to_mesh
-from mimegen.characters.trimmings import hood, like_nearest, patch, shirt_collar
+from mimegen.characters.trimmings import band, hood, lapels, like_nearest, patch, shirt_collar
 from mimegen.motion.quaternions import FloatArray
 
 # How far inside its edges a top, and a jacket, hides what is under it: one sees under a jacket's.
@@ -31,8 +31,14 @@ COVER_M, UNDER_JACKET_M = 0.015, 0.04
 ARM_SHARE = 0.11
 # How much further a jacket stands off than what is worn under it.
 OVER_M = 0.017
+# How deep the open front of a shirt's neck is, and how steep its sides.
+VEE_M, VEE_SLOPE = 0.07, 1.5
 # How much of a ribbed hem's slack is taken up.
 DRAWN_IN = 0.85
+# How long cuffs, and ribs at a hem, are and how far they stand off, in metres; how much darker ribs
+# are; from which share of the arm on a sleeve has cuffs.
+CUFF_M, HEM_RIB_M, CUFF_LIFT_M, RIB_LIFT_M = 0.06, 0.05, 0.004, 0.003
+RIB_SHADE, LONG_SLEEVE = 0.7, 0.8
 PLACKET_M, BUTTON_M, BUTTONS = 0.017, 0.007, 6
 
 
@@ -52,13 +58,16 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
         return inside_all(points, fields[:2] + fields[3:], UNDER_JACKET_M) & (
             fields[2](points) > -OVER_M)
 
-    trims = trimmings(garment, surface, fields[2](cut.vertices), body)
+    trims = trimmings(garment, surface, cut, fields, body)
     meshes = [sewn(garment.kind, surface, cut, fields),
               *(cloth_mesh(f"{garment.kind}_trim{number}", trim, garment.kind)
                 for number, trim in enumerate(trims))]
+    ribs = [cloth_mesh(f"{garment.kind}_rib{number}", rib, f"{garment.kind}_rib")
+            for number, rib in enumerate(ribbing(garment, surface, fields))]
     buttons = button_piece(garment, surface, body)
-    return Piece((*(printed(mesh, garment.pattern, body) for mesh in meshes), *buttons.meshes),
-                 (top_material(garment), *buttons.materials), hides)
+    return Piece((*(printed(mesh, garment.pattern, body) for mesh in meshes), *ribs,
+                  *buttons.meshes),
+                 (top_material(garment), *rib_material(garment), *buttons.materials), hides)
 
 
 def top_material(garment: Top | Jacket) -> Material:
@@ -68,13 +77,34 @@ def top_material(garment: Top | Jacket) -> Material:
         fold_stretch=(1.0, 1.0, 0.55), roughness=0.85)
 
 
-def trimmings(garment: Top | Jacket, surface: Surface, neckline: FloatArray,
+def rib_material(garment: Top | Jacket) -> tuple[Material, ...]:
+    """Return what ribs are of: the cloth's color in the shade between them."""
+    if not garment.ribbed:
+        return ()
+    color = tuple(RIB_SHADE * channel for channel in garment.color)
+    return (Material(f"{garment.kind}_rib", "cloth", {
+        "color": color, "fold_height": 0.004, "fold_stretch": (1.0, 1.0, 0.3), "roughness": 0.9}),)
+
+
+def ribbing(garment: Top | Jacket, surface: Surface, fields: Sequence[Field]) -> Iterator[Surface]:
+    """Yield the ribs at hem and wrists of what is ribbed."""
+    if garment.ribbed:
+        yield band(surface, lambda points: HEM_RIB_M - fields[0](points), RIB_LIFT_M)
+        yield band(surface, lambda points: CUFF_M - fields[1](points), RIB_LIFT_M)
+
+
+def trimmings(garment: Top | Jacket, surface: Surface, cut: Surface, fields: Sequence[Field],
               body: Body) -> Iterator[Surface]:
-    """Yield collar or hood, placket and pocket."""
+    """Yield collar or hood, lapels, cuffs, placket and pocket."""
+    neckline = fields[2](cut.vertices)
     if garment.collar == "shirt":
-        yield shirt_collar(surface, neckline, body, 8.0 if garment.kind == "top" else 30.0)
+        yield shirt_collar(surface, neckline, body, 22.0 if garment.kind == "top" else 30.0)
     if garment.collar == "hood":
         yield hood(surface, neckline, body)
+    if isinstance(garment, Jacket) and garment.collar == "shirt":
+        yield lapels(surface, body, fields[3])
+    if garment.collar == "shirt" and garment.sleeve > LONG_SLEEVE:
+        yield band(surface, lambda points: CUFF_M - fields[1](points), CUFF_LIFT_M)
     if isinstance(garment, Top) and garment.buttons:
         yield patch(surface, body, lambda points: PLACKET_M - np.abs(points[:, 0]), 0.003)
     if isinstance(garment, Top) and garment.pocket:
@@ -140,13 +170,15 @@ def top_fields(garment: Top | Jacket, body: Body) -> tuple[Field, ...]:
     def neckline(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T
         scoop = garment.neckline * scale * np.exp(-((x / (0.075 * scale)) ** 2))
-        rise = (0.008 * over - 0.006 + 0.02 * tight) * scale + 0.45 * y
-        rise = rise - scoop * ramp(y, 0.02, -0.05)
+        rise = (0.008 * over - 0.006) * scale + 0.45 * y
+        vee = tight * np.maximum(VEE_M - VEE_SLOPE * np.abs(x) / scale, 0.0) * scale
+        rise = rise - (scoop + vee) * ramp(y, 0.02, -0.05)
         return np.where(np.abs(x) > 0.13 * scale, 0.2, rise - z)
 
     def opening(points: FloatArray) -> FloatArray:
         x, y, z = (points - neck).T
-        width = half_open * scale * (1 - 0.25 * ramp(z, -0.3 * scale, 0.0))
+        falling = 0.3 * ramp(z, -0.3 * scale, -0.6 * scale) - 0.25 * ramp(z, -0.3 * scale, 0.0)
+        width = half_open * scale * (1 + falling)
         return np.where(y < 0.0, np.abs(x) - width, 0.2)
 
     if isinstance(garment, Top):

@@ -11,6 +11,7 @@ from mimegen.characters.cloth import Field, cleared
 from mimegen.characters.head import grid_faces
 from mimegen.characters.surface import (
     Surface,
+    clear_of,
     clipped,
     neighbour_average,
     smoothed,
@@ -19,11 +20,13 @@ from mimegen.characters.surface import (
 from mimegen.motion.quaternions import FloatArray
 
 COLUMNS = 48
-# A folded shirt collar: metres outwards and up from the neckline, row after row, and how much
-# further down its points reach in front.
-COLLAR = np.array([[0.0, -0.006], [-0.010, 0.012], [-0.014, 0.024], [-0.010, 0.030],
-                   [-0.002, 0.025], [0.007, 0.006], [0.012, -0.006]])
-POINTS = np.array([0.0, 0.0, 0.0, 0.0, 0.004, 0.018, 0.030])
+# A shirt's collar: how high its stand is behind and in front, how far its leaf falls behind and at
+# its points, metres, and how steeply; what the leaf lies above the cloth.
+STAND_M, LEAF_M, LEAF_DEG, LEAF_GAP_M = (0.026, 0.010), (0.046, 0.072), 52.0, 0.005
+LEAF_ROWS = 6
+# Lapels: how wide, so far below the neck's joint, and how far they stand off, in metres.
+LAPEL_BELOW_M, LAPEL_WIDE_M = (-0.05, 0.03, 0.09, 0.10, 0.30), (0.03, 0.035, 0.062, 0.062, -0.01)
+LAPEL_LIFT_M = 0.011
 # A hood on the back: how thick its roll is in front and behind, and how far its bag hangs, metres.
 ROLL_M, BEHIND_M, BAG_M = 0.012, 0.036, 0.17
 SECTION = 12
@@ -61,17 +64,33 @@ def outwards(ring: FloatArray) -> FloatArray:
 
 
 def shirt_collar(host: Surface, neckline: FloatArray, body: Body, gap_deg: float) -> Surface:
-    """Return a folded collar, open over ``gap_deg`` degrees to each side in front."""
+    """Return a folded collar, open over ``gap_deg`` degrees to each side in front.
+
+    A stand along the neckline, from which a leaf falls onto the cloth, furthest at its points.
+    """
     start = np.radians(gap_deg)
     turns = np.linspace(start, 2 * np.pi - start, COLUMNS)
     ring = neck_ring(host, neckline, turns)
-    away, up = outwards(ring), np.array([0.0, 0.0, 1.0])
-    front = ramp(np.cos(turns), 0.3, 1.0)
-    fall = COLLAR[:, 1:] - POINTS[:, None] * front
-    grid = ring + COLLAR[:, :1, None] * away + fall[:, :, None] * up
-    grid[:, :, 1] -= (0.4 * POINTS[:, None] * front)
-    made = like_nearest(host, grid, closed=False)
-    return replace(made, vertices=cleared(made, body, 0.004).vertices, faces=made.faces[:, ::-1])
+    front = ramp(np.cos(turns), 0.1, np.cos(start))
+    stand, leaf = (behind + (before - behind) * front for behind, before in (STAND_M, LEAF_M))
+    fall = np.linspace(0.0, 1.0, LEAF_ROWS)[:, None] * leaf
+    out = np.concatenate([0 * fall[:2], 0.004 + np.sin(np.radians(LEAF_DEG)) * fall])
+    rise = np.concatenate([[0 * stand - 0.006, stand],
+                           stand - np.cos(np.radians(LEAF_DEG)) * fall])
+    grid = ring + out[..., None] * outwards(ring)
+    grid[:, :, 2] += rise
+    made = cleared(like_nearest(host, grid, closed=False), body, 0.004)
+    falling = np.repeat([0.0, 0.0, *np.linspace(0.0, 1.0, LEAF_ROWS)], COLUMNS)[:, None]
+    return replace(made, vertices=laid_on(host, made, falling), faces=made.faces[:, ::-1])
+
+
+def laid_on(host: Surface, made: Surface, share: FloatArray) -> FloatArray:
+    """Return the places (V, 3) of what is sewn on, fallen by a ``share`` (V, 1) onto the cloth."""
+    normals = vertex_normals(host.vertices, host.faces)
+    down = clear_of(made.vertices, host.vertices, -normals, -LEAF_GAP_M)
+    average = neighbour_average(made.faces, len(made.vertices))
+    fallen = made.vertices + ramp(share, 0.1, 0.6) * smoothed(down, average, 3)
+    return fallen + (share > 0) * clear_of(fallen, host.vertices, normals, LEAF_GAP_M)
 
 
 def hood(host: Surface, neckline: FloatArray, body: Body) -> Surface:
@@ -91,13 +110,30 @@ def hood(host: Surface, neckline: FloatArray, body: Body) -> Surface:
     return replace(made, vertices=cleared(made, body, 0.022).vertices)
 
 
+def lapels(host: Surface, body: Body, opening: Field) -> Surface:
+    """Return a jacket's lapels: folded back along its opening from the neck to the chest."""
+    neck, scale = body.joint("Neck")[2], body.phenotype.height / 1.7
+
+    def inside(points: FloatArray) -> FloatArray:
+        below = (neck - points[:, 2]) / scale
+        width = scale * np.interp(below, LAPEL_BELOW_M, LAPEL_WIDE_M)
+        return np.asarray(width - np.maximum(opening(points), 0.0))
+
+    return patch(host, body, inside, LAPEL_LIFT_M)
+
+
 def patch(host: Surface, body: Body, field: Field, lift: float) -> Surface:
-    """Return the part of a surface's front where a field is positive, ``lift`` metres above it.
+    """Return the part of a surface's front where a field is positive, ``lift`` metres above it."""
+    front = body.joint("Spine1")[1] - 0.01
+    return band(host, lambda points: np.minimum(field(points), front - points[:, 1]), lift)
+
+
+def band(host: Surface, field: Field, lift: float) -> Surface:
+    """Return the part of a surface where a field is positive, ``lift`` metres above it.
 
     It slopes down to the surface at its edge: a wall so low would be seen as a row of dots.
     """
-    front = body.joint("Spine1")[1] - 0.01 - host.vertices[:, 1]
-    part = clipped(host, np.minimum(field(host.vertices), front))
+    part = clipped(host, field(host.vertices))
     above = 0.0004 + lift * ramp(field(part.vertices), 0.0, EDGE_M)
     return replace(part, vertices=part.vertices
                    + above[:, None] * vertex_normals(part.vertices, part.faces))

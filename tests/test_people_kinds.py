@@ -81,6 +81,22 @@ def test_clothes_of_every_kind_are_sound_meshes_of_their_own(name: str) -> None:
         assert mesh.faces.max() < len(mesh.vertices)
 
 
+def test_a_shirts_collar_is_open_and_lies_on_the_shoulders() -> None:
+    character = build_character(described(outfit=CLOTHES["shirt"]))
+    meshes = {mesh.name: mesh for mesh in character.meshes}
+    shirt, collar = meshes["top"].vertices, meshes["top_trim0"].vertices
+    front = (np.abs(shirt[:, 0]) < 0.01) & (shirt[:, 1] < 0)
+    points = [collar[side & (collar[:, 1] < np.percentile(collar[:, 1], 30)), 2].min()
+              for side in (collar[:, 0] > 0, collar[:, 0] < 0)]
+    assert np.abs(collar[collar[:, 1] < -0.06, 0]).min() > 0.01, "it meets in front"
+    assert abs(points[0] - points[1]) < 0.002 and collar[:, 2].max() - points[0] > 0.08
+    assert shirt[front, 2].max() < collar[:, 2].max() - 0.1, "it is closed to the chin"
+    chin = character.skeleton.heads[character.skeleton.index["Head"], 2]
+    assert collar[:, 2].max() < chin + 0.01
+    apart = np.linalg.norm(collar[2 * 48:, None] - shirt[None], axis=-1).min(axis=1)
+    assert np.percentile(apart[-48:], 90) < 0.02, "its edge stands off"
+
+
 @pytest.mark.parametrize("kind", TILES)
 def test_a_pattern_is_a_picture_of_both_colors_that_lies_on_all_of_the_top(kind: str) -> None:
     pattern = {"kind": kind, "color": WHITE, "size": 0.1}

@@ -208,10 +208,11 @@ def beard_field(head: HeadShape, kind: str) -> FloatArray:
     """Return where a beard of a kind grows (V,), 0 to 1; a full one also is where stubble is."""
     body = head.body
     x, y, z = (body.vertices - head.eyes.mean(axis=0)).T / head.unit
-    jaw = ramp(z, -0.45, -0.62) * ramp(z, -1.35, -1.05) * ramp(y, 0.95, 0.75)
-    below_cheeks = ramp(z + 0.55 * np.abs(x), -0.30, -0.42)
-    full = np.asarray(jaw * below_cheeks * (1 - body.masks["lips"]))
     lips = body.masks["lips"] > 0.5
+    above = z[lips].max() + 0.136
+    jaw = ramp(z, above, above - 0.17) * ramp(z, -1.35, -1.05) * ramp(y, 0.95, 0.75)
+    below_cheeks = ramp(z + 0.55 * np.abs(x), above + 0.15, above + 0.03)
+    full = np.asarray(jaw * below_cheeks * (1 - body.masks["lips"]))
     wide, level = np.abs(x[lips]).max(), z[lips].mean()
     upper = full * ramp(np.abs(x), 1.35 * wide, 1.05 * wide) * ramp(z, level - 0.02, level + 0.04)
     chin = full * ramp(np.abs(x), 1.15 * wide, 0.85 * wide) * ramp(z, level + 0.02, level - 0.06)

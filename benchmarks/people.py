@@ -92,7 +92,8 @@ def portrait(context: moderngl.Context, seed: int, size: tuple[int, int],
     character = build_character(sample_character(seed))
     top = 2.08 if seen_m > 2 else character.height + 0.06
     motion = at_ease(character, seed)
-    middle = motion.global_pose.positions[0, character.skeleton.index["Hips"]] * [1.0, 1.0, 0.0]
+    about = character.skeleton.index["Head" if seen_m < 1 else "Hips"]
+    middle = motion.global_pose.positions[0, about] * [1.0, 1.0, 0.0]
     return drawn(context, character, motion,
                  camera_at(middle + np.array([0.0, 0.0, top - seen_m / 2]), seen_m, azimuth, size))
 

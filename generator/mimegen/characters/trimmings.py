@@ -90,7 +90,8 @@ def laid_on(host: Surface, made: Surface, share: FloatArray) -> FloatArray:
     down = clear_of(made.vertices, host.vertices, -normals, -LEAF_GAP_M)
     average = neighbour_average(made.faces, len(made.vertices))
     fallen = made.vertices + ramp(share, 0.1, 0.6) * smoothed(down, average, 3)
-    return fallen + (share > 0) * clear_of(fallen, host.vertices, normals, LEAF_GAP_M)
+    return np.asarray(fallen + (share > 0) * clear_of(fallen, host.vertices, normals,
+                                                      LEAF_GAP_M))
 
 
 def hood(host: Surface, neckline: FloatArray, body: Body) -> Surface:

@@ -383,12 +383,16 @@ def manifest(folder: Path, clips: Iterable[dict[str, Any]]) -> Path:
 
 
 def test_manifests_tell_actions_variants_and_balance(run: Run, tmp_path: Path) -> None:
+    """What an action shows that is in one arm only counts for nothing."""
+    alone = [a_row(0, 1, sample_id=f"alone{number}", action="alone") for number in range(8)]
     seen, unseen = an_arm("seen", 0.7), an_arm("unseen", 0.7)
     dark = [row | {"clip": {"avatar": "woman", "permutation": {"elevation": 20.0 + place % 3}}}
             for place, row in enumerate(unseen)]
     bright = [row | {"clip": {"permutation": {"elevation": 5.0 + place % 3}}}
               for place, row in enumerate(seen)]
-    folder = manifest(tmp_path / "out", [*bright, *dark])
+    seen += alone
+    high = [row | {"clip": {"permutation": {"elevation": 80.0}}} for row in alone]
+    folder = manifest(tmp_path / "out", [*bright, *dark, *high])
     bare = [[{key: row[key] for key in ("sample_id", "model", "correct")} for row in arm]
             for arm in (seen, unseen)]
     found = json.loads(run("--json", "--manifest", folder, seen=bare[0], unseen=bare[1]).stdout)

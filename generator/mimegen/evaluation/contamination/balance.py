@@ -36,8 +36,13 @@ class Balance:
 
 
 def balances(seen: Arm, unseen: Arm) -> list[Balance]:
-    """Return the balance of every factor that both arms' manifests tell, in order of its name."""
-    arms = [[_factors(clip) for _, clip in sorted(arm.clips.items())] for arm in (seen, unseen)]
+    """Return the balance of every factor that both arms' manifests tell, in order of its name.
+
+    Clips of an action that is in one arm only are compared with nothing, and count for nothing.
+    """
+    actions = {row.action for row in seen.rows} & {row.action for row in unseen.rows}
+    arms = [[_factors(clip) for _, clip in sorted(arm.clips.items()) if clip.action in actions]
+            for arm in (seen, unseen)]
     names = sorted({name for clips in arms for clip in clips for name in clip})
     columns = {name: [[clip[name] for clip in clips if name in clip] for clips in arms]
                for name in names}

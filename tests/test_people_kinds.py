@@ -168,6 +168,10 @@ def test_arms_hang_beside_a_skirt_as_beside_trousers() -> None:
         arm, wrist = (motion.global_pose.positions[0, index[f"Left{name}"]]
                       for name in ("Arm", "Hand"))
         wrists.append(wrist - arm)
+        fingers = [motion.rotations[0, index[f"LeftHand{finger}1"], 0]
+                   for finger in ("Index", "Middle", "Ring", "Pinky")]
+        bends = 2 * np.degrees(np.arccos(np.abs(fingers)))
+        assert 10 < bends[0] < bends[-1] < 60 and (np.diff(bends) > -1).all(), "relaxed"
     np.testing.assert_allclose(wrists[0], wrists[1], atol=0.02)
 
 

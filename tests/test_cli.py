@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from conftest import mimegen
 from mimegen.base.paths import data_folder
+from mimegen.cli import main
 
 BASKETBALL = ("--action", "basketball")
 
@@ -42,6 +44,14 @@ def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     for hint in hints:
         assert hint in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    ["-x"], ["rendr"], ["render", "--bogus"], ["render", "--passes-from", "eevee"], ["export", "x"],
+    ["character", "chek"], ["contactsheet", "x", "--overlay", "bones"]])
+def test_words_that_nobody_knows_are_one_line(words: list[str]) -> None:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "--help" in done.stderr
 
 
 def test_an_unwritable_out(tmp_path: Path) -> None:

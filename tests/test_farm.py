@@ -177,7 +177,7 @@ def test_a_worker_that_never_starts_is_reported(run: Callable[..., list[Event]],
                         Path("absent.png")), "task")]
     failures = [event for event in on(todo, ["cpu"])
                 if isinstance(event, TaskFailed)]
-    assert [event.why for event in failures] == ["task: the Blender process died"]
+    assert [event.why for event in failures] == ["task: its process died"]
 
 
 def test_a_lost_worker_is_replaced_on_its_own_gpu(

@@ -29,7 +29,7 @@ def test_each_worker_has_a_file_with_tasks_frames_and_seconds(tmp_path: Path) ->
                   Heard("../x", Begun(), second),
                   Heard("../x", JobFailed("no\nlight"), second),
                   Heard("../x", Begun(), second),
-                  Heard("../x", Lost("the Blender process died"), second)):
+                  Heard("../x", Lost("its process died"), second)):
         logs.hear(heard)
     assert sorted(path.name for path in (tmp_path / "logs").iterdir()) \
         == ["..-x.log", "node-1-worker-1.log"]
@@ -39,7 +39,7 @@ def test_each_worker_has_a_file_with_tasks_frames_and_seconds(tmp_path: Path) ->
         "frame 7 of camera 2: 1.25 s", "done: a shot, 0.0 s"]
     other = (tmp_path / "logs" / "..-x.log").read_text()
     assert "failed: a set: no light\n" in other
-    assert "lost: a set: the Blender process died\n" in other
+    assert "lost: a set: its process died\n" in other
 
 
 def test_the_slowest_tasks_are_named_first(tmp_path: Path) -> None:

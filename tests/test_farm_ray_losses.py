@@ -166,8 +166,8 @@ def test_a_worker_whose_blender_died_is_replaced(
     actor, = warm(executor, ray)
     task = shot(store)
     executor.submit(task)
-    actor.say(Lost("the Blender process died"))
-    assert heard(executor, 2)[1] == Heard("far worker 1", Lost("the Blender process died"), task)
+    actor.say(Lost("its process died"))
+    assert heard(executor, 2)[1] == Heard("far worker 1", Lost("its process died"), task)
     assert not actor.alive and not actor.waiting
     clock.now += 2.0
     heard(executor)

@@ -163,7 +163,7 @@ def test_a_blender_that_dies_is_said_and_replaced(tmp_path: Path, stages: list[F
     FakeStage.ends = "dies"
     said(worker)
     worker.submit(shot(root), {})
-    assert said(worker) == [Said(Lost("the Blender process died"))]
+    assert said(worker) == [Said(Lost("its process died"))]
     assert len(stages) == 2 and stages[0].closed and not stages[1].closed
     assert said(worker) == [Said(READY)]
 

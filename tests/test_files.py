@@ -17,6 +17,7 @@ from conftest import leave_as_killed
 from mimegen.base import owners
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
 from mimegen.base.files import publish, publishing, scratch_folder, sweep
+from mimegen.production.moving import move
 
 DAY_S = 24 * 3600.0
 
@@ -184,10 +185,31 @@ def test_many_threads_publish_one_file(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() in contents and names_in(tmp_path) == ["a"]
 
 
-def test_a_place_that_takes_no_files_is_said(tmp_path: Path) -> None:
-    publish(tmp_path / "a", "a file")
-    with pytest.raises(RequestError, match=r"a/b: cannot be written \(.*\)"):
-        publish(tmp_path / "a" / "b", "x")
+def test_a_device_keeps_its_place(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+    with pytest.raises(RequestError, match=r"pipe\.png: is a device"):
+        publish(tmp_path / "pipe.png", b"a picture")
+    assert (tmp_path / "pipe.png").is_fifo() and names_in(tmp_path) == ["pipe.png"]
+
+
+@pytest.mark.parametrize("name", ["note/a.png", "note/deeper/a.png"])
+def test_a_file_that_lies_where_a_folder_should_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "note").write_text("a file")
+    with pytest.raises(RequestError, match=r"a\.png: cannot be written \(.*note is no folder"):
+        publish(tmp_path / name, b"a picture")
+
+
+def test_a_folder_that_finds_no_space_stays_where_it_was(tiny_disk: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    (made / "flow").mkdir(parents=True)
+    for number in range(3):
+        (made / "flow" / f"{number}.exr").write_bytes(bytes(30_000))
+    with pytest.raises(DiskFullError):
+        move(made, tiny_disk / "flow")
+    assert not names_in(tiny_disk) and len(names_in(made / "flow")) == 3
+    (made / "flow" / "2.exr").unlink()
+    move(made, tiny_disk / "flow")
+    assert names_in(tiny_disk / "flow" / "flow") == ["0.exr", "1.exr"] and not made.exists()
 
 
 def test_a_full_disk_is_told_from_what_the_system_says(tiny_disk: Path) -> None:

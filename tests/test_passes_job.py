@@ -140,13 +140,11 @@ def test_rows_hash_what_lies_there(with_passes: Path) -> None:
 def test_wrong_requests_are_refused_in_one_line(config: Path, tmp_path: Path) -> None:
     dots = ("--passes", "mask", "--variants", "pointlight@0")
     for more, said in ((("--passes", "keypoint"), "did you mean keypoints"),
+                       (("--passes-from", "cycles"), "say with --passes"),
                        (dots, "point-light displays")):
         done = render(config, tmp_path / "out", *more)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
         assert not (tmp_path / "out").exists()
-
-
-
 
 def test_verify_finds_a_damaged_pass_and_repairs_it(with_passes: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

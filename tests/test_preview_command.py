@@ -49,6 +49,14 @@ def test_what_is_neither_action_nor_file_is_said() -> None:
     assert done.exit_code == 2 and "checking_watch" in done.stderr
 
 
+@pytest.mark.parametrize(("words", "name"), [
+    (("--out", "sheet.gif"), "sheet.png"), (("--clip", "--out", "clip.png"), "clip.mp4")])
+def test_a_file_that_says_it_is_something_else_is_refused(words: tuple[str, ...], name: str
+                                                          ) -> None:
+    done = run("checking_watch", *words)
+    assert done.exit_code == 2 and f"name it {name}" in done.stderr
+
+
 def test_what_opengl_refuses_is_one_line_and_no_file(
         context: moderngl.Context, tmp_path: Path) -> None:
     context.enable_direct(0x1234)

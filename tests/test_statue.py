@@ -9,7 +9,9 @@ import trimesh
 from click.testing import CliRunner, Result
 
 from mimegen.cli import main
-from mimegen.writers.statue import STATUE_SUFFIXES, Piece, examine, write_statue
+from mimegen.writers.piece import Piece
+from mimegen.writers.solid import solid
+from mimegen.writers.statue import STATUE_SUFFIXES, examine, write_statue
 
 
 def cube() -> Piece:
@@ -65,8 +67,35 @@ def test_a_person_is_written_in_the_pose_of_a_moment_without_folds(tmp_path: Pat
     assert 1.6 < heights[0] < 2.0 and 1.2 < heights[1] < heights[0]
 
 
+def test_a_solid_body_has_no_opening(tmp_path: Path) -> None:
+    target = tmp_path / "solid.glb"
+    done = run("export", "woman", "--solid", "--out", str(target))
+    assert done.exit_code == 0, done.output
+    assert examine(target).problems == ()
+    for mesh in trimesh.load_scene(target).dump():
+        assert isinstance(mesh, trimesh.Trimesh)
+        mesh.merge_vertices(merge_tex=True, merge_norm=True)
+        assert mesh.is_volume, "closed, and its triangles look outwards"
+
+
+def test_a_box_without_a_lid_gets_one_and_a_sheet_a_back(tmp_path: Path) -> None:
+    box = trimesh.creation.box((0.5, 0.4, 1.8)).subdivide().subdivide()
+    lidless = box.triangles_center[:, 2] < 0.89
+    for kept, volume in ((lidless, 0.36), (~lidless, 0.001 * 0.5 * 0.4)):
+        part = Piece("box", np.asarray(box.vertices), box.faces[kept].astype(np.int32),
+                     np.ones((len(box.vertices), 3)))
+        closed = solid(part)
+        mesh = trimesh.Trimesh(closed.vertices, closed.triangles)
+        assert mesh.is_volume and mesh.volume == pytest.approx(volume, rel=1e-3)
+        assert (mesh.bounds[1] <= box.bounds[1] + 1e-9).all(), "nothing bulges"
+        write_statue(tmp_path / "part.glb", [part])
+        assert "(00_box 16)" in examine(tmp_path / "part.glb").problems[-1]
+
+
 @pytest.mark.parametrize(("words", "said"), [
     (("export", "man", "--pose", "boxing"), "boxing@2.3s"),
+    (("export", "man", "--pose", "boxing@nan"), "boxing@2.3s"),
+    (("check", "."), "no such file"),
     (("export", "man", "--pose", "boxing@900s"), "the take ends at"),
     (("export", "man", "--out", "man.docx"), ".glb, .stl, .obj, .ply")])
 def test_what_cannot_be_exported_is_said_in_one_line(words: tuple[str, ...], said: str) -> None:

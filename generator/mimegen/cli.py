@@ -1,8 +1,12 @@
 """The command line: what each command does lies in ``commands/``."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from typing import IO, Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from mimegen import __version__
 
@@ -33,6 +37,26 @@ COMMANDS = {
 }
 
 
+class _WrongWords(click.UsageError):
+    """Words that a command does not know, told in one line, as all errors are."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print what is wrong, and where help is."""
+        said = " ".join(self.format_message().split())
+        more = f" ({self.ctx.command_path} --help says more)" if self.ctx else ""
+        click.echo(f"mimegen: {said.removesuffix('.')}{more}", file=file, err=file is None)
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except NoArgsIsHelpError:
+        raise
+    except click.UsageError as problem:
+        raise _WrongWords(problem.format_message(), problem.ctx) from problem
+
+
 class LazyGroup(click.Group):
     """Commands whose modules are loaded when they are asked for: no start pays for all of them."""
 
@@ -46,6 +70,16 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(COMMANDS[cmd_name]), f"{cmd_name}_command")
         return command
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read what is said to the whole program."""
+        with _in_one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Carry out a command."""
+        with _in_one_line():
+            return super().invoke(ctx)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

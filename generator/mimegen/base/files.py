@@ -66,8 +66,11 @@ def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> I
     milliseconds a file.
 
     Unless it ``makes_folder``, that must be there: one that went with its disk is then not made
-    again in its place. Raises DiskFullError, or RequestError where ``path`` cannot be written.
+    again in its place. Raises DiskFullError, or RequestError where ``path`` cannot be written, or
+    is a device: a file under its name would take the device's place.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise RequestError(f"{path}: is a device, not a file; name another place")
     part = path.with_name(unfinished_name(path.name))
     if makes_folder:
         with _said_of(path):
@@ -83,6 +86,12 @@ def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> I
                 _sync(path.parent)
     finally:
         _remove(part)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those that it lies in; raises RequestError where that cannot be."""
+    with _said_of(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def publish_once(path: Path, content: bytes) -> None:
@@ -199,4 +208,14 @@ def _said_of(path: Path, only: Collection[int] = ()) -> Iterator[None]:
             raise
         if problem.errno in NO_SPACE:
             raise disk_full(f"writing {path}") from problem
-        raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem
+        raise RequestError(f"{path}: cannot be written ({_reason(path, problem)})") from problem
+
+
+def _reason(path: Path, problem: OSError) -> str:
+    """Say what stands in the way of a path: the file that lies where a folder should, if one does.
+    """
+    if isinstance(problem, FileExistsError | NotADirectoryError):
+        for folder in (*reversed(path.parents), path):
+            if folder.exists() and not folder.is_dir():
+                return f"{folder} is no folder; name another place"
+    return str(problem.strerror)

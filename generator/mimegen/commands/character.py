@@ -17,7 +17,9 @@ from mimegen.library.takes import library_take
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.body import triangles_of
 from mimegen.stage.raster.looks import look_of
-from mimegen.writers.statue import Piece, examine, write_statue
+from mimegen.writers.piece import Piece
+from mimegen.writers.solid import outwards, solid
+from mimegen.writers.statue import examine, write_statue
 
 REST = "rest"
 POSE_FPS = 60.0
@@ -36,9 +38,11 @@ def character_command() -> None:
               help="Of the take.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
               help="A .glb, .stl, .obj or .ply.  [default: NAME.glb, here]")
+@click.option("--solid", "closed", is_flag=True,
+              help="Close every opening and give sheets, as hair, a thickness, for printers.")
 @library_option
 @exits_cleanly
-def export_command(name: str, pose: str, seed: int, out: Path | None,
+def export_command(name: str, pose: str, seed: int, out: Path | None, closed: bool,
                    libraries: tuple[Path, ...]) -> int:
     """Write a body with its clothes in one pose: a mesh in metres, colored at its vertices."""
     catalogue = Catalogue.with_libraries(libraries)
@@ -50,13 +54,14 @@ def export_command(name: str, pose: str, seed: int, out: Path | None,
         take = library_take(catalogue.action(action), None, seed)
         casting = Casting(take, (member,) * take.performers)
         pieces = _posed(casting.perform(POSE_FPS)[0], seconds, pose)
+    pieces = [solid(piece) if closed else outwards(piece) for piece in pieces]
     out = out or Path(f"{member.name}.glb")
     click.echo(f"{out}: {write_statue(out, pieces)} triangles")
     return DONE
 
 
 @character_command.command("check")
-@click.argument("file", type=click.Path(path_type=Path, exists=True))
+@click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @exits_cleanly
 def check_command(file: Path, as_json: bool) -> int:
@@ -78,7 +83,7 @@ def _moment(pose: str) -> tuple[str, float]:
         seconds = float(moment.removesuffix("s"))
     except ValueError:
         seconds = -1.0
-    if not at or seconds < 0:
+    if not at or not 0 <= seconds < float("inf"):
         raise RequestError(f"--pose {pose}: expected an action and a moment, as in boxing@2.3s,"
                            f" or {REST}")
     return action, seconds

@@ -22,7 +22,7 @@ from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.raster.context import context_of_process
 
 SHEET_SIZE = (320, 180)
-CLIP_SUFFIX = ".mp4"
+SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 
 
 @click.command("preview")
@@ -49,6 +49,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                     background: str, angle: float, clip: bool, frames: int, config: str,
                     out: Path | None, altering: Altering, libraries: tuple[Path, ...]) -> int:
     """Show an action, a scene, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
+    clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)
+    _check_ending(out, CLIP_SUFFIX if clip else SHEET_SUFFIX)
     context_of_process()
     catalogue = Catalogue.with_libraries(libraries)
     if altering.follow_place:
@@ -61,8 +63,7 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)
     scene = Scene(casting.seen(casting.perform(settings.fps)), behind, settings)
-    clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)
-    out = out or Path(f"{found.name}{CLIP_SUFFIX if clip else '.png'}")
+    out = out or Path(f"{found.name}{CLIP_SUFFIX if clip else SHEET_SUFFIX}")
     if clip:
         _write_clip(scene, angle, out)
     else:
@@ -70,6 +71,12 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     motion = scene.performances[0].motion
     click.echo(f"{out}: {casting.name}, {found.name}, {motion.frames / motion.fps:.1f} s")
     return DONE
+
+
+def _check_ending(out: Path | None, wanted: str) -> None:
+    if out is not None and out.suffix.lower() != wanted:
+        raise RequestError(f"--out {out}: a sheet is a {SHEET_SUFFIX}, a clip is a {CLIP_SUFFIX};"
+                           f" name it {out.with_suffix(wanted).name}")
 
 
 def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None) -> Take:

@@ -85,6 +85,9 @@ def _carry_out(selection: Selection, out: Path, store: Store, farm: Farm, quiet:
         try:
             failures = render(plan, store, out, farm, reporter, opaque)
             if passes is not None:
+                if plan.displays:
+                    reporter.say(f"{plan.displays} point-light clips have no passes: they show"
+                                 " dots of the motion itself")
                 failures |= make_passes(plan, passes, store, out, farm, reporter)
         except KeyboardInterrupt:
             _renew_pages(out, selection.staged)

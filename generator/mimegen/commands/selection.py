@@ -165,7 +165,7 @@ def _selected(
     passes: str | None, passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions,
     altering: Altering, farm: FarmSettings,
 ) -> Selection:
-    wanted = None if passes is None else WantedPasses.of(passes, passes_from)
+    wanted = _wanted(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
     if permutations is not None:
         return replace(_declared(catalogue, permutations, config, device, farm), passes=wanted)
@@ -201,6 +201,14 @@ def _selected(
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")
     return Selection(plan, render_config, chosen, wanted, config == "auto", scenes is not None)
+
+
+def _wanted(passes: str | None, passes_from: Engine) -> WantedPasses | None:
+    if passes is not None:
+        return WantedPasses.of(passes, passes_from)
+    if passes_from != ENGINES[0]:
+        raise RequestError(f"--passes-from {passes_from}: say with --passes which ground truth")
+    return None
 
 
 def _refuse_what_is_declared(context: click.Context) -> None:

@@ -151,7 +151,7 @@ class LocalExecutor:
         task, ready = seat.task, seat.ready
         self._vacate(seat)
         if task is not None:
-            yield Heard(seat.name, Lost("the Blender process died"), task)
+            yield Heard(seat.name, Lost("its process died"), task)
         elif not ready and not any(other.worker for other in self._seats):
             raise RequestError(
                 "Blender does not start; see the README for the system libraries it needs")

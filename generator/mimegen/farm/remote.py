@@ -111,7 +111,7 @@ class RemoteWorker:
         except (EOFError, OSError):
             self._worker.kill()
             self._worker = self._fresh()
-            said.append(Said(Lost("the Blender process died")))
+            said.append(Said(Lost("its process died")))
         return said
 
     def pid(self) -> int:

@@ -15,8 +15,21 @@ def move(source: Path, target: Path) -> None:
         source.replace(target)
     except OSError:
         with publishing(target) as part:
-            (shutil.copytree if source.is_dir() else shutil.copyfile)(source, part)
+            _copy(source, part)
         remove(source)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file, or a folder with all in it; the first error, as of a full disk, ends it.
+
+    shutil.copytree goes on, and then tells of every file in one error that has no number.
+    """
+    for path in sorted([source, *source.rglob("*")]):
+        place = target / path.relative_to(source)
+        if path.is_dir():
+            place.mkdir()
+        else:
+            shutil.copyfile(path, place)
 
 
 def remove(path: Path) -> None:

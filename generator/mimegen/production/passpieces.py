@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import make_folder
 from mimegen.compositing.passfiles import FACTS, PassSource
 from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.task import Task
@@ -69,7 +70,7 @@ class Piece:
         if not self.made.is_dir():
             raise RequestError(f"{self.made}: is not there, although it was made; does every"
                                " worker see the same store?")
-        self.target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.target.parent)
         move(self.made, self.target)
 
     def told(self, out: Path, facts: dict[str, Any]) -> PassFacts:

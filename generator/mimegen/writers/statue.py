@@ -11,21 +11,11 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.motion.quaternions import FloatArray
+from mimegen.writers.piece import Piece
 
 STATUE_SUFFIXES = (".glb", ".stl", ".obj", ".ply")
 # glTF has Y up: (x, y, z) becomes (x, z, -y).
 Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0], [0, -1.0, 0, 0], [0, 0, 0, 1.0]])
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """One mesh: vertices (V, 3) in metres, triangles (T, 3), colors (V, 3), linear 0 to 1."""
-
-    name: str
-    vertices: FloatArray
-    triangles: NDArray[np.int32]
-    colors: FloatArray
 
 
 def write_statue(path: Path, pieces: Sequence[Piece]) -> int:
@@ -44,9 +34,19 @@ def write_statue(path: Path, pieces: Sequence[Piece]) -> int:
         whole = trimesh.Scene()
         for name, mesh in made.items():
             whole.add_geometry(mesh, geom_name=name, node_name=name, transform=Y_UP)
-    content = whole.export(file_type=kind[1:])
+        content = whole.export(file_type="glb", tree_postprocessor=_seen_from_behind)
+    else:
+        content = whole.export(file_type=kind[1:])
     publish(path, content.encode() if isinstance(content, str) else bytes(content))
     return sum(len(mesh.faces) for mesh in made.values())
+
+
+def _seen_from_behind(tree: dict[str, Any]) -> None:
+    """Have viewers draw both sides of sheets, as clothes and hair are."""
+    tree["materials"] = [{"doubleSided": True, "pbrMetallicRoughness": {"metallicFactor": 0.0}}]
+    for mesh in tree["meshes"]:
+        for primitive in mesh["primitives"]:
+            primitive["material"] = 0
 
 
 def _joined(meshes: Sequence[trimesh.Trimesh]) -> trimesh.Trimesh:
@@ -91,6 +91,8 @@ def examine(path: Path) -> Findings:
 
     Raises RequestError, naming the file, for what it cannot read and for files without a surface.
     """
+    if not path.is_file():
+        raise RequestError(f"{path}: no such file; expected GLB, glTF, PLY, OBJ or STL")
     try:
         scene = trimesh.load_scene(path)
         meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]
@@ -98,18 +100,29 @@ def examine(path: Path) -> Findings:
         raise RequestError(f"{path}: not a readable mesh ({' '.join(str(problem).split())});"
                            " expected GLB, glTF, PLY, OBJ or STL") from problem
     if not any(len(mesh.faces) for mesh in meshes):
-        raise RequestError(f"{path}: holds no surface")
+        raise RequestError(f"{path}: holds no triangles; is the file whole?")
     whole = _joined(meshes)
     whole.merge_vertices(merge_tex=True, merge_norm=True)
     up = 1 if path.suffix.lower() in (".glb", ".gltf") else 2
     height = float(np.ptp(whole.vertices[:, up]))
-    _, uses = np.unique(np.asarray(whole.edges_unique_inverse), return_counts=True)
-    open_edges = int((uses == 1).sum())
-    return Findings(len(meshes), len(whole.vertices), len(whole.faces), height, open_edges,
-                    tuple(_problems(whole, height, open_edges)))
+    opened = _opened(whole, meshes)
+    return Findings(len(meshes), len(whole.vertices), len(whole.faces), height,
+                    sum(opened.values()), tuple(_problems(whole, height, opened)))
 
 
-def _problems(mesh: trimesh.Trimesh, height_m: float, open_edges: int) -> list[str]:
+def _opened(whole: trimesh.Trimesh, meshes: Sequence[trimesh.Trimesh]) -> dict[str, int]:
+    """Return how many edges have a triangle on one side only, by their meshes' names, most first.
+    """
+    edge = np.asarray(whole.edges_unique_inverse)
+    alone = np.flatnonzero(np.bincount(edge)[edge] == 1)
+    faces = np.asarray(whole.edges_face)[alone]
+    of_face = np.repeat(np.arange(len(meshes)), [len(mesh.faces) for mesh in meshes])
+    counts = np.bincount(of_face[faces], minlength=len(meshes))
+    return {str(meshes[number].metadata.get("name", number)): int(counts[number])
+            for number in np.argsort(-counts, kind="stable") if counts[number]}
+
+
+def _problems(mesh: trimesh.Trimesh, height_m: float, opened: dict[str, int]) -> list[str]:
     problems = []
     if not np.isfinite(mesh.vertices).all():
         problems.append("some vertices are no numbers")
@@ -117,9 +130,11 @@ def _problems(mesh: trimesh.Trimesh, height_m: float, open_edges: int) -> list[s
         meant = next((f"; in {name} it would be {height_m * size:.2f} m" for name, size in METRE_IN
                       if PERSON_M[0] <= height_m * size <= PERSON_M[1]), "")
         problems.append(f"{height_m:.4g} m tall is no person's height{meant}")
-    if open_edges:
-        problems.append(f"not watertight: {open_edges} edges have a triangle on one side only"
-                        " (light falls through; clothes may be so)")
+    if opened:
+        named = ", ".join(f"{name} {count}" for name, count in opened.items())
+        problems.append(f"not watertight: {sum(opened.values())} edges have a triangle on one side"
+                        f" only ({named}): clothes, hair and other sheets look right so, printers"
+                        " need them closed (mimegen character export --solid)")
     if not mesh.is_winding_consistent:
         problems.append("neighbouring triangles face opposite ways")
     flat = int((mesh.area_faces < 1e-12).sum())

@@ -39,6 +39,8 @@ def open_context() -> moderngl.Context:
         context = moderngl.create_context(require=330, standalone=True, **backend)
     except Exception as problem:
         reason = " ".join(str(problem).split())
+        if DEVICE in os.environ:
+            reason += f"; {DEVICE} says which device"
         raise RequestError(
             f"OpenGL does not start ({reason}); a config with 'engine: raster' needs it (Debian:"
             " apt-get install libegl1 libgl1-mesa-dri); --config preview does not"

@@ -91,6 +91,13 @@ def test_known_answers_give_the_table_and_mcnemar_s_p():
     assert low < 30 / 77 < high
 
 
+def test_a_contrast_without_a_difference_is_no_certainty():
+    """77 right in both: z^2 / (77 + z^2) either way, as Miettinen and Nurminen have it."""
+    [contrast] = contrasts(score([told(one, True) for one in asked("mc")], "wordllama"))
+    assert contrast["difference"] == 0
+    assert contrast["interval"] == pytest.approx([-0.04752, 0.04752], abs=1e-4)
+
+
 def test_what_is_not_parsed_is_wrong_and_counted():
     questions = asked("mc", ("base+blank@0",))
     answers = [Answer(one, "pretended", "I see a person") if number < 7 else told(one, True)

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.evaluation.contamination.fall import Arms, Fall
 from mimegen.evaluation.scoring import Scored
 from mimegen.evaluation.statistics import (
+    ALIKE,
     Estimate,
+    Interval,
     McNemar,
     cluster_bootstrap,
     holm,
@@ -48,7 +51,8 @@ class Pair:
 def contrasts(scored: Sequence[Scored]) -> list[dict[str, Any]]:
     """Return the contrasts that the answers hold, of performances that both variants show.
 
-    ``difference`` is of shares, ``interval`` is t's over actions and ``bootstrap`` the BCa one.
+    ``difference`` is of shares, ``interval`` is t's over actions (of independent answers
+    where actions tell no spread) and ``bootstrap`` the BCa one.
     ``p`` is McNemar's exact test where each clip has one answer, as a model's; of people it is
     that of t over actions. ``p_holm`` allows for the number of contrasts.
     """
@@ -85,10 +89,20 @@ def _contrast(name: str, minus: str, variant: str, pairs: Sequence[Pair]) -> dic
     return {"contrast": name, "minus": minus, "variant": variant, "pairs": len(pairs),
             "lost": lost, "gained": gained,
             "difference": float(np.mean([one.second - one.first for one in pairs])),
-            "interval": list(estimate.interval()) if estimate else None,
+            "interval": list(_interval(pairs, estimate)) if estimate else None,
             "bootstrap": _bootstrap(means, counts, minus, variant),
             "test": "McNemar" if exact is not None else "t over actions",
             "p": exact if exact is not None else _p(estimate)}
+
+
+def _interval(pairs: Sequence[Pair], estimate: Estimate) -> Interval:
+    """Return the difference's interval: t's; where all actions say the same, which tells no spread,
+    that of independent answers, as the verdict on contamination has it.
+    """
+    if estimate.se > ALIKE:
+        return estimate.interval()
+    shares = [float(np.mean([getattr(one, name) for one in pairs])) for name in ("second", "first")]
+    return Fall(Arms((shares[0], shares[1]), (len(pairs), len(pairs))), 1.0, 0.0, np.inf).interval()
 
 
 def _by_action(pairs: Sequence[Pair]) -> tuple[Any, Any]:

@@ -142,6 +142,18 @@ def test_a_shadow_takes_the_suns_color_from_the_ground_and_then_the_skys():
     assert seen[3].max() == 0 and np.array_equal(seen[0], Compositor(behind).empty[0, 0])
 
 
+def test_the_skys_faint_shadow_is_partly_filled_and_no_other() -> None:
+    shadow = np.array([[0, 13, 25, 51, 102, 140, 178]], np.uint8)
+    frame = Frame((7, 1), np.zeros((0, 0, 4), np.uint8), (0, 0), shadow, (0, 0))
+    behind = np.full((1, 7, 3), 0.5, np.float32)
+    # All of the suns' light is missing at 0.5, and the sky's from there to 0.7.
+    seen = Compositor(behind, shade=Shade((0.8, 0.8, 0.8), 0.5, 0.7)).compose(frame)[0, :, 0]
+    missing = 1 - bytes_to_linear(seen) / bytes_to_linear(seen)[0]
+    as_much = np.interp(shadow[0] / 255, (0, 0.5, 0.7), (0, 0.8, 1))
+    assert missing[1:3] == pytest.approx(0.7 * as_much[1:3], abs=0.01)
+    assert missing[3:] == pytest.approx(as_much[3:], abs=0.01)
+
+
 def test_shadows_in_the_open_keep_the_skys_color(beach):
     red, green, blue = beach.shade.sun
     assert 1 > red > green > blue > 0.4

@@ -13,6 +13,9 @@ from mimegen.compositing.color import (
 )
 from mimegen.store.frames import Frame
 
+# How much of a sky's faint shadow the light that a body throws back fills; seen in joint renders.
+FILLED = 0.3
+
 
 class Compositor:
     """One background, ready to take many frames.
@@ -98,12 +101,17 @@ class Compositor:
 def _left_table(shade: Shade | None) -> LightArray:
     """Return the share (256, 3) of the ground's light that is left under each byte of shadow.
 
-    With a ``shade`` the suns' light goes first, and with it their color, then the sky's.
+    With a ``shade`` the suns' light goes first, and with it their color, then the sky's. What is
+    fainter than all of the sky's shadow is mostly that, and the body's own light fills part of it.
     """
     missing = np.arange(256, dtype=np.float32)[:, None] / np.float32(255)
     if shade is None:
         return np.repeat(1 - missing, 3, axis=1)
-    return np.concatenate([np.interp(missing, (0, shade.part, shade.whole), (1, 1 - sun, 0))
+    sky = shade.whole - shade.part
+    filled = missing
+    if 0 < sky < shade.part:
+        filled = np.interp(missing, (0, sky / 2, sky, 1), (0, (1 - FILLED) * sky / 2, sky, 1))
+    return np.concatenate([np.interp(filled, (0, shade.part, shade.whole), (1, 1 - sun, 0))
                            for sun in shade.sun], axis=1).astype(np.float32)
 
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.bounce import SINGLE, THROUGH_SHELL, Light, spread_light
-from mimegen.stage.raster.voxels import Grid, Surface, Voxels, voxels_of
+from mimegen.stage.raster.bounce import SINGLE, Light, spread_light, through_shell
+from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 
 WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0
 SPREAD = np.linspace(-WIDE / 2 + 0.1, WIDE / 2 - 0.1, 30)
@@ -37,7 +37,8 @@ def cells() -> Grid:
 
 
 def voxels(parts: list[NDArray[np.float32]]) -> Voxels:
-    return voxels_of([Surface(np.concatenate(parts), np.full(3, ALBEDO), False)], cells())
+    surface = Surface(np.concatenate(parts), np.full(3, ALBEDO), False)
+    return matter_of([surface], cells()).voxels()
 
 
 def test_rays_stop_where_matter_is() -> None:
@@ -59,8 +60,8 @@ def test_a_closed_room_keeps_its_light() -> None:
     """A lamp's watts arrive, then half of them again, then a quarter, from wall to wall."""
     at = [(x, y) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
     parts = np.array([[x, y, 3.9, 0, 0, -1, *3 * [WATTS / 4], 4.0] for x, y in at])
-    light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), np.zeros(3),
-                  np.array([0.0, 0.0, 1.0]))
+    light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), 0.5,
+                  np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 8))
     volume = spread_light(voxels(room()), voxels(room()[:1]), light, places)
     level = np.stack([*np.meshgrid(SPREAD, SPREAD), np.full((30, 30), 0.2)], axis=-1).reshape(-1, 3)
@@ -79,7 +80,7 @@ def test_a_closed_room_keeps_its_light() -> None:
 def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
     """The panel stands 80 cm before a wall, less than places of light are apart."""
     parts = np.array([[0.0, 0.0, 3.9, 0, 0, -1, *3 * [WATTS], 4.0]])
-    light = Light(parts, np.array([0]), lambda ways: np.zeros((len(ways), 3)), np.zeros(3),
+    light = Light(parts, np.array([0]), lambda ways: np.zeros((len(ways), 3)), 0.5, np.zeros(3),
                   np.array([0.0, 0.0, 1.0]))
     panel = quad((-5, 4.2, 0), (5, 4.2, 0), (5, 4.2, 4), (-5, 4.2, 4))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 1.0), (10, 10, 4))
@@ -97,10 +98,10 @@ def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
 
 def test_an_open_sky_lights_what_faces_it() -> None:
     dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64),
-                 lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), np.zeros(3),
+                 lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), 1.0, np.zeros(3),
                  np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
-    black = voxels_of([Surface(room()[0], np.zeros(3), False)], cells())
+    black = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
     volume = spread_light(black, black, dark, places)
     seen = volume.over_pi(np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)
@@ -109,11 +110,26 @@ def test_an_open_sky_lights_what_faces_it() -> None:
 def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
     """Through black walls comes, of an even sky, what the power heuristic leaves."""
     sky = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.ones((len(ways), 3)),
-                np.zeros(3), np.array([0.0, 0.0, 1.0]))
+                0.5, np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
-    whole, casting = (voxels_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells())
-                      for parts in (room(), room()[:1]))
+    whole, casting = (
+        matter_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells()).voxels()
+        for parts in (room(), room()[:1]))
     seen = spread_light(whole, casting, sky, places).over_pi(
         np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
-    assert seen[0] == pytest.approx(THROUGH_SHELL, rel=0.1)
+    assert seen[0] == pytest.approx(through_shell(0.5), rel=0.1)
+    assert seen[1] == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_thin_lamp_shines_to_where_it_faces() -> None:
+    """A square's form factor (Lambert 1760) from below; nothing behind it."""
+    low = np.array([[-1, -1, 3], [1, -1, 3], [1, 1, 3], [-1, 1, 3]], np.float32)
+    plate = matter_of([Surface(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)], cells()).voxels()
+    dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
+                 0.0, np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    places = Grid(np.array([-1.0, -1.0, 0.5]), np.full(3, 0.5), (4, 4, 8))
+    seen = spread_light(plate, plate, dark, places).over_pi(
+        np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.9]]), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
+    side = 0.5 / np.sqrt(1.25)
+    assert seen[0] == pytest.approx(4 / np.pi * side * np.arctan(side), rel=0.1)
     assert seen[1] == pytest.approx(0.0, abs=0.01)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.signal import lfilter
 
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.characters.character import Mesh
@@ -177,6 +176,9 @@ def lagging(values: FloatArray, fps: float) -> FloatArray:
 
     The transfer function s^2 / (s^2 + 2 d w s + w^2) by the bilinear transform.
     """
+    # Half a second to import, for which no worker waits when a take is performed.
+    from scipy.signal import lfilter
+
     rate, w = 2.0 * fps, 2 * np.pi * SWING_HZ
     above = rate * rate * np.array([1.0, -2.0, 1.0])
     damped, stiff = 2 * DAMPING * w * rate, w * w

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
-from scipy.signal import bilinear, lfilter, lfilter_zi
 
 from mimegen.base.easing import minimum_jerk
 from mimegen.base.yaml_file import Strict
@@ -40,6 +39,9 @@ class Follow(Strict):
 
     def followed(self, values: FloatArray, rate: float) -> FloatArray:
         """Return values (G, K), ``rate`` of them a second, as a part with inertia follows them."""
+        # Half a second to import, for which no worker waits when a take is performed.
+        from scipy.signal import lfilter
+
         up, down, still = _system(self.hertz, self.damping, rate)
         return np.asarray(lfilter(up, down, values, axis=0, zi=still[:, None] * values[:1])[0])
 
@@ -47,6 +49,8 @@ class Follow(Strict):
 @cache
 def _system(hertz: float, damping: float, rate: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a second-order system as a digital filter, and its state at rest for input 1."""
+    from scipy.signal import bilinear, lfilter_zi
+
     turn = 2 * np.pi * hertz
     up, down = bilinear([turn**2], [1.0, 2 * damping * turn, turn**2], rate)
     return up, down, lfilter_zi(up, down)

@@ -305,7 +305,8 @@ def _covered(x: NDArray[np.float32], y: NDArray[np.float32], heights: NDArray[np
     column = (x - heights * shifts[:, :1]).astype(np.int32)
     row = (y - heights * shifts[:, 1:]).astype(np.int32)
     cell = row * columns + column + rows * columns * np.arange(len(shifts), dtype=np.int32)[:, None]
-    inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
+    # What is negative is large without its sign.
+    inside = (column.view(np.uint32) < columns) & (row.view(np.uint32) < rows)
     covered = np.zeros((len(shifts), rows * columns), np.bool_)
     covered.reshape(-1)[cell[inside]] = True
     return covered

@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.voxels import Grid, Voxels
+from mimegen.stage.raster.voxels import SIDES, Grid, Voxels
 
 RAYS = 128
+# Of a cell's side: at flatter angles a cell is not seen by less.
+LEAST_SEEN = 0.1
 BOUNCES = 2
 # So many lamps, those of most power, shaders reckon with one by one.
 SINGLE = 8
 # What turns radiance harmonics of order 0, 1 and 2 into irradiance over pi.
 COSINE = np.array([1.0, *3 * [2 / 3], *5 * [1 / 4]])
-SIDES = np.concatenate([np.eye(3), -np.eye(3)])
 # Light of small lamps is spread over so much of the way to a neighbouring place.
 NEAREST = 0.5
 # How far before a surface, in cells, the light is taken that reaches it.
@@ -29,10 +30,9 @@ AWAY = 0.35
 # Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
 FIXTURE = 2.5
 # Cycles' rays to the sky pass walls and ceilings, which cast no shadow; its rays by the cosine do
-# not. The power heuristic (Veach and Guibas 1995) weighs the first by a^2 / (a^2 + cos^2); the mean
-# over the sky is a^2 ln(1 + 1 / a^2). Were the sky the only light, a were 1/4; there are others.
+# not. The power heuristic (Veach and Guibas 1995) weighs the first by a^2 / (a^2 + cos^2). Were the
+# sky even and the only light, a were 1/4; there are others.
 RAYS_TO_SKY = 1 / 6
-THROUGH_SHELL = RAYS_TO_SKY**2 * np.log(1 + 1 / RAYS_TO_SKY**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +40,14 @@ class Light:
     """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
-    ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
+    ``above`` is the share of the sky's light that comes from its upper half, as it is without a
+    set. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
 
     parts: FloatArray
     lamp_of: NDArray[np.int64]
     sky: Callable[[FloatArray], FloatArray]
+    above: float
     sun: FloatArray
     sun_from: FloatArray
 
@@ -106,26 +108,44 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     from_sky = _gathered(sky + _through_shell(casting, light, seen, along), ways) + others
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
-    volume = Volume(grid, fill(from_sky + single), fill(from_sky[:, :4]), visible)
     sunny = _sunlight(casting, light, found)
-    shares, sides = _seen_sides(along[seen >= 0], _open_sides(whole, found)[which])
-    for _ in range(BOUNCES):
-        shining = _shining(whole, volume, found, sunny)
-        thrown = np.zeros((len(along), 3), np.float32)
-        thrown[seen >= 0] = sum(shares[:, [axis]] * shining[which, sides[:, axis]]
-                                for axis in range(3))
+    towards, is_open = along[seen >= 0], _open_sides(whole, found)[which]
+    shares, sides = _seen_sides(towards, is_open)
+    thrown = np.zeros((len(along), 3), np.float32)
+
+    def lit_by(shining: NDArray[np.float32]) -> Volume:
+        """Return the light of sky and lamps and of what rays meet, which shines (R, 3)."""
+        thrown[seen >= 0] = shining
         scattered, mirrored = (_gathered(light_in, ways) for light_in in (thrown, thrown + sky))
-        volume = Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible)
+        return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible)
+
+    # Where light bounces last things that glow are seen as well, as lamps are.
+    glow = _glow_seen(whole.glow[found][which], towards, is_open)
+    volume = lit_by(glow)
+    for _ in range(BOUNCES):
+        sent = _scattered(whole, volume, found, sunny)
+        volume = lit_by(glow + sum(shares[:, [axis]] * sent[which, sides[:, axis]]
+                                   for axis in range(3)))
     shown = fill if eye is None else fill.seen(whole, eye)
     return Volume(grid, shown(volume.harmonics - fill(single)), shown(volume.mirrored),
                   shown(visible[..., None])[..., 0])
+
+
+def through_shell(above: float) -> float:
+    """Return what share of the sky's light walls and ceilings let through.
+
+    That is the mean of the power heuristic's weight, a^2 ln(1 + 1 / a^2). Rays are sent where the
+    sky is bright: ``above`` of them to its upper half.
+    """
+    squared = max((2 * above * RAYS_TO_SKY) ** 2, 1e-9)
+    return float(squared * np.log(1 + 1 / squared))
 
 
 def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], along: FloatArray
                    ) -> FloatArray:
     """Return the sky's light (N, 3) that comes through the walls and ceilings that rays meet."""
     shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & (along[:, 2] > 0)
-    return np.asarray(THROUGH_SHELL * light.sky(along) * shell[:, None])
+    return np.asarray(through_shell(light.above) * light.sky(along) * shell[:, None])
 
 
 def _ways() -> FloatArray:
@@ -192,16 +212,16 @@ def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64]) -> NDArra
     return result
 
 
-def _shining(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: NDArray[np.float32]
+def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: NDArray[np.float32]
              ) -> NDArray[np.float32]:
-    """Return the radiance (C, 6, 3) of the sides of cells."""
+    """Return the radiance (C, 6, 3) that the sides of cells scatter."""
     middles = whole.grid.middles(cells)
-    shining = np.empty((len(cells), 6, 3), np.float32)
+    sent = np.empty((len(cells), 6, 3), np.float32)
     for side, normal in enumerate(SIDES):
         before = middles + (0.5 * whole.cell_m + AWAY * volume.grid.cell_m) * normal
         lit = volume.over_pi(before, np.broadcast_to(normal, before.shape)) + sunny[:, side]
-        shining[:, side] = whole.glow[cells] + whole.color[cells] * lit
-    return shining
+        sent[:, side] = whole.color[cells] * lit
+    return sent
 
 
 def _open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -222,6 +242,19 @@ def _seen_sides(ways: FloatArray, open_sides: NDArray[np.bool_]
     sides = np.where(ways < 0, 0, 3) + np.arange(3)
     shares = ways**2 * (np.take_along_axis(open_sides, sides, axis=1) + 1e-6)
     return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
+
+
+def _glow_seen(glow: NDArray[np.float32], ways: FloatArray, open_sides: NDArray[np.bool_]
+               ) -> NDArray[np.float32]:
+    """Return what cells whose sides ``glow`` (N, 6, 3) send against rays (N, 3).
+
+    Whatever of a cell is seen, what glows in it shows as much of itself as faces the ray.
+    """
+    facing = np.maximum(-ways @ SIDES.T, 0.0)
+    seen = (facing * open_sides).sum(axis=1)
+    seen = np.where(seen > 0, seen, facing.sum(axis=1))
+    shares = facing / np.maximum(seen, LEAST_SEEN)[:, None]
+    return np.asarray(np.einsum("ns,nsc->nc", shares, glow), np.float32)
 
 
 class _Filling:

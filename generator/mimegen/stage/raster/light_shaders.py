@@ -48,12 +48,17 @@ uniform vec2 picture_size;
 
 // How much of the first lamps a place sees: by rays from what the camera sees, elsewhere roughly.
 void lamps_seen(vec3 place, out vec4 low, out vec4 high) {
-    vec3 at = volume_place(place);
-    low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
-    high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
-    vec2 pixel = gl_FragCoord.xy / picture_size;
-    low = mix(low, textureLod(lamps_first, pixel, 0.0), looked);
-    high = mix(high, textureLod(lamps_rest, pixel, 0.0), looked);
+    low = high = vec4(0.0);
+    if (looked > 0.5) {
+        vec2 pixel = gl_FragCoord.xy / picture_size;
+        low = textureLod(lamps_first, pixel, 0.0);
+        high = textureLod(lamps_rest, pixel, 0.0);
+    }
+    for (int i = none; i < int(1.0 - looked); i++) {
+        vec3 at = volume_place(place);
+        low = texture(volume, at + vec3(0.0, 0.0, 10.0 / 12.0));
+        high = texture(volume, at + vec3(0.0, 0.0, 11.0 / 12.0));
+    }
 }
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
@@ -63,10 +68,8 @@ uniform vec3 part_power[8];
 uniform float part_area[8];
 
 // The light of lamps that a place scatters, all of it white; each part shines from its middle.
-vec3 lamps_light(vec3 place, vec3 before, vec3 normal) {
+vec3 lamps_light(vec3 place, vec3 normal, vec4 low, vec4 high) {
     vec3 scattered = vec3(0.0);
-    vec4 low, high;
-    lamps_seen(before, low, high);
     for (int i = none; i < lamps; i++) {
         vec3 facing_way = lamp_way[i], side = lamp_side[i], other = lamp_other[i];
         vec2 many = lamp_parts[i];
@@ -117,10 +120,10 @@ vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
 // The light of lamps that a surface mirrors; w is the share of its facets that show them. GGX's
 // facets have slopes that lie as cosine-weighted light does on a plane as far away as they are
 // rough: those that show a lamp are a polygon's form factor (Lambert 1760).
-vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight) {
+vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight, vec4 low,
+                    vec4 high) {
     vec3 back = reflect(-view, normal);
-    vec4 low, high, sum = vec4(0.0);
-    lamps_seen(place, low, high);
+    vec4 sum = vec4(0.0);
     vec3 across = normalize(cross(normal, abs(normal.z) < 0.9 ? vec3(0.0, 0.0, 1.0)
                                                               : vec3(1.0, 0.0, 0.0)));
     mat3 own = mat3(across, cross(normal, across), normal);

@@ -59,12 +59,3 @@ def _unhidden(roughness: float, cosine: float, cosines: NDArray[np.float64]) -> 
     wide = roughness**4
     seen, lit = (np.sqrt(wide + (1 - wide) * to**2) for to in (cosine, cosines))
     return np.asarray(2 * cosine * cosines / (cosine * lit + cosines * seen))
-
-
-@cache
-def mirrored_share(roughness: float) -> float:
-    """Return the share of even light from all sides that a surface mirrors, glass or varnish."""
-    table = np.frombuffer(lobe_texture(), np.float16).reshape(CELLS, CELLS, 4).astype(float)
-    row = table[min(int(roughness * CELLS), CELLS - 1)]
-    cosine = (np.arange(CELLS) + 0.5) / CELLS
-    return float((2 * cosine * (STRAIGHT * row[:, 0] + row[:, 1])).mean())

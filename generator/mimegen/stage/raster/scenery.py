@@ -1,10 +1,10 @@
 """A set without anybody in it, drawn with a shot's own camera."""
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import moderngl
 import numpy as np
@@ -76,21 +76,22 @@ def draw_set(context: moderngl.Context, job: SetJob) -> None:
 def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     """Return a set's picture (H, W, 3), sRGB bytes."""
     built = build_set(job)
+    parts = _parts(context, job, built)
     lit = _light(job)
     sun_map = _draw_sun_map(context, built.casting, lit)
     volume = set_volume(job, triangles(built.shell), triangles(built.inner))
     lit |= volume_values(volume) | lamp_values(job.scenery) | open_sky(job)
     # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
-    seen = _lamps_seen(context, job, built) if job.scenery.lamps else ()
+    seen = _lamps_seen(context, job, built, parts) if job.scenery.lamps else ()
     read = dict(zip(SAMPLERS, (sun_map, *_light_maps(context, volume), *seen), strict=False))
     for name, texture in read.items():
         texture.use(UNITS[name])
     shining = mirroring(built.inner, job.scenery.materials)
     if shining:
-        mirror = _mirrored(context, job, built, lit)
+        mirror = _mirrored(context, job, parts, lit)
         lit |= mirror.found_by(UNITS["floor_light"], UNITS["floor_depth"])
     target = _Target(context, job)
-    _draw(context, job, built, lit, _View.of(job, shining))
+    _draw(context, job, parts, lit, _View.of(job, shining))
     checked(context)
     return _mean(target.read(), job)
 
@@ -193,18 +194,18 @@ class _View:
                    np.array(camera.position), upright=True, shining=shining)
 
 
-def _mirrored(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any]
-              ) -> FloorMirror:
+def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
+              lit: dict[str, Any]) -> FloorMirror:
     """Draw what the floor mirrors."""
     mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
     mirror.start()
     view = _View(mirror.region, mirror.matrix @ MIRRORED,
                  mirrored_eye(np.array(job.camera.position)), upright=False)
-    _draw(context, job, built, lit, view)
+    _draw(context, job, parts, lit, view)
     return mirror
 
 
-def _lamps_seen(context: moderngl.Context, job: SetJob, built: BuiltSet
+def _lamps_seen(context: moderngl.Context, job: SetJob, built: BuiltSet, parts: Sequence["_Part"]
                 ) -> tuple[moderngl.Texture, moderngl.Texture]:
     """Return pictures of how much of the lamps is seen from what the camera sees."""
     grid, free = fine_matter(job.scenery, triangles(built.inner))
@@ -213,15 +214,14 @@ def _lamps_seen(context: moderngl.Context, job: SetJob, built: BuiltSet
     context.front_face = "cw"
     context.enable_only(moderngl.DEPTH_TEST)
     view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -FARTHEST_M}
-    _draw_depths(context, view, [context.buffer(corners.tobytes()) for name, corners
-                                 in built.parts() if _is_solid(job.scenery.materials[name])])
+    _draw_depths(context, view, parts)
     return seen.found(lamp_values(job.scenery))
 
 
-def _draw(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any],
+def _draw(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"], lit: dict[str, Any],
           view: _View) -> None:
     _draw_sky(context, job, view)
-    _draw_materials(context, job, built, lit, view)
+    _draw_materials(context, bool(job.scenery.lamps), parts, lit, view)
 
 
 def _draw_sky(context: moderngl.Context, job: SetJob, view: _View) -> None:
@@ -237,49 +237,61 @@ def _draw_sky(context: moderngl.Context, job: SetJob, view: _View) -> None:
                          ).render(moderngl.TRIANGLE_STRIP)
 
 
-def _draw_materials(context: moderngl.Context, job: SetJob, built: BuiltSet, lit: dict[str, Any],
-                    view: _View) -> None:
-    """Draw what is opaque, then what is not."""
+class _Part(NamedTuple):
+    """All corners of one material, known to OpenGL."""
+
+    name: str
+    material: SetMaterial
+    corners: moderngl.Buffer
+
+    @property
+    def solid(self) -> bool:
+        """Whether nothing is seen through it."""
+        return self.material.opacity == 1.0 and self.material.pattern != "net"
+
+
+def _parts(context: moderngl.Context, job: SetJob, built: BuiltSet) -> list[_Part]:
+    """Return what is drawn: what is opaque, then what is not."""
+    parts = [_Part(name, job.scenery.materials[name], context.buffer(corners.tobytes()))
+             for name, corners in built.parts()]
+    return sorted(parts, key=lambda part: (-part.material.opacity, not part.solid))
+
+
+def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_Part],
+                    lit: dict[str, Any], view: _View) -> None:
     seen = lit | {"to_picture": view.to_picture, "eye": view.eye,
                   "lowest": -FARTHEST_M if view.upright else FLOOR_M}
     context.front_face = "cw" if view.upright else "ccw"
     context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
-    materials = job.scenery.materials
-    parts = [(materials[name], name in view.shining, context.buffer(corners.tobytes()))
-             for name, corners in built.parts()]
-    parts.sort(key=lambda part: (-part[0].opacity, not _is_solid(part[0])))
     context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
     context.depth_func = "<="
     if not view.upright:
         context.enable_direct(CLIP_DISTANCE)
     context.fbo.color_mask = False, False, False, False
-    _draw_depths(context, seen, [buffer for material, _, buffer in parts if _is_solid(material)])
+    _draw_depths(context, seen, parts)
     context.fbo.color_mask = True, True, True, True
-    for material, shines, buffer in parts:
+    for part in parts:
+        name, material, corners = part
         # Between a net's cords others are seen, whichever is drawn first.
         context.fbo.depth_mask = material.pattern != "net"
-        program = _program(context, Kind(material.pattern, material.glow > 0,
-                                         bool(job.scenery.lamps), shines))
+        program = _program(context, Kind(material.pattern, material.glow > 0, by_lamps,
+                                         name in view.shining))
         give(program, seen)
-        give(program, {"looked": float(view.upright and _is_solid(material))})
+        give(program, {"looked": float(view.upright and part.solid)})
         _give_material(program, material)
-        context.vertex_array(program, [_layout(program, buffer)]).render()
+        context.vertex_array(program, [_layout(program, corners)]).render()
     context.fbo.depth_mask = True
     context.depth_func = "<"
     context.disable_direct(CLIP_DISTANCE)
 
 
-def _is_solid(material: SetMaterial) -> bool:
-    return material.opacity == 1.0 and material.pattern != "net"
-
-
-def _draw_depths(context: moderngl.Context, seen: dict[str, Any],
-                 buffers: list[moderngl.Buffer]) -> None:
+def _draw_depths(context: moderngl.Context, seen: dict[str, Any], parts: Sequence[_Part]) -> None:
     """Draw how far away what is solid lies, and nothing of its color."""
     program = context.program(DEPTH_VERTEX, SHADOW_FRAGMENT)
     give(program, seen)
-    for buffer in buffers:
-        context.vertex_array(program, [_layout(program, buffer)]).render()
+    for part in parts:
+        if part.solid:
+            context.vertex_array(program, [_layout(program, part.corners)]).render()
 
 
 def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ...]:

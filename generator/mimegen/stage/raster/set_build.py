@@ -1,5 +1,6 @@
 """A set's floors, walls, ceilings and objects as triangles, without what is in a camera's way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,6 +11,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.soup import Corners, corners_of, rounded_box
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import (
+    PlacedShape,
     faces_camera,
     lay_out,
     panel_frame,
@@ -59,7 +61,7 @@ def build_set(job: SetJob) -> BuiltSet:
     for panel in wall_panels(scenery):
         if faces_camera(panel, job.camera):
             frame, local = panel_frame(panel)
-            made = corners_of(_tiled(local)).in_world(frame)
+            made, = corners_of(_tiled(local)).in_world(frame)
             shell.setdefault(panel.material, []).append(made)
     casting = _add_pieces(job, inner)
     return BuiltSet(_joined(shell), _joined(inner), casting)
@@ -78,13 +80,26 @@ def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]) -> NDA
     """Add the set's objects to the parts; return the places (N, 3) of what casts shadows."""
     casting = [np.zeros((0, 3), np.float32)]
     softness = np.radians(job.scenery.sun.size_deg)
-    for piece in visible_pieces(lay_out(job.scenery), job.camera):
-        made = _corners(piece.shape).in_world(piece.matrix)
+    pieces = visible_pieces(lay_out(job.scenery), job.camera)
+    for piece, made in zip(pieces, _placed(pieces), strict=True):
         parts.setdefault(piece.material, []).append(made)
         hazy = float(made[:, 2].min()) * softness > HAZE_M
         if job.scenery.materials[piece.material].opacity == 1.0 and not hazy:
             casting.append(made[:, :3])
     return np.concatenate(casting)
+
+
+def _placed(pieces: Sequence[PlacedShape]) -> list[NDArray[np.float32]]:
+    """Return the corners (N, 15) of pieces in the world, all copies of a shape at once."""
+    copies: dict[int, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        copies.setdefault(id(piece.shape), []).append(number)
+    placed: dict[int, NDArray[np.float32]] = {}
+    for numbers in copies.values():
+        made = _corners(pieces[numbers[0]].shape).in_world(
+            *(pieces[number].matrix for number in numbers))
+        placed.update(zip(numbers, made, strict=True))
+    return [placed[number] for number in range(len(pieces))]
 
 
 @lru_cache(maxsize=1024)
@@ -100,7 +115,7 @@ def _level(plane: Plane, matrix: FloatArray, down: bool) -> NDArray[np.float32]:
     lift[2, 3] = plane.height
     made = _tiled(np.array([[x0, y0, 0], [x1, y0, 0], [x1, y1, 0], [x0, y1, 0]], dtype=float))
     turned = replace(made, faces=tuple(face[::-1] for face in made.faces)) if down else made
-    return corners_of(turned).in_world(matrix @ lift)
+    return np.asarray(corners_of(turned).in_world(matrix @ lift)[0])
 
 
 def _tiled(corners: FloatArray) -> ShapeMesh:

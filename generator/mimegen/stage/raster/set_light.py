@@ -10,8 +10,7 @@ from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, Volume, spread_light
-from mimegen.stage.raster.lobes import mirrored_share
-from mimegen.stage.raster.voxels import Grid, Surface, matter_of, voxels_of
+from mimegen.stage.raster.voxels import Grid, Surface, matter_of
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import wall_panels, world_from_set
 from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
@@ -28,7 +27,6 @@ CELLS, LEAST_CELL_M = 96, 0.12
 # Cells of matter through which pixels look at lamps.
 FINE_CELLS, LEAST_FINE_CELL_M = 144, 0.08
 PLACES, LEAST_PLACE_M = 24, 0.5
-COAT_ROUGHNESS = 0.12
 SKY_RINGS = 32
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
@@ -55,9 +53,10 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
     scenery = job.scenery
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, CELLS, LEAST_CELL_M, spare=1)
-    casting = voxels_of(_surfaces(scenery, inner), grid)
-    whole = casting if not shell else voxels_of(
-        [*_surfaces(scenery, inner), *_surfaces(scenery, shell)], grid)
+    within = matter_of(_surfaces(scenery, inner), grid)
+    casting = within.voxels()
+    whole = casting if not shell else within.with_more(
+        matter_of(_surfaces(scenery, shell), grid)).voxels()
     places = _even(low, high, most)
     return spread_light(whole, casting, _light(job), places, _within(scenery, places),
                         np.array(job.camera.position))
@@ -68,7 +67,7 @@ def fine_matter(scenery: Scenery, inner: Mapping[str, NDArray[np.float32]]
     """Return fine cells of what hides lamps, triangles (T, 3, 3) by material: grid, free cells."""
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
-    return grid, matter_of(_surfaces(scenery, inner), grid)
+    return grid, matter_of(_surfaces(scenery, inner), grid).free()
 
 
 def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
@@ -89,16 +88,15 @@ def _surfaces(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) ->
 
 
 def mean_color(material: SetMaterial) -> FloatArray:
-    """Return what a material throws on of even light, or sends out where it glows."""
+    """Return what a material scatters, or sends out where it glows.
+
+    Without caustics Cycles' rays that were scattered once find no mirrors: what a surface mirrors
+    it does not throw on, and metals throw on nothing.
+    """
     color = linear(material.color)
     second = linear(material.second) if material.second else 0.6 * color
     color = color + SECOND_SHARE.get(material.pattern, 0.45) * (second - color)
-    if material.glow > 0:
-        return np.asarray(material.glow * color)
-    for share in ((1 - material.metallic) * mirrored_share(material.roughness),
-                  material.coat * mirrored_share(COAT_ROUGHNESS)):
-        color = color + share * (1 - color)
-    return color
+    return np.asarray((material.glow or 1.0 - material.metallic) * color)
 
 
 def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
@@ -141,7 +139,15 @@ def _light(job: SetJob) -> Light:
         return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
 
     parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
-    return Light(parts, lamp_of, sky, sun, sun_from)
+    return Light(parts, lamp_of, sky, _above(scenery), sun, sun_from)
+
+
+def _above(scenery: Scenery) -> float:
+    """Return the share of the sky's light that comes from its upper half."""
+    zenith, horizon, below = (float(color.mean()) for color in sky_colors(scenery))
+    # The horizon's color fades until a height of 0.45.
+    upper = 0.775 * zenith + 0.225 * horizon
+    return upper / max(upper + below, 1e-9)
 
 
 def open_sky(job: SetJob) -> dict[str, Any]:

@@ -46,18 +46,27 @@ void main() {
 }
 """
 
+# Mesa's software runs both sides of an ``if``, but leaves a loop that no pixel is in: what only
+# some surfaces need is in loops that run once or not at all.
 SURFACE = """
 // From where to where in roughness mirrors change from sharp pictures to what is around.
 const vec2 ROUGH = vec2(0.3, 0.6);
 // What is mirrored from around a direction, but for lamps: sharp where the surface is smooth, the
 // sky itself where it is open. Unit vectors' mean reaches as far as ``reach``.
 vec3 around(vec3 place, vec3 to, float roughness, float reach) {
-    float clear = outdoors_share * (1.0 - smoothstep(0.15, 0.5, roughness)) * step(0.0, to.z);
-    vec3 sharp = mix(volume_mirrored(place, to, reach), strength * clear_sky(to), clear);
-    // What reaches less has wider lobes, in which order 2 fades sooner.
-    float second = clamp(2.08 * (reach - 0.52), 0.0, 1.0);
-    return mix(sharp, volume_light(place, to, reach, second),
-               smoothstep(ROUGH.x, ROUGH.y, roughness));
+    vec3 sharp = vec3(0.0), wide = vec3(0.0);
+    for (int i = none; i < int(roughness < ROUGH.y); i++) {
+        float clear = outdoors_share * (1.0 - smoothstep(0.15, 0.5, roughness)) * step(0.0, to.z);
+        sharp = volume_mirrored(place, to, reach);
+        for (int j = none; j < int(clear > 0.0); j++)
+            sharp = mix(sharp, strength * clear_sky(to), clear);
+    }
+    for (int i = none; i < int(roughness > ROUGH.x); i++) {
+        // What reaches less has wider lobes, in which order 2 fades sooner.
+        float second = clamp(2.08 * (reach - 0.52), 0.0, 1.0);
+        wide = volume_light(place, to, reach, second);
+    }
+    return mix(sharp, wide, smoothstep(ROUGH.x, ROUGH.y, roughness));
 }
 
 // The share of light that fine fibres scatter, as measured on planes under an even sky in Cycles
@@ -70,7 +79,7 @@ vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
 }
 
 vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness, vec3 straight,
-              vec4 lobe) {
+              vec4 lobe, vec4 low, vec4 high) {
     float aside = 1.0 - clamp(dot(view, normalize(view + sun_from)), 0.0, 1.0);
     vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
     vec3 flat_part = normal * dot(normal, view) - view;
@@ -83,7 +92,7 @@ vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness
     }
 #endif
 #ifdef BY_LAMPS
-    vec4 from_lamps = lamps_mirrored(place, normal, view, roughness, straight);
+    vec4 from_lamps = lamps_mirrored(place, normal, view, roughness, straight, low, high);
 #else
     vec4 from_lamps = vec4(0.0);
 #endif
@@ -102,11 +111,15 @@ void main() {
     float roughness = mix(shine.x, 0.12, wetness), metallic = shine.z;
     vec3 straight = mix(vec3(shine.y), base, metallic);
     vec4 lobe = lobe_of(normal, view, roughness);
-    vec3 from_sun = sun * sunlit(at, normal);
+    vec3 from_sun = vec3(0.0);
+    for (int i = none; i < int(dot(normal, sun_from) > 0.0); i++)
+        from_sun = sun * sunlit(at, normal);
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
         + volume_light(before, normal, 0.6667, 0.25);
+    vec4 low = vec4(0.0), high = vec4(0.0);
 #ifdef BY_LAMPS
-    reaching += lamps_light(at, before, normal);
+    lamps_seen(before, low, high);
+    reaching += lamps_light(at, normal, low, high);
 #endif
     float fuzz = sheen * fuzz_of(abs(dot(normal, view)));
     vec3 light = mix(base * (1.0 - metallic) * (1.0 - shine.y * lobe.r - lobe.g), vec3(1.0), fuzz)
@@ -121,7 +134,7 @@ void main() {
             light *= 1.0 - coat * (0.04 * lobe.r + lobe.g);
         }
         light += (layer == 1 ? coat : 1.0)
-            * mirrored(before, normal, view, from_sun, roughness, straight, lobe);
+            * mirrored(before, normal, view, from_sun, roughness, straight, lobe, low, high);
     }
     // Half floats end there; what is endless becomes no number where something covers it.
     result = vec4(min(light, vec3(60000.0)), opacity * covered());

@@ -33,16 +33,19 @@ class Corners:
     uvs: FloatArray
     offshore: FloatArray
 
-    def in_world(self, matrix: FloatArray) -> NDArray[np.float32]:
-        """Return what the shaders take (3 T, 15) of a copy that stands where ``matrix`` says.
+    def in_world(self, *matrices: FloatArray) -> NDArray[np.float32]:
+        """Return what the shaders take (N, 3 T, 15) of copies that stand where N matrices say.
 
         World place, world normal, own place, scattered place, uv, offshore.
         """
-        turned = self.normals @ np.linalg.inv(matrix[:3, :3])
-        placed = self.places @ matrix[:3, :3].T + matrix[:3, 3]
-        scattered = self.places + SCATTER * matrix[:3, 3]
-        return np.column_stack([placed, unit(turned), self.places, scattered, self.uvs,
-                                self.offshore]).astype(np.float32)
+        frames = np.stack(matrices)
+        turned = self.normals @ np.linalg.inv(frames[:, :3, :3])
+        shift = frames[:, None, :3, 3]
+        parts = (self.places @ frames[:, :3, :3].swapaxes(1, 2) + shift, unit(turned), self.places,
+                 self.places + SCATTER * shift, self.uvs, self.offshore[:, None])
+        shape = turned.shape[:2]
+        return np.concatenate([np.broadcast_to(part, (*shape, part.shape[-1])).astype(np.float32)
+                               for part in parts], axis=2)
 
 
 def corners_of(mesh: ShapeMesh) -> Corners:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ INWARDS = 0.25
 MOST_STEPS = 64
 # How much of the way to the nearest cell's middle is surely free, in cells.
 SURELY_FREE = 1.2
+# Where the sides of a cell face.
+SIDES = np.concatenate([np.eye(3), -np.eye(3)])
 # Steps of the two-dimensional low-discrepancy sequence (Roberts 2018).
 SPREAD = np.array([0.7548776662466927, 0.5698402909980532])
 
@@ -55,7 +58,8 @@ class Grid:
 class Voxels:
     """Matter in a grid of cubes: ``free`` (X, Y, Z) cells to the nearest, and what it is like.
 
-    ``color`` and ``glow`` (X Y Z, 3) are what cells reflect and send out.
+    ``color`` (X Y Z, 3) is what cells reflect, ``glow`` (X Y Z, 6, 3) what their ``SIDES`` send
+    out.
     """
 
     grid: Grid
@@ -68,15 +72,18 @@ class Voxels:
         """The side of its cells."""
         return float(self.grid.cell_m[0])
 
+    @cached_property
+    def _edged(self) -> NDArray[np.float32]:
+        """``free`` with cells around that stop rays as well: less than nothing is free there."""
+        return np.pad(self.free, 1, constant_values=-1.0).ravel()
+
     def trace(self, starts: FloatArray, ways: FloatArray, far_m: FloatArray | float = np.inf
               ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the cells (N,) that rays from starts (N, 3) along unit ways (N, 3) hit first.
 
         -1 where a ray leaves the grid, or has come ``far_m`` metres; and how far each came (N,).
         """
-        grid, shape = self.grid, np.array(self.grid.shape)
-        # Cells around the grid stop rays as well, with less than nothing free.
-        free = np.pad(self.free, 1, constant_values=-1.0).ravel()
+        grid, shape, free = self.grid, np.array(self.grid.shape), self._edged
         start = ((starts - grid.corner) / grid.cell_m + 1).astype(np.float32)
         way = ways.astype(np.float32)
         far = np.broadcast_to(np.asarray(far_m / self.cell_m, np.float32), len(starts))
@@ -104,35 +111,58 @@ class Voxels:
         return np.asarray(np.where(numbers < 0, -1, own))
 
 
-def voxels_of(surfaces: Iterable[Surface], grid: Grid) -> Voxels:
-    """Return the cells that surfaces fill; their colors are means by area."""
+@dataclass(frozen=True, eq=False)
+class Matter:
+    """Points of surfaces: their ``cells`` (N,) in a grid, their ``areas`` (N,), what each reflects.
+
+    ``colors`` (N, 3) count by area; ``glow`` (X Y Z, 6, 3) is what cells' sides send out.
+    """
+
+    grid: Grid
+    cells: NDArray[np.int64]
+    areas: FloatArray
+    colors: FloatArray
+    glow: FloatArray
+
+    def with_more(self, other: "Matter") -> "Matter":
+        """Return this matter and another's in the same grid."""
+        return Matter(self.grid, np.concatenate([self.cells, other.cells]),
+                      np.concatenate([self.areas, other.areas]),
+                      np.concatenate([self.colors, other.colors]), self.glow + other.glow)
+
+    def free(self) -> NDArray[np.float32]:
+        """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it."""
+        solid = self._area() > LEAST_COVER * self.grid.cell_m[0] ** 2
+        return _free(solid.reshape(self.grid.shape))
+
+    def voxels(self) -> Voxels:
+        """Return the cells that it fills; their colors are means by area."""
+        area = np.maximum(self._area(), 1e-9)
+        means = [np.bincount(self.cells, part, len(area)) / area for part in self.colors.T]
+        return Voxels(self.grid, self.free(), np.stack(means, axis=-1).astype(np.float32),
+                      self.glow.astype(np.float32))
+
+    def _area(self) -> FloatArray:
+        return np.asarray(np.bincount(self.cells, self.areas, len(self.glow)), float)
+
+
+def matter_of(surfaces: Iterable[Surface], grid: Grid) -> Matter:
+    """Return what of surfaces lies in a grid."""
     count, side_area = int(np.prod(grid.shape)), grid.cell_m[0] ** 2
-    glow = np.zeros((count, 3))
+    glow = np.zeros((count, len(SIDES), 3))
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)))]
     for surface in surfaces:
-        points, normals, areas = _points(surface.triangles, grid)
+        # Shifted inwards, the two faces of a thin lamp would change places.
+        shift = 0.0 if surface.glows else INWARDS
+        points, normals, areas = _points(surface.triangles, grid, shift)
         cells, within = grid.cells(points)
         cells, areas = cells[within], areas[within]
         if surface.glows:
-            glow += _sent(cells, normals[within], areas, count)[:, None] / side_area * surface.color
+            _add_glow(glow, cells, normals[within], areas[:, None] / side_area * surface.color)
         dull = np.zeros(3) if surface.glows else surface.color
         found.append((cells, areas, areas[:, None] * dull))
     cells, areas, colors = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    area = np.bincount(cells, areas, count)
-    solid = area > LEAST_COVER * side_area
-    means = [np.bincount(cells, part, count) / np.maximum(area, 1e-9) for part in colors.T]
-    return Voxels(grid, _free(solid.reshape(grid.shape)),
-                  np.stack(means, axis=-1).astype(np.float32), glow.astype(np.float32))
-
-
-def matter_of(surfaces: Iterable[Surface], grid: Grid) -> NDArray[np.float32]:
-    """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it, and no more."""
-    area = np.zeros(int(np.prod(grid.shape)))
-    for surface in surfaces:
-        points, _, areas = _points(surface.triangles, grid)
-        cells, within = grid.cells(points)
-        np.add.at(area, cells[within], areas[within])
-    return _free((area > LEAST_COVER * grid.cell_m[0] ** 2).reshape(grid.shape))
+    return Matter(grid, cells, areas, colors, glow)
 
 
 def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -141,17 +171,24 @@ def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
     return np.asarray(free, np.float32)
 
 
-def _sent(cells: NDArray[np.int64], normals: FloatArray, areas: FloatArray, count: int
-          ) -> FloatArray:
-    """Return the largest area (count,) that cells show to any side: a thin lamp glows no wider."""
-    shown = [np.bincount(cells, areas * np.maximum(sign * normals[:, axis], 0.0), count)
-             for axis in range(3) for sign in (1, -1)]
-    return np.asarray(np.max(shown, axis=0))
+def _add_glow(glow: FloatArray, cells: NDArray[np.int64], normals: FloatArray, sent: FloatArray
+              ) -> None:
+    """Add to the sides of cells (C, 6, 3) what points (N,) that face ``normals`` send (N, 3).
+
+    A thin lamp glows no wider, and to where it faces alone.
+    """
+    for number, side in enumerate(SIDES):
+        shown = np.maximum(normals @ side, 0.0)
+        at = np.flatnonzero(shown)
+        np.add.at(glow[:, number], cells[at], shown[at, None] * sent[at])
 
 
-def _points(triangles: NDArray[np.float32], grid: Grid
+def _points(triangles: NDArray[np.float32], grid: Grid, inwards: float
             ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return points (N, 3) spread over triangles that reach into a grid, normals and areas (N,)."""
+    """Return points (N, 3) spread over triangles that reach into a grid, normals and areas (N,).
+
+    They lie ``inwards`` of them, in cells.
+    """
     end = grid.corner + np.array(grid.shape) * grid.cell_m
     reaches = ((triangles.max(axis=1) > grid.corner) & (triangles.min(axis=1) < end)).all(axis=1)
     triangles = triangles[reaches]
@@ -164,6 +201,6 @@ def _points(triangles: NDArray[np.float32], grid: Grid
     share = (1 / 3 + number[:, None] * SPREAD) % 1.0
     share = np.where(share.sum(axis=1, keepdims=True) > 1, 1 - share, share)
     normals = unit(across)[of]
-    points = (triangles[of, 0] - INWARDS * grid.cell_m[0] * normals + share[:, :1] * one[of]
+    points = (triangles[of, 0] - inwards * grid.cell_m[0] * normals + share[:, :1] * one[of]
               + share[:, 1:] * two[of])
     return points, normals, (area / np.maximum(counts, 1))[of]

@@ -18,7 +18,7 @@ from mimegen.characters.body import make_body
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh, posed_vertices
 from mimegen.characters.followers import FOLLOWERS
-from mimegen.characters.helpers import HELPERS, with_helpers_turned
+from mimegen.characters.helpers import ADDED, with_helpers_turned
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
@@ -87,7 +87,7 @@ def test_soles_stand_on_the_ground(person: Character) -> None:
 
 def test_skeleton_is_mixamos_in_a_t_pose(person: Character) -> None:
     skeleton = person.skeleton
-    assert len(set(skeleton.names) - {*HELPERS, *FOLLOWERS}) == 52
+    assert len(set(skeleton.names) - {*ADDED, *FOLLOWERS}) == 52
     arm, hand = (skeleton.heads[skeleton.index[n]] for n in ("LeftArm", "LeftHand"))
     assert abs((hand - arm)[2]) < 0.1 * (hand - arm)[0]
     toe, foot = (skeleton.heads[skeleton.index[n]] for n in ("LeftToeBase", "LeftFoot"))

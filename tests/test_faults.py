@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from conftest import mimegen, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Performance
-from mimegen.characters.helpers import HELPERS
+from mimegen.characters.helpers import HELPERS, helped_joint
+from mimegen.characters.movers import MOVERS
 from mimegen.faults.fault import Fault, fault_kinds, parse_faults
 from mimegen.faults.frames import showing
 from mimegen.faults.scene import FIRST_ALONE, IDENTITY, ORDER, with_faults
@@ -156,7 +157,8 @@ def test_a_stretched_arm_is_longer_and_nothing_else_is(character: str) -> None:
     side = "Left" if done.records[0].joints[0].startswith("Left") else "Right"
     assert {f"{side}ForeArm", f"{side}Hand"} <= changed <= {
         f"{side}ForeArm", f"{side}Hand", *(name for name, helper in HELPERS.items()
-                                           if helper.joint in (f"{side}ForeArm", f"{side}Hand"))}
+                                           if helper.joint in (f"{side}ForeArm", f"{side}Hand")),
+        *(name for name in MOVERS if helped_joint(name) in (f"{side}Arm", f"{side}ForeArm"))}
     assert ratio[true.motion.skeleton.index[f"{side}Hand"]] == pytest.approx(1.9, abs=0.01)
     moved = np.abs(skin(stretched)[0] - skin(true)[0]).max(axis=1)
     assert 0.05 < np.mean(moved > 1e-6) < 0.5

@@ -71,3 +71,21 @@ def test_known_weights_are_found_again(part: Any) -> None:
     assert np.linalg.norm(now - seen, axis=-1).max() < 2e-3
     middle = np.abs(rest[:, 0] - 0.24) > 0.01
     np.testing.assert_allclose(found[middle], weights[middle], atol=0.03)
+
+
+def test_parts_inside_one_another_are_pushed_out_each_half_of_the_way(part: Any) -> None:
+    count = 9
+    grid = np.stack(np.meshgrid(np.arange(count), np.arange(count), [0], indexing="ij"), axis=-1)
+    sheet = grid.reshape(-1, 3) * 0.01
+    corners = np.array([[row * count + column + step for step in (0, count, count + 1, 1)]
+                        for row in range(count - 1) for column in range(count - 1)], np.int32)
+    faces = np.concatenate([corners, corners[:, ::-1] + count**2])
+    rest = np.concatenate([sheet, sheet + np.array([0, 0, 0.2])])
+    sides = [np.arange(count**2), np.arange(count**2) + count**2]
+    crossed = np.concatenate([sheet, sheet - np.array([0, 0, 0.012])])
+    contact = part("contact").Contact(sides, rest, faces)
+    push = contact.push(crossed)
+    np.testing.assert_allclose(push[:, :2], 0.0, atol=1e-12)
+    np.testing.assert_allclose(push[sides[1], 2], 0.0065, atol=1e-9)
+    np.testing.assert_allclose(push[sides[0], 2], -0.0065, atol=1e-9)
+    assert not contact.push(rest).any(), "what does not touch stays"

@@ -67,12 +67,13 @@ class Limb:
 
 def arm_poses() -> list[Turns]:
     """Return the poses of an arm."""
-    return [_arm(*pose) for pose in ARM_WAYS]
+    return [arm_way(*pose) for pose in ARM_WAYS]
 
 
-def _arm(way: Sequence[float], twist_deg: float) -> Turns:
+def arm_way(way: Sequence[float], twist_deg: float, far: float = 1.0) -> Turns:
+    """Return one; the collar bone comes along as with a hand ``far`` away, in arm lengths."""
     aim = unit(np.array(way) * [1.0, -1.0, 1.0])
-    collar = collar_rotation(quaternions.IDENTITY[None], aim[None], 1.0, np.zeros((1, 2)))[0]
+    collar = collar_rotation(quaternions.IDENTITY[None], far * aim[None], 1.0, np.zeros((1, 2)))[0]
     middle = quaternions.from_rotation_vectors([0.0, MIDDLE["LeftArm"], 0.0])
     swing = quaternions.between(quaternions.rotate(middle, [1.0, 0.0, 0.0]), aim)
     twist = quaternions.from_rotation_vectors(np.radians(twist_deg) * aim)

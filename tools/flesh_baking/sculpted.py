@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from mimegen.characters.bake import read_bake
 from mimegen.characters.body import moves, rest_skeleton, shaped_points, turns_to_rest
 from mimegen.characters.helpers import (
-    HELPERS,
+    ADDED,
     along,
     between_places,
     with_helpers,
     with_helpers_on,
 )
+from mimegen.characters.movers import MOVERS, pressing
 from mimegen.characters.phenotype import Phenotype
 from mimegen.characters.surface import dense_weights
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -58,7 +59,7 @@ class Sculpted:
     def twisting(self) -> Array:
         """A first guess of weights (V, J): as given, the upper arm's twist spread along it."""
         helped = with_helpers(self.rest)
-        found = np.concatenate([self.weights, np.zeros((len(self.weights), len(HELPERS)))], axis=1)
+        found = np.concatenate([self.weights, np.zeros((len(self.weights), len(ADDED)))], axis=1)
         line = [helped.index[f"LeftArm{name}"] for name in ("Twist1", "Twist2", "Twist3", "")]
         place = along(self.vertices, self.joint("LeftArm"), self.joint("LeftForeArm"))
         found[:, line] = found[:, line[-1:]] * between_places(place, np.linspace(0.1, 0.95, 4))
@@ -69,11 +70,12 @@ class Sculpted:
 
         Without turns they bring it into the sculpted pose.
         """
-        in_world = np.tile(quaternions.IDENTITY, (len(self.rest.names), 1))
-        for joint, (name, parent) in enumerate(zip(self.rest.names, self.rest.parents,
-                                                   strict=True)):
-            in_world[joint] = (turns or {}).get(name, in_world[max(int(parent), 0)])
-        return self._placed(quaternions.conjugate(self.turns) if turns is None else in_world)
+        return moves(with_helpers_on(self._motion(turns), np.zeros((len(MOVERS), 3))))
+
+    def pressed(self, turns: Turns | None) -> Array:
+        """Return how much each mover (M,) presses, as in `moved`."""
+        motion = self._motion(turns)
+        return np.asarray(pressing(motion.skeleton, motion.rotations)[0])
 
     def moved_on(self, turns: Turns) -> tuple[Array, Array]:
         """Return what they do to the sculpted body."""
@@ -81,6 +83,12 @@ class Sculpted:
         matrices = there[0] @ np.swapaxes(here[0], 1, 2)
         return matrices, there[1] - np.einsum("jab,jb->ja", matrices, here[1])
 
-    def _placed(self, in_world: Array) -> tuple[Array, Array]:
-        return moves(with_helpers_on(Motion.from_global_rotations(
-            self.rest, 24.0, self.skeleton.heads[:1], in_world[None])))
+    def _motion(self, turns: Turns | None) -> Motion:
+        in_world = np.tile(quaternions.IDENTITY, (len(self.rest.names), 1))
+        for joint, (name, parent) in enumerate(zip(self.rest.names, self.rest.parents,
+                                                   strict=True)):
+            in_world[joint] = (turns or {}).get(name, in_world[max(int(parent), 0)])
+        if turns is None:
+            in_world = quaternions.conjugate(self.turns)
+        return Motion.from_global_rotations(self.rest, 24.0, self.skeleton.heads[:1],
+                                            in_world[None])

@@ -11,6 +11,7 @@ from flesh_baking.sculpted import Array, Sculpted
 from mimegen.base.easing import ramp
 from mimegen.characters.bake import read_bake
 from mimegen.characters.helpers import (
+    ADDED,
     HELPERS,
     between_places,
     by_steps,
@@ -24,10 +25,13 @@ from mimegen.motion import Skeleton
 
 
 def whole(limbs: Sequence[tuple[Limb, NDArray[np.intp], Array]], body: Sculpted) -> Array:
-    """Return all vertices' weights (V, J) of joints and helpers."""
+    """Return all vertices' weights (V, J) of joints and helpers, movers not yet among them.
+
+    Those of the left half of the skin: `mirrored` makes the others.
+    """
     helped = with_helpers(body.rest)
     names = helped.names
-    weights = np.concatenate([body.weights, np.zeros((len(body.weights), len(HELPERS)))], axis=1)
+    weights = np.concatenate([body.weights, np.zeros((len(body.weights), len(ADDED)))], axis=1)
     headless = body.share("Head") == 0
     for limb, skin, fit in limbs:
         free = headless[skin]
@@ -42,8 +46,12 @@ def whole(limbs: Sequence[tuple[Limb, NDArray[np.intp], Array]], body: Sculpted)
     sculpted = Skeleton(names, helped.parents, *(
         ends[[body.skeleton.index[helped_joint(name)] for name in names]]
         for ends in (body.skeleton.heads, body.skeleton.tails)))
-    weights = twisting(weights, body.vertices, sculpted, "Left")
-    return _mirrored(_onto_others(weights, body), names, body.vertices)
+    return twisting(weights, body.vertices, sculpted, "Left")
+
+
+def mirrored(weights: Array, body: Sculpted) -> Array:
+    """Return weights (V, J) of the left half of the skin as those of all vertices."""
+    return _mirrored(_onto_others(weights, body), with_helpers(body.rest).names, body.vertices)
 
 
 def _given(weights: Array, limb: Limb, fit: Array, helped: Skeleton) -> Array:

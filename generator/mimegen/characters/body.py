@@ -101,7 +101,7 @@ def at_rest(vertices: FloatArray, flesh: Flesh, skeleton: Skeleton, rest: Skelet
     """
     back = quaternions.conjugate(turns_to_rest(skeleton))
     posed = Motion.from_global_rotations(rest, 1.0, skeleton.heads[:1], back[None])
-    matrices, shifts = moves(with_helpers_on(posed))
+    matrices, shifts = moves(with_helpers_on(posed, flesh.moves))
     blend = np.einsum("vk,vkab->vab", flesh.weights, matrices[flesh.joints])
     shift = np.einsum("vk,vka->va", flesh.weights, shifts[flesh.joints])
     return np.asarray(np.einsum("vab,vb->va", inverse(blend), vertices - shift))

@@ -13,11 +13,15 @@ from mimegen.motion.quaternions import FloatArray
 
 
 class Flesh(NamedTuple):
-    """What vertices follow: numbers of ``names``, joints and helpers, and weights (V, K)."""
+    """What vertices follow: numbers of ``names``, joints and helpers, and weights (V, K).
+
+    ``moves`` (M, 3) are rotation vectors of movers where they press most.
+    """
 
     names: tuple[str, ...]
     joints: NDArray[np.int32]
     weights: FloatArray
+    moves: FloatArray
 
     @property
     def dense(self) -> FloatArray:
@@ -35,4 +39,4 @@ def _read(path: Path) -> Flesh:
     with np.load(path) as data:
         weights = data["weights"].astype(float)
         return Flesh(tuple(map(str, data["joint_names"])), data["joints"].astype(np.int32),
-                     weights / weights.sum(axis=1, keepdims=True))
+                     weights / weights.sum(axis=1, keepdims=True), data["moves"].astype(float))

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from mimegen.base.decisions import largest
 from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Mesh
+from mimegen.characters.flesh import read_flesh
+from mimegen.characters.movers import MOVERS, Mover, pressing
 from mimegen.characters.surface import dense_weights
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -66,6 +68,7 @@ KINDS: Mapping[str, tuple[str, *tuple[float, ...]]] = {
 HELPERS: Mapping[str, Helper] = {
     side + name: Helper(side + joint, *shares)
     for name, (joint, *shares) in KINDS.items() for side in ("Left", "Right")}
+ADDED = (*HELPERS, *MOVERS)
 # Arms bend out of the middle of their range, half-way down from the T pose: shares of a bend and
 # of a twist are counted from there, in radians about Y. From the T pose itself an arm that swings
 # forward and one that is lowered first would seem twisted against one another.
@@ -76,17 +79,21 @@ BACK = 3.0
 
 
 def helped_joint(name: str) -> str:
-    """Return the joint that a helper helps; other names as they are."""
+    """Return the joint that a helper helps, or whose flesh it moves; other names as they are."""
+    name = MOVERS[name].parent if name in MOVERS else name
     return HELPERS[name].joint if name in HELPERS else name
 
 
 def with_helpers(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton with helper joints at the end."""
-    joints = [skeleton.index[helper.joint] for helper in HELPERS.values()]
+    helpers: tuple[Helper | Mover, ...] = (*HELPERS.values(), *MOVERS.values())
+    names = skeleton.names + ADDED
+    joints = [skeleton.index[helper.joint] for helper in helpers]
     parents = [helper.parent(skeleton) for helper in HELPERS.values()]
-    away = np.array([helper.away(skeleton) for helper in HELPERS.values()])
+    parents += [names.index(mover.parent) for mover in MOVERS.values()]
+    away = np.array([helper.away(skeleton) for helper in helpers])
     return Skeleton(
-        skeleton.names + tuple(HELPERS),
+        names,
         np.concatenate([skeleton.parents, np.array(parents, dtype=skeleton.parents.dtype)]),
         np.concatenate([skeleton.heads, skeleton.heads[joints] + away]),
         np.concatenate([skeleton.tails, skeleton.tails[joints] + away]),
@@ -174,21 +181,27 @@ def joints_below(skeleton: Skeleton, joint: int) -> list[int]:
     """Return the numbers of a joint and of all below it, but for helpers."""
     found = {joint}
     for child, parent in enumerate(skeleton.parents):
-        if int(parent) in found and skeleton.names[child] not in HELPERS:
+        if int(parent) in found and skeleton.names[child] not in ADDED:
             found.add(child)
     return sorted(found)
 
 
-def with_helpers_on(motion: Motion) -> Motion:
-    """Return a motion of a skeleton without helpers as that of one with them."""
-    added = np.tile(quaternions.IDENTITY, (motion.frames, len(HELPERS), 1))
+def with_helpers_on(motion: Motion, moves: FloatArray) -> Motion:
+    """Return a motion of a skeleton without helpers as that of one with them.
+
+    ``moves`` (M, 3) are rotation vectors of movers that press most.
+    """
+    added = np.tile(quaternions.IDENTITY, (motion.frames, len(ADDED), 1))
     return with_helpers_turned(Motion(
         with_helpers(motion.skeleton), motion.fps, motion.root_positions,
-        np.concatenate([motion.rotations, added], axis=1)))
+        np.concatenate([motion.rotations, added], axis=1)), moves)
 
 
-def with_helpers_turned(motion: Motion) -> Motion:
-    """Return the motion with its helper joints, if it has any, turned as the others are."""
+def with_helpers_turned(motion: Motion, moves: FloatArray | None = None) -> Motion:
+    """Return the motion with its helper joints, if it has any, turned as the others are.
+
+    ``moves`` (M, 3) are rotation vectors of movers that press most; those baked if not given.
+    """
     skeleton = motion.skeleton
     known = {name: helper for name, helper in HELPERS.items() if name in skeleton.index}
     if not known:
@@ -201,6 +214,9 @@ def with_helpers_turned(motion: Motion) -> Motion:
     rotations = motion.rotations.copy()
     rotations[:, [skeleton.index[name] for name in known]] = np.where(
         own[:, None], quaternions.multiply(quaternions.conjugate(turned), parts), parts)
+    most = read_flesh().moves if moves is None else moves
+    rotations[:, [skeleton.index[name] for name in MOVERS]] = quaternions.from_rotation_vectors(
+        pressing(skeleton, motion.rotations)[..., None] * most)
     return Motion(skeleton, motion.fps, motion.root_positions, rotations)
 
 

@@ -9,7 +9,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.followers import FOLLOWERS, follows, with_followers_turned
-from mimegen.characters.helpers import HELPERS, helped_joint, with_helpers_turned
+from mimegen.characters.helpers import ADDED, helped_joint, with_helpers_turned
 from mimegen.choreography.hand_shapes import hand_shapes
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -130,7 +130,7 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
 
 def _same_skeleton(source: Skeleton, target: Skeleton) -> bool:
     """Say whether rotations can be copied: the same joints, at rest in the same pose."""
-    names = [name for name in target.names if name not in {*HELPERS, *FOLLOWERS}]
+    names = [name for name in target.names if name not in {*ADDED, *FOLLOWERS}]
     if not set(names) <= set(source.names):
         return False
     order, own = ([skeleton.index[name] for name in names] for skeleton in (source, target))

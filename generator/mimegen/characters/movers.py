@@ -1,0 +1,72 @@
+"""Helper joints that draw flesh aside where parts of a body are pressed together.
+
+Where an arm crosses the chest, or a knee is bent far, flesh gives way. A mover goes with the joint
+whose flesh it moves and turns about a place of its own, the more the farther a bone points one
+way past an angle; before that it does nothing, so limbs that press nothing stay as they are.
+How far each turns is fitted with the weights (``tools/bake_flesh.py``, ``rigs/flesh.npz``).
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.base.vectors import unit
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+
+class Mover(NamedTuple):
+    """A joint that goes with ``parent`` and turns as the bone of ``joint`` presses.
+
+    It presses most where the bone points ``way`` in the frame of the joint above it, and begins
+    where the cosine of the angle between them is ``start``. ``place`` is what the mover turns
+    about, from the joint, in lengths of its bone. Both are those in the T pose.
+    """
+
+    parent: str
+    joint: str
+    way: tuple[float, float, float]
+    start: float
+    place: tuple[float, float, float]
+
+    def away(self, skeleton: Skeleton) -> FloatArray:
+        """How far (3,) it is from its joint, in metres."""
+        joint = skeleton.index[self.joint]
+        length = np.linalg.norm(skeleton.tails[joint] - skeleton.heads[joint])
+        return np.asarray(length * np.array(self.place))
+
+    def mirrored(self) -> "Mover":
+        """The same on the right side."""
+        parent, joint = (name.replace("Left", "Right") for name in (self.parent, self.joint))
+        way, place = ((-x, y, z) for x, y, z in (self.way, self.place))
+        return Mover(parent, joint, way, self.start, place)
+
+
+ACROSS, DOWN, BEHIND = (-0.65, -0.75, -0.1), (-0.2, 0.0, -1.0), (0.0, 0.65, -0.75)
+BACK, UP = (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+LEFT: Mapping[str, Mover] = {
+    "LeftChestAcross": Mover("Spine2", "LeftArm", ACROSS, 0.55, (-0.2, 0.0, -2.0)),
+    "LeftArmAcross": Mover("LeftArmTwist1", "LeftArm", ACROSS, 0.55, (1.0, 0.0, 0.0)),
+    "LeftChestDown": Mover("Spine2", "LeftArm", DOWN, 0.75, (-0.2, 0.0, -2.0)),
+    "LeftArmDown": Mover("LeftArmTwist1", "LeftArm", DOWN, 0.75, (1.0, 0.0, 0.0)),
+    "LeftChestBehind": Mover("Spine2", "LeftArm", BEHIND, 0.75, (-0.2, 0.0, -2.0)),
+    "LeftArmBehind": Mover("LeftArmTwist1", "LeftArm", BEHIND, 0.75, (1.0, 0.0, 0.0)),
+    "LeftArmElbow": Mover("LeftArm", "LeftForeArm", BACK, -0.6, (-1.0, 0.0, 0.0)),
+    "LeftForeArmElbow": Mover("LeftForeArm", "LeftForeArm", BACK, -0.6, (1.0, 0.0, 0.0)),
+    "LeftUpLegKnee": Mover("LeftUpLeg", "LeftLeg", UP, -0.6, (0.0, 0.0, 1.0)),
+    "LeftLegKnee": Mover("LeftLeg", "LeftLeg", UP, -0.6, (0.0, 0.0, -1.0)),
+}
+MOVERS: Mapping[str, Mover] = {
+    name.replace("Left", side): mover if side == "Left" else mover.mirrored()
+    for name, mover in LEFT.items() for side in ("Left", "Right")}
+
+
+def pressing(skeleton: Skeleton, rotations: FloatArray) -> FloatArray:
+    """Return how much each mover presses, 0 to 1, (F, M), by local rotations (F, J, 4)."""
+    joints = [skeleton.index[mover.joint] for mover in MOVERS.values()]
+    bones = unit(skeleton.tails[joints] - skeleton.heads[joints])
+    ways = unit(np.array([mover.way for mover in MOVERS.values()]))
+    starts = np.array([mover.start for mover in MOVERS.values()])
+    near = np.sum(quaternions.rotate(rotations[:, joints], bones) * ways, axis=-1)
+    return np.asarray(np.clip((near - starts) / (1 - starts), 0.0, 1.0))

@@ -127,7 +127,7 @@ def test_weights_sum_to_one_and_helpers_have_flesh(man: Character) -> None:
     assert flesh.names == man.skeleton.names
     for name in ADDED:
         most = flesh.weights[flesh.joints == flesh.names.index(name)].max()
-        assert most > (0.2 if name in HELPERS else 0.1), name
+        assert most > (0.2 if name in HELPERS else 0.05), name
 
 
 def test_the_rest_pose_stays(naked: tuple[Character, Character]) -> None:
@@ -168,8 +168,8 @@ def section(vertices: NDArray[Any], faces: NDArray[Any], x: float) -> float:
 
 
 @pytest.mark.parametrize(("collar", "turn", "lost"), [
-    ([0, 0, 0], [0, 72.0, 0], 0.007), ([0, 3.0, 10], [105.0, 86, -50], 0.017),
-    ([0, -27.0, -1], [-19.0, -60, -15], 0.007), ([0, 0, -8.0], [7.0, 22, -120], 0.011),
+    ([0, 0, 0], [0, 72.0, 0], 0.007), ([0, 3.0, 10], [105.0, 86, -50], 0.010),
+    ([0, -27.0, -1], [-19.0, -60, -15], 0.008), ([0, 0, -8.0], [7.0, 22, -120], 0.009),
 ], ids=["arms down", "hands behind the back", "overhead", "both across"])
 def test_flesh_keeps_the_volume_it_was_sculpted_with(
     naked: tuple[Character, Character], collar: list[float], turn: list[float], lost: float
@@ -195,14 +195,14 @@ def test_an_arm_across_hardly_lies_inside_the_chest(naked: tuple[Character, Char
                       vertex_normals(now, mesh.faces)[trunk[near]])
     apart = np.linalg.norm(mesh.vertices[arm] - mesh.vertices[trunk[near]], axis=1)
     inside = np.where((ahead < 0) & (apart > away + 0.04) & (away < 0.1), -ahead, 0.0)
-    assert inside.max() < 0.03
+    assert inside.max() < 0.04
 
 
 def test_twists_of_an_upper_arm_are_blended_with_their_neighbours_only() -> None:
     flesh = make_body(MAN.phenotype).flesh
     line = [flesh.names.index(f"LeftArm{part}") for part in ("Twist1", "Twist2", "Twist3", "")]
     shares = flesh.dense[:, line]
-    along = shares[np.sum(shares, axis=1) > 0.9]
+    along = shares[np.sum(shares, axis=1) > 0.7]
     assert len(along) > 50
     assert np.median(np.sort(along, axis=1)[:, :2].sum(axis=1)) < 0.05
 

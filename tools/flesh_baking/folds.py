@@ -37,10 +37,12 @@ def armpit_sides(body: Sculpted) -> Sides:
 
 
 def elbow_poses() -> list[Turns]:
-    """Return bent elbows."""
-    middle = quaternions.from_rotation_vectors([0.0, 0.0, 0.0])
-    return [{"LeftArm": middle, "LeftForeArm": quaternions.from_rotation_vectors(
-        [0.0, 0.0, -np.radians(bend)])} for bend in BENDS]
+    """Return bent elbows, and twisted ones, at which nothing presses."""
+    bends = [{"LeftForeArm": quaternions.from_rotation_vectors([0.0, 0.0, -np.radians(bend)])}
+             for bend in BENDS]
+    twists = [{bone: quaternions.from_rotation_vectors([np.radians(twist), 0.0, 0.0])}
+              for bone in ("LeftArm", "LeftForeArm", "LeftHand") for twist in (-60, 90)]
+    return bends + twists
 
 
 def elbow_sides(body: Sculpted) -> Sides:

@@ -115,7 +115,7 @@ def test_the_cup_comes_to_the_lips_of_real_characters(name: str) -> None:
         pose.rotations[:, head], np.array([0.0, -0.11, 0.02]))
     gap = np.linalg.norm(palms(motion)["Right"] - lips, axis=1)
     sipping = slice(round(1.4 * motion.fps), round(1.8 * motion.fps))
-    draining = slice(round(3.9 * motion.fps), round(4.8 * motion.fps))
+    draining = slice(round(4.1 * motion.fps), round(5.1 * motion.fps))
     assert gap[sipping].max() < 0.15
     assert gap[draining].max() < 0.15
     assert gap[0] > 0.25

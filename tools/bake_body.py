@@ -16,6 +16,7 @@ import gzip
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,16 @@ STEP_M = 0.00005
 
 
 def main() -> None:
-    """Read the wheel, write the bake and print how big and how faithful it is."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    """Read the wheel, write the bake and print how big it is."""
+    baked_from_wheel(__doc__ or "", bake)
+
+
+def baked_from_wheel(about: str, bake: Callable[[zipfile.ZipFile], dict[str, Any]]) -> None:
+    """Read the wheel that the command line names, write its bake and print how big that is.
+
+    The command's help is the first line of ``about``.
+    """
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("wheel", type=Path)
     parser.add_argument("target", type=Path)
     arguments = parser.parse_args()
@@ -63,9 +72,7 @@ def bake(wheel: zipfile.ZipFile) -> dict[str, Any]:
     rig = read_json(wheel, "rigs/standard/rig.mixamo.json")["bones"]
     names, parents = joint_order(rig)
     regressor = joint_regressor(rig, names, read_cubes(wheel), mirror, len(base))
-    kept = np.unique(np.concatenate([groups[g] for gs in KEPT_GROUPS.values() for g in gs]))
-    number = np.full(len(base), -1)
-    number[kept] = np.arange(len(kept))
+    kept, number = stored_points(groups, len(base))
     points = len(kept) + np.arange(len(regressor))
     mirrors = np.concatenate([number[mirror[kept]], points[swapped_points(names)]])
 
@@ -89,6 +96,18 @@ def bake(wheel: zipfile.ZipFile) -> dict[str, Any]:
         "joints": joints, "weights": weights, "target_names": np.array(target_names),
         **compressed(deltas), **faces, **masks,
     }
+
+
+def stored_points(groups: dict[str, NDArray[np.intp]], count: int
+                  ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which vertices of the file are kept (K,), and each one's number among them.
+
+    The latter is (``count``,), -1 for what is left out.
+    """
+    kept = np.unique(np.concatenate([groups[g] for gs in KEPT_GROUPS.values() for g in gs]))
+    number = np.full(count, -1)
+    number[kept] = np.arange(len(kept))
+    return kept, number
 
 
 def to_world(points: Array) -> Array:

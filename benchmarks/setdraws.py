@@ -24,7 +24,7 @@ def draws_of(scenery: Scenery, name: str, seed: int, written: Written) -> str:
         return "at once"
     print(f"  {name}:{seed}: {'; '.join(said)}", flush=True)
     try:
-        varied(scenery, name, seed)
+        varied(scenery, name, seed, written)
     except RequestError:
         return "never"
     return "again"

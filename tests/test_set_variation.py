@@ -18,6 +18,7 @@ from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
 from mimegen.stage.scenery import variation
+from mimegen.stage.scenery.checks import Written
 from mimegen.stage.scenery.layout import box_corners, laid_objects, lay_out
 from mimegen.stage.scenery.scenery import Group, Scenery
 from mimegen.stage.scenery.shapes import mesh_of
@@ -252,9 +253,11 @@ def test_a_seed_of_which_no_draw_can_stand_is_refused(
     path = scattered(tmp_path)
     again = next(seed for seed in range(16) if drawn(path, seed).redrawn)
     monkeypatch.setattr(variation, "DRAWS", 1)
+    scenery = read_background(path).set
+    assert scenery is not None and scenery.vary is not None
     with pytest.raises(RequestError, match=rf"room:{again}: none of 1 draws could stand, the last"
                                            r" has crate in crate by \d+ cm; take another seed"):
-        variation.varied(read_background(path).set, "room", again)  # type: ignore[arg-type]
+        variation.varied(scenery, "room", again, Written.of(scenery, scenery.vary))
 
 
 def test_how_deep_things_lie_in_each_other_is_told_by_their_shapes() -> None:

@@ -11,6 +11,7 @@ from mimegen.compositing.background import (
     read_background,
     seen_of,
 )
+from mimegen.stage.scenery.checks import Written
 from mimegen.stage.scenery.shared import shared_files
 from mimegen.stage.scenery.variation import varied
 
@@ -40,7 +41,19 @@ def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Backgrou
     if background.set is None:
         raise RequestError(f"background {path.stem}:{seed}: only sets have seeds, and this is a"
                            " color or a picture; leave the seed out")
-    return background.model_copy(update={"set": varied(background.set, path.stem, seed)})
+    as_written = _as_written(path, written)
+    if as_written is None:
+        raise RequestError(f"background {path.stem}:{seed}: {path.stem} says nothing of what may"
+                           " vary; leave the seed out, or add 'vary' to its set")
+    return background.model_copy(update={
+        "set": varied(background.set, path.stem, seed, as_written)})
+
+
+@lru_cache(maxsize=32)
+def _as_written(path: Path, written: tuple[Stamp | None, ...]) -> Written | None:
+    """Return what is so in a set as it was written, for all its seeds; None where none vary."""
+    scenery = read_background(path).set
+    return Written.of(scenery, scenery.vary) if scenery and scenery.vary else None
 
 
 @lru_cache(maxsize=4096)

@@ -28,6 +28,8 @@ CELLS, LEAST_CELL_M = 96, 0.12
 FINE_CELLS, LEAST_FINE_CELL_M = 144, 0.08
 PLACES, LEAST_PLACE_M = 24, 0.5
 SKY_RINGS = 32
+# The height, as a sine, up to which the horizon's color fades into the zenith's.
+FADED = 0.45
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
@@ -134,7 +136,7 @@ def _light(job: SetJob) -> Light:
         below = floor * (sun * sun_from[2] / np.pi + 0.75 * zenith + 0.25 * horizon)
 
     def sky(ways: FloatArray) -> FloatArray:
-        share = np.clip(ways[:, 2] / 0.45, 0.0, 1.0)
+        share = np.clip(ways[:, 2] / FADED, 0.0, 1.0)
         share = (share * share * (3 - 2 * share))[:, None]
         return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
 
@@ -145,8 +147,7 @@ def _light(job: SetJob) -> Light:
 def _above(scenery: Scenery) -> float:
     """Return the share of the sky's light that comes from its upper half."""
     zenith, horizon, below = (float(color.mean()) for color in sky_colors(scenery))
-    # The horizon's color fades until a height of 0.45.
-    upper = 0.775 * zenith + 0.225 * horizon
+    upper = (1 - FADED / 2) * zenith + FADED / 2 * horizon
     return upper / max(upper + below, 1e-9)
 
 

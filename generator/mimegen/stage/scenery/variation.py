@@ -28,16 +28,13 @@ from mimegen.stage.scenery.standing import DEEPER_M, Standing, in_the_performers
 TRIES, DRAWS = 12, 6
 
 
-def varied(scenery: Scenery, name: str, seed: int) -> Scenery:
-    """Return the set that a seed draws; ``name`` is the set's.
+def varied(scenery: Scenery, name: str, seed: int, written: Written) -> Scenery:
+    """Return the set that a seed draws; ``name`` is the set's, ``written`` what is so in it.
 
     A draw that could not stand is drawn again, and ``redrawn`` says how often. Raises RequestError
-    for a set that says nothing of what may vary, and where no draw can stand.
+    where no draw can stand.
     """
-    if scenery.vary is None:
-        raise RequestError(f"background {name}:{seed}: {name} says nothing of what may vary;"
-                           " leave the seed out, or add 'vary' to its set")
-    written, said = Written.of(scenery, scenery.vary), [""]
+    said = [""]
     for redrawn in range(DRAWS):
         drawn = one_draw(scenery, f"{name}:{seed}{f' again {redrawn}' * (redrawn > 0)}")
         said = faults(drawn, written)

@@ -93,9 +93,11 @@ def test_another_set_of_a_kind_is_previewed_and_what_stands_in_the_way_is_said(
     monkeypatch.setattr(background_commands, "cast_member",
                         lambda *_: SimpleNamespace(build=lambda: None))
     monkeypatch.setattr(background_commands, "drawn_background_sheet", sheet)
+    monkeypatch.setattr(background_commands, "angles_behind_walls",
+                        lambda background, *_: ["@90"] * (background.name == "mine"))
     for seed in ([], ["--seed", "7"]):
         done = CliRunner().invoke(main, ["background", "preview", "beach", *seed])
-        assert done.exit_code == 0 and "stands where" not in done.stderr
+        assert done.exit_code == 0 and not done.stderr
     assert shown[0].set != shown[1].set
     assert {path.name for path in tmp_path.iterdir()} == {"beach.png", "beach_7.png"}
     box = {"kind": "box", "size": [1, 1, 1], "at": [0.3, 0, 0], "material": "red"}
@@ -105,6 +107,7 @@ def test_another_set_of_a_kind_is_previewed_and_what_stands_in_the_way_is_said(
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(mine))
     done = CliRunner().invoke(main, ["background", "preview", "mine.yaml"])
     assert done.exit_code == 0 and "something stands where the performer does" in done.stderr
+    assert "a wall stands before the performer from @90;" in done.stderr
 
 
 def test_a_background_that_is_not_there_is_said() -> None:

@@ -30,6 +30,7 @@ from mimegen.stage.scenery.layout import (
 )
 from mimegen.stage.scenery.scenery import Object, Scenery, Solid, Words
 from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.stage.scenery.standing import wall_hides_the_performer
 
 MINIMAL = {
     "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},
@@ -139,6 +140,22 @@ def test_nothing_comes_between_camera_and_performer(name):
         for panel in panels:
             if faces_camera(panel, camera):
                 assert not crosses(panel.corners, eye, targets).any()
+
+
+@pytest.mark.parametrize(("ends", "top", "hidden_from"), [
+    # A wall is seen from its left: before the performer's camera, then turned away from it.
+    ([[2, -2], [-2, -2]], 3, [0]),
+    ([[-2, -2], [2, -2]], 3, []),
+    ([[-2, 2], [2, 2]], 3, [180]),
+    ([[2, -2], [1, -2]], 3, []),
+    ([[2, -2], [-2, -2]], 0.05, []),
+])
+def test_a_wall_before_the_performer_is_told(
+        ends: list[list[float]], top: float, hidden_from: list[int]) -> None:
+    made = Scenery.model_validate({**MINIMAL, "walls": [
+        {"corners": ends, "top": top, "material": "red"}]})
+    assert [angle for angle in (0, 90, 180, 270)
+            if wall_hides_the_performer(made, framed(angle - 48.5))] == hidden_from
 
 
 def test_ropes_before_the_performer_are_left_out_and_those_behind_stay():

@@ -32,7 +32,11 @@ from mimegen.library.photos.guess import (
 from mimegen.library.photos.opening import LARGEST_PANORAMA, open_photo
 from mimegen.library.photos.web import Web
 from mimegen.library.places import place
-from mimegen.pages.backgroundsheet import background_sheet, drawn_background_sheet
+from mimegen.pages.backgroundsheet import (
+    angles_behind_walls,
+    background_sheet,
+    drawn_background_sheet,
+)
 from mimegen.pages.drawn import opengl_is_here
 from mimegen.pages.photosheet import photo_sheet
 from mimegen.stage.auto import choose_device
@@ -82,6 +86,9 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     if background.set and blocks_the_performer(background.set):
         click.echo("  something stands where the performer does, at the set's origin; move it, or"
                    " say performer_at in its file", err=True)
+    if hidden := angles_behind_walls(background, person, settings):
+        click.echo(f"  a wall stands before the performer from {', '.join(hidden)}; move it, or say"
+                   " its corners the other way round: counter-clockwise seen from inside", err=True)
     return DONE
 
 

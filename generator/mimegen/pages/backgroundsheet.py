@@ -27,6 +27,7 @@ from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, ShotJob
 from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.standing import wall_hides_the_performer
 from mimegen.store.frames import frame_name, read_frame
 
 ANGLES = (0, 90, 180, 270)
@@ -66,6 +67,15 @@ def drawn_background_sheet(background: Background, character: Character, config:
     scene = Scene([standing(character)], background, _quick(config))
     pictures, = drawn(scene, ANGLES, [0])
     return tiled(pictures, LABELS, 2)
+
+
+def angles_behind_walls(background: Background, character: Character, config: RenderConfig
+                        ) -> list[str]:
+    """Return the labels of the pictures in which a wall of the set hides the character."""
+    person = standing(character)
+    return [label for label, angle in zip(LABELS, ANGLES, strict=True)
+            if background.set and wall_hides_the_performer(
+                background.set, frame_camera([person], config, float(angle)))]
 
 
 def _quick(config: RenderConfig) -> RenderConfig:

@@ -6,13 +6,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.camera import Camera
 from mimegen.stage.scenery.layout import (
     PERFORMER_HIGH,
     PERFORMER_LOW,
     PlacedShape,
+    WallPanel,
     box_corners,
+    faces_camera,
     lay_out,
+    panel_frame,
     turned_boxes,
+    wall_panels,
 )
 from mimegen.stage.scenery.scenery import Box, Cylinder, Object, Scenery, Sphere
 from mimegen.stage.scenery.shapes import bounds_of
@@ -125,6 +130,28 @@ def _holds_a_body(piece: PlacedShape, low: FloatArray, high: FloatArray) -> bool
     own = np.column_stack([BODY, np.ones(len(BODY))]) @ np.linalg.inv(piece.matrix).T
     within = (own[:, :3] > low) & (own[:, :3] < high)
     return bool(within.all(axis=1).any())
+
+
+def wall_hides_the_performer(scenery: Scenery, camera: Camera) -> bool:
+    """Say whether a wall that the camera sees stands before the performer.
+
+    Walls are left out for cameras behind them, so this is one that is written the other way round,
+    or that stands within the room.
+    """
+    return any(_stands_before(panel, np.array(camera.position)) for panel in wall_panels(scenery)
+               if faces_camera(panel, camera))
+
+
+def _stands_before(panel: WallPanel, eye: FloatArray) -> bool:
+    """Say whether a line from the eye (3,) to a point of a body meets a wall."""
+    frame, corners = panel_frame(panel)
+    seen, body = ((points - frame[:3, 3]) @ frame[:3, :3] for points in (eye, BODY))
+    deep = seen[1] - body[:, 1]
+    share = seen[1] / np.where(deep == 0, np.inf, deep)
+    meets = (seen + share[:, None] * (body - seen))[:, [0, 2]]
+    low, high = (one(axis=0)[[0, 2]] for one in (corners.min, corners.max))
+    within = ((meets > low) & (meets < high)).all(axis=1)
+    return bool((within & (share > 0) & (share < 1)).any())
 
 
 def whole_boxes(pieces: list[PlacedShape]) -> Boxes:

@@ -31,7 +31,8 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.bake import read_bake
 from mimegen.characters.body import shaped_points
 from mimegen.characters.build import build_character
-from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.characters.character import Character, Mesh
+from mimegen.characters.folds import posed_meshes
 from mimegen.characters.helpers import helped_joint
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
@@ -147,16 +148,17 @@ def bare_pose(person: Person, done: Motion) -> Motion:
     return Motion(person.bare.skeleton, FPS, done.root_positions[-1:] - lift, done.rotations[-1:])
 
 
-def posed(mesh: Mesh, motion: Motion) -> FloatArray:
-    """Return a mesh's vertices (V, 3) in the first frame."""
+def posed(character: Character, motion: Motion) -> dict[str, FloatArray]:
+    """Return the vertices (V, 3) of a character's meshes in the first frame."""
     pose = motion.global_pose
-    return posed_vertices(mesh, motion.skeleton, pose.positions[0], pose.rotations[0])
+    places = posed_meshes(character, pose.positions[0], pose.rotations[0])
+    return {mesh.name: own for mesh, own in zip(character.meshes, places, strict=True)}
 
 
 def measured(person: Person, done: Motion) -> dict[str, float]:
     """Return the figures of a performance's last frame."""
     motion = bare_pose(person, done)
-    now = posed(person.skin, motion)
+    now = posed(person.bare, motion)["skin"]
     last = Motion(done.skeleton, FPS, done.root_positions[-1:], done.rotations[-1:])
     sleeve, shirt = cloth_away(person, now, last)
     return {"volume_pct": volume_change(person, now), "sleeve_cm": sleeve, "shirt_cm": shirt,
@@ -207,9 +209,10 @@ def cloth_away(person: Person, now: FloatArray, last: Motion) -> tuple[float, fl
     lift = last.skeleton.heads[0] - person.bare.skeleton.heads[0]
     shoulder = person.joint("LeftArm")
     far = {"sleeve": 0.0, "shirt": 0.0}
+    worn = posed(person.dressed, last)
     for mesh in person.dressed.meshes:
         if mesh.name == "top":
-            away, _ = cKDTree(skin).query(posed(mesh, last) - lift)
+            away, _ = cKDTree(skin).query(worn[mesh.name] - lift)
             arm = np.abs(mesh.vertices[:, 0]) > shoulder[0]
             far = {"sleeve": away[arm].max(), "shirt": away[~arm].max()}
     return 100 * far["sleeve"], 100 * far["shirt"]

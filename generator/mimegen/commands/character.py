@@ -8,7 +8,8 @@ import click
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.characters.character import Character, Performance, posed_vertices
+from mimegen.characters.character import Character, Performance
+from mimegen.characters.folds import posed_meshes
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -102,9 +103,7 @@ def _posed(performance: Performance, seconds: float, pose: str) -> list[Piece]:
     names = [motion.skeleton.index[name] for name in character.skeleton.names]
     at = motion.global_pose
     positions, rotations = at.positions[frame][names], at.rotations[frame][names]
-    return _pieces(character, [
-        posed_vertices(mesh, character.skeleton, positions, rotations)
-        for mesh in character.meshes])
+    return _pieces(character, posed_meshes(character, positions, rotations))
 
 
 def _pieces(character: Character, vertices: list[FloatArray]) -> list[Piece]:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from mimegen.base.vectors import MIME_AZIMUTH_DEG, direction_from
-from mimegen.characters.character import Character, Material, Mesh, posed_vertices
+from mimegen.characters.character import Character, Material, Mesh
+from mimegen.characters.folds import posed_meshes
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
@@ -124,8 +125,8 @@ def _painted(
         names = [motion.skeleton.index[name] for name in character.skeleton.names]
         positions, rotations = pose.positions[frame][names], pose.rotations[frame][names]
         feet.append(positions[character.skeleton.index["Hips"], :2])
-        for mesh in character.meshes:
-            vertices = posed_vertices(mesh, character.skeleton, positions, rotations)
+        for mesh, vertices in zip(character.meshes, posed_meshes(character, positions, rotations),
+                                  strict=True):
             corners, colors = _shaded(mesh, vertices, character.materials[mesh.material])
             outlines.append(corners)
             shades.append(colors)

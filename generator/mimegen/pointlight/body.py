@@ -6,14 +6,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mimegen.characters.character import Performance
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import Dots, sampled
 from mimegen.pointlight.view import View, view_from
-from mimegen.stage.skinning import SkinMatrix, joint_columns, skin_matrix, skinned
+from mimegen.stage.skinning import BodySkin, body_skin, joint_columns
 
 # A light sits on the skin about a joint. It is seen where the first surface on the way to the joint
 # is its own skin: not much farther from the joint than the skin usually is, seen from all around.
@@ -30,7 +29,7 @@ class BodySurface:
     ``faces`` (Q, 4) repeat the last corner of triangles; ``columns`` as from ``joint_columns``.
     """
 
-    skin: SkinMatrix
+    skin: BodySkin
     columns: NDArray[np.float32]
     faces: NDArray[np.intp]
 
@@ -42,8 +41,7 @@ class BodySurface:
 
     def vertices(self, frame: int) -> FloatArray:
         """Return the vertices (V, 3) in one frame."""
-        posed = skinned(self.skin, self.columns[:, 3 * frame:3 * frame + 3])
-        return np.asarray(posed[0], float)
+        return np.asarray(self.skin.posed(self.columns[:, 3 * frame:3 * frame + 3]), float)
 
 
 def posed_body(performance: Performance, moments: FloatArray) -> BodySurface:
@@ -55,14 +53,12 @@ def posed_body(performance: Performance, moments: FloatArray) -> BodySurface:
     rotations = quaternions.slerp(pose.rotations[before], pose.rotations[after],
                                   (moments - before)[:, None])
     columns = joint_columns(character.skeleton, sampled(pose.positions, moments), rotations)
-    joints = len(character.skeleton.names)
     faces, first = [], 0
     for mesh in character.meshes:
         whole = np.where(mesh.faces < 0, mesh.faces[:, [2]], mesh.faces)
         faces.append(whole.astype(np.intp) + first)
         first += len(mesh.vertices)
-    skin = sparse.vstack([skin_matrix(mesh, joints) for mesh in character.meshes], format="csr")
-    return BodySurface(skin, columns, np.concatenate(faces))
+    return BodySurface(body_skin(character), columns, np.concatenate(faces))
 
 
 def hidden_dots(dots: Dots, view: View, bodies: Sequence[BodySurface]) -> NDArray[np.bool_]:

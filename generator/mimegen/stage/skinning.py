@@ -1,12 +1,15 @@
-"""Linear blend skinning as one sparse matrix, for speed over many frames."""
+"""Linear blend skinning as one sparse matrix, for speed over many frames; folds after it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mimegen.characters.character import Mesh
+from mimegen.characters.character import Character, Mesh
+from mimegen.characters.folds import Fold, folds_of, press
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -48,3 +51,25 @@ def skinned(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.floa
     """Return the posed vertices (F, V, 3) of a skin matrix for joint columns (4 J, 3 F)."""
     product = np.asarray(matrix @ columns)
     return np.ascontiguousarray(product.reshape(len(product), -1, 3).transpose(1, 0, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class BodySkin:
+    """All that is drawn of a body: its skin matrix, and folds among the first of its rows."""
+
+    matrix: SkinMatrix
+    folds: tuple[Fold, ...]
+
+    def posed(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the vertices (V, 3) for one frame's joint columns (4 J, 3)."""
+        places = np.ascontiguousarray(self.matrix @ columns, np.float32)
+        press(places, self.folds, columns)
+        return places
+
+
+def body_skin(character: Character, meshes: Sequence[Mesh] | None = None) -> BodySkin:
+    """Return the skin of a character's meshes, one after another, or of others in their place."""
+    drawn = character.meshes if meshes is None else meshes
+    joints = len(character.skeleton.names)
+    matrix = sparse.vstack([skin_matrix(mesh, joints) for mesh in drawn], format="csr")
+    return BodySkin(matrix, folds_of(character, drawn))

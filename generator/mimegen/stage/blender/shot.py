@@ -22,7 +22,7 @@ from mimegen.stage.shadow import (
     sun_directions,
     surface_matrix,
 )
-from mimegen.stage.skinning import skin_matrix, skinned
+from mimegen.stage.skinning import body_skin, skinned
 from mimegen.store.frames import Frame
 
 # How far beyond the sun's shadow a catcher still darkens under the sky.
@@ -39,18 +39,18 @@ class _StagedBody:
 
     def __init__(self, character: Character, cell_m: float) -> None:
         materials = {name: make_material(made) for name, made in character.materials.items()}
-        joints = len(character.skeleton.names)
         self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
-        self._skins = [skin_matrix(mesh, joints) for mesh in character.meshes]
+        self._skin = body_skin(character)
         self.surface = surface_matrix(character, cell_m)
 
     def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pose the meshes; return all their vertices (V, 3)."""
-        posed = [skinned(skin, columns)[0] for skin in self._skins]
-        for mesh, vertices in zip(self._meshes, posed, strict=True):
-            mesh.vertices.foreach_set("co", vertices.ravel())
+        posed, first = self._skin.posed(columns), 0
+        for mesh in self._meshes:
+            mesh.vertices.foreach_set("co", posed[first:first + len(mesh.vertices)].ravel())
             mesh.update()
-        return np.concatenate(posed)
+            first += len(mesh.vertices)
+        return posed
 
 
 class FigureStage:

@@ -15,7 +15,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.roles import find_roles
 from mimegen.stage.figures import Figure
 from mimegen.stage.passes.parts import vertex_parts
-from mimegen.stage.skinning import SkinMatrix, joint_columns, skin_matrix, skinned
+from mimegen.stage.skinning import BodySkin, SkinMatrix, body_skin, joint_columns
 
 IntArray = NDArray[np.intp]
 UV = "corner uv"
@@ -40,7 +40,7 @@ class Surface:
     ``cutouts``.
     """
 
-    skins: tuple[SkinMatrix, ...]
+    skins: tuple[BodySkin, ...]
     triangles: IntArray
     persons: NDArray[np.uint8]
     parts: NDArray[np.uint8]
@@ -57,6 +57,7 @@ class Surface:
 
 def surface_of(characters: Sequence[Character]) -> Surface:
     """Return the surface of characters in a scene."""
+    skins = tuple(body_skin(character, _unrolled(character).meshes) for character in characters)
     characters = [_unrolled(character) for character in characters]
     meshes = [mesh for character in characters for mesh in character.meshes]
     persons = [number for number, character in enumerate(characters, 1)
@@ -65,7 +66,7 @@ def surface_of(characters: Sequence[Character]) -> Surface:
     sizes = [len(mesh.vertices) for mesh in meshes]
     starts = np.cumsum([0, *sizes])
     return Surface(
-        skins=tuple(_skin(character) for character in characters),
+        skins=skins,
         triangles=np.concatenate([_triangles(mesh.faces) + start
                                   for mesh, start in zip(meshes, starts, strict=False)]),
         persons=np.repeat(np.array(persons, np.uint8), sizes),
@@ -120,11 +121,6 @@ def character_roles(character: Character) -> Mapping[str, str]:
     return find_roles(character.skeleton).joints
 
 
-def _skin(character: Character) -> SkinMatrix:
-    joints = len(character.skeleton.names)
-    return sparse.vstack([skin_matrix(mesh, joints) for mesh in character.meshes], format="csr")
-
-
 def _parts(character: Character) -> NDArray[np.uint8]:
     return vertex_parts(character.meshes, character.skeleton, character_roles(character))
 
@@ -163,7 +159,7 @@ class Scene:
 
     def _pose(self, frame: int) -> NDArray[np.float32]:
         return np.concatenate([
-            skinned(skin, self.columns(figure, frame))[0]
+            skin.posed(self.columns(figure, frame))
             for skin, figure in zip(self.surface.skins, self.figures, strict=True)])
 
 

@@ -12,10 +12,11 @@ from PIL import Image
 from scipy import sparse
 
 from mimegen.characters.character import Character, Mesh
+from mimegen.characters.folds import folds_of
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.looks import Look, look_of
 from mimegen.stage.shadow import surface_matrix
-from mimegen.stage.skinning import SkinMatrix, skin_matrix
+from mimegen.stage.skinning import BodySkin, SkinMatrix, skin_matrix
 
 NUMBERS = "f4"
 # Materials of meshes whose insides nobody sees: one sees into sleeves, and bodies that users bring
@@ -30,8 +31,9 @@ class RasterBody:
         self._character, self._cell_m = character, cell_m
         meshes = [_split_at_seams(mesh) for mesh in character.meshes]
         looks = [look_of(mesh, character.materials[mesh.material]) for mesh in meshes]
-        self._skin = _skin(meshes, looks, len(character.skeleton.names))
-        self.size = self._skin.shape[0] // 2
+        matrix = _skin(meshes, looks, len(character.skeleton.names))
+        self._skin = BodySkin(matrix, folds_of(character, meshes))
+        self.size = matrix.shape[0] // 2
         self.places = context.buffer(reserve=self.size * 12, dynamic=True)
         self.normals = context.buffer(reserve=self.size * 12, dynamic=True)
         shown = [np.concatenate([look.color, look.glow, look.shine], axis=1) for look in looks]
@@ -45,7 +47,7 @@ class RasterBody:
 
     def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Pose it for joint columns (4 J, 3) of one frame; return its vertices (V, 3)."""
-        posed = np.ascontiguousarray(self._skin @ columns, NUMBERS)
+        posed = self._skin.posed(columns)
         self.places.write(posed[:self.size])
         self.normals.write(posed[self.size:])
         return posed[:self.size]

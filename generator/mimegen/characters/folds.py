@@ -1,0 +1,249 @@
+"""Folds: where two parts of a body meet at a bent joint, neither lies inside the other.
+
+Skin follows joints by linear blending, which lets what lies before and behind a crease pass through
+one another. Here what has passed the plane between both bones comes back to its own side: the plane
+goes through the crease itself, so both sides give way alike. What was deepest ends up farthest from
+the plane, so the crease closes at its mouth. It depends on nothing but the pose of the frame.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import lengths, product, unit
+from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.characters.helpers import HELPERS, helped_joint
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+Places: TypeAlias = NDArray[np.float32] | FloatArray
+
+
+class Kind(NamedTuple):
+    """The crease at ``joint``, whose bone folds against the flesh of ``upper``.
+
+    At rest the upper flesh's bone comes down ``down`` (3,), the crease faces ``inner`` (3,) and
+    lies ``along`` the joint's bone, as a share of it.
+    """
+
+    joint: str
+    upper: tuple[str, ...]
+    down: tuple[float, float, float]
+    inner: tuple[float, float, float]
+    along: float
+
+
+TRUNK = ("Hips", "Spine", "Spine1", "Spine2")
+BELOW, AHEAD, BEHIND = (0.0, 0.0, -1.0), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0)
+KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in (
+    Kind(f"{side}ForeArm", (f"{side}Arm",), (out, 0.0, 0.0), AHEAD, 0.05),
+    Kind(f"{side}Leg", (f"{side}UpLeg",), BELOW, BEHIND, -0.01),
+    Kind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
+# Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
+# reaches so far from the joint, in lengths of its bone.
+NEAR, LOWER, REACH = 0.3, 0.4, 0.8
+# The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
+CREASE_M, BESIDE_M, BEFORE_M, CREASED = 0.02, 0.05, 0.02, 0.6
+# Bends begin to fold at the first cosine between the bones, and fold in full at the second.
+STARTS, FULL = 0.8, 0.5
+# How far (m) sides may pass the plane, so that no light falls through between them, how softly they
+# are held there, and how far away from it what was deep ends up: by a share, and at most.
+PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
+# Sides meet on a surface that bows by so much (m) from its middle to so far beside it: through a
+# flat one light would fall.
+BOW_M, WIDE_M = 0.004, 0.05
+# Only on the inner side of the joint: from here on (m), in full so much farther in.
+INNER_M = 0.005
+# What of the trunk is nearer to the body's middle than the first (m) no leg presses.
+MIDDLE_M, ASIDE_M = 0.0, 0.03
+
+
+class Plane(NamedTuple):
+    """A crease in a frame: a place (3,) on the joint's axis, unit vectors (3,), and its share."""
+
+    place: FloatArray
+    normal: FloatArray
+    inner: FloatArray
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Crease:
+    """Where a fold is: its joints' numbers, unit vectors at rest (3,), and who it is between.
+
+    ``middle`` maps joint columns to the middle of the crease: joints (N,) and rows (N, 4).
+    """
+
+    joint: int
+    above: int
+    head: FloatArray
+    bone: FloatArray
+    down: FloatArray
+    middle: tuple[NDArray[np.intp], FloatArray]
+
+    def plane(self, columns: Places) -> Plane | None:
+        """Return the plane for joint columns (4 J, 3); None where nothing is folded."""
+        blocks = columns.reshape(-1, 4, 3)
+        own = np.asarray(blocks[self.joint], float)
+        first = product(self.down, np.asarray(blocks[self.above, :3], float))
+        second = product(self.bone, own[:3])
+        bend = float(np.sum(first * second))
+        if bend >= STARTS:
+            return None
+        normal, inner = unit(first + second), unit(second - first)
+        place = product(self.head, own[:3]) + own[3]
+        joints, rows = self.middle
+        if len(joints):
+            middle = np.einsum("nk,nkx->x", rows, np.asarray(blocks[joints], float))
+            place = place + np.sum((middle - place) * normal) * normal
+        return Plane(place, normal, inner, min((STARTS - bend) / (STARTS - FULL), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A crease, and which vertices (N,) of a body fold there, by how much (N,), 0 to 1.
+
+    ``upper`` (N,) is 1 for those of the upper part and -1 for those of the lower.
+    """
+
+    crease: Crease
+    vertices: NDArray[np.intp]
+    upper: NDArray[np.float32]
+    amount: NDArray[np.float32]
+
+    def press(self, places: Places, columns: Places) -> None:
+        """Bring back to their side what of vertices (V, 3) has passed the crease's plane."""
+        plane = self.crease.plane(columns)
+        if plane is None:
+            return
+        x, y, z = (places[self.vertices, axis] - float(plane.place[axis]) for axis in range(3))
+        beside = _along(x, y, z, quaternions.cross(plane.normal, plane.inner)) / WIDE_M
+        bow = BOW_M * (1 - 2 * np.minimum(beside * beside, 1.0))
+        beyond = self.upper * (_along(x, y, z, plane.normal) - bow)
+        inside = _along(x, y, z, plane.inner)
+        passed = np.flatnonzero((beyond > PASS_M - SOFT_M) & (inside > -INNER_M))
+        share = np.clip((inside[passed] + INNER_M) / (2 * INNER_M), 0.0, 1.0) * plane.share
+        share = share * self.amount[passed]
+        deep = softly(beyond[passed] - PASS_M)
+        back = (deep + np.minimum(BACK * deep, BACK_M)) * share * self.upper[passed]
+        places[self.vertices[passed]] -= (
+            back[:, None] * plane.normal.astype(places.dtype)).astype(places.dtype)
+
+
+def _along(x: FloatArray, y: FloatArray, z: FloatArray, way: FloatArray) -> FloatArray:
+    return np.asarray(x * float(way[0]) + y * float(way[1]) + z * float(way[2]))
+
+
+def softly(values: FloatArray) -> FloatArray:
+    """Return values (N,) above zero, those below as zero, with a soft bend between."""
+    soft = (np.clip(values, -SOFT_M, SOFT_M) + SOFT_M) ** 2 / (4 * SOFT_M)
+    return np.asarray(np.maximum(soft, values))
+
+
+@lru_cache(maxsize=12)
+def creases_of(character: Character) -> Mapping[Kind, Crease]:
+    """Return where a character folds; who has no helper joints folds nowhere."""
+    skeleton = character.skeleton
+    if next(iter(HELPERS)) not in skeleton.index:
+        return {}
+    return {kind: _crease(character, kind) for kind in KINDS}
+
+
+def _crease(character: Character, kind: Kind) -> Crease:
+    skeleton = character.skeleton
+    joint, above = skeleton.index[kind.joint], skeleton.index[kind.upper[0]]
+    bone = skeleton.tails[joint] - skeleton.heads[joint]
+    middle = np.zeros((len(skeleton.names), 4))
+    for mesh in character.meshes:
+        _add_crease(middle, mesh, skeleton, kind)
+    followed = np.flatnonzero(middle[:, 3])
+    rows = middle[followed] / max(float(middle[:, 3].sum()), 1e-12)
+    return Crease(joint, above, skeleton.heads[joint], unit(bone), np.array(kind.down),
+                  (followed, rows))
+
+
+def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind) -> None:
+    """Add to ``middle`` (J, 4) what a mesh's vertices in the crease follow."""
+    upper, lower = _shares(mesh, skeleton, kind)
+    from_joint, line = _places(mesh, skeleton, kind)
+    inner = product(from_joint, np.array(kind.inner))
+    axis = np.cross(kind.inner, kind.down)
+    beside = np.abs(product(from_joint, axis))
+    amount = (np.clip(1 - np.abs(line) / CREASE_M, 0, 1) * np.clip(inner / BEFORE_M, 0, 1)
+              * np.clip(1 - beside / BESIDE_M, 0, 1)
+              * ((upper + lower > CREASED) & (lower > LOWER * (upper + lower))))
+    chosen = np.flatnonzero(amount)
+    rest = np.concatenate([mesh.vertices[chosen], np.ones((len(chosen), 1))], axis=1)
+    shares = amount[chosen, None] * mesh.weights[chosen]
+    np.add.at(middle, mesh.joints[chosen], shares[:, :, None] * rest[:, None])
+
+
+def _shares(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, FloatArray]:
+    """Return by how much vertices (V,) follow the upper part, and by how much the lower."""
+    helped = [helped_joint(name) for name in skeleton.names]
+
+    def share(parts: Collection[str]) -> FloatArray:
+        own = np.array([name in parts for name in helped])
+        return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
+
+    return share(kind.upper), share((kind.joint,))
+
+
+def _places(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, FloatArray]:
+    """Return vertices (V, 3) from the joint, and how far (V,) they are beyond the crease's line."""
+    joint = skeleton.index[kind.joint]
+    bone = skeleton.tails[joint] - skeleton.heads[joint]
+    from_joint = mesh.vertices - skeleton.heads[joint]
+    return from_joint, product(from_joint, unit(bone)) - kind.along * float(lengths(bone))
+
+
+def folds_of(character: Character, meshes: Sequence[Mesh] | None = None) -> tuple[Fold, ...]:
+    """Return the folds of a character's meshes, one after another, or of others in their place."""
+    folded = character.meshes if meshes is None else meshes
+    found = []
+    for kind, crease in creases_of(character).items():
+        sides = np.concatenate([_sides(mesh, character.skeleton, kind) for mesh in folded])
+        vertices = np.flatnonzero(sides)
+        found.append(Fold(crease, vertices, np.sign(sides[vertices]).astype(np.float32),
+                          np.abs(sides[vertices]).astype(np.float32)))
+    return tuple(found)
+
+
+def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
+    """Return by how much vertices (V,) fold, 0 to 1, those of the lower part below 0."""
+    upper, lower = _shares(mesh, skeleton, kind)
+    from_joint, line = _places(mesh, skeleton, kind)
+    joint = skeleton.index[kind.joint]
+    reach = REACH * float(lengths(skeleton.tails[joint] - skeleton.heads[joint]))
+    near = (upper + lower > NEAR) & (lengths(from_joint) < reach)
+    below = (line > 0) & (lower > LOWER * (upper + lower))
+    aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
+    amount = np.clip((aside - MIDDLE_M) / (ASIDE_M - MIDDLE_M), 0.0, 1.0)
+    return np.where(near, np.where(below, -1.0, amount), 0.0)
+
+
+def press(places: Places, folds: Sequence[Fold],
+          columns: Places) -> None:
+    """Press a body's folds: its vertices (V, 3), blended with joint columns (4 J, 3), in place."""
+    for fold in folds:
+        fold.press(places, columns)
+
+
+def posed_meshes(character: Character, positions: FloatArray,
+                 rotations: FloatArray) -> list[FloatArray]:
+    """Return the places (V, 3) of each mesh's vertices in one frame, blended and folded.
+
+    ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
+    """
+    meshes = [posed_vertices(mesh, character.skeleton, positions, rotations)
+              for mesh in character.meshes]
+    matrices = quaternions.to_matrices(rotations)
+    shifts = positions - np.einsum("jab,jb->ja", matrices, character.skeleton.heads)
+    columns = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, None]], axis=1)
+    places = np.concatenate(meshes)
+    press(places, folds_of(character), columns.reshape(-1, 3))
+    return np.split(places, np.cumsum([len(mesh) for mesh in meshes])[:-1])

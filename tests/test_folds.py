@@ -1,0 +1,167 @@
+"""Folds: where two parts of a body meet at a bent joint, neither lies inside the other."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from mimegen.base.paths import data_folder
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character, Performance, posed_vertices
+from mimegen.characters.folds import SOFT_M, Crease, creases_of, folds_of, posed_meshes, softly
+from mimegen.characters.helpers import helped_joint, with_helpers_turned
+from mimegen.characters.spec import read_character
+from mimegen.characters.surface import vertex_normals
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.pointlight.body import posed_body
+from mimegen.stage.figures import Figure
+from mimegen.stage.passes.surface import Scene
+from mimegen.stage.raster.body import RasterBody
+from mimegen.stage.skinning import body_skin, joint_columns
+
+BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],
+        "LeftUpLeg": [-80.0, 0.0, 0.0]}
+DEEP_M, FOLD_M = 0.005, 0.04
+
+
+@pytest.fixture(scope="module", params=["man", "woman"])
+def bare(request: pytest.FixtureRequest) -> Character:
+    spec = read_character(data_folder() / "rigs" / f"{request.param}.yaml")
+    return build_character(spec.model_copy(update={"outfit": ()}))
+
+
+@pytest.fixture(scope="module")
+def man() -> Character:
+    return build_character(read_character(data_folder() / "rigs" / "man.yaml"))
+
+
+def turned(skeleton: Skeleton, turns: Mapping[str, list[float]]) -> Motion:
+    """One frame with rotation vectors, in degrees, at some joints."""
+    rotations = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
+    for name, vector in turns.items():
+        rotations[0, skeleton.index[name]] = quaternions.from_rotation_vectors(np.radians(vector))
+    return with_helpers_turned(Motion(skeleton, 24.0, skeleton.heads[:1].copy(), rotations))
+
+
+def both(character: Character, turns: Mapping[str, list[float]]
+         ) -> tuple[NDArray[Any], NDArray[Any]]:
+    """All vertices by linear blending alone, and folded."""
+    pose = turned(character.skeleton, turns).global_pose
+    now = pose.positions[0], pose.rotations[0]
+    return (np.concatenate([posed_vertices(mesh, character.skeleton, *now)
+                            for mesh in character.meshes]),
+            np.concatenate(posed_meshes(character, *now)))
+
+
+def depth(character: Character, places: NDArray[Any], first: str, second: str) -> float:
+    """How deep, in metres, skin of either part lies inside that of the other."""
+    number = [mesh.name for mesh in character.meshes].index("skin")
+    skin = character.meshes[number]
+    start = sum(len(mesh.vertices) for mesh in character.meshes[:number])
+    now = places[start:start + len(skin.vertices)]
+    helped = np.array([helped_joint(name) for name in character.skeleton.names])
+    own, other = (np.flatnonzero(np.where(np.isin(helped, part.split("+"))[skin.joints],
+                                          skin.weights, 0).sum(axis=1) > 0.5)
+                  for part in (first, second))
+    normals = vertex_normals(now, skin.faces)
+    deepest = 0.0
+    for one, across in ((own, other), (other, own)):
+        away, near = cKDTree(now[across]).query(now[one])
+        near = across[near]
+        ahead = np.einsum("va,va->v", now[one] - now[near], normals[near])
+        rest = np.linalg.norm(skin.vertices[one] - skin.vertices[near], axis=1)
+        depths = np.where((rest > away + FOLD_M) & (ahead < 0) & (away < 0.1), away, 0.0)
+        for vertex in np.argsort(-depths):
+            if depths[vertex] <= deepest:
+                break
+            if winding(now[one[vertex]], now, skin.faces) > 1.25:
+                deepest = float(depths[vertex])
+    return deepest
+
+
+def winding(point: NDArray[Any], vertices: NDArray[Any], faces: NDArray[Any]) -> float:
+    """How often a surface goes round a point of it: solid angles (Van Oosterom, Strackee 1983)."""
+    corners = vertices[np.concatenate([faces[:, :3], faces[:, [0, 2, 3]]])] - point
+    a, b, c = np.moveaxis(corners, 1, 0)
+    la, lb, lc = (np.linalg.norm(side, axis=1) for side in (a, b, c))
+    over = np.einsum("fa,fa->f", a, np.cross(b, c))
+    under = (la * lb * lc + np.einsum("fa,fa->f", a, b) * lc
+             + np.einsum("fa,fa->f", b, c) * la + np.einsum("fa,fa->f", c, a) * lb)
+    away = np.minimum(np.minimum(la, lb), lc) > 1e-9
+    return float(np.sum(np.arctan2(over, under)[away]) / (2 * np.pi))
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    ("LeftArm", "LeftForeArm"), ("LeftUpLeg", "LeftLeg"), ("LeftUpLeg", "Hips+Spine+Spine1")])
+def test_what_folds_is_not_inside_itself(bare: Character, first: str, second: str) -> None:
+    linear, folded = both(bare, BENT)
+    assert depth(bare, folded, first, second) < DEEP_M
+    assert depth(bare, linear, first, second) > DEEP_M
+
+
+def test_what_is_straight_stays_as_it_was(man: Character) -> None:
+    linear, folded = both(man, {"LeftForeArm": [40.0, 0.0, -30.0], "LeftLeg": [30.0, 0.0, 0.0]})
+    np.testing.assert_array_equal(linear, folded)
+
+
+def test_only_what_is_near_a_fold_moves_and_not_far(man: Character) -> None:
+    linear, folded = both(man, BENT)
+    moved = np.linalg.norm(folded - linear, axis=1)
+    assert 0.005 < moved.max() < 0.08
+    rest = np.concatenate([mesh.vertices for mesh in man.meshes])[moved > 0]
+    assert len(rest) < 3000
+    assert rest[:, 0].min() > -0.15, "the right limbs are straight"
+
+
+def test_the_crease_goes_with_the_body(man: Character) -> None:
+    folded = both(man, BENT)[1]
+    turn = quaternions.from_rotation_vectors([0.3, 0.8, -1.1])
+    pose = turned(man.skeleton, BENT).global_pose
+    aside = np.array([1.0, -2.0, 0.4])
+    moved = posed_meshes(man, quaternions.rotate(turn, pose.positions[0]) + aside,
+                         quaternions.multiply(turn, pose.rotations[0]))
+    np.testing.assert_allclose(
+        np.concatenate(moved), quaternions.rotate(turn, folded) + aside, atol=1e-9)
+
+
+def test_softly_is_smooth_and_holds_what_passed() -> None:
+    values = np.linspace(-0.02, 0.02, 4001)
+    held = softly(values)
+    np.testing.assert_allclose(held[values > SOFT_M], values[values > SOFT_M])
+    assert (held[values < -SOFT_M] == 0).all()
+    assert np.abs(np.diff(held, 2)).max() < 2 * (values[1] - values[0]) ** 2 / SOFT_M
+
+
+def test_all_engines_pose_the_same_vertices(man: Character) -> None:
+    motion = turned(man.skeleton, BENT)
+    pose = motion.global_pose
+    columns = joint_columns(man.skeleton, pose.positions, pose.rotations)
+    blender = body_skin(man).posed(columns)
+    raster = RasterBody(_Buffers(), man, 0.02).pose(columns)  # type: ignore[arg-type]
+    performance = Performance(man, motion)
+    passes = Scene([Figure.of(performance)]).vertices(0)
+    np.testing.assert_array_equal(blender, passes)
+    np.testing.assert_array_equal(
+        blender, posed_body(performance, np.zeros(1)).vertices(0).astype(np.float32))
+    np.testing.assert_allclose(both(man, BENT)[1], blender, atol=2e-6)
+    if len(raster) == len(blender):
+        np.testing.assert_array_equal(blender, raster)
+
+
+class _Buffers:
+    """Stands for what OpenGL is given."""
+
+    def buffer(self, *_: object, **__: object) -> Any:
+        return SimpleNamespace(write=lambda _: None)
+
+
+def test_who_has_no_helpers_folds_nowhere(man: Character) -> None:
+    names = tuple(f"bone{number}" for number in range(len(man.skeleton.names)))
+    plain = replace(man.skeleton, names=names)
+    assert folds_of(replace(man, skeleton=plain)) == ()
+    assert all(isinstance(crease, Crease) for crease in creases_of(man).values())

@@ -38,7 +38,7 @@ from mimegen.pointlight.view import View, view_from
 from mimegen.production.displays import cast_scene, display_row, display_task, marker_scene
 from mimegen.readers.roles import find_roles
 from mimegen.stage.config import read_config
-from mimegen.stage.skinning import joint_columns
+from mimegen.stage.skinning import BodySkin, joint_columns
 from mimegen.store.store import Store
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
@@ -56,7 +56,7 @@ def box(half: float, frames: int = 1, at: tuple[float, ...] = (0.0, 0.0, 0.0)) -
     columns = joint_columns(one, np.zeros((frames, 1, 3)),
                             np.tile([1.0, 0, 0, 0], (frames, 1, 1)))
     rest = np.concatenate([half * CORNERS + at, np.ones((8, 1))], axis=1).astype(np.float32)
-    return BodySurface(sparse.csr_matrix(rest), columns, SIDES)
+    return BodySurface(BodySkin(sparse.csr_matrix(rest), ()), columns, SIDES)
 
 
 @pytest.mark.parametrize("distance", [np.inf, 4.0])

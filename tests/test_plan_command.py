@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from conftest import frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
@@ -75,6 +76,9 @@ def test_work_does_the_tasks_that_are_named_and_nothing_else(
     out, job = tmp_path / "out", tmp_path / "job.json"
     said = told(*selected(tiny_config, out, "--export", "openjd", job))
     assert said["exported"] == [str(job), str(tmp_path / "job.plan.json")]
+    told(*selected(tiny_config, out, "--export", "openjd", job.with_suffix(".yaml")))
+    in_yaml = yaml.safe_load(job.with_suffix(".yaml").read_text(encoding="utf-8"))
+    assert in_yaml == json.loads(job.read_text(encoding="utf-8"))
     work = ("work", tmp_path / "job.plan.json")
     assert mimegen(*work, "--frames", "2-4").returncode == 0
     assert [path.name for path in sorted(frames_of(out))] == [
@@ -104,7 +108,7 @@ def openjd(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_openjd_checks_and_runs_the_template(
     three_clips: Path, tiny_config: Path, tmp_path: Path
 ) -> None:
-    out, job = tmp_path / "out", tmp_path / "job.json"
+    out, job = tmp_path / "out", tmp_path / "job.yaml"
     told(*selected(tiny_config, out, "--export", "openjd", job))
     assert openjd("check", job).returncode == 0
     run = openjd("run", job, "--step", "Clips", "--run-dependencies")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
@@ -18,6 +19,9 @@ from mimegen.production.paces import Pace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
 from mimegen.production.planfile import PlanFile, job_template
 from mimegen.store.store import Store
+
+# The endings that Open Job Description has for a template.
+TEMPLATES = (".json", ".yaml", ".yml")
 
 
 @click.command("plan", cls=Remembering)
@@ -53,8 +57,8 @@ def plan_command(selection: Selection, out: Path, names: str, store_folder: Path
 
 def _export(selection: Selection, store: Store, path: Path, pace: Pace | None) -> list[str]:
     """Write the template and, beside it, the plan file; return where."""
-    if path.suffix.lower() != ".json":
-        raise RequestError(f"{path}: a job template is written to a .json file")
+    if path.suffix.lower() not in TEMPLATES:
+        raise RequestError(f"{path}: a job template is written to a {' or '.join(TEMPLATES)} file")
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")
     device = selection.device.kind
@@ -64,7 +68,8 @@ def _export(selection: Selection, store: Store, path: Path, pace: Pace | None) -
                             str(command) if command.exists() else "mimegen",
                             None if pace is None else pace.seconds_per_frame)
     plan.write(beside)
-    publish(path, json.dumps(template, indent=1))
+    publish(path, json.dumps(template, indent=1) if path.suffix.lower() == ".json"
+            else yaml.safe_dump(template, sort_keys=False))
     return [str(path), str(beside)]
 
 

@@ -11,6 +11,7 @@ from mimegen.characters.face_shapes import face_offsets
 from mimegen.characters.flesh import Flesh, read_flesh
 from mimegen.characters.helpers import with_helpers, with_helpers_on
 from mimegen.characters.phenotype import Phenotype, target_strengths
+from mimegen.characters.skull import with_round_vault
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
 
@@ -54,7 +55,7 @@ def make_body(phenotype: Phenotype) -> Body:
     skeleton = Skeleton(bake.joint_names, bake.joint_parents, heads, tails)
     flesh, sculpted = read_flesh(), skeleton
     skeleton = rest_skeleton(sculpted)
-    vertices = at_rest(vertices, flesh, sculpted, skeleton)
+    vertices = with_round_vault(at_rest(vertices, flesh, sculpted, skeleton), bake.faces)
     ground = np.array([0.0, 0.0, vertices[bake.faces["body"], 2].min()])
     skeleton = Skeleton(
         skeleton.names, skeleton.parents, skeleton.heads - ground, skeleton.tails - ground

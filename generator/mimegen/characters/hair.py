@@ -1,24 +1,40 @@
 """Hair: a sheet along the skull and down, and strands over it that soften its edges."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
+from scipy.spatial import cKDTree
 
 from mimegen.base.easing import ramp
 from mimegen.base.seeds import generator
 from mimegen.base.vectors import unit
+from mimegen.characters.beards import beard_meshes
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.piece import Piece
 from mimegen.characters.spec import CharacterSpec, Hair
-from mimegen.characters.strands import beard_strands, knotted, strands
+from mimegen.characters.strands import knotted, strands
 from mimegen.motion.quaternions import FloatArray
 
 COLUMNS = 160
 ROWS = 40
 CROWN_TILT, KNOT_TILT = np.radians(24), np.radians(80)
+# How far aside a parting is, and how far short hair turns about the crown, in radians.
+PARTING_ASIDE, WHORL_TURN = (0.0, 0.3), (0.2, 0.7)
+# How far behind the hairline a parting begins, in radians.
+PARTING_BEHIND = 0.04
+# Between which directions, degrees from straight ahead, strands begin to hang.
+HANGS_FROM_DEG = (40.0, 58.0)
+# Above the eyes, in units: where hair leaves the skull and hangs.
+HANGS_FROM_UP = 0.2
+# How much denser lines from a parting lie sideways.
+SIDEWAYS = 0.35
+CURLS, CURL_M = 420, 0.013
+# From which row on hair that hangs is lined, and how far inside.
+LINED_ROWS, LINING_M = 16, 0.005
 TIED = ("tail", "bun")
 # Where hair begins on the skin: degrees from straight ahead, height above the eyes as a share of
 # the height from eyes to crown.
@@ -32,10 +48,11 @@ def make_hair(spec: CharacterSpec, body: Body) -> Piece:
     """Return a person's hair and beard: a sheet along the skull, with strands over it."""
     head, hair = head_shape(body), worn_hair(spec)
     draws = generator(spec.seed, 0x4A12)
-    meshes = list(beard_strands(head, hair, draws))
+    meshes = list(beard_meshes(head, hair, draws))
     if hair.kind != "bald":
         flow = flowing(head, hair, draws)
-        meshes += [sheet(head, hair, flow, draws), *strands(head, hair, flow, draws)]
+        meshes += [sheet(head, hair, flow, draws), *lining(head, hair, flow),
+                   *strands(head, hair, flow, draws)]
         meshes += knotted(head, hair, flow, draws)
     material = Material("hair", "hair", {"color": spec.hair.color})
     return Piece(tuple(meshes), (material,) if meshes else ())
@@ -49,20 +66,24 @@ def worn_hair(spec: CharacterSpec) -> Hair:
     if "cap" in worn:
         kind = {"curls": "strands", "bun": "tail"}.get(hair.kind, hair.kind)
         return hair.model_copy(update={"kind": kind, "volume": 0.0})
-    return hair
+    # Who wears hair long has it before temples that are bare.
+    return hair.model_copy(update={"receding": 0.3 * hair.receding}) if is_long(hair) else hair
 
 
 def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArray:
-    """Return the places (ROWS, COLUMNS, 3) of hair: each column is a strand from the crown.
+    """Return the places (ROWS, COLUMNS, 3) of hair: each column is a strand from its root.
 
-    It lies on the skull as far as the hairline, or hangs from where the skull turns inwards if it
-    is longer. Hair that is tied has its crown at the knot.
+    Short hair lies on the skull from the crown, turning aside, as far as the hairline; long hair
+    goes from a parting above the forehead to the sides and back, and hangs from where the skull
+    turns inwards. Hair that is tied has its crown at the knot.
     """
-    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
     clump = clumps(draws)
-    polar = np.radians(np.linspace(0.2, 150, 120))
-    tied = hair.kind in TIED
-    scalp, azimuth = scalp_lines(head, around, polar, KNOT_TILT if tied else CROWN_TILT)
+    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
+    if is_long(hair):
+        # Most of what is seen hangs from lines that leave the parting sideways.
+        around = around + SIDEWAYS * np.sin(2 * around)
+    scalp, azimuth = scalp_lines(head, around, np.radians(np.linspace(0.2, 150, 120)),
+                                 *whorl(head, hair, draws))
     ends = hairline_rows(head, hair, scalp, azimuth)
     share = np.linspace(0, 1, ROWS)
     rows = share[:, None] * ends
@@ -70,23 +91,65 @@ def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArr
     facing = np.abs(np.degrees(sample_rows(azimuth[..., None], rows)[..., 0]))
     thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
         1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
+    if hair.kind == "curls":
+        thick = thick + curled(on_skull, hair, draws) * ramp(share, 1.02, 0.9)[:, None]
     places = on_skull + thick[..., None] * unit(on_skull - head.centre)
-    if hair.length > 0 and hair.kind == "strands":
+    if is_long(hair):
         places = hanging(head, hair, places, facing[-1], clump)
     return places
+
+
+def is_long(hair: Hair) -> bool:
+    """Say whether hair hangs."""
+    return hair.length > 0 and hair.kind == "strands"
+
+
+def whorl(head: HeadShape, hair: Hair,
+          draws: np.random.Generator) -> tuple[float, float, float]:
+    """Return how far the root of all strands lies behind the top, to the left, and their turn.
+
+    In radians; strands have turned by the last when they are a right angle from the root.
+    """
+    side = draws.choice([-1.0, 1.0])
+    aside, turn = draws.uniform(*PARTING_ASIDE), draws.uniform(*WHORL_TURN)
+    if hair.kind in TIED:
+        return KNOT_TILT, 0.0, 0.0
+    if is_long(hair):
+        return -forehead_tilt(head, hair), side * aside, 0.0
+    return CROWN_TILT, 0.25 * side * aside, side * turn * (hair.kind == "strands")
+
+
+def forehead_tilt(head: HeadShape, hair: Hair) -> float:
+    """Return how far before the top a parting begins, just above the hairline, in radians."""
+    radius = float(head.skull_radius(np.array([[0.0, -np.sqrt(0.75), 0.5]]))[0])
+    up = HAIRLINE_UP[0] + hair.receding * HAIRLINE_BACK[0]
+    rise = head.eyes[0, 2] + up * head.unit - head.centre[2]
+    return float(np.arccos(rise / radius)) - PARTING_BEHIND
+
+
+def curled(scalp: FloatArray, hair: Hair, draws: np.random.Generator) -> FloatArray:
+    """Return how far curls stand out of places (R, C, 3): lumps, small ones in short hair."""
+    size = CURL_M + 0.006 * hair.volume
+    places = scalp.reshape(-1, 3)
+    middles = places[draws.integers(len(places), size=CURLS)] + draws.normal(0, 0.004, (CURLS, 3))
+    away = cKDTree(middles).query(places)[0] / size
+    return np.asarray(0.6 * size * np.sqrt(np.maximum(1 - away * away, 0.0))).reshape(
+        scalp.shape[:2])
 
 
 def sheet(head: HeadShape, hair: Hair, flow: FloatArray, draws: np.random.Generator) -> Mesh:
     """Return the sheet under the strands; ``strand`` (V, 3) hardly changes along a strand.
 
-    Every other row and column of the flow is enough, but for the last, and its edge is ragged.
+    Every other row and column of the flow is enough, but for the last and for curls, and its edge
+    is ragged.
     """
-    uneven = gaussian_filter(draws.random(COLUMNS), 1.6, mode="wrap")[::2]
+    step = 1 if hair.kind == "curls" else 2
+    uneven = gaussian_filter(draws.random(COLUMNS), 1.6, mode="wrap")[::step]
     short = 1 - ragged(hair) * (0.5 + 0.5 * uneven)
-    share = np.linspace(0, 1, ROWS)[[*range(0, ROWS, 2), ROWS - 1]]
+    share = np.linspace(0, 1, ROWS)[[*range(0, ROWS - 1, step), ROWS - 1]]
     rows = np.asarray((ROWS - 1) * np.minimum(share[:, None], short), float)
-    places = sample_rows(flow[:, ::2], rows)
-    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)[::2]
+    places = sample_rows(flow[:, ::step], rows)
+    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)[::step]
     spread = 3 * ramp(share, -0.02, 0.25)[:, None]
     strand = np.stack(np.broadcast_arrays(
         np.cos(around) * spread, np.sin(around) * spread, share[:, None] * 0.5), axis=-1)
@@ -95,9 +158,20 @@ def sheet(head: HeadShape, hair: Hair, flow: FloatArray, draws: np.random.Genera
                                           {"strand": strand.reshape(-1, 3)}))
 
 
+def lining(head: HeadShape, hair: Hair, flow: FloatArray) -> Iterator[Mesh]:
+    """Yield the inside of hair that hangs: a coarser sheet that faces the neck."""
+    if not is_long(hair):
+        return
+    places = flow[LINED_ROWS:ROWS - 2:3, ::4]
+    places = places - LINING_M * unit((places - head.centre) * [1.0, 1.0, 0.0])
+    faces = grid_faces(len(places), places.shape[1], closed=True)
+    yield swaying(head, hair, head.rigid("hair_lining", places.reshape(-1, 3), faces, "hair", {
+        "strand": np.zeros((places.shape[0] * places.shape[1], 3))}))
+
+
 def ragged(hair: Hair) -> float:
     """Return by what share of their length strands of the sheet are shorter than others."""
-    return 0.10 if hair.kind == "strands" and hair.length > 0 else 0.04
+    return 0.03 if is_long(hair) else 0.02
 
 
 def swaying(head: HeadShape, hair: Hair, mesh: Mesh) -> Mesh:
@@ -118,20 +192,24 @@ def clumps(draws: np.random.Generator) -> FloatArray:
     return np.asarray(0.6 * fine / fine.std() + 0.6 * broad / broad.std()).clip(-2, 2) * 0.5
 
 
-def scalp_lines(
-    head: HeadShape, around: FloatArray, polar: FloatArray, tilt_rad: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the skull's points (P, COLUMNS, 3) along lines from the crown, and their azimuths.
+def scalp_lines(head: HeadShape, around: FloatArray, polar: FloatArray, behind: float = 0.0,
+                aside: float = 0.0, turn: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Return the skull's points (P, C, 3), ``polar`` (P,) from where all lines begin.
 
-    The crown lies ``tilt_rad`` behind the top. Azimuths are radians from straight ahead.
+    That lies ``behind`` the top and ``aside`` to the left; lines leave it in directions ``around``
+    (C,) and ``turn`` (radians, all). Azimuths (P, C) are radians from straight ahead.
     """
-    turned, slope = np.meshgrid(around, polar)
+    begun, slope = np.meshgrid(around, polar)
+    quarter = slope / (0.5 * np.pi)
+    turned = begun + turn * quarter * quarter
     upright = np.stack([
         np.sin(slope) * np.sin(turned), -np.sin(slope) * np.cos(turned), np.cos(slope)
     ], axis=-1)
-    cosine, sine = np.cos(tilt_rad), np.sin(tilt_rad)
-    tilt = np.array([[1, 0, 0], [0, cosine, sine], [0, -sine, cosine]])
-    directions = upright @ tilt.T
+    cosine, sine = np.cos(behind), np.sin(behind)
+    back = np.array([[1, 0, 0], [0, cosine, sine], [0, -sine, cosine]])
+    cosine, sine = np.cos(aside), np.sin(aside)
+    over = np.array([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])
+    directions = upright @ (over @ back).T
     radius = head.skull_radius(directions.reshape(-1, 3)).reshape(turned.shape)
     points = head.centre + radius[..., None] * directions
     return points, np.arctan2(directions[..., 0], -directions[..., 1])
@@ -141,11 +219,11 @@ def hairline_rows(head: HeadShape, hair: Hair, scalp: FloatArray,
                   azimuth: FloatArray) -> FloatArray:
     """Return, as a fractional row (COLUMNS,), where every line crosses the hairline."""
     above = above_hairline(head, hair, scalp, azimuth)
-    below = (above < 0) & (np.arange(len(scalp))[:, None] > 10)
+    below = (above < 0) & (np.arange(len(scalp))[:, None] > 0)
     first = np.where(below.any(axis=0), below.argmax(axis=0), len(scalp) - 1)
     columns = np.arange(scalp.shape[1])
     before, after = above[first - 1, columns], above[first, columns]
-    rows = first - 1 + before / np.maximum(before - after, 1e-9)
+    rows = first - 1 + np.clip(before / np.maximum(before - after, 1e-9), 0.0, 1.0)
     return np.asarray(gaussian_filter(rows, 0.8, mode="wrap"))
 
 
@@ -178,50 +256,43 @@ def thickness(
     front = front * (1 - 0.8 * min(1.0, 4 * hair.length))
     volume = 0.006 + hair.volume * (0.008 + 0.014 * top + 0.010 * front)
     if hair.kind == "curls":
-        volume = 0.012 + hair.volume * (0.035 + 0.035 * top)
+        frontal = ramp(np.asarray(end_facing), 80.0, 30.0) * ramp(share, 0.4, 0.9)
+        volume = 0.008 + hair.volume * (0.035 + 0.030 * top) * (1 - 0.5 * frontal)
     if hair.kind in (*TIED, "crop"):
         volume = np.full_like(top, 0.004 + 0.004 * hair.volume)
-    volume = volume * (1 - parting(hair, scalp, head))
     root = np.sqrt(1 - ramp(share, 0.72, 1.0))
+    if is_long(hair):
+        away = np.linalg.norm(scalp - scalp[:1], axis=-1)
+        volume, root = volume * ramp(away, -0.01, 0.06), np.ones_like(share)
     return np.asarray(volume * (0.08 + 0.92 * root) - 0.0015 * (share > 0.99))
 
 
-def parting(hair: Hair, scalp: FloatArray, head: HeadShape) -> FloatArray:
-    """Return how much of the volume the parting of longer hair takes away (ROWS, COLUMNS)."""
-    if hair.kind != "strands":
-        return np.zeros(scalp.shape[:2])
-    aside = (scalp[..., 0] - 0.16 * head.unit) / (0.035 * head.unit)
-    forward = ramp(scalp[..., 1], head.centre[1] + 0.3 * head.unit, head.centre[1])
-    return np.asarray(0.75 * min(1.0, 4 * hair.length) * forward * np.exp(-(aside**2)))
-
-
-def hanging(
-    head: HeadShape, hair: Hair, sheet: FloatArray, end_facing: FloatArray, clump: FloatArray
-) -> FloatArray:
+def hanging(head: HeadShape, hair: Hair, sheet: FloatArray, end_facing: FloatArray,
+            clump: FloatArray) -> FloatArray:
     """Let the strands that end beside and behind the face hang down to the hair's length."""
     chin = head.eyes[0, 2] - 0.95 * head.unit
-    bottom = head.eyes[0, 2] - hair.length * 2.2 * head.unit
-    share = ramp(end_facing, 40.0, 66.0)
-    level = np.minimum(sheet[-1, :, 2], bottom) * share + sheet[-1, :, 2] * (1 - share)
-    along = np.linspace(0, 1, ROWS)[:, None]
-    level = level + 0.012 * clump[-1] * share
-    heights = sheet[0, :, 2] + along * (level - sheet[0, :, 2])
-    hung = np.empty_like(sheet)
-    for column in range(COLUMNS):
-        order = np.argsort(-sheet[:, column, 2], kind="stable")
-        line = sheet[order, column]
-        widest = np.argmax(np.hypot(line[:, 0], line[:, 1] - head.centre[1]))
-        used = line[: widest + 1]
-        for axis in (0, 1):
-            hung[:, column, axis] = np.interp(-heights[:, column], -used[:, 2], used[:, axis])
-    drop = np.clip((head.eyes[0, 2] - heights) / (head.eyes[0, 2] - chin), 0, None)
-    inward = 1 - 0.10 * drop**2
+    bottom = head.eyes[0, 2] - hair.length * 2.2 * head.unit + 0.006 * clump[-1]
+    hung = np.stack([hanging_line(head, sheet[:, column], bottom[column])
+                     for column in range(COLUMNS)], axis=1)
+    drop = np.clip((head.eyes[0, 2] - hung[..., 2]) / (head.eyes[0, 2] - chin), 0, None)
+    inward = 1 - 0.10 * drop * drop
     hung[..., 0] = hung[..., 0] * inward
     hung[..., 1] = head.centre[1] + (hung[..., 1] - head.centre[1]) * inward
-    hung[..., 2] = heights
     hung[..., :2] += (0.004 * clump * np.minimum(drop, 1))[..., None] * np.sign(hung[..., :2])
     hung[..., 0] += beside_ears(head, hung)
+    share = ramp(end_facing, *HANGS_FROM_DEG)
     return sheet + share[:, None] * (hung - sheet)
+
+
+def hanging_line(head: HeadShape, line: FloatArray, bottom: float) -> FloatArray:
+    """Return a strand (ROWS, 3) that follows a line (R, 3) down to the brows, then falls."""
+    below = line[:, 2] < head.eyes[0, 2] + HANGS_FROM_UP * head.unit
+    last = int(np.argmax(below)) if below.any() else len(line) - 1
+    end = line[last] * [1.0, 1.0, 0.0] + [0.0, 0.0, min(bottom, float(line[-1, 2]))]
+    way = np.concatenate([line[:last + 1], end[None]])
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
+    even = np.linspace(0.0, along[-1], ROWS)
+    return np.stack([np.interp(even, along, way[:, axis]) for axis in range(3)], axis=1)
 
 
 def beside_ears(head: HeadShape, points: FloatArray) -> FloatArray:
@@ -232,5 +303,5 @@ def beside_ears(head: HeadShape, points: FloatArray) -> FloatArray:
     x, y, z = np.moveaxis(points, -1, 0)
     near = ramp(y, low[1] - 0.05, low[1]) * ramp(y, high[1] + 0.05, high[1])
     near = near * ramp(z, high[2] + 0.04, high[2] + 0.005)
-    missing = np.maximum(high[0] + 0.005 - np.abs(x), 0.0)
+    missing = np.maximum(high[0] + 0.010 - np.abs(x), 0.0)
     return np.asarray(np.sign(x) * near * missing)

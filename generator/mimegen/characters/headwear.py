@@ -104,7 +104,7 @@ def dome(head: HeadShape, rows: int, edge_up: tuple[float, float],
          gap: float) -> tuple[FloatArray, FloatArray]:
     """Return a dome over the skull (R, COLUMNS, 3) and its edge (COLUMNS, 3)."""
     around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)
-    lines, _ = scalp_lines(head, around, np.radians(np.linspace(0.5, 140, 90)), 0.0)
+    lines, _ = scalp_lines(head, around, np.radians(np.linspace(0.5, 140, 90)))
     above = above_edge(head, lines.reshape(-1, 3), edge_up).reshape(lines.shape[:2])
     last = np.argmax(above < 0, axis=0)
     pick = np.round(np.linspace(0, 1, rows)[:, None] * last).astype(int)

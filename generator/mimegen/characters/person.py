@@ -3,6 +3,7 @@
 import numpy as np
 
 from mimegen.base.easing import ramp
+from mimegen.characters.beards import beard_field
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.face import make_face
@@ -10,12 +11,13 @@ from mimegen.characters.hair import above_hairline, make_hair
 from mimegen.characters.head import head_shape
 from mimegen.characters.piece import Piece, compacted
 from mimegen.characters.spec import CharacterSpec
-from mimegen.characters.strands import beard_field
 from mimegen.motion.quaternions import FloatArray
 
 # How much hair shows on the skin under beards and on the scalp, by the kind of hair.
 BEARD_SHADE = 0.9
-SCALP_SHADE = {"strands": 0.6, "curls": 0.8, "tail": 0.6, "bun": 0.6, "crop": 1.0, "bald": 0.12}
+SCALP_SHADE = {"strands": 0.6, "curls": 0.8, "tail": 0.6, "bun": 0.6, "crop": 1.0, "bald": 0.3}
+# How much of that shows on top of a bald head.
+BALD_TOP = 0.25
 
 
 def make_person(spec: CharacterSpec, body: Body) -> Piece:
@@ -67,9 +69,12 @@ def hairy(body: Body, spec: CharacterSpec) -> FloatArray:
     under = BEARD_SHADE * beard_field(head, hair.beard) * (hair.beard != "none")
     x, y, _ = (body.vertices - head.centre).T
     inside = above_hairline(head, hair, body.vertices, np.arctan2(x, -y))
-    scalp = ramp(inside, -0.005, 0.012) * ramp(body.vertices[:, 2], head.eyes[0, 2] - head.unit,
+    scalp = ramp(inside, -0.008, 0.014) * ramp(body.vertices[:, 2], head.eyes[0, 2] - head.unit,
                                                head.eyes[0, 2] - 0.9 * head.unit)
     scalp = scalp * (1 - body.masks["ears"]) * SCALP_SHADE[hair.kind]
+    if hair.kind == "bald":
+        up = (body.vertices[:, 2] - head.eyes[0, 2]) / head.unit
+        scalp = scalp * (BALD_TOP + (1 - BALD_TOP) * ramp(up, 0.75, 0.4))
     return np.asarray(np.maximum(np.maximum(stubble, under), scalp))
 
 

@@ -14,17 +14,16 @@ from mimegen.base.vectors import unit
 from mimegen.characters.character import Mesh
 from mimegen.characters.head import HeadShape, grid_faces
 from mimegen.characters.spec import Hair
-from mimegen.characters.surface import IntArray, vertex_normals
+from mimegen.characters.surface import IntArray
 from mimegen.motion.quaternions import FloatArray
-
-BEARD_POINTS, LONGEST_BEARD_M = 3, 0.017
 
 
 class Style(NamedTuple):
     """How ribbons of a kind of hair are.
 
     ``many`` of them; each from a share of the flow's way in ``begin`` over a share in ``reach``;
-    ``width`` and ``lift`` off the flow at the tip in metres; ``wave`` to the side in metres.
+    ``width`` and ``lift`` off the flow at the tip in metres; ``wave`` to the side in metres;
+    ``shades`` as strips have them.
     """
 
     many: int
@@ -34,16 +33,20 @@ class Style(NamedTuple):
     lift: float
     wave: float = 0.0
     points: int = 5
+    shades: float = 3.0
 
 
-SHORT = Style(440, (0.02, 0.88), (0.14, 0.30), 0.0062, 0.006, 0.001)
-HANGING = Style(520, (0.0, 0.88), (0.16, 0.40), 0.0062, 0.004, 0.002)
-COMBED = Style(240, (0.05, 0.80), (0.22, 0.30), 0.010, 0.002)
-CURLED = Style(720, (0.02, 0.99), (0.02, 0.05), 0.0065, 0.012, 0.006, 4)
-CROPPED = Style(400, (0.03, 0.97), (0.05, 0.09), 0.0055, 0.0025, 0.001, 3)
+SHORT = Style(300, (0.02, 0.78), (0.16, 0.30), 0.0055, 0.004, 0.001, 4)
+HANGING = Style(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
+COMBED = Style(200, (0.05, 0.70), (0.22, 0.30), 0.008, 0.0015)
+CURLED = Style(300, (0.02, 0.97), (0.012, 0.025), 0.0024, 0.003, 0.003, 4, 0.2)
+CROPPED = Style(260, (0.03, 0.90), (0.04, 0.07), 0.0035, 0.0015, 0.001, 3)
+# Fine hair along the edge.
+EDGE = Style(340, (0.84, 0.93), (0.06, 0.16), 0.0026, 0.001, 0.0008, 3)
 # By which share of its way a ribbon goes beyond the flow's end at most.
-BEYOND = 0.05
-BEARD_COUNTS = {"full": 640, "goatee": 280, "moustache": 170}
+BEYOND = 0.02
+# Ribbons shorter than this are narrower and sink in.
+SMALL_M = 0.03
 STYLES = {"strands": SHORT, "curls": CURLED, "tail": COMBED, "bun": COMBED,
           "crop": CROPPED}
 
@@ -55,6 +58,8 @@ def strands(head: HeadShape, hair: Hair, flow: FloatArray,
     if style is not None:
         style = HANGING if style is SHORT and hair.length > 0 else style
         yield ribbons(head, "strands", flow, style, draws)
+        if style is not HANGING:
+            yield ribbons(head, "edge_strands", flow, EDGE, draws)
 
 
 def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
@@ -71,12 +76,16 @@ def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
     aside = unit(sampled(flow, along, column + 1) - sampled(flow, along, column - 1))
     out = unit(np.cross(aside, np.gradient(middle, axis=0)))
     out = out * np.sign(np.sum(out * (middle - head.centre), axis=-1, keepdims=True))
-    wave = style.wave * np.sin(share * draws.uniform(3, 7, style.many)
+    # Where strands are short, near a parting, ribbons are small.
+    small = np.minimum(np.linalg.norm(middle[-1] - middle[0], axis=-1) / SMALL_M, 1.0)
+    wave = style.wave * small * np.sin(share * draws.uniform(3, 7, style.many)
                                + draws.uniform(0, 6.28, style.many))
-    lift = style.lift * share * draws.uniform(0.2, 1.0, style.many) - 0.001 + 0.003 * (share > 0.2)
-    half = 0.5 * style.width * draws.uniform(0.7, 1.2, style.many) * (1 - share**2) + 0.0004
+    lift = style.lift * share * draws.uniform(0.2, 1.0, style.many) + 0.003 * (share > 0.2)
+    lift = lift * small - 0.001 - 0.005 * (1 - small)
+    half = 0.5 * style.width * draws.uniform(0.7, 1.2, style.many) * small
+    half = half * (1 - share * share) + 0.0004 * small
     return strips(head, name, middle + lift[..., None] * out + wave[..., None] * aside,
-                 half[..., None] * aside, draws)
+                 half[..., None] * aside, draws, style.shades)
 
 
 def strips(head: HeadShape, name: str, middle: FloatArray, half: FloatArray,
@@ -173,48 +182,3 @@ def hanging_tail(knot: FloatArray, length: float, size: float, turns: FloatArray
     radius = size * np.interp(share, [0, 0.1, 0.35, 0.8, 1], [0.09, 0.13, 0.19, 0.13, 0.02])
     return np.asarray(middle[:, None] + radius[:, None, None] * np.stack(
         [np.sin(turns), -np.cos(turns), 0 * turns], axis=1))
-
-
-def beard_strands(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Iterator[Mesh]:
-    """Yield a beard's ribbons, which grow down and out of the face."""
-    if hair.beard == "none":
-        return
-    root, out = beard_roots(head, hair.beard, draws)
-    side = np.where(hair.beard == "moustache", 1.2, 0.3) * np.sign(root[:, 0])
-    way = np.stack([side, 0 * side, 0 * side - 1.0], axis=1) + draws.normal(0, 0.2, root.shape)
-    way = unit(way - 0.75 * np.sum(way * out, axis=1, keepdims=True) * out + 0.35 * out)
-    long = LONGEST_BEARD_M * (0.35 + 0.65 * hair.volume) * draws.uniform(0.5, 1.0, (len(root), 1))
-    share = np.linspace(0, 1, BEARD_POINTS)[:, None, None]
-    middle = root - 0.002 * out + share * (long * way + 0.003 * out)
-    half = (0.0032 * (1 - share**2) + 0.0003) * unit(np.cross(way, out))
-    yield strips(head, "beard", middle, half, draws, 0.4)
-
-
-def beard_roots(head: HeadShape, kind: str,
-                draws: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return where a beard's ribbons grow (N, 3), and the skin's normals there (N, 3)."""
-    body = head.body
-    faces = body.faces["body"]
-    grown = faces[beard_field(head, kind)[faces].min(axis=1) > 0.35]
-    shares = draws.dirichlet(np.ones(4), BEARD_COUNTS[kind])
-    chosen = grown[draws.integers(len(grown), size=len(shares))]
-    normals = vertex_normals(body.vertices, faces)
-    root, out = (np.einsum("nk,nka->na", shares, values[chosen])
-                 for values in (body.vertices, normals))
-    return root, out
-
-
-def beard_field(head: HeadShape, kind: str) -> FloatArray:
-    """Return where a beard of a kind grows (V,), 0 to 1; a full one also is where stubble is."""
-    body = head.body
-    x, y, z = (body.vertices - head.eyes.mean(axis=0)).T / head.unit
-    lips = body.masks["lips"] > 0.5
-    above = z[lips].max() + 0.136
-    jaw = ramp(z, above, above - 0.17) * ramp(z, -1.35, -1.05) * ramp(y, 0.95, 0.75)
-    below_cheeks = ramp(z + 0.55 * np.abs(x), above + 0.15, above + 0.03)
-    full = np.asarray(jaw * below_cheeks * (1 - body.masks["lips"]))
-    wide, level = np.abs(x[lips]).max(), z[lips].mean()
-    upper = full * ramp(np.abs(x), 1.35 * wide, 1.05 * wide) * ramp(z, level - 0.02, level + 0.04)
-    chin = full * ramp(np.abs(x), 1.15 * wide, 0.85 * wide) * ramp(z, level + 0.02, level - 0.06)
-    goatee = np.maximum(chin * ramp(y, 0.5, 0.3), upper)
-    return {"full": full, "moustache": upper, "goatee": goatee, "none": full}[kind]

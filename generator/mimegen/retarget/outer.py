@@ -14,7 +14,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.surface import SkinSample, owners
 
 # What neither stops a hand nor is a hand, as meshes are named: hair and what lies on faces.
-SOFT = frozenset({"hair", "strands", "lashes", "brows", "eyes", "laces", "glasses", "lenses"})
+SOFT = frozenset({"hair", "hair_lining", "strands", "edge_strands", "beard_strands", "lashes",
+                  "brows", "eyes", "laces", "glasses", "lenses"})
 # A point is an inner one where so far (m) out of it lies more surface that looks the same way, at
 # most so far (m) beside it and this much further out; ways look the same by this cosine.
 ABOVE, BESIDE, FURTHER, ALIKE = (0.008, 0.016, 0.024, 0.034, 0.046), 0.012, 0.004, 0.3

@@ -32,8 +32,8 @@ from mimegen.characters.bake import read_bake
 from mimegen.characters.body import shaped_points
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh
-from mimegen.characters.folds import posed_meshes
 from mimegen.characters.helpers import helped_joint
+from mimegen.characters.posing import posed_meshes
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.characters.surface import boundary_edges, dense_weights, vertex_normals

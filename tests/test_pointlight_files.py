@@ -13,6 +13,7 @@ from PIL.GifImagePlugin import GifImageFile
 from scipy import sparse
 
 from mimegen.characters.character import Performance, posed_vertices
+from mimegen.characters.posing import Corrections
 from mimegen.cli import main
 from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.farm.task import task_from_json, task_to_json
@@ -56,7 +57,7 @@ def box(half: float, frames: int = 1, at: tuple[float, ...] = (0.0, 0.0, 0.0)) -
     columns = joint_columns(one, np.zeros((frames, 1, 3)),
                             np.tile([1.0, 0, 0, 0], (frames, 1, 1)))
     rest = np.concatenate([half * CORNERS + at, np.ones((8, 1))], axis=1).astype(np.float32)
-    return BodySurface(BodySkin(sparse.csr_matrix(rest), ()), columns, SIDES)
+    return BodySurface(BodySkin(sparse.csr_matrix(rest), Corrections()), columns, SIDES)
 
 
 @pytest.mark.parametrize("distance", [np.inf, 4.0])

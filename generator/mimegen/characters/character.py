@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+
+Places: TypeAlias = NDArray[np.float32] | FloatArray
+"""Posed vertices (V, 3), or joint columns (4 J, 3), of either precision."""
 
 
 @dataclass(frozen=True, eq=False)

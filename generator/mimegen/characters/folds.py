@@ -9,18 +9,16 @@ the plane, so the crease closes at its mouth. It depends on nothing but the pose
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.vectors import lengths, product, unit
-from mimegen.characters.character import Character, Mesh, posed_vertices
+from mimegen.characters.character import Character, Mesh, Places
 from mimegen.characters.helpers import HELPERS, helped_joint
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-
-Places: TypeAlias = NDArray[np.float32] | FloatArray
 
 
 class Kind(NamedTuple):
@@ -201,12 +199,11 @@ def _places(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, Flo
     return from_joint, product(from_joint, unit(bone)) - kind.along * float(lengths(bone))
 
 
-def folds_of(character: Character, meshes: Sequence[Mesh] | None = None) -> tuple[Fold, ...]:
-    """Return the folds of a character's meshes, one after another, or of others in their place."""
-    folded = character.meshes if meshes is None else meshes
+def folds_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Fold, ...]:
+    """Return the folds of a character, as part of meshes one after another."""
     found = []
     for kind, crease in creases_of(character).items():
-        sides = np.concatenate([_sides(mesh, character.skeleton, kind) for mesh in folded])
+        sides = np.concatenate([_sides(mesh, character.skeleton, kind) for mesh in meshes])
         vertices = np.flatnonzero(sides)
         found.append(Fold(crease, vertices, np.sign(sides[vertices]).astype(np.float32),
                           np.abs(sides[vertices]).astype(np.float32)))
@@ -224,26 +221,3 @@ def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
     aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
     amount = np.clip((aside - MIDDLE_M) / (ASIDE_M - MIDDLE_M), 0.0, 1.0)
     return np.where(near, np.where(below, -1.0, amount), 0.0)
-
-
-def press(places: Places, folds: Sequence[Fold],
-          columns: Places) -> None:
-    """Press a body's folds: its vertices (V, 3), blended with joint columns (4 J, 3), in place."""
-    for fold in folds:
-        fold.press(places, columns)
-
-
-def posed_meshes(character: Character, positions: FloatArray,
-                 rotations: FloatArray) -> list[FloatArray]:
-    """Return the places (V, 3) of each mesh's vertices in one frame, blended and folded.
-
-    ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
-    """
-    meshes = [posed_vertices(mesh, character.skeleton, positions, rotations)
-              for mesh in character.meshes]
-    matrices = quaternions.to_matrices(rotations)
-    shifts = positions - np.einsum("jab,jb->ja", matrices, character.skeleton.heads)
-    columns = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, None]], axis=1)
-    places = np.concatenate(meshes)
-    press(places, folds_of(character), columns.reshape(-1, 3))
-    return np.split(places, np.cumsum([len(mesh) for mesh in meshes])[:-1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Performance
-from mimegen.characters.folds import posed_meshes
+from mimegen.characters.posing import posed_meshes
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting

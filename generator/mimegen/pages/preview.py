@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from mimegen.base.vectors import MIME_AZIMUTH_DEG, direction_from
 from mimegen.characters.character import Character, Material, Mesh
-from mimegen.characters.folds import posed_meshes
+from mimegen.characters.posing import posed_meshes
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera

@@ -1,4 +1,4 @@
-"""Linear blend skinning as one sparse matrix, for speed over many frames; folds after it."""
+"""Linear blend skinning as one sparse matrix, for speed over many frames; corrections after it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mimegen.characters.character import Character, Mesh
-from mimegen.characters.folds import Fold, folds_of, press
+from mimegen.characters.posing import Corrections, corrections_of
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -55,15 +55,15 @@ def skinned(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.floa
 
 @dataclass(frozen=True, eq=False)
 class BodySkin:
-    """All that is drawn of a body: its skin matrix, and folds among the first of its rows."""
+    """All that is drawn of a body: its skin matrix, and what corrects the first of its rows."""
 
     matrix: SkinMatrix
-    folds: tuple[Fold, ...]
+    corrections: Corrections
 
     def posed(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vertices (V, 3) for one frame's joint columns (4 J, 3)."""
         places = np.ascontiguousarray(self.matrix @ columns, np.float32)
-        press(places, self.folds, columns)
+        self.corrections.apply(places, columns)
         return places
 
 
@@ -72,4 +72,4 @@ def body_skin(character: Character, meshes: Sequence[Mesh] | None = None) -> Bod
     drawn = character.meshes if meshes is None else meshes
     joints = len(character.skeleton.names)
     matrix = sparse.vstack([skin_matrix(mesh, joints) for mesh in drawn], format="csr")
-    return BodySkin(matrix, folds_of(character, drawn))
+    return BodySkin(matrix, corrections_of(character, drawn))

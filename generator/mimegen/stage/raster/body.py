@@ -12,7 +12,7 @@ from PIL import Image
 from scipy import sparse
 
 from mimegen.characters.character import Character, Mesh
-from mimegen.characters.folds import folds_of
+from mimegen.characters.posing import corrections_of
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.looks import Look, look_of
 from mimegen.stage.shadow import surface_matrix
@@ -32,7 +32,7 @@ class RasterBody:
         meshes = [_split_at_seams(mesh) for mesh in character.meshes]
         looks = [look_of(mesh, character.materials[mesh.material]) for mesh in meshes]
         matrix = _skin(meshes, looks, len(character.skeleton.names))
-        self._skin = BodySkin(matrix, folds_of(character, meshes))
+        self._skin = BodySkin(matrix, corrections_of(character, meshes))
         self.size = matrix.shape[0] // 2
         self.places = context.buffer(reserve=self.size * 12, dynamic=True)
         self.normals = context.buffer(reserve=self.size * 12, dynamic=True)

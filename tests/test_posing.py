@@ -1,4 +1,4 @@
-"""Folds: where two parts of a body meet at a bent joint, neither lies inside the other."""
+"""Bodies in poses: folds that do not lie inside one another, arms that keep their thickness."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,8 +13,9 @@ from scipy.spatial import cKDTree
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance, posed_vertices
-from mimegen.characters.folds import SOFT_M, Crease, creases_of, folds_of, posed_meshes, softly
+from mimegen.characters.folds import SOFT_M, softly
 from mimegen.characters.helpers import helped_joint, with_helpers_turned
+from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
 from mimegen.characters.spec import read_character
 from mimegen.characters.surface import vertex_normals
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -24,6 +25,7 @@ from mimegen.stage.passes.surface import Scene
 from mimegen.stage.raster.body import RasterBody
 from mimegen.stage.skinning import body_skin, joint_columns
 
+RAISED = {"LeftArm": [0.0, -75.0, 0.0], "RightArm": [0.0, 75.0, 0.0]}
 BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],
         "LeftUpLeg": [-80.0, 0.0, 0.0]}
 DEEP_M, FOLD_M = 0.005, 0.04
@@ -137,8 +139,23 @@ def test_softly_is_smooth_and_holds_what_passed() -> None:
     assert np.abs(np.diff(held, 2)).max() < 2 * (values[1] - values[0]) ** 2 / SOFT_M
 
 
+def test_a_raised_arm_swells_out_of_its_bone(man: Character) -> None:
+    linear, swollen = both(man, RAISED)
+    moved = np.linalg.norm(swollen - linear, axis=1)
+    assert 0.001 < moved.max() < 0.006
+    rest = np.concatenate([mesh.vertices for mesh in man.meshes])
+    shoulder, elbow = (man.skeleton.heads[man.skeleton.index[f"Left{name}"], 0]
+                       for name in ("Arm", "ForeArm"))
+    middle = np.abs(rest[:, 0] - (shoulder + elbow) / 2) < 0.03
+    places = swollen[middle], linear[middle]
+    spreads = [np.sqrt(np.linalg.eigvalsh(np.cov(each.T))[:2]).prod() for each in places]
+    assert 1.05 < spreads[0] / spreads[1] < 1.2
+    half = {"LeftArm": [0.0, 48.0, 0.0], "RightArm": [0.0, -48.0, 0.0]}
+    np.testing.assert_array_equal(*both(man, half))
+
+
 def test_all_engines_pose_the_same_vertices(man: Character) -> None:
-    motion = turned(man.skeleton, BENT)
+    motion = turned(man.skeleton, BENT | RAISED)
     pose = motion.global_pose
     columns = joint_columns(man.skeleton, pose.positions, pose.rotations)
     blender = body_skin(man).posed(columns)
@@ -148,7 +165,7 @@ def test_all_engines_pose_the_same_vertices(man: Character) -> None:
     np.testing.assert_array_equal(blender, passes)
     np.testing.assert_array_equal(
         blender, posed_body(performance, np.zeros(1)).vertices(0).astype(np.float32))
-    np.testing.assert_allclose(both(man, BENT)[1], blender, atol=2e-6)
+    np.testing.assert_allclose(both(man, BENT | RAISED)[1], blender, atol=2e-6)
     if len(raster) == len(blender):
         np.testing.assert_array_equal(blender, raster)
 
@@ -160,8 +177,7 @@ class _Buffers:
         return SimpleNamespace(write=lambda _: None)
 
 
-def test_who_has_no_helpers_folds_nowhere(man: Character) -> None:
+def test_who_has_no_helpers_is_blended_alone(man: Character) -> None:
     names = tuple(f"bone{number}" for number in range(len(man.skeleton.names)))
     plain = replace(man.skeleton, names=names)
-    assert folds_of(replace(man, skeleton=plain)) == ()
-    assert all(isinstance(crease, Crease) for crease in creases_of(man).values())
+    assert corrections_of(replace(man, skeleton=plain)) == Corrections()

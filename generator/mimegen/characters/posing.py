@@ -1,0 +1,51 @@
+"""Where a body's surface is in a pose: blended linearly, then swollen and folded.
+
+All that draws or measures a surface has its places from here, so that all have the same.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.characters.character import Character, Mesh, Places, posed_vertices
+from mimegen.characters.folds import Fold, folds_of
+from mimegen.characters.swells import Swell, swells_of
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+
+
+class Corrections(NamedTuple):
+    """What is done to blended vertices (V, 3), those of meshes one after another."""
+
+    swells: tuple[Swell, ...] = ()
+    folds: tuple[Fold, ...] = ()
+
+    def apply(self, places: Places, columns: Places) -> None:
+        """Correct vertices (V, 3) that were blended with joint columns (4 J, 3), in place."""
+        for swell in self.swells:
+            swell.apply(places, columns)
+        for fold in self.folds:
+            fold.press(places, columns)
+
+
+def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None) -> Corrections:
+    """Return the corrections of a character's meshes, or of others in their place."""
+    posed = character.meshes if meshes is None else meshes
+    return Corrections(swells_of(character, posed), folds_of(character, posed))
+
+
+def posed_meshes(character: Character, positions: FloatArray,
+                 rotations: FloatArray) -> list[FloatArray]:
+    """Return the places (V, 3) of each mesh's vertices in one frame.
+
+    ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
+    """
+    meshes = [posed_vertices(mesh, character.skeleton, positions, rotations)
+              for mesh in character.meshes]
+    matrices = quaternions.to_matrices(rotations)
+    shifts = positions - np.einsum("jab,jb->ja", matrices, character.skeleton.heads)
+    columns = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, None]], axis=1)
+    places = np.concatenate(meshes)
+    corrections_of(character).apply(places, columns.reshape(-1, 3))
+    return np.split(places, np.cumsum([len(mesh) for mesh in meshes])[:-1])

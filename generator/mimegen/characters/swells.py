@@ -1,0 +1,81 @@
+"""Swells: upper arms that turn far from half-way down grow as thick as blending makes them thin.
+
+What a shoulder loses in volume as its arm is raised, reaches forward or back is given to the upper
+arm, away from its bone, by as much as the bone points one way. A sleeve grows with its arm.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import product, unit
+from mimegen.characters.character import Character, Mesh, Places
+from mimegen.characters.helpers import HELPERS, helped_joint
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+
+ARMS, TRUNK = ("LeftArm", "RightArm"), "Spine2"
+# Ways of the left arm's bone in the trunk's frame, the cosine from which on it swells, and by how
+# much of its thickness it has where it points that way. Fitted to the man, the woman and random:3.
+WAYS = (((0.0, 0.0, 1.0), 0.1, 0.06), ((0.0, -1.0, 0.0), 0.5, 0.03),
+        ((0.0, 0.65, -0.75), 0.65, 0.02))
+
+
+@dataclass(frozen=True, eq=False)
+class Swell:
+    """An arm that swells: the numbers of its joint and of the trunk's, its bone at rest (3,).
+
+    ``vertices`` (N,) of a body go out by ``ways`` (N, K, 3), each in the frame of ``joints``
+    (N, K), where it swells by its whole thickness.
+    """
+
+    joint: int
+    trunk: int
+    bone: FloatArray
+    vertices: NDArray[np.intp]
+    joints: NDArray[np.int32]
+    ways: FloatArray
+
+    def amount(self, columns: Places) -> float:
+        """Return the share of its thickness by which it swells for joint columns (4 J, 3)."""
+        blocks = columns.reshape(-1, 4, 3)
+        trunk = np.asarray(blocks[self.trunk, :3], float)
+        way = product(trunk, product(self.bone, np.asarray(blocks[self.joint, :3], float)))
+        out = np.array([np.sign(self.bone[0]), 1.0, 1.0])
+        near = [float(np.sum(unit(each) * out * way)) for each, _, _ in WAYS]
+        return float(sum(most * max(cosine - start, 0.0) / (1 - start)
+                         for cosine, (_, start, most) in zip(near, WAYS, strict=True)))
+
+    def apply(self, places: Places,
+              columns: Places) -> None:
+        """Move vertices (V, 3), blended with joint columns (4 J, 3), in place."""
+        amount = self.amount(columns)
+        if amount > 0:
+            turns = columns.reshape(-1, 4, 3)[self.joints, :3]
+            out = np.einsum("nka,nkax->nx", self.ways, turns)
+            places[self.vertices] += (amount * out).astype(places.dtype)
+
+
+def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]:
+    """Return the arms of a character that swell, as part of meshes one after another."""
+    if next(iter(HELPERS)) not in character.skeleton.index:
+        return ()
+    return tuple(_swell(character.skeleton, meshes, arm) for arm in ARMS)
+
+
+def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
+    joint = skeleton.index[arm]
+    bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
+    own = np.array([helped_joint(name) == arm for name in skeleton.names])
+    wide = max(mesh.joints.shape[1] for mesh in meshes)
+    joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
+                                       for each in parts]) for parts in (
+        [mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
+    share = np.where(own[joints], weights, 0.0).sum(axis=1)
+    off = np.concatenate([mesh.vertices for mesh in meshes]) - skeleton.heads[joint]
+    out = share[:, None] * (off - product(off, bone)[:, None] * bone)
+    swells = np.flatnonzero(share > 0)
+    return Swell(joint, skeleton.index[TRUNK], bone, swells, joints[swells],
+                 weights[swells, :, None] * out[swells, None])

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mimegen.base.paths import data_folder
@@ -127,10 +126,10 @@ def hands_of(body: Body, source: Motion, motion: Motion, every: int) -> Row:
     original = source_body(source, joints, motion, body.character, body.joints, scale)
     found: Row = {"away": [], "meant": [], "deep": []}
     for number, (hand, others) in enumerate(zip(body.hands, body.others, strict=True)):
-        part = frames_of(motion, range(0, motion.frames, every))
+        part = motion.at(np.arange(0, motion.frames, every))
         off = least_far(hand.posed(part), thinned(others, COARSE_M).skin.posed(part))
         near = np.flatnonzero(off < NEAR_M)
-        frames = looked_at(hand, others, frames_of(part, near)) if len(near) else []
+        frames = looked_at(hand, others, part.at(near)) if len(near) else []
         off[near] = [each for each, _ in frames]
         found["away"] += np.round(off, 4).tolist()
         found["meant"] += (least_off(original, number) < TOUCH)[::every].tolist()
@@ -145,12 +144,6 @@ def looked_at(hand: SkinSample, others: Surface, motion: Motion) -> list[tuple[f
     """Return of each frame what `away` does."""
     seen = hand.posed(motion), others.skin.posed(motion), ways_out(others, motion)
     return [away(*frame) for frame in zip(*seen, strict=True)]
-
-
-def frames_of(motion: Motion, chosen: Sequence[int] | NDArray[np.intp]) -> Motion:
-    """Return some frames of a motion."""
-    return Motion(motion.skeleton, motion.fps, motion.root_positions[chosen],
-                  motion.rotations[chosen])
 
 
 def least_off(body: MovingBody, number: int) -> FloatArray:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -51,6 +52,10 @@ class Motion:
         """The time from the first frame to the last, in seconds."""
         return (self.frames - 1) / self.fps
 
+    def at(self, frames: NDArray[np.intp]) -> "Motion":
+        """Return some of the frames, at the same rate."""
+        return Motion(self.skeleton, self.fps, self.root_positions[frames], self.rotations[frames])
+
     @cached_property
     def global_pose(self) -> GlobalPose:
         """Forward kinematics for all frames at once."""
@@ -58,13 +63,12 @@ class Motion:
         positions = np.empty((self.frames, len(skeleton.names), 3))
         rotations = np.empty_like(self.rotations)
         positions[:, 0], rotations[:, 0] = self.root_positions, self.rotations[:, 0]
-        for joint in range(1, len(skeleton.names)):
-            parent = skeleton.parents[joint]
-            rotations[:, joint] = quaternions.multiply(
-                rotations[:, parent], self.rotations[:, joint]
-            )
-            positions[:, joint] = positions[:, parent] + quaternions.rotate(
-                rotations[:, parent], skeleton.offsets[joint]
+        for joints in skeleton.generations:
+            parents = skeleton.parents[joints]
+            above = rotations[:, parents]
+            rotations[:, joints] = quaternions.multiply(above, self.rotations[:, joints])
+            positions[:, joints] = positions[:, parents] + quaternions.rotate(
+                above, skeleton.offsets[joints]
             )
         return GlobalPose(positions, rotations)
 

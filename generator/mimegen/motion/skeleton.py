@@ -46,6 +46,14 @@ class Skeleton:
         """Joint numbers by name."""
         return {name: number for number, name in enumerate(self.names)}
 
+    @cached_property
+    def generations(self) -> list[NDArray[np.intp]]:
+        """Numbers of the joints below the root: its children, theirs, and so on."""
+        depths = np.zeros(len(self.names), np.intp)
+        for joint in range(1, len(depths)):
+            depths[joint] = depths[self.parents[joint]] + 1
+        return [np.flatnonzero(depths == depth) for depth in range(1, int(depths.max()) + 1)]
+
     def children(self, joint: int) -> list[int]:
         """Return the numbers of a joint's children."""
         return [int(child) for child in np.flatnonzero(self.parents == joint)]

@@ -5,6 +5,7 @@ can; then fingers bend.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +48,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
         return motion
     every = max(1, round(motion.fps / LOOKED_AT_HZ))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
-    few = Motion(motion.skeleton, motion.fps / every, motion.root_positions[seen],
-                 motion.rotations[seen])
+    few = replace(motion.at(seen), fps=motion.fps / every)
     clear = cleared(few, joints, limbs)
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
@@ -64,14 +64,25 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) ->
         if not pushed.any():
             break
         shifts = settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
+        before = motion
         motion = rounded(arms_bent(motion, joints, wrists_of(motion, joints) + shifts))
         motion = rounded(with_helpers_turned(motion))
-        found = [limb.depths(motion) for limb in limbs]
+        found = renewed(found, limbs, motion, before)
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     # What a bent finger comes to lie in, it bends out of once more.
-    motion = rounded(with_fingers_out(motion, limbs, found))
-    return rounded(with_fingers_out(motion, limbs, [limb.depths(motion) for limb in limbs]))
+    bent = rounded(with_fingers_out(motion, limbs, found))
+    return rounded(with_fingers_out(bent, limbs, renewed(found, limbs, bent, motion)))
+
+
+def renewed(found: Sequence[Depths], limbs: Sequence[Limb], motion: Motion,
+            before: Motion) -> list[Depths]:
+    """Return what was ``found`` in a motion ``before``, as it is now: poses that changed anew."""
+    changed = np.flatnonzero((motion.rotations != before.rotations).any(axis=(1, 2)))
+    if not len(changed):
+        return list(found)
+    return [old.with_frames(changed, limb.depths(motion.at(changed)))
+            for old, limb in zip(found, limbs, strict=True)]
 
 
 def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion,

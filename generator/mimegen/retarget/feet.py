@@ -86,7 +86,7 @@ def on_the_ground(motion: Motion, feet: list[Foot], ground: Ground, staying: flo
     for foot in feet:
         _flatten(foot, motion.fps)
     shift = _hips_following(feet, motion.fps, staying)
-    shift[:, 2] += smooth_cover(-(ground.clearance(motion) + shift[:, 2]), motion.fps)
+    shift[:, 2] += smooth_cover(ground.sinking(motion, shift[:, 2]), motion.fps)
     for foot in feet:
         foot.ankle = foot.ankle + shift
         foot.ankle = foot.ankle + _correction(foot, motion.fps)

@@ -26,22 +26,23 @@ class Ground:
         skeleton = character.skeleton
         skin = outermost(character)
         most = skin.joints[np.arange(len(skin.joints)), first_most(skin.weights)]
-        self.arms, self.shins = ([_part(skin, most, skeleton.parents, joints[f"{side}_{part}"])
-                                  for side in SIDES] for part in ("forearm", "shin"))
+        self.arms = [_part(skin, most, skeleton.parents, joints[f"{side}_forearm"])
+                     for side in SIDES]
         limbs = [_below(skeleton.parents, joints[f"{side}_{part}"])
                  for side in SIDES for part in ("forearm", "shin")]
         self.trunk = skin.part(~np.isin(most, list(set().union(*limbs))))
 
     def lifted(self, motion: Motion) -> Motion:
         """Lift the body where it would sink; shins and feet are left to the repair of the feet."""
-        motion = _raised(motion, smooth_cover(-_lowest(motion, self.trunk), motion.fps))
+        motion = _raised(motion, smooth_cover(_sinking(motion, self.trunk), motion.fps))
         motion = self.hands_lifted(motion)
-        arms = np.minimum(*(_lowest(motion, arm) for arm in self.arms))
-        return _raised(motion, smooth_cover(-arms, motion.fps))
+        arms = np.maximum(*(_sinking(motion, arm) for arm in self.arms))
+        return _raised(motion, smooth_cover(arms, motion.fps))
 
-    def clearance(self, motion: Motion) -> FloatArray:
-        """Return how high (F,) the lowest of the body but for forearms and shins is."""
-        return _lowest(motion, self.trunk)
+    def sinking(self, motion: Motion, raised: FloatArray) -> FloatArray:
+        """Return how deep (F,) the body, raised (F,), is in the ground but for forearms and shins.
+        """
+        return _sinking(motion, self.trunk, raised)
 
     def hands_lifted(self, motion: Motion) -> Motion:
         """Bend the elbows where forearms or hands would sink."""
@@ -49,7 +50,7 @@ class Ground:
             return motion
         hands = [self.joints[f"{side}_hand"] for side in SIDES]
         for _ in range(TRIES):
-            lifts = np.stack([smooth_cover(-_lowest(motion, arm), motion.fps)
+            lifts = np.stack([smooth_cover(_sinking(motion, arm), motion.fps)
                               for arm in self.arms], axis=1)
             if not np.any(lifts):
                 return motion
@@ -76,8 +77,13 @@ def _below(parents: NDArray[np.intp], joint: int) -> set[int]:
     return found
 
 
-def _lowest(motion: Motion, skin: SkinSample) -> FloatArray:
-    """Return the height (F,) of the lowest of some flesh."""
-    if not len(skin.vertices):
-        return np.full(motion.frames, np.inf)
-    return np.asarray(skin.heights(motion).min(axis=1))
+def _sinking(motion: Motion, skin: SkinSample, raised: FloatArray | float = 0.0) -> FloatArray:
+    """Return how deep (F,) some flesh, raised (F,), is in the ground, 0 where it is above.
+
+    Looked at are frames in which a joint is nearer to the ground than its flesh reaches.
+    """
+    deep, raised = np.zeros(motion.frames), np.broadcast_to(raised, motion.frames)
+    if len(skin.vertices):
+        low = np.flatnonzero(skin.least_heights(motion) + raised < 0)
+        deep[low] = np.maximum(-(skin.heights(motion, low).min(axis=1) + raised[low]), 0.0)
+    return deep

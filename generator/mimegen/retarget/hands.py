@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -106,6 +107,8 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     for _ in range(PUSHES):
         pushes = _out_of_the_body(original, target, shifts, scale)
         pushed = np.linalg.norm(pushes, axis=2) > 0
+        if not pushed.any():
+            break
         shifts = shifts + settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
     goals = target.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
@@ -128,7 +131,8 @@ def target_body(motion: Motion, character: Character, joints: Mapping[str, int])
 
 
 def _hands(motion: Motion, character: Character, joints: Mapping[str, int]) -> Hands:
-    fingers = np.stack([_finger_pads(character, joints, side).posed(motion) for side in SIDES],
+    numbers = tuple(sorted(joints.items()))
+    fingers = np.stack([_finger_pads(character, numbers, side).posed(motion) for side in SIDES],
                        axis=1)
     return Hands(_wrists(motion, joints), _points(motion, character, joints, None), fingers)
 
@@ -139,7 +143,8 @@ def _wrists(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
 
 def _points(motion: Motion, character: Character, joints: Mapping[str, int],
             half: float | None) -> FloatArray:
-    return np.stack([_hand_points(character, joints, side, half).posed(motion)
+    numbers = tuple(sorted(joints.items()))
+    return np.stack([_hand_points(character, numbers, side, half).posed(motion)
                      for side in SIDES], axis=1)
 
 
@@ -156,13 +161,15 @@ def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, chara
     return MovingBody(Hands(wrists, points, tips), axes, typical_tubes(size))
 
 
-def _hand_points(character: Character, joints: Mapping[str, int], side: str,
+@lru_cache(maxsize=16)
+def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], side: str,
                  half: float | None) -> SkinSample:
     """Return palm, back, knuckle and finger tips of a hand; the wrist's tail where it has none.
 
-    ``half`` (m) is how thick half the hand is; None: as thick as the character's.
+    ``numbers`` are the joints' by their roles; ``half`` (m) is how thick half the hand is; None: as
+    thick as the character's.
     """
-    skeleton = character.skeleton
+    skeleton, joints = character.skeleton, dict(numbers)
     wrist = joints[f"{side}_hand"]
     axes = hand_axes(skeleton.heads, joints, side)
     if axes is None or f"{side}_middle1" not in joints:
@@ -180,12 +187,15 @@ def _hand_points(character: Character, joints: Mapping[str, int], side: str,
     return SkinSample(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
 
 
-def _finger_pads(character: Character, joints: Mapping[str, int], side: str) -> SkinSample:
+@lru_cache(maxsize=8)
+def _finger_pads(character: Character, numbers: tuple[tuple[str, int], ...],
+                 side: str) -> SkinSample:
     """Return the skin of each finger's bones that is furthest to the palm's side.
 
-    The wrist's tail, where nothing is known of fingers.
+    The wrist's tail, where nothing is known of fingers. ``numbers`` are the joints' by their roles.
     """
-    skeleton, axes = character.skeleton, hand_axes(character.skeleton.heads, joints, side)
+    skeleton, joints = character.skeleton, dict(numbers)
+    axes = hand_axes(skeleton.heads, joints, side)
     bones = [joints[f"{side}_{pad}"] for pad in PADS if f"{side}_{pad}" in joints]
     follow = [joints[f"{side}_hand"]]
     points = [skeleton.tails[follow[0]]]
@@ -277,8 +287,11 @@ def _balance(hands: FloatArray, body: FloatArray, across: FloatArray,
 
 def settled(shifts: FloatArray, weights: FloatArray, fps: float) -> FloatArray:
     """Return both hands' shifts (F, 2, 3) smoothed, least where the weights (F, 2) are high."""
-    return np.stack([smoothest(shifts[:, number], weights[:, number], fps, HANDS_HZ)
-                     for number in range(len(SIDES))], axis=1)
+    found = np.zeros_like(shifts)
+    for number in range(len(SIDES)):
+        if shifts[:, number].any():
+            found[:, number] = smoothest(shifts[:, number], weights[:, number], fps, HANDS_HZ)
+    return found
 
 
 def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,

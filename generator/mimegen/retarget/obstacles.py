@@ -94,6 +94,13 @@ class Depths(NamedTuple):
     deep: FloatArray
     out: FloatArray
 
+    def with_frames(self, frames: NDArray[np.intp], others: "Depths") -> "Depths":
+        """Return the same with some frames (N,) as they are in others."""
+        whole = [values.copy() for values in self]
+        for values, new in zip(whole, others, strict=True):
+            values[frames] = new
+        return Depths(*whole)
+
 
 class _Posed(NamedTuple):
     """A hand's points (F, P, 3), and the patches' joints (F, N, 3) and their turns (F, N, 3, 3)."""

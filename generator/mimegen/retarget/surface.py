@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.decisions import first_most
-from mimegen.base.vectors import product
+from mimegen.base.vectors import lengths, product
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -36,16 +36,23 @@ class SkinSample:
             found.append((int(joint), own, share[own]))
         return found
 
-    def heights(self, motion: Motion) -> FloatArray:
-        """Return how high the vertices are in all frames, (F, V)."""
+    def heights(self, motion: Motion, frames: NDArray[np.intp]) -> FloatArray:
+        """Return how high the vertices are in some frames (F,), (F, V)."""
         pose, heads = motion.global_pose, motion.skeleton.heads
-        heights = np.zeros((motion.frames, len(self.vertices)))
-        for joint, own, share in self.followed:
-            up = quaternions.to_matrices(pose.rotations[:, joint])[:, 2]
+        heights = np.zeros((len(frames), len(self.vertices)))
+        for joint, own, share in self.followed if len(frames) else ():
+            up = quaternions.to_matrices(pose.rotations[frames, joint])[:, 2]
             moved = product(up, (self.vertices[own] - heads[joint]).T)
-            moved = moved + pose.positions[:, joint, 2:]
+            moved = moved + pose.positions[frames, joint, 2:]
             heights[:, own] += share * moved
         return heights
+
+    def least_heights(self, motion: Motion) -> FloatArray:
+        """Return a height (F,) that no vertex is below: of joints, less what follows them goes."""
+        positions, heads = motion.global_pose.positions, motion.skeleton.heads
+        reach = [positions[:, joint, 2] - lengths(self.vertices[own] - heads[joint]).max()
+                 for joint, own, _ in self.followed]
+        return np.asarray(np.min(reach, axis=0))
 
     def posed(self, motion: Motion) -> FloatArray:
         """Return where the vertices are in all frames, (F, V, 3), by linear blend skinning."""

@@ -84,6 +84,8 @@ def away(points: FloatArray, surface: FloatArray, ways: FloatArray) -> tuple[flo
     """
     close = np.flatnonzero(((surface > points.min(axis=0) - DEEPEST_M)
                             & (surface < points.max(axis=0) + DEEPEST_M)).all(axis=1))
+    if len(close) < NEAREST:
+        return DEEPEST_M, 0
     off, near = cKDTree(surface[close]).query(points, k=NEAREST)
     near = close[near]
     ahead = np.sum((points[:, None] - surface[near]) * ways[near], axis=2)

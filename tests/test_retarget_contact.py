@@ -16,6 +16,7 @@ from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import hand_axes, matching
 from mimegen.retarget.flesh import stature, tube_axes, typical_tubes
 from mimegen.retarget.hands import arms_bent, target_body
+from mimegen.retarget.stance import standing_height
 
 STANDARD = standard_skeleton()
 JOINTS = {role: STANDARD.index[name] for role, name in find_roles(STANDARD).joints.items()}
@@ -197,3 +198,21 @@ def test_fingers_of_hanging_hands_stay_out_of_thighs(name: str) -> None:
         off = whole.tubes[thigh].found(whole.hands.fingers[:, number], whole.axes[thigh]).off
         assert off.min() > -0.012
         assert off.min() < 0.02
+
+
+def test_who_kicks_in_the_air_is_not_laid_on_the_ground() -> None:
+    skeleton = standard_skeleton()
+    kicks = np.sin(np.arange(60) * 2 * np.pi * 2.5 / 30)
+    rotations = np.tile(quaternions.IDENTITY, (60, len(skeleton.names), 1))
+    for name, sign in (("LeftUpLeg", 1), ("RightUpLeg", -1)):
+        turns = np.stack([1.0 + 0.3 * sign * kicks, 0 * kicks, 0 * kicks], axis=1)
+        rotations[:, skeleton.index[name]] = quaternions.from_rotation_vectors(turns)
+    roles = find_roles(skeleton).joints
+    joints = {role: skeleton.index[name] for role, name in roles.items()}
+    rest = skeleton.heads[joints["left_foot"], 2]
+    hips = skeleton.heads[:1] + np.array([0.0, 0.0, 0.2])
+    kicking = Motion(skeleton, 30.0, np.repeat(hips, 60, axis=0), rotations)
+    assert kicking.global_pose.positions[:, joints["left_foot"], 2].min() > rest + 0.3
+    assert standing_height(kicking, joints) == pytest.approx(rest)
+    still = Motion(skeleton, 30.0, kicking.root_positions, np.repeat(rotations[:1], 60, axis=0))
+    assert standing_height(still, joints) > rest + 0.3

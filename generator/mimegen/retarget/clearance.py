@@ -14,6 +14,7 @@ from scipy.interpolate import PchipInterpolator
 from mimegen.base.decisions import first_most
 from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Character
+from mimegen.characters.followers import with_followers_turned
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.lowpass import low_passed
@@ -28,7 +29,9 @@ from mimegen.retarget.obstacles import Depths, Limb, limbs_of
 CLEAR, BEND = 0.002, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
-LOOKED_AT_HZ = 15.0
+LOOKED_AT_HZ = 30.0
+# Wrists that are so near (m) to where they should be are there.
+REACHED = 0.001
 # Wrists that went less (m) were only rounded.
 STILL = 1e-6
 # The weight of staying where nothing pushes, against that of a push; how slowly (s) fingers bend.
@@ -55,7 +58,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
 
 def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) -> Motion:
     """Return the motion with hands out of the body in every frame."""
-    motion = rounded(with_helpers_turned(motion))
+    motion = rounded(with_followers_turned(with_helpers_turned(motion)))
     found = [limb.depths(motion) for limb in limbs]
     for _ in range(ROUNDS):
         pushes = np.stack([push(limb, motion.skeleton, depths)
@@ -91,7 +94,7 @@ def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion
     shifts = wrists_of(clear, joints) - wrists_of(few, joints)
     if (lengths(shifts) > STILL).any():
         goals = wrists_of(motion, joints) + spread(shifts, seen, motion.frames)
-        motion = rounded(with_helpers_turned(rounded(arms_bent(motion, joints, goals))))
+        motion = rounded(with_helpers_turned(reached(motion, joints, goals)))
     fingers = sorted(joints[name] for side in SIDES for finger in FINGERS
                      if (name := f"{side}_{finger}1") in joints)
     bends = quaternions.to_rotation_vectors(quaternions.multiply(
@@ -101,6 +104,16 @@ def following(motion: Motion, seen: NDArray[np.intp], few: Motion, clear: Motion
         quaternions.from_rotation_vectors(spread(bends, seen, motion.frames)),
         rotations[:, fingers])
     return rounded(Motion(motion.skeleton, motion.fps, motion.root_positions, rotations))
+
+
+def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
+    """Return the motion with wrists at ``goals`` (F, 2, 3), shoulders going along round by round.
+    """
+    for _ in range(ROUNDS):
+        motion = rounded(arms_bent(motion, joints, goals))
+        if lengths(wrists_of(motion, joints) - goals).max() < REACHED:
+            break
+    return motion
 
 
 def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:

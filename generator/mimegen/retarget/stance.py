@@ -18,6 +18,9 @@ RESTING_SPEED = 0.25
 # Feet whose ankles are less than this (m) above where ankles rest stand flat; it takes this long
 # (s) of that to tell where their toes rest.
 FLAT, FLAT_S = 0.02, 0.1
+# A skeleton whose ankles are lower (m) than this, above 0, stands on the ground at rest; feet that
+# stay so much (m) higher, and never rest so long (s), are in the air.
+STANDS, AFLOAT, RESTS_S = 0.2, 0.3, 0.2
 
 
 def source_contacts(source: Motion, joints: Mapping[str, int],
@@ -30,9 +33,24 @@ def source_contacts(source: Motion, joints: Mapping[str, int],
 
 
 def standing_height(source: Motion, joints: Mapping[str, int]) -> float:
-    """Return the height at which ankles rest, in metres."""
+    """Return the height at which ankles rest, in metres.
+
+    Who keeps kicking high above the ground on which the skeleton stands at rest, as a swimmer does,
+    rests nowhere: ankles would rest there.
+    """
     both = [joints[f"{side}_foot"] for side in SIDES]
-    return resting_level(source.global_pose.positions[:, both], source.fps)
+    places, at_rest = source.global_pose.positions[:, both], source.skeleton.heads[both, 2].mean()
+    level = resting_level(places, source.fps)
+    if not (0 < at_rest < STANDS and level > at_rest + AFLOAT):
+        return level
+    return level if _rests(resting(places, source.fps, level), source.fps) else float(at_rest)
+
+
+def _rests(down: NDArray[np.bool_], fps: float) -> bool:
+    """Say whether a foot (F, K) rests long enough to be stood on."""
+    frames = max(1, round(RESTS_S * fps))
+    counts = np.cumsum(np.pad(down, ((1, 0), (0, 0))), axis=0)
+    return bool((counts[frames:] - counts[:-frames] == frames).any())
 
 
 def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: str) -> float:

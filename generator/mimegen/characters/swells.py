@@ -6,9 +6,11 @@ arm, away from its bone, by as much as the bone points one way. A sleeve grows w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Mesh, Places
@@ -27,16 +29,15 @@ WAYS = (((0.0, 0.0, 1.0), 0.1, 0.06), ((0.0, -1.0, 0.0), 0.5, 0.03),
 class Swell:
     """An arm that swells: the numbers of its joint and of the trunk's, its bone at rest (3,).
 
-    ``vertices`` (N,) of a body go out by ``ways`` (N, K, 3), each in the frame of ``joints``
-    (N, K), where it swells by its whole thickness.
+    ``vertices`` (N,) of a body go out by ``ways``, a sparse matrix (N, 4 J) that maps joint columns
+    to how they would if it swelled by its whole thickness.
     """
 
     joint: int
     trunk: int
     bone: FloatArray
     vertices: NDArray[np.intp]
-    joints: NDArray[np.int32]
-    ways: FloatArray
+    ways: Any
 
     def amount(self, columns: Places) -> float:
         """Return the share of its thickness by which it swells for joint columns (4 J, 3)."""
@@ -53,9 +54,7 @@ class Swell:
         """Move vertices (V, 3), blended with joint columns (4 J, 3), in place."""
         amount = self.amount(columns)
         if amount > 0:
-            turns = columns.reshape(-1, 4, 3)[self.joints, :3]
-            out = np.einsum("nka,nkax->nx", self.ways, turns)
-            places[self.vertices] += (amount * out).astype(places.dtype)
+            places[self.vertices] += (amount * (self.ways @ columns)).astype(places.dtype)
 
 
 def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]:
@@ -77,5 +76,10 @@ def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
     off = np.concatenate([mesh.vertices for mesh in meshes]) - skeleton.heads[joint]
     out = share[:, None] * (off - product(off, bone)[:, None] * bone)
     swells = np.flatnonzero(share > 0)
-    return Swell(joint, skeleton.index[TRUNK], bone, swells, joints[swells],
-                 weights[swells, :, None] * out[swells, None])
+    ways = weights[swells, :, None] * out[swells, None]
+    places = 4 * joints[swells, :, None] + np.arange(3)
+    rows = np.repeat(np.arange(len(swells)), ways[0].size)
+    matrix = sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
+                               shape=(len(swells), 4 * len(skeleton.names)))
+    matrix.eliminate_zeros()
+    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix)

@@ -181,3 +181,9 @@ def test_who_has_no_helpers_is_blended_alone(man: Character) -> None:
     names = tuple(f"bone{number}" for number in range(len(man.skeleton.names)))
     plain = replace(man.skeleton, names=names)
     assert corrections_of(replace(man, skeleton=plain)) == Corrections()
+
+
+def test_a_suit_does_not_give_way(man: Character) -> None:
+    hard = {name: replace(made, kind="painted") for name, made in man.materials.items()}
+    assert corrections_of(replace(man, materials=hard)) == Corrections()
+    assert len(corrections_of(man).folds) == 6

@@ -62,6 +62,12 @@ class Character:
     licence: str
 
     @property
+    def soft(self) -> tuple[Mesh, ...]:
+        """The meshes that give way where they are pressed."""
+        return tuple(mesh for mesh in self.meshes
+                     if self.materials[mesh.material].kind in ("skin", "cloth"))
+
+    @property
     def height(self) -> float:
         """The height of the highest vertex in the rest pose, in metres."""
         return float(max(mesh.vertices[:, 2].max() for mesh in self.meshes))

@@ -95,9 +95,8 @@ class Crease:
         normal, inner = unit(first + second), unit(second - first)
         place = product(self.head, own[:3]) + own[3]
         joints, rows = self.middle
-        if len(joints):
-            middle = np.einsum("nk,nkx->x", rows, np.asarray(blocks[joints], float))
-            place = place + np.sum((middle - place) * normal) * normal
+        middle = np.einsum("nk,nkx->x", rows, np.asarray(blocks[joints], float))
+        place = place + np.sum((middle - place) * normal) * normal
         return Plane(place, normal, inner, min((STARTS - bend) / (STARTS - FULL), 1.0))
 
 
@@ -144,11 +143,12 @@ def softly(values: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=12)
 def creases_of(character: Character) -> Mapping[Kind, Crease]:
-    """Return where a character folds; who has no helper joints folds nowhere."""
+    """Return where a character folds: not without helper joints, nor where a suit is hard."""
     skeleton = character.skeleton
     if next(iter(HELPERS)) not in skeleton.index:
         return {}
-    return {kind: _crease(character, kind) for kind in KINDS}
+    found = {kind: _crease(character, kind) for kind in KINDS}
+    return {kind: crease for kind, crease in found.items() if len(crease.middle[0])}
 
 
 def _crease(character: Character, kind: Kind) -> Crease:
@@ -156,7 +156,7 @@ def _crease(character: Character, kind: Kind) -> Crease:
     joint, above = skeleton.index[kind.joint], skeleton.index[kind.upper[0]]
     bone = skeleton.tails[joint] - skeleton.heads[joint]
     middle = np.zeros((len(skeleton.names), 4))
-    for mesh in character.meshes:
+    for mesh in character.soft:
         _add_crease(middle, mesh, skeleton, kind)
     followed = np.flatnonzero(middle[:, 3])
     rows = middle[followed] / max(float(middle[:, 3].sum()), 1e-12)

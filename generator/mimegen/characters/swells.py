@@ -61,18 +61,24 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
     """Return the arms of a character that swell, as part of meshes one after another."""
     if next(iter(HELPERS)) not in character.skeleton.index:
         return ()
-    return tuple(_swell(character.skeleton, meshes, arm) for arm in ARMS)
+    return tuple(_swell(character.skeleton, meshes, arm) for arm in ARMS
+                 if any(_shares(mesh, character.skeleton, arm).any() for mesh in character.soft))
+
+
+def _shares(mesh: Mesh, skeleton: Skeleton, arm: str) -> FloatArray:
+    """Return by how much vertices (V,) follow an arm and its helpers."""
+    own = np.array([helped_joint(name) == arm for name in skeleton.names])
+    return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
 
 
 def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
-    own = np.array([helped_joint(name) == arm for name in skeleton.names])
     wide = max(mesh.joints.shape[1] for mesh in meshes)
     joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
                                        for each in parts]) for parts in (
         [mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
-    share = np.where(own[joints], weights, 0.0).sum(axis=1)
+    share = np.concatenate([_shares(mesh, skeleton, arm) for mesh in meshes])
     off = np.concatenate([mesh.vertices for mesh in meshes]) - skeleton.heads[joint]
     out = share[:, None] * (off - product(off, bone)[:, None] * bone)
     swells = np.flatnonzero(share > 0)

@@ -55,7 +55,7 @@ def make_body(phenotype: Phenotype) -> Body:
     skeleton = Skeleton(bake.joint_names, bake.joint_parents, heads, tails)
     flesh, sculpted = read_flesh(), skeleton
     skeleton = rest_skeleton(sculpted)
-    vertices = with_round_vault(at_rest(vertices, flesh, sculpted, skeleton), bake.faces)
+    vertices = at_rest(vertices, flesh, sculpted, skeleton)
     ground = np.array([0.0, 0.0, vertices[bake.faces["body"], 2].min()])
     skeleton = Skeleton(
         skeleton.names, skeleton.parents, skeleton.heads - ground, skeleton.tails - ground
@@ -81,7 +81,7 @@ def shaped_points(bake: Bake, phenotype: Phenotype) -> FloatArray:
     stature = float(np.interp(phenotype.height, heights, statures))
     points = bake.points(target_strengths(phenotype, stature, bake.target_names),
                          face_offsets(phenotype.face, len(bake.half)))
-    return np.asarray(points * (phenotype.height / np.ptp(points[body, 2])))
+    return with_round_vault(points * (phenotype.height / np.ptp(points[body, 2])), bake.faces)
 
 
 def rest_skeleton(skeleton: Skeleton) -> Skeleton:

@@ -23,6 +23,7 @@ from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Jacket, Top
 from mimegen.characters.surface import Surface, to_mesh
 from mimegen.characters.trimmings import band, hood, lapels, like_nearest, patch, shirt_collar
+from mimegen.characters.wrinkles import with_top_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
 # How far inside its edges a top, and a jacket, hides what is under it: one sees under a jacket's.
@@ -33,6 +34,8 @@ ARM_SHARE = 0.11
 OVER_M = 0.017
 # How deep the open front of a shirt's neck is, and how steep its sides.
 VEE_M, VEE_SLOPE = 0.07, 1.5
+# How steep a tight top follows the waist, and from which looseness on tops fall straight.
+TIGHT_TAPER, STRAIGHT = 0.5, 0.6
 # How much of a ribbed hem's slack is taken up.
 DRAWN_IN = 0.85
 # How long cuffs, and ribs at a hem, are and how far they stand off, in metres; how much darker ribs
@@ -50,7 +53,7 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
     surface = lifted_off(cut, body, gap)
     surface = hanging_trunk(surface, garment, body, gap)
     surface = hanging_sleeves(surface, garment, body, gap)
-    surface = settled(surface, body, gap * 0.8)
+    surface = with_top_wrinkles(settled(surface, body, gap * 0.8), garment, body)
 
     def hides(points: FloatArray) -> BoolArray:
         if garment.kind == "top":
@@ -73,7 +76,7 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
 def top_material(garment: Top | Jacket) -> Material:
     """Return the cloth of a top or a jacket."""
     return cloth_material(
-        garment.kind, garment, fold_height=0.018 + 0.016 * garment.looseness,
+        garment.kind, garment, fold_height=0.010 + 0.010 * garment.looseness,
         fold_stretch=(1.0, 1.0, 0.55), roughness=0.85)
 
 
@@ -196,13 +199,18 @@ def hanging_trunk(surface: Surface, garment: Top | Jacket, body: Body, gap: floa
     low = surface.vertices[:, 2].min()
     centre = body.joint("Spine1")[1] - 0.01
     tube = Stretch(np.array([0.0, centre, armpit]), np.array([0.0, centre, low]))
-    moved = draped(surface.vertices, tube, gap, 0.9 - 0.75 * garment.looseness, around)
+    moved = draped(surface.vertices, tube, gap, trunk_taper(garment), around)
     share = ramp(surface.vertices[:, 2], armpit + 0.01, armpit - 0.06)
     share = share * (np.abs(surface.vertices[:, 0]) < body.joint("LeftArm")[0] * 1.3)
     share = share * (1 - DRAWN_IN * garment.ribbed * ramp(surface.vertices[:, 2], low + 0.08,
                                                           low + 0.02))
     return replace(surface, vertices=surface.vertices + share[:, None] * (
         moved - surface.vertices))
+
+
+def trunk_taper(garment: Top | Jacket) -> float:
+    """Return by how much a trunk narrows downwards at most, metres a metre: most not at all."""
+    return max(TIGHT_TAPER * (1 - garment.looseness / STRAIGHT), 0.02)
 
 
 def hanging_sleeves(surface: Surface, garment: Top | Jacket, body: Body, gap: float) -> Surface:

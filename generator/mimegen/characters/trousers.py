@@ -14,6 +14,7 @@ from mimegen.characters.patterns import cloth_material, printed
 from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import Trousers
 from mimegen.characters.surface import Surface
+from mimegen.characters.wrinkles import with_leg_wrinkles
 from mimegen.motion.quaternions import FloatArray
 
 COVER_M = 0.012
@@ -26,14 +27,14 @@ def make_trousers(garment: Trousers, body: Body) -> Piece:
     gap = 0.005 + 0.006 * garment.looseness
     surface = lifted_off(cut, body, gap)
     surface = hanging_legs(surface, garment, body, gap)
-    surface = settled(surface, body, gap * 0.8)
+    surface = with_leg_wrinkles(settled(surface, body, gap * 0.8), garment, body)
 
     def hides(points: FloatArray) -> BoolArray:
         return inside_all(points, fields, COVER_M)
 
     mesh = printed(sewn("trousers", surface, cut, fields), garment.pattern, body)
     return Piece((mesh,), (cloth_material(
-        "trousers", garment, fold_height=0.012 + 0.016 * garment.looseness,
+        "trousers", garment, fold_height=0.008 + 0.010 * garment.looseness,
         fold_stretch=(1.0, 1.0, 1.4), roughness=0.8),), hides)
 
 

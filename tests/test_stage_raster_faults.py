@@ -20,6 +20,8 @@ from mimegen.stage.devices import OPENGL
 from mimegen.stage.figures import publish_figure
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.stage.passes.job import PassJob
+from mimegen.stage.passes.kinds import Kind
 from mimegen.stage.passes.server import PassServer
 from mimegen.stage.raster.context import (
     OpenGLError,
@@ -117,13 +119,15 @@ class Lost:
         self.told.append(message)
 
 
+@pytest.mark.parametrize("kinds", [(), ("mask",)], ids=["pictures", "passes"])
 def test_a_context_that_is_lost_amid_a_frame_ends_its_worker(
-        context, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+        context, tmp_path, monkeypatch: pytest.MonkeyPatch, kinds: tuple[Kind, ...]) -> None:
     played, config = performance(), draft()
     files = FigureFiles(tmp_path / "character.npz", tmp_path / "performance.npz")
     publish_figure(played, files)
     job = ShotJob((files,), (frame_camera([played], config, 0.0),), config, (tmp_path / "shot",),
                   np.ones((played.motion.frames, 1), np.bool_))
+    job = PassJob(**vars(job), kinds=kinds) if kinds else job
 
     def lost(*_: object, **__: object) -> None:
         raise moderngl.Error("the context was lost")
@@ -134,9 +138,22 @@ def test_a_context_that_is_lost_amid_a_frame_ends_its_worker(
     serve(connection, 1)  # type: ignore[arg-type]
     ready, failed = connection.told
     assert isinstance(ready, Ready) and isinstance(failed, JobFailed)
-    assert "frame 0 from camera 0" in failed.message and "\n" not in failed.message
+    assert ("mask of frame 0" if kinds else "frame 0 from camera 0") in failed.message
+    assert "\n" not in failed.message
     assert len(connection.jobs) == 1, "another process does the next"
-    assert not list((tmp_path / "shot").iterdir())
+    assert not list(tmp_path.glob("shot/*"))
+
+
+def test_a_server_whose_opengl_is_lost_draws_no_more(
+        context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker of Blender's that only made passes by it then ends as well."""
+    assert PassServer(1).draws() and PassServer(1, context).draws()
+
+    def lost(*_: object, **__: object) -> None:
+        raise moderngl.Error("the context was lost")
+
+    monkeypatch.setattr(moderngl.Context, "renderbuffer", lost)
+    assert PassServer(1).draws() and not PassServer(1, context).draws()
 
 
 def test_what_opengl_refuses_leaves_nothing_and_others_are_drawn(context, tmp_path) -> None:

@@ -22,9 +22,10 @@ Message = Ready | FrameDone | JobDone | JobFailed
 
 
 def serve(connection: Connection, device: str, threads: int) -> None:
-    """Do jobs until the main process closes the connection (EOFError).
+    """Do jobs until the main process closes the connection (EOFError), or OpenGL is lost.
 
-    Raises RequestError where the device is not on this machine or does not render.
+    Then the process ends after its answer, and the main process starts another. Raises
+    RequestError where the device is not on this machine or does not render.
     """
     chosen = warm_device(device, threads)
     program = f"Blender {bpy.app.version_string}"
@@ -35,6 +36,8 @@ def serve(connection: Connection, device: str, threads: int) -> None:
         job = connection.recv()
         stage, answer = _attempt(job, stage, reader, passes, connection.send)
         connection.send(answer)
+        if isinstance(answer, JobFailed) and not passes.draws():
+            return
 
 
 def _attempt(job: ShotJob | SetJob | PlainJob, stage: FigureStage | None, reader: PictureReader,

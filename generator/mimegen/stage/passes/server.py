@@ -74,6 +74,14 @@ class PassServer:
             use_device("cpu", self._threads)
             self._has_cycles = True
 
+    def draws(self) -> bool:
+        """Return whether OpenGL, if it was opened, still draws."""
+        if self._context is None:
+            return True
+        from mimegen.stage.raster.context import is_sound
+
+        return is_sound(self._context)
+
     def _opengl(self) -> "moderngl.Context":
         if self._context is None:
             from mimegen.stage.raster.context import context_of_process

@@ -7,6 +7,7 @@ from mimegen.base.files import publish
 from mimegen.stage.passes.job import GeometryJob
 from mimegen.stage.passes.kinds import LEAST_OPACITY
 from mimegen.stage.passes.seen import Floats, in_camera
+from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.passes import view_values
 from mimegen.stage.raster.scenery import FARTHEST_M
@@ -79,6 +80,7 @@ def _surface(context: moderngl.Context, job: GeometryJob) -> Floats:
         content = [(buffer, _used(program), *(name for name in ATTRIBUTES if name in program))]
         context.vertex_array(program, content).render()
     read = target.read(components=4, dtype="f4")
+    checked(context)
     return np.frombuffer(read, np.float32).reshape(camera.height, camera.width, 4)
 
 

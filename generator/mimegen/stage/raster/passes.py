@@ -8,6 +8,7 @@ from mimegen.stage.crop import Region, is_empty, seen_region
 from mimegen.stage.passes.seen import Floats, Seen
 from mimegen.stage.passes.surface import Scene
 from mimegen.stage.raster.body import texture
+from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.view import to_picture
 
@@ -109,6 +110,7 @@ class RasterEye:
         self._context.enable_only(moderngl.DEPTH_TEST)
         self._render()
         surface, later, earlier, shown = self._targets.read()
+        checked(self._context)
         nothing = shown[..., 3] == 0
         return Seen(region, np.where(nothing, np.float32(np.inf), surface[..., 3]),
                     surface[..., :3], np.round(shown[..., :3] * 255).astype(np.uint8),

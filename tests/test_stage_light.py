@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, spread_light, through_shell
+from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 
 WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0
@@ -28,6 +29,11 @@ def room() -> list[NDArray[np.float32]]:
         quad((w, w, 0), (w, -w, 0), (w, -w, h), (w, w, h)),
         quad((-w, -w, 0), (-w, w, 0), (-w, w, h), (-w, -w, h)),
     ]
+
+
+def nowhere(places: FloatArray) -> FloatArray:
+    """No rays go to the sky."""
+    return np.zeros(len(places))
 
 
 def cells() -> Grid:
@@ -60,7 +66,7 @@ def test_a_closed_room_keeps_its_light() -> None:
     """A lamp's watts arrive, then half of them again, then a quarter, from wall to wall."""
     at = [(x, y) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
     parts = np.array([[x, y, 3.9, 0, 0, -1, *3 * [WATTS / 4], 4.0] for x, y in at])
-    light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), 0.5,
+    light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), nowhere,
                   np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 8))
     volume = spread_light(voxels(room()), voxels(room()[:1]), light, places)
@@ -80,8 +86,8 @@ def test_a_closed_room_keeps_its_light() -> None:
 def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
     """The panel stands 80 cm before a wall, less than places of light are apart."""
     parts = np.array([[0.0, 0.0, 3.9, 0, 0, -1, *3 * [WATTS], 4.0]])
-    light = Light(parts, np.array([0]), lambda ways: np.zeros((len(ways), 3)), 0.5, np.zeros(3),
-                  np.array([0.0, 0.0, 1.0]))
+    light = Light(parts, np.array([0]), lambda ways: np.zeros((len(ways), 3)), nowhere,
+                  np.zeros(3), np.array([0.0, 0.0, 1.0]))
     panel = quad((-5, 4.2, 0), (5, 4.2, 0), (5, 4.2, 4), (-5, 4.2, 4))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 1.0), (10, 10, 4))
     eye = np.array([0.0, -4.0, 1.5])
@@ -98,8 +104,8 @@ def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
 
 def test_an_open_sky_lights_what_faces_it() -> None:
     dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64),
-                 lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), 1.0, np.zeros(3),
-                 np.array([0.0, 0.0, 1.0]))
+                 lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), nowhere,
+                 np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
     black = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
     volume = spread_light(black, black, dark, places)
@@ -110,14 +116,14 @@ def test_an_open_sky_lights_what_faces_it() -> None:
 def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
     """Through black walls comes, of an even sky, what the power heuristic leaves."""
     sky = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.ones((len(ways), 3)),
-                0.5, np.zeros(3), np.array([0.0, 0.0, 1.0]))
+                lambda places: np.full(len(places), 0.5), np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
     whole, casting = (
         matter_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells()).voxels()
         for parts in (room(), room()[:1]))
     seen = spread_light(whole, casting, sky, places).over_pi(
         np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
-    assert seen[0] == pytest.approx(through_shell(0.5), rel=0.1)
+    assert seen[0] == pytest.approx(float(through_shell(np.array(0.5))), rel=0.1)
     assert seen[1] == pytest.approx(0.0, abs=0.01)
 
 
@@ -126,10 +132,32 @@ def test_a_thin_lamp_shines_to_where_it_faces() -> None:
     low = np.array([[-1, -1, 3], [1, -1, 3], [1, 1, 3], [-1, 1, 3]], np.float32)
     plate = matter_of([Surface(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)], cells()).voxels()
     dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
-                 0.0, np.zeros(3), np.array([0.0, 0.0, 1.0]))
+                 nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-1.0, -1.0, 0.5]), np.full(3, 0.5), (4, 4, 8))
     seen = spread_light(plate, plate, dark, places).over_pi(
         np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.9]]), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     side = 0.5 / np.sqrt(1.25)
     assert seen[0] == pytest.approx(4 / np.pi * side * np.arctan(side), rel=0.1)
     assert seen[1] == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_wall_across_the_grid_is_no_stairs() -> None:
+    """Light from along the grid reaches it as it faces, not as the sides of its cells do."""
+    wall = quad((3, -3, 0), (-3, 3, 0), (-3, 3, 3), (3, -3, 3))
+    found = voxels([wall])
+    solid = np.flatnonzero((found.free == 0).ravel())
+    across = np.array([1, 1, 0]) / np.sqrt(2)
+    for side in (0, 1):
+        np.testing.assert_allclose(found.facing[solid, side] @ across, 1.0, atol=1e-5)
+    np.testing.assert_allclose(found.facing[solid, 3] @ [-1, 0, 0], 1.0, atol=1e-5)
+
+
+def test_rays_go_to_the_sky_where_little_else_shines() -> None:
+    lamp = np.array([[0.0, 0.0, 3.0, 0, 0, -1, *3 * [100 * np.pi], 1.0]])
+    plate = (2.0, quad((0, 0, 3), (1, 0, 3), (1, 1, 3), (0, 1, 3)))
+    places = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -7.0]])
+    assert rays_to_sky(1.0, 0.0, nearby(np.zeros((0, 10)), []))(places) == pytest.approx(1.0)
+    assert rays_to_sky(1.0, 1.0, nearby(np.zeros((0, 10)), []))(places) == pytest.approx(0.25)
+    near, far = rays_to_sky(1.0, 0.0, nearby(lamp, []))(places)
+    assert near == pytest.approx((1 / 26 + 0.5) / 2) and far == pytest.approx((1 / 2 + 0.5) / 2)
+    assert nearby(lamp, [plate]).power == pytest.approx(102.0)

@@ -11,6 +11,7 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import read_background
 from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
 from mimegen.stage.raster.scenery import set_picture
@@ -21,11 +22,15 @@ from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
 from raster_scene import BODY, ROOM, draft, standing
 
 
-def set_of(context: moderngl.Context, objects: list[dict[str, object]],
-           room: dict[str, object] | None = None) -> NDArray[np.uint8]:
+def camera_and_config() -> tuple[Camera, RenderConfig]:
     config = draft(camera={"kind": "framed", "azimuth_deg": 0.0, "elevation_deg": 10.0,
                            "lens_mm": 35, "margin": 0.06})
-    camera = frame_camera([standing(BODY, 0.0)], config, 0.0)
+    return frame_camera([standing(BODY, 0.0)], config, 0.0), config
+
+
+def set_of(context: moderngl.Context, objects: list[dict[str, object]],
+           room: dict[str, object] | None = None) -> NDArray[np.uint8]:
+    camera, config = camera_and_config()
     scenery = Scenery.model_validate(ROOM | (room or {}) | {"objects": objects})
     return set_picture(context, SetJob(scenery, camera, config, Path("unused.png")))
 
@@ -84,6 +89,34 @@ def test_what_hides_a_lamp_is_told_pixel_by_pixel(context) -> None:
     level = rows.max()
     beside = full[level, columns.max() + 25:] / empty[level, columns.max() + 25:]
     assert np.abs(beside - 1).max() < 0.05
+
+
+DARK: dict[str, object] = {"zenith": "#000000", "horizon": "#000000", "ground": "#000000",
+                           "strength": 0.0}
+
+
+def test_a_lamp_shines_as_much_as_of_it_is_above_the_ground(context) -> None:
+    """A lamp of 4 by 3 metres that stands in the ground, beside one of 4 by 2 that does not."""
+    def by(height: float, size: list[float], watts: float) -> NDArray[np.uint8]:
+        return set_of(context, [], {
+            "sky": DARK, "sun": {"strength": 0.0}, "lamps": [
+                {"at": [-3, 0, height], "to": [0, 0, height], "size": size, "watts": watts}]})
+
+    buried, whole = (picture[55:, 50:].astype(float) for picture in
+                     (by(0.5, [4, 3], 450), by(1.0, [4, 2], 300)))
+    assert (whole > 50).mean() > 0.5
+    np.testing.assert_allclose(buried, whole, atol=9)
+    np.testing.assert_allclose(buried.mean(), whole.mean(), atol=1)
+
+
+def test_what_the_sun_grazes_does_not_shade_itself(context) -> None:
+    """A wide sun's soft shadow is that of other things: a wall is as bright as by a small one."""
+    wall: dict[str, object] = {"kind": "box", "size": [6, 0.1, 3], "at": [0, 4, 0],
+                               "turn": [0, 0, 20], "material": "red"}
+    suns = ({"strength": 4.0, "size_deg": size} for size in (12.0, 0.2))
+    wide, small = (set_of(context, [wall], {"sky": DARK, "sun": sun}) for sun in suns)
+    middle = [picture[30:36, 70:90, 0].astype(float).mean() for picture in (wide, small)]
+    assert middle[0] > 60 and middle[0] == pytest.approx(middle[1], rel=0.03)
 
 
 def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:

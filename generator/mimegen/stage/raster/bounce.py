@@ -29,10 +29,6 @@ NEAREST = 0.5
 AWAY = 0.35
 # Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
 FIXTURE = 2.5
-# Cycles' rays to the sky pass walls and ceilings, which cast no shadow; its rays by the cosine do
-# not. The power heuristic (Veach and Guibas 1995) weighs the first by a^2 / (a^2 + cos^2). Were the
-# sky even and the only light, a were 1/4; there are others.
-RAYS_TO_SKY = 1 / 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +36,14 @@ class Light:
     """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
-    ``above`` is the share of the sky's light that comes from its upper half, as it is without a
-    set. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
+    ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
+    sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
 
     parts: FloatArray
     lamp_of: NDArray[np.int64]
     sky: Callable[[FloatArray], FloatArray]
-    above: float
+    above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
     sun_from: FloatArray
 
@@ -105,10 +101,10 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     seen, _ = whole.trace(starts, along)
     sky = light.sky(along) * (seen < 0)[:, None]
     single, others, visible = _from_lamps(casting, light, places, grid)
-    from_sky = _gathered(sky + _through_shell(casting, light, seen, along), ways) + others
+    from_sky = _gathered(sky + _through_shell(casting, light, seen, starts, along), ways) + others
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
-    sunny = _sunlight(casting, light, found)
+    sunny = _sunlight(casting, light, found, whole.facing[found])
     towards, is_open = along[seen >= 0], _open_sides(whole, found)[which]
     shares, sides = _seen_sides(towards, is_open)
     thrown = np.zeros((len(along), 3), np.float32)
@@ -131,21 +127,25 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
                   shown(visible[..., None])[..., 0])
 
 
-def through_shell(above: float) -> float:
-    """Return what share of the sky's light walls and ceilings let through.
+def through_shell(above: FloatArray) -> FloatArray:
+    """Return what shares (P,) of the sky's light walls and ceilings let through.
 
-    That is the mean of the power heuristic's weight, a^2 ln(1 + 1 / a^2). Rays are sent where the
-    sky is bright: ``above`` of them to its upper half.
+    They cast no shadow in Cycles: its rays to lights pass them, its rays by the cosine do not. The
+    power heuristic (Veach and Guibas 1995) weighs the first by a^2 / (a^2 + cos^2), where of all
+    rays to lights ``above`` (P,) are spread over the sky's upper half, and a is half of that. The
+    mean weight is a^2 ln(1 + 1 / a^2).
     """
-    squared = max((2 * above * RAYS_TO_SKY) ** 2, 1e-9)
-    return float(squared * np.log(1 + 1 / squared))
+    squared = np.maximum((above / 2) ** 2, 1e-9)
+    return np.asarray(squared * np.log(1 + 1 / squared))
 
 
-def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], along: FloatArray
-                   ) -> FloatArray:
+def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], starts: FloatArray,
+                   along: FloatArray) -> FloatArray:
     """Return the sky's light (N, 3) that comes through the walls and ceilings that rays meet."""
     shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & (along[:, 2] > 0)
-    return np.asarray(through_shell(light.above) * light.sky(along) * shell[:, None])
+    result = np.zeros((len(along), 3))
+    result[shell] = through_shell(light.above(starts[shell]))[:, None] * light.sky(along[shell])
+    return result
 
 
 def _ways() -> FloatArray:
@@ -199,16 +199,17 @@ def _from_lamps(casting: Voxels, light: Light, places: FloatArray, grid: Grid
     return single, others, come / sent
 
 
-def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells."""
+def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64],
+              facing: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells that face (C, 6, 3)."""
     result = np.zeros((len(cells), 6, 3), np.float32)
     grid = casting.grid
+    heights = facing @ light.sun_from
     for side, normal in enumerate(SIDES):
-        height = float(normal @ light.sun_from)
-        if height > 0:
-            starts = grid.middles(cells) + 1.01 * grid.cell_m * normal
-            hit, _ = casting.trace(starts, np.broadcast_to(light.sun_from, starts.shape))
-            result[:, side] = (hit < 0)[:, None] * height / np.pi * light.sun
+        lit = np.flatnonzero(heights[:, side] > 0)
+        starts = grid.middles(cells[lit]) + 1.01 * grid.cell_m * normal
+        hit, _ = casting.trace(starts, np.broadcast_to(light.sun_from, starts.shape))
+        result[lit, side] = ((hit < 0) * heights[lit, side] / np.pi)[:, None] * light.sun
     return result
 
 
@@ -219,7 +220,7 @@ def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: N
     sent = np.empty((len(cells), 6, 3), np.float32)
     for side, normal in enumerate(SIDES):
         before = middles + (0.5 * whole.cell_m + AWAY * volume.grid.cell_m) * normal
-        lit = volume.over_pi(before, np.broadcast_to(normal, before.shape)) + sunny[:, side]
+        lit = volume.over_pi(before, whole.facing[cells, side]) + sunny[:, side]
         sent[:, side] = whole.color[cells] * lit
     return sent
 

@@ -43,6 +43,8 @@ uniform vec2 size;
 uniform float cell_m, focal, before, fixture;
 uniform int none, lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8];
+// Along its sides a lamp has so many parts, PARTS in all.
+uniform vec2 lamp_parts[8];
 
 // As the camera sees it: x to the right, y down, z ahead.
 vec3 place_at(ivec2 pixel) {
@@ -75,13 +77,20 @@ float strewn(vec2 pixel) {
     return fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
 }
 
+// Where the middle of a lamp's part lies, from -1 to 1 along its sides.
+vec2 part_at(int number, int part) {
+    vec2 many = lamp_parts[number];
+    float across = floor(float(part) / many.x);
+    return 2.0 * (vec2(float(part) - across * many.x, across) + 0.5) / many - 1.0;
+}
+
 // The share of a lamp's light that comes: a lamp's parts are looked at as often as they shine.
 float lamp_seen(int number, vec3 place, vec3 start, vec3 normal, int which) {
     vec2 pixel = gl_FragCoord.xy;
-    vec2 within = 0.5 * vec2(strewn(pixel), strewn(pixel.yx + 17.0)) - 0.25;
+    vec2 within = (2.0 * vec2(strewn(pixel), strewn(pixel.yx + 17.0)) - 1.0) / lamp_parts[number];
     float until[PARTS], all = 0.0, found = 0.0;
     for (int k = none; k < PARTS; k++) {
-        vec2 at = 0.5 * vec2(float(k & 3), float(k >> 2)) - 0.75;
+        vec2 at = part_at(number, k);
         vec3 way = lamp_at[number] + at.x * lamp_side[number] + at.y * lamp_other[number] - place;
         float squared = dot(way, way);
         all += max(dot(way, normal), 0.0) * max(-dot(way, lamp_way[number]), 0.0)
@@ -93,7 +102,7 @@ float lamp_seen(int number, vec3 place, vec3 start, vec3 normal, int which) {
         float drawn = all * (float(which * LOOKS + i) + 0.5) / float(PARTS * LOOKS);
         int part = 0;
         for (int k = none; k < PARTS - 1; k++) part += until[k] < drawn ? 1 : 0;
-        vec2 at = 0.5 * vec2(float(part & 3), float(part >> 2)) - 0.75;
+        vec2 at = part_at(number, part);
         at += i == 0 ? within : -within;
         vec3 way = lamp_at[number] + at.x * lamp_side[number] + at.y * lamp_other[number] - place;
         float far = length(way);

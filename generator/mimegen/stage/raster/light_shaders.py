@@ -62,43 +62,49 @@ void lamps_seen(vec3 place, out vec4 low, out vec4 high) {
 }
 uniform int lamps;
 uniform vec3 lamp_at[8], lamp_way[8], lamp_side[8], lamp_other[8], lamp_light[8];
-// In so many parts, along both sides, lamps shine; each has so much power and area.
-uniform vec2 lamp_parts[8];
-uniform vec3 part_power[8];
-uniform float part_area[8];
-
-// The light of lamps that a place scatters, all of it white; each part shines from its middle.
-vec3 lamps_light(vec3 place, vec3 normal, vec4 low, vec4 high) {
-    vec3 scattered = vec3(0.0);
-    for (int i = none; i < lamps; i++) {
-        vec3 facing_way = lamp_way[i], side = lamp_side[i], other = lamp_other[i];
-        vec2 many = lamp_parts[i];
-        vec3 corner = lamp_at[i] - side - other - place;
-        float shone = 0.0, around_it = 0.3 * part_area[i];
-        side *= 2.0 / many.x;
-        other *= 2.0 / many.y;
-        for (float j = float(none) + 0.5; j < many.x; j++) {
-            for (float k = float(none) + 0.5; k < many.y; k++) {
-                vec3 way = corner + j * side + k * other;
-                float far = dot(way, way);
-                way *= inversesqrt(far);
-                shone += max(-dot(facing_way, way), 0.0) * max(dot(normal, way), 0.0)
-                    / (far + around_it);
-            }
-        }
-        scattered += (i < 4 ? low[i] : high[i - 4]) * shone * part_power[i];
-    }
-    return scattered / (PI * PI);
-}
 
 // The angle between unit vectors over its sine and 2 PI, times their cross product (Heitz et al.,
 // Real-time polygonal-light shading with linearly transformed cosines, 2016).
-float edge(vec3 one, vec3 other) {
-    float along = dot(one, other), y = abs(along);
+float arc(float along) {
+    float y = abs(along);
     float share = (0.8543985 + (0.4965155 + 0.0145206 * y) * y)
         / (3.4175940 + (4.1616724 + y) * y);
-    if (along < 0.0) share = 0.5 * inversesqrt(max(1.0 - along * along, 1e-7)) - share;
-    return share * (one.x * other.y - one.y * other.x);
+    return along < 0.0 ? 0.5 * inversesqrt(max(1.0 - along * along, 1e-7)) - share : share;
+}
+float edge(vec3 one, vec3 other) {
+    return arc(dot(one, other)) * (one.x * other.y - one.y * other.x);
+}
+float edge_about(vec3 normal, vec3 one, vec3 other) {
+    one = normalize(one);
+    other = normalize(other);
+    return arc(dot(one, other)) * dot(cross(one, other), normal);
+}
+
+// The light of lamps that a place scatters, all of it white: of each the form factor of what lies
+// above the surface (Lambert 1760), whose edge follows the surface's plane where that cuts it.
+vec3 lamps_light(vec3 place, vec3 normal, vec4 low, vec4 high) {
+    vec3 scattered = vec3(0.0);
+    for (int i = none; i < lamps; i++) {
+        vec3 middle = lamp_at[i] - place, side = lamp_side[i], other = lamp_other[i];
+        if (dot(middle, lamp_way[i]) >= 0.0) continue;
+        vec3 one = middle - side - other, leaves = normal, enters = normal;
+        float share = 0.0, up = dot(one, normal);
+        for (int k = none; k < 4; k++) {
+            vec3 next = middle + (k < 2 ? side : -side) + (k == 1 || k == 2 ? other : -other);
+            float next_up = dot(next, normal);
+            vec3 cut = mix(one, next, clamp(up / (up - next_up), 0.0, 1.0));
+            if (up > 0.0 && next_up <= 0.0) leaves = cut;
+            if (up <= 0.0 && next_up > 0.0) enters = cut;
+            if (max(up, next_up) > 0.0)
+                share += edge_about(normal, up > 0.0 ? one : cut, next_up > 0.0 ? next : cut);
+            one = next;
+            up = next_up;
+        }
+        // From the normal to itself, where no plane cuts, comes nothing.
+        share += edge_about(normal, leaves, enters);
+        scattered += (i < 4 ? low[i] : high[i - 4]) * abs(share) * lamp_light[i];
+    }
+    return scattered;
 }
 
 // Places along the edges of a lamp, from its middle: what is straight there is curved in slopes.

@@ -18,8 +18,8 @@ from mimegen.stage.scenery.scenery import Scenery
 FACING = np.array([[0, 0, 1], [0, 0, -1], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]], float)
 # Where light is told, in metres: at knees and at the chest, at the world's origin.
 HEIGHTS = (0.5, 1.3)
-# Places along the longer side at which light is followed.
-PLACES = 12
+# At so many places light is followed.
+PLACES = 400
 
 
 @dataclass(frozen=True, eq=False)

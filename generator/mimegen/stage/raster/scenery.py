@@ -110,8 +110,8 @@ def _light_maps(context: moderngl.Context, volume: Volume
 def _mean(content: bytes, job: SetJob) -> NDArray[np.uint8]:
     """Return the picture (H, W, 3), sRGB bytes, of finer pixels' half floats."""
     height, width = job.camera.height, job.camera.width
-    light = np.clip(np.frombuffer(content, np.float16).astype(np.float32), 0.0, 1.0)
-    mean = light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3))
+    light = np.frombuffer(content, np.float16).astype(np.float32)
+    mean = np.clip(light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3)), 0.0, 1.0)
     mean[..., 3] = 1.0
     return to_straight_srgb(mean)[..., :3]
 

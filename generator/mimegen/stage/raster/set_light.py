@@ -1,6 +1,6 @@
 """A set's own light: what its sun, sky and lamps are, and where their light comes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, Volume, spread_light
+from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.voxels import Grid, Surface, matter_of
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import wall_panels, world_from_set
@@ -22,11 +23,11 @@ HIDDEN_PART_M = 0.7
 # The region in which light is followed: as far as walls stand; this where there are none.
 FARTHEST_M = 24.0
 OUTDOORS_HEIGHT_M = 10.0
-# Cells of matter and places of light along the longer side, and their least size in metres.
-CELLS, LEAST_CELL_M = 96, 0.12
+# How many cells of matter and places of light there are, and their least size in metres.
+CELLS, LEAST_CELL_M = 250_000, 0.12
 # Cells of matter through which pixels look at lamps.
-FINE_CELLS, LEAST_FINE_CELL_M = 144, 0.08
-PLACES, LEAST_PLACE_M = 24, 0.5
+FINE_CELLS, LEAST_FINE_CELL_M = 900_000, 0.08
+PLACES, LEAST_PLACE_M = 4000, 0.5
 SKY_RINGS = 32
 # The height, as a sine, up to which the horizon's color fades into the zenith's.
 FADED = 0.45
@@ -50,7 +51,7 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
     """Return the light in a set of triangles (T, 3, 3) by material.
 
     ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else; it is
-    followed at ``most`` places along the longer side.
+    followed at some ``most`` places.
     """
     scenery = job.scenery
     low, high = _region(scenery)
@@ -60,8 +61,8 @@ def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
     whole = casting if not shell else within.with_more(
         matter_of(_surfaces(scenery, shell), grid)).voxels()
     places = _even(low, high, most)
-    return spread_light(whole, casting, _light(job), places, _within(scenery, places),
-                        np.array(job.camera.position))
+    return spread_light(whole, casting, _light(job, inner), places,
+                        _within(scenery, places), np.array(job.camera.position))
 
 
 def fine_matter(scenery: Scenery, inner: Mapping[str, NDArray[np.float32]]
@@ -114,71 +115,85 @@ def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
 
 def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:
     """Return cubes from ``low`` to ``high`` and ``spare`` more on every side."""
-    cell = max(least_m, float((high - low).max()) / most)
+    cell = max(least_m, float((high - low).prod() / most) ** (1 / 3))
     shape = np.ceil((high - low) / cell).astype(int) + 2 * spare
     return Grid(low - spare * cell, np.full(3, cell), (int(shape[0]), int(shape[1]), int(shape[2])))
 
 
 def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
     """Return cells for places of light that fill the region without a rest."""
-    cell = max(LEAST_PLACE_M, float((high - low).max()) / most)
+    cell = max(LEAST_PLACE_M, float((high - low).prod() / most) ** (1 / 3))
     shape = np.maximum(np.round((high - low) / cell), 2).astype(int)
     return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
 
 
-def _light(job: SetJob) -> Light:
+def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
     scenery = job.scenery
-    zenith, horizon, below = sky_colors(scenery)
     sun = scenery.sun.strength * linear(scenery.sun.color)
     sun_from = direction_from(*job.config.light.sun_from_deg)
+    parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
+    glowing = [(float(mean_color(look).mean()), triangles[name])
+               for name, look in scenery.materials.items() if look.glow > 0 and name in triangles]
+    upper, lower = _sky_halves(scenery)
+    to_sky = rays_to_sky(np.pi * (upper + lower) / 2, float(sun.mean() * sun_from[2]),
+                         nearby(parts, glowing))
+
+    def above(places: FloatArray) -> FloatArray:
+        """Rays are sent where the sky is bright."""
+        return to_sky(places) * upper / max(upper + lower, 1e-9)
+
+    return Light(parts, lamp_of, _sky(job), above, sun, sun_from)
+
+
+def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
+    """Return what tells the sky's radiance (N, 3) by direction (N, 3); below is the ground's."""
+    scenery = job.scenery
+    zenith, horizon, below = sky_colors(scenery)
     if scenery.floors:
+        sun = scenery.sun.strength * linear(scenery.sun.color)
+        height = direction_from(*job.config.light.sun_from_deg)[2]
         floor = mean_color(scenery.materials[scenery.floors[0].material])
-        below = floor * (sun * sun_from[2] / np.pi + 0.75 * zenith + 0.25 * horizon)
+        below = floor * (sun * height / np.pi + 0.75 * zenith + 0.25 * horizon)
 
     def sky(ways: FloatArray) -> FloatArray:
         share = np.clip(ways[:, 2] / FADED, 0.0, 1.0)
         share = (share * share * (3 - 2 * share))[:, None]
         return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
 
-    parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
-    return Light(parts, lamp_of, sky, _above(scenery), sun, sun_from)
+    return sky
 
 
-def _above(scenery: Scenery) -> float:
-    """Return the share of the sky's light that comes from its upper half."""
+def _sky_halves(scenery: Scenery) -> tuple[float, float]:
+    """Return the mean radiance of the sky's upper and lower half, without a set."""
     zenith, horizon, below = (float(color.mean()) for color in sky_colors(scenery))
-    upper = (1 - FADED / 2) * zenith + FADED / 2 * horizon
-    return upper / max(upper + below, 1e-9)
+    return (1 - FADED / 2) * zenith + FADED / 2 * horizon, below
 
 
 def open_sky(job: SetJob) -> dict[str, Any]:
     """Return light over pi on what faces up and down outside of walls, as uniform values."""
     up = np.linspace(0.5, SKY_RINGS - 0.5, SKY_RINGS) / SKY_RINGS
     ways = np.column_stack([np.sqrt(1 - up**2), np.zeros(SKY_RINGS), up])
-    above, under = (up @ _light(job).sky(sign * ways) / up.sum() for sign in (1.0, -1.0))
+    above, under = (up @ _sky(job)(sign * ways) / up.sum() for sign in (1.0, -1.0))
     return {"open_up": above, "open_down": under}
 
 
 def lamp_values(scenery: Scenery) -> dict[str, Any]:
-    """Return the first lamps as the shaders' uniform values, whole and in parts.
+    """Return the first lamps as the shaders' uniform values.
 
     Each has its middle, its direction, two vectors from the middle to its sides, its radiance; and
-    how many parts it has along its sides, with their power and area, as in ``lamp_parts``.
+    how many of its sixteen parts lie along its sides, so that they are as square as can be.
     """
     matrix = world_from_set(scenery)
-    size = _part_size(scenery)
     lamps = _by_power(scenery)[:SINGLE]
-    table, counts, areas = np.zeros((SINGLE, 6, 3)), np.zeros((SINGLE, 2)), np.zeros(SINGLE)
+    table, counts = np.zeros((SINGLE, 5, 3)), np.ones((SINGLE, 2))
     for number, lamp in enumerate(lamps):
         start, way, side, other = _frame(lamp, matrix)
-        counts[number] = _counts(lamp, size)
-        areas[number] = lamp.size[0] * lamp.size[1] / counts[number].prod()
-        power = lamp.watts * linear(lamp.color)
-        radiance = power / (np.pi * lamp.size[0] * lamp.size[1])
-        table[number] = (start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance,
-                         power / counts[number].prod())
-    names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light", "part_power")
-    return {"lamps": len(lamps), "lamp_parts": counts, "part_area": areas} | dict(
+        longer = np.clip(np.round(np.log2(lamp.size[0] / lamp.size[1]) / 2), -2, 2)
+        counts[number] = 2.0 ** (2 + longer), 2.0 ** (2 - longer)
+        radiance = lamp.watts * linear(lamp.color) / (np.pi * lamp.size[0] * lamp.size[1])
+        table[number] = (start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance)
+    names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light")
+    return {"lamps": len(lamps), "lamp_parts": counts} | dict(
         zip(names, table.swapaxes(0, 1), strict=True))
 
 

@@ -17,14 +17,20 @@ uniform float shadow_lift;
 uniform sampler2DShadow shadow_map;
 const int LOOKS = 8;
 
-// The share of the sun's disc that is seen: places on a spiral over the penumbra (Vogel 1979).
+// The share of the sun's disc that is seen: places on a spiral over the penumbra (Vogel 1979), as
+// deep as the surface is there, so that one that the sun grazes does not shade itself.
 float sunlit(vec3 place, vec3 normal) {
     vec3 at = (to_shadow * vec4(place + shadow_lift * normal, 1.0)).xyz * 0.5 + 0.5;
+    mat3 axes = transpose(mat3(to_shadow));
+    vec3 facing = (normal * axes) / vec3(dot(axes[0], axes[0]), dot(axes[1], axes[1]),
+                                         dot(axes[2], axes[2]));
+    vec2 slope = facing.xy / max(-facing.z, 0.1 / length(axes[2]));
     float seen = 0.0;
     for (int i = 0; i < LOOKS; i++) {
         float turn = float(i) * 2.39996323;
-        vec2 aside = sqrt((float(i) + 0.5) / float(LOOKS)) * vec2(cos(turn), sin(turn));
-        seen += textureLod(shadow_map, vec3(at.xy + shadow_spread * aside, at.z), 0.0);
+        vec2 aside = shadow_spread * sqrt((float(i) + 0.5) / float(LOOKS))
+            * vec2(cos(turn), sin(turn));
+        seen += textureLod(shadow_map, vec3(at.xy + aside, at.z + dot(slope, aside)), 0.0);
     }
     return seen / float(LOOKS);
 }

@@ -11,8 +11,10 @@ from scipy import ndimage
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 
-# Of a cell's side, how much surface must lie in it to stop light.
-LEAST_COVER = 0.25
+# What lies in a cell stops light if it covers so much of it as seen along an axis. A plane across
+# the grid lies in no more than three cells of a column, and so covers a third of one: walls have
+# no holes, and rods that are thinner do not shade whole cells.
+LEAST_COVER = 1 / 3
 # Surfaces lie this share of a cell inside of what they bound, so that walls stand behind theirs.
 INWARDS = 0.25
 MOST_STEPS = 64
@@ -59,13 +61,15 @@ class Voxels:
     """Matter in a grid of cubes: ``free`` (X, Y, Z) cells to the nearest, and what it is like.
 
     ``color`` (X Y Z, 3) is what cells reflect, ``glow`` (X Y Z, 6, 3) what their ``SIDES`` send
-    out.
+    out. ``facing`` (X Y Z, 6, 3) is where what a side shows of the surface faces, as unit vectors:
+    a wall across the grid is no stairs.
     """
 
     grid: Grid
     free: NDArray[np.float32]
     color: NDArray[np.float32]
     glow: NDArray[np.float32]
+    facing: NDArray[np.float32]
 
     @property
     def cell_m(self) -> float:
@@ -115,24 +119,28 @@ class Voxels:
 class Matter:
     """Points of surfaces: their ``cells`` (N,) in a grid, their ``areas`` (N,), what each reflects.
 
-    ``colors`` (N, 3) count by area; ``glow`` (X Y Z, 6, 3) is what cells' sides send out.
+    ``colors`` (N, 3) and ``normals`` (N, 3) count by area; ``glow`` (X Y Z, 6, 3) is what cells'
+    sides send out.
     """
 
     grid: Grid
     cells: NDArray[np.int64]
     areas: FloatArray
     colors: FloatArray
+    normals: FloatArray
     glow: FloatArray
 
     def with_more(self, other: "Matter") -> "Matter":
         """Return this matter and another's in the same grid."""
         return Matter(self.grid, np.concatenate([self.cells, other.cells]),
                       np.concatenate([self.areas, other.areas]),
-                      np.concatenate([self.colors, other.colors]), self.glow + other.glow)
+                      np.concatenate([self.colors, other.colors]),
+                      np.concatenate([self.normals, other.normals]), self.glow + other.glow)
 
     def free(self) -> NDArray[np.float32]:
         """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it."""
-        solid = self._area() > LEAST_COVER * self.grid.cell_m[0] ** 2
+        covered = np.max([self._shown(side) for side in SIDES], axis=0)
+        solid = covered > LEAST_COVER * self.grid.cell_m[0] ** 2 - 1e-9
         return _free(solid.reshape(self.grid.shape))
 
     def voxels(self) -> Voxels:
@@ -140,29 +148,44 @@ class Matter:
         area = np.maximum(self._area(), 1e-9)
         means = [np.bincount(self.cells, part, len(area)) / area for part in self.colors.T]
         return Voxels(self.grid, self.free(), np.stack(means, axis=-1).astype(np.float32),
-                      self.glow.astype(np.float32))
+                      self.glow.astype(np.float32), self._facing())
+
+    def _facing(self) -> NDArray[np.float32]:
+        """Return where the surfaces that each side shows face, each as much as the side shows."""
+        facing = np.empty((len(self.glow), len(SIDES), 3), np.float32)
+        for number, side in enumerate(SIDES):
+            shown = np.maximum(self.normals @ side, 0.0)[:, None] * self.normals
+            # Where a side shows nothing it faces as it lies.
+            summed = [np.bincount(self.cells, part, len(facing)) for part in shown.T]
+            facing[:, number] = unit(np.stack(summed, axis=-1) + 1e-9 * side)
+        return facing
 
     def _area(self) -> FloatArray:
         return np.asarray(np.bincount(self.cells, self.areas, len(self.glow)), float)
+
+    def _shown(self, side: FloatArray) -> FloatArray:
+        """Return how much area of cells (X Y Z,) is seen from a side."""
+        return np.asarray(np.bincount(self.cells, np.maximum(self.normals @ side, 0.0),
+                                      len(self.glow)), float)
 
 
 def matter_of(surfaces: Iterable[Surface], grid: Grid) -> Matter:
     """Return what of surfaces lies in a grid."""
     count, side_area = int(np.prod(grid.shape)), grid.cell_m[0] ** 2
     glow = np.zeros((count, len(SIDES), 3))
-    found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)))]
+    found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))]
     for surface in surfaces:
         # Shifted inwards, the two faces of a thin lamp would change places.
         shift = 0.0 if surface.glows else INWARDS
         points, normals, areas = _points(surface.triangles, grid, shift)
         cells, within = grid.cells(points)
-        cells, areas = cells[within], areas[within]
+        cells, areas, normals = cells[within], areas[within], normals[within]
         if surface.glows:
-            _add_glow(glow, cells, normals[within], areas[:, None] / side_area * surface.color)
+            _add_glow(glow, cells, normals, areas[:, None] / side_area * surface.color)
         dull = np.zeros(3) if surface.glows else surface.color
-        found.append((cells, areas, areas[:, None] * dull))
-    cells, areas, colors = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Matter(grid, cells, areas, colors, glow)
+        found.append((cells, areas, areas[:, None] * dull, areas[:, None] * normals))
+    cells, areas, colors, normals = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Matter(grid, cells, areas, colors, normals, glow)
 
 
 def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -35,7 +35,7 @@ OVER_M = 0.017
 # How deep the open front of a shirt's neck is, and how steep its sides.
 VEE_M, VEE_SLOPE = 0.07, 1.5
 # How steep a tight top follows the waist, and from which looseness on tops fall straight.
-TIGHT_TAPER, STRAIGHT = 0.5, 0.6
+TIGHT_TAPER, STRAIGHT = 0.5, 0.9
 # How much of a ribbed hem's slack is taken up.
 DRAWN_IN = 0.85
 # How long cuffs, and ribs at a hem, are and how far they stand off, in metres; how much darker ribs
@@ -195,7 +195,7 @@ def hanging_trunk(surface: Surface, garment: Top | Jacket, body: Body, gap: floa
     armpit = body.joint("LeftArm")[2] - 0.055 * body.phenotype.height
     trunk = np.unique(body.faces["tights"])
     around = body.vertices[trunk]
-    around = around[np.abs(around[:, 0]) < body.joint("LeftArm")[0] * 1.12]
+    around = around[np.abs(around[:, 0]) < body.joint("LeftArm")[0] * 0.98]
     low = surface.vertices[:, 2].min()
     centre = body.joint("Spine1")[1] - 0.01
     tube = Stretch(np.array([0.0, centre, armpit]), np.array([0.0, centre, low]))

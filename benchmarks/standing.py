@@ -1,10 +1,11 @@
 """How straight people stand: the knees of all takes in quiet standing, by seed.
 
-    standing.py [--seeds 0 3] [--only TEXT]
+    standing.py [--seeds 0 3] [--only TEXT] [--bodies man random:2 ...]
 
 Quiet standing is where the score has the pelvis no more than 3 cm down and both feet rest; the
-knee's bend is the angle between thigh and shin. ``tests/test_choreography_standing.py`` holds
-single takes to it.
+knee's bend is the angle between thigh and shin, on the score's own body and on each of the
+``--bodies`` after retargeting. ``tests/test_choreography_standing.py`` and
+``tests/test_retarget_standing.py`` hold single takes to it.
 """
 
 import argparse
@@ -13,8 +14,10 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import minimum_filter1d
 
+from hands import built
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
+from mimegen.characters.character import Character
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.ranges import joint_angles
@@ -24,10 +27,11 @@ from mimegen.choreography.variation import Rendition, vary
 from mimegen.motion import Motion
 from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
+from mimegen.retarget import retarget_scene
 
 FPS = 30.0
 STANDS_CM, RESTS_M, STILL_M_S, AROUND_S = -3.0, 0.004, 0.02, 0.2
-LIMIT_DEG = 8.0
+LIMIT_DEG, OWN = 8.0, "as written"
 
 
 def quiet(motion: Motion, part: Score, rendition: Rendition) -> FloatArray:
@@ -54,33 +58,45 @@ def knees(motion: Motion) -> FloatArray:
     return np.stack([angles["knee bent", f"{side} knee"] for side in SIDES], axis=-1)
 
 
-def standing_knees(path: Path, seed: int) -> FloatArray:
-    """Return all knees (N, 2) of a take's quiet standing."""
+def standing_knees(path: Path, seed: int, bodies: dict[str, Character]) -> dict[str, FloatArray]:
+    """Return all knees (N, 2) of a take's quiet standing, on the score's body and on others."""
     score = read_score(path)
-    parts = zip(perform_scene(score, seed, FPS), score.parts(), vary(score, seed), strict=True)
-    return np.concatenate([knees(motion)[quiet(motion, part, rendition)]
-                           for motion, part, rendition in parts])
+    motions = perform_scene(score, seed, FPS)
+    stands = [quiet(motion, part, rendition) for motion, part, rendition
+              in zip(motions, score.parts(), vary(score, seed), strict=True)]
+    performed = {OWN: motions} | {
+        name: [performance.motion for performance in retarget_scene(
+            [(motion, None) for motion in motions], [body] * len(motions))]
+        for name, body in (bodies.items() if any(map(np.any, stands)) else ())}
+    return {name: np.concatenate([knees(motion)[still] for motion, still
+                                  in zip(moved, stands, strict=True)])
+            for name, moved in performed.items()}
 
 
 def main() -> None:
-    """Print a line for each take and seed, and all together."""
+    """Print a line for each take, seed and body, and all together."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--only", default="")
+    parser.add_argument("--bodies", nargs="+", default=[])
     options = parser.parse_args()
-    found = []
+    bodies = {name: built(name) for name in options.bodies}
+    found: dict[str, list[FloatArray]] = {OWN: []} | {name: [] for name in bodies}
     for path in sorted(data_folder().glob("mocap/*/*.score.yaml")):
         name = f"{path.parent.name}/{path.name.removesuffix('.score.yaml')}"
         for seed in options.seeds if options.only in name else ():
             try:
-                bent = standing_knees(path, seed)
+                measured = standing_knees(path, seed, bodies)
             except RequestError as problem:
                 print(name, seed, problem)
                 continue
-            found.append(bent)
-            if len(bent):
-                print(f"{name} seed {seed}: {len(bent)} frames, {_said(bent)}", flush=True)
-    print(f"all: {sum(map(len, found))} frames, {_said(np.concatenate(found))}")
+            for body, bent in measured.items():
+                found[body].append(bent)
+                if len(bent):
+                    print(f"{name} seed {seed}, {body}: {len(bent)} frames, {_said(bent)}",
+                          flush=True)
+    for body, all_bent in found.items():
+        print(f"all, {body}: {sum(map(len, all_bent))} frames, {_said(np.concatenate(all_bent))}")
 
 
 def _said(bent: FloatArray) -> str:

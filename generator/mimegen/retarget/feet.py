@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter1d
 
 from mimegen.base.easing import minimum_jerk
-from mimegen.base.vectors import product
+from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import velocities
@@ -20,7 +20,7 @@ from mimegen.retarget.limbs import bent_to
 from mimegen.retarget.smoothing import as_lively, calmed, smooth_cover, smoothest
 from mimegen.retarget.stance import RESTING_SPEED, Sole, resting_height, sole, source_contacts
 
-UP = np.array([0.0, 0.0, 1.0])
+UP, LEVEL = np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0])
 # How long (s) a foot that rests takes to be held firmly, and how long before and after a rest it
 # still counts.
 HOLD, REACH = 0.12, 0.06
@@ -39,6 +39,10 @@ FIRM, LED, LOW, SWING = 1e5, 10.0, 0.05, 10.0
 GLIDING_SPEED = 0.8
 # How much of its length a planted leg may need before the hips sink for it.
 LONGEST_LEG = 0.998
+# Legs stand that are shorter than their bones by less than this share (knees bent by up to 15
+# degrees), and less and less up to twice that; how firmly hips stay where none stands, and how far
+# (radians) they list.
+NEARLY_STRAIGHT, UNMOVED, MOST_LIST = 0.008, 0.02, 0.035
 # From this height (m) down to half of it feet increasingly swing at least as high as the source's;
 # how softly (m) that sets in.
 HIGHEST_SWING, SOFT = 0.16, 0.004
@@ -91,6 +95,7 @@ def on_the_ground(motion: Motion, feet: list[Foot], ground: Ground, staying: flo
         foot.ankle = foot.ankle + shift
         foot.ankle = foot.ankle + _correction(foot, motion.fps)
     motion = Motion(motion.skeleton, motion.fps, motion.root_positions + shift, motion.rotations)
+    motion = _standing_straight(motion, feet, ground.joints["hips"])
     sinking = _sinking_hips(motion, feet)
     return _legs_bent(motion, feet, sinking)
 
@@ -253,12 +258,53 @@ def _seconds_in(mask: NDArray[np.bool_], fps: float) -> FloatArray:
     return np.asarray(distance_transform_edt(np.pad(mask, 1, mode="edge"))[1:-1] / fps)
 
 
+def _standing_straight(motion: Motion, feet: list[Foot], hips: int) -> Motion:
+    """Let legs that just stand stay as straight as they are before any repair.
+
+    The hips go over the ground as the feet do together, up as both legs ask, and list by what one
+    asks more than the other; trunk and legs keep their turns.
+    """
+    fps, places = motion.fps, motion.global_pose.positions
+    over = np.mean([foot.ankle - places[:, foot.foot] for foot in feet], axis=0) * LEVEL
+    left, right = (_rise(motion, foot, over) for foot in feet)
+    apart = places[:, feet[0].thigh] - places[:, feet[1].thigh]
+    tilt = np.clip((left - right) / lengths(apart), -MOST_LIST, MOST_LIST)
+    quiet = _quiet(motion, feet)[:, None]
+    goals = np.column_stack([over + ((left + right) / 2)[:, None] * UP, tilt])
+    moved = smoothest(quiet * goals, quiet[:, 0] + UNMOVED, fps, HIPS_HZ)
+    rotations = motion.global_pose.rotations.copy()
+    rotations[:, hips] = quaternions.multiply(quaternions.from_rotation_vectors(
+        moved[:, 3:] * unit(np.cross(apart, UP))), rotations[:, hips])
+    return Motion.from_global_rotations(motion.skeleton, fps, motion.root_positions + moved[:, :3],
+                                        quaternions.without_flips(rotations))
+
+
+def _quiet(motion: Motion, feet: list[Foot]) -> FloatArray:
+    """Return how far (F,) somebody just stands: both feet flat on the ground, both legs straight.
+    """
+    flat = np.all([foot.heel_down & foot.ball_down for foot in feet], axis=0)
+    short = np.max([1 - _extent(motion, foot) / _longest(motion, foot) for foot in feet], axis=0)
+    return _lock(flat, motion.fps) * minimum_jerk(np.clip(2 - short / NEARLY_STRAIGHT, 0, 1))
+
+
+def _rise(motion: Motion, foot: Foot, over: FloatArray) -> FloatArray:
+    """Return how far a hip joint that goes ``over`` (F, 3) the ground must go up, (F,), for its
+    planted leg to bend as before any repair."""
+    way = motion.global_pose.positions[:, foot.thigh] + over - foot.ankle
+    across = np.sum(way[:, :2] ** 2, axis=1)
+    return np.sqrt(np.maximum(_extent(motion, foot) ** 2 - across, 0.0)) - way[:, 2]
+
+
+def _longest(motion: Motion, foot: Foot) -> float:
+    """Return the length (m) of a straight leg."""
+    return float(lengths(motion.skeleton.offsets[[foot.shin, foot.foot]]).sum())
+
+
 def _sinking_hips(motion: Motion, feet: list[Foot]) -> FloatArray:
     """Return how far the hips go down (F,) where planted legs are too short for them."""
     needed = np.zeros(motion.frames)
     for foot in feet:
-        bones = motion.skeleton.offsets[[foot.shin, foot.foot]]
-        longest = LONGEST_LEG * np.linalg.norm(bones, axis=1).sum()
+        longest = LONGEST_LEG * _longest(motion, foot)
         over = _sinking(motion, foot, np.maximum(longest, _extent(motion, foot)))
         needed = np.maximum(needed, np.where(foot.down, over, 0.0))
     return smooth_cover(np.clip(needed, 0.0, 0.2), motion.fps)

@@ -292,7 +292,8 @@ def _rise(motion: Motion, foot: Foot, over: FloatArray) -> FloatArray:
     planted leg to bend as before any repair."""
     way = motion.global_pose.positions[:, foot.thigh] + over - foot.ankle
     across = np.sum(way[:, :2] ** 2, axis=1)
-    return np.sqrt(np.maximum(_extent(motion, foot) ** 2 - across, 0.0)) - way[:, 2]
+    height = np.sqrt(np.maximum(_extent(motion, foot) ** 2 - across, 0.0))
+    return np.asarray(height - way[:, 2])
 
 
 def _longest(motion: Motion, foot: Foot) -> float:

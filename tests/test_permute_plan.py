@@ -38,7 +38,7 @@ from mimegen.plan.plan import make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import parse_variants
 from mimegen.stage.config import read_config
-from mimegen.stage.framing import frame_camera, outline_points
+from mimegen.stage.framing import DISTANCE_STEP_M, frame_camera, outline_points
 
 CATALOGUE = Catalogue.with_libraries(())
 
@@ -152,7 +152,9 @@ def test_a_mirrored_performance_is_what_mimes_camera_would_see_in_a_mirror() -> 
     swapped = Casting(replace(take, mirror=True), (man,)).perform(6.0)[0]
     config = read_config(CATALOGUE.file("config", "preview"))
     camera = frame_camera([plain], config, 0.0)
-    assert frame_camera([swapped], config, 0.0).position == pytest.approx(camera.position, abs=0.3)
+    # A man's hair is parted: his mirrored outline may ask for one step more or less.
+    step = 0.3 + DISTANCE_STEP_M
+    assert frame_camera([swapped], config, 0.0).position == pytest.approx(camera.position, abs=step)
     left, right = (plain.character.skeleton.index[f"{side}Hand"] for side in ("Left", "Right"))
     turn = np.radians(MIME_AZIMUTH_DEG)
     axis = np.array([np.cos(turn), np.sin(turn), 0.0])

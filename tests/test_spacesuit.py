@@ -158,7 +158,7 @@ def test_the_backpack_stays_whole_when_the_trunk_bends(astronaut: Character) -> 
 def test_limbs_are_thicker_than_the_mans(astronaut: Character) -> None:
     man = build_character(read_character(data_folder() / "rigs" / "man.yaml"))
     for bone in LIMBS:
-        assert thickness(astronaut, "Left" + bone) > thickness(man, "Left" + bone) + 0.005
+        assert thickness(astronaut, "Left" + bone) > thickness(man, "Left" + bone) + 0.004
 
 
 def test_bulk_makes_limbs_thicker(astronaut: Character) -> None:

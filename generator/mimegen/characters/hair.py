@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
-from scipy.spatial import cKDTree
 
 from mimegen.base.easing import ramp
 from mimegen.base.seeds import generator
@@ -13,6 +12,7 @@ from mimegen.base.vectors import unit
 from mimegen.characters.beards import beard_meshes
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
+from mimegen.characters.curls import curl_thickness, curls
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
 from mimegen.characters.piece import Piece
 from mimegen.characters.spec import CharacterSpec, Hair
@@ -32,7 +32,8 @@ HANGS_FROM_DEG = (40.0, 58.0)
 HANGS_FROM_UP = 0.2
 # How much denser lines from a parting lie sideways.
 SIDEWAYS = 0.35
-CURLS, CURL_M = 420, 0.013
+# Every so many rows and columns of the flow are enough for the sheet.
+SHEET_STEP = 2
 # From which row on hair that hangs is lined, and how far inside.
 LINED_ROWS, LINING_M = 16, 0.005
 TIED = ("tail", "bun")
@@ -51,9 +52,11 @@ def make_hair(spec: CharacterSpec, body: Body) -> Piece:
     meshes = list(beard_meshes(head, hair, draws))
     if hair.kind != "bald":
         flow = flowing(head, hair, draws)
-        meshes += [sheet(head, hair, flow, draws), *lining(head, hair, flow),
-                   *strands(head, hair, flow, draws)]
-        meshes += knotted(head, hair, flow, draws)
+        if hair.kind == "curls":
+            meshes += curls(head, hair, flow, draws)
+        else:
+            meshes += [sheet(head, hair, flow, draws), *lining(head, hair, flow),
+                       *strands(head, hair, flow, draws), *knotted(head, hair, flow, draws)]
     material = Material("hair", "hair", {"color": spec.hair.color})
     return Piece(tuple(meshes), (material,) if meshes else ())
 
@@ -92,7 +95,7 @@ def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArr
     thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
         1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
     if hair.kind == "curls":
-        thick = thick + curled(on_skull, hair, draws) * ramp(share, 1.02, 0.9)[:, None]
+        thick = curl_thickness(hair, on_skull)
     places = on_skull + thick[..., None] * unit(on_skull - head.centre)
     if is_long(hair):
         places = hanging(head, hair, places, facing[-1], clump)
@@ -127,29 +130,17 @@ def forehead_tilt(head: HeadShape, hair: Hair) -> float:
     return float(np.arccos(rise / radius)) - PARTING_BEHIND
 
 
-def curled(scalp: FloatArray, hair: Hair, draws: np.random.Generator) -> FloatArray:
-    """Return how far curls stand out of places (R, C, 3): lumps, small ones in short hair."""
-    size = CURL_M + 0.006 * hair.volume
-    places = scalp.reshape(-1, 3)
-    middles = places[draws.integers(len(places), size=CURLS)] + draws.normal(0, 0.004, (CURLS, 3))
-    away = cKDTree(middles).query(places)[0] / size
-    return np.asarray(0.6 * size * np.sqrt(np.maximum(1 - away * away, 0.0))).reshape(
-        scalp.shape[:2])
-
-
 def sheet(head: HeadShape, hair: Hair, flow: FloatArray, draws: np.random.Generator) -> Mesh:
     """Return the sheet under the strands; ``strand`` (V, 3) hardly changes along a strand.
 
-    Every other row and column of the flow is enough, but for the last and for curls, and its edge
-    is ragged.
+    Every other row and column of the flow is enough, but for the last, and its edge is ragged.
     """
-    step = 1 if hair.kind == "curls" else 2
-    uneven = gaussian_filter(draws.random(COLUMNS), 1.6, mode="wrap")[::step]
+    uneven = gaussian_filter(draws.random(COLUMNS), 1.6, mode="wrap")[::SHEET_STEP]
     short = 1 - ragged(hair) * (0.5 + 0.5 * uneven)
-    share = np.linspace(0, 1, ROWS)[[*range(0, ROWS - 1, step), ROWS - 1]]
+    share = np.linspace(0, 1, ROWS)[[*range(0, ROWS - 1, SHEET_STEP), ROWS - 1]]
     rows = np.asarray((ROWS - 1) * np.minimum(share[:, None], short), float)
-    places = sample_rows(flow[:, ::step], rows)
-    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)[::step]
+    places = sample_rows(flow[:, ::SHEET_STEP], rows)
+    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)[::SHEET_STEP]
     spread = 3 * ramp(share, -0.02, 0.25)[:, None]
     strand = np.stack(np.broadcast_arrays(
         np.cos(around) * spread, np.sin(around) * spread, share[:, None] * 0.5), axis=-1)
@@ -255,9 +246,6 @@ def thickness(
     front = ramp(np.asarray(end_facing), 75.0, 30.0) * ramp(share, 0.35, 0.85)
     front = front * (1 - 0.8 * min(1.0, 4 * hair.length))
     volume = 0.006 + hair.volume * (0.008 + 0.014 * top + 0.010 * front)
-    if hair.kind == "curls":
-        frontal = ramp(np.asarray(end_facing), 80.0, 30.0) * ramp(share, 0.4, 0.9)
-        volume = 0.008 + hair.volume * (0.035 + 0.030 * top) * (1 - 0.5 * frontal)
     if hair.kind in (*TIED, "crop"):
         volume = np.full_like(top, 0.004 + 0.004 * hair.volume)
     root = np.sqrt(1 - ramp(share, 0.72, 1.0))

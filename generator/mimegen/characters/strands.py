@@ -39,7 +39,6 @@ class Style(NamedTuple):
 SHORT = Style(300, (0.02, 0.78), (0.16, 0.30), 0.0055, 0.004, 0.001, 4)
 HANGING = Style(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
 COMBED = Style(200, (0.05, 0.70), (0.22, 0.30), 0.008, 0.0015)
-CURLED = Style(300, (0.02, 0.97), (0.012, 0.025), 0.0024, 0.003, 0.003, 4, 0.2)
 CROPPED = Style(260, (0.03, 0.90), (0.04, 0.07), 0.0035, 0.0015, 0.001, 3)
 # Fine hair along the edge.
 EDGE = Style(340, (0.84, 0.93), (0.06, 0.16), 0.0026, 0.001, 0.0008, 3)
@@ -47,7 +46,7 @@ EDGE = Style(340, (0.84, 0.93), (0.06, 0.16), 0.0026, 0.001, 0.0008, 3)
 BEYOND = 0.02
 # Ribbons shorter than this are narrower and sink in.
 SMALL_M = 0.03
-STYLES = {"strands": SHORT, "curls": CURLED, "tail": COMBED, "bun": COMBED,
+STYLES = {"strands": SHORT, "tail": COMBED, "bun": COMBED,
           "crop": CROPPED}
 
 

@@ -81,14 +81,23 @@ class Performance:
     motion: Motion
 
 
+def joint_transforms(skeleton: Skeleton, positions: FloatArray,
+                     rotations: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return matrices (..., J, 3, 3) and shifts (..., J, 3) that take places at rest to a pose.
+
+    ``positions`` (..., J, 3) and ``rotations`` (..., J, 4) are the global pose.
+    """
+    matrices = quaternions.to_matrices(rotations)
+    return matrices, positions - np.einsum("...jab,jb->...ja", matrices, skeleton.heads)
+
+
 def posed_vertices(mesh: Mesh, skeleton: Skeleton, positions: FloatArray,
                    rotations: FloatArray) -> FloatArray:
     """Return the places (V, 3) of a mesh's vertices in one frame, by linear blend skinning.
 
     ``positions`` (J, 3) and ``rotations`` (J, 4) are the frame's global pose.
     """
-    matrices = quaternions.to_matrices(rotations)
-    shifts = positions - np.einsum("jab,jb->ja", matrices, skeleton.heads)
+    matrices, shifts = joint_transforms(skeleton, positions, rotations)
     blended = np.einsum("vk,vkab->vab", mesh.weights, matrices[mesh.joints])
     shift = np.einsum("vk,vka->va", mesh.weights, shifts[mesh.joints])
     return np.asarray(np.einsum("vab,vb->va", blended, mesh.vertices) + shift)

@@ -6,7 +6,7 @@ goes through the crease itself, so both sides give way alike. What was deepest e
 the plane, so the crease closes at its mouth. It depends on nothing but the pose of the frame.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character, Mesh, Places
-from mimegen.characters.helpers import HELPERS, helped_joint
+from mimegen.characters.helpers import HELPERS, share_of_joints
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -56,8 +56,8 @@ PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
 BOW_M, WIDE_M = 0.004, 0.05
 # Only on the inner side of the joint: from here on (m), in full so much farther in.
 INNER_M = 0.005
-# What of the trunk is nearer to the body's middle than the first (m) no leg presses.
-MIDDLE_M, ASIDE_M = 0.0, 0.03
+# What of the trunk is so far (m) from the body's middle legs press in full, beyond the middle not.
+ASIDE_M = 0.03
 
 
 class Plane(NamedTuple):
@@ -182,13 +182,8 @@ def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind) 
 
 def _shares(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, FloatArray]:
     """Return by how much vertices (V,) follow the upper part, and by how much the lower."""
-    helped = [helped_joint(name) for name in skeleton.names]
-
-    def share(parts: Collection[str]) -> FloatArray:
-        own = np.array([name in parts for name in helped])
-        return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
-
-    return share(kind.upper), share((kind.joint,))
+    return (share_of_joints(mesh, skeleton, kind.upper),
+            share_of_joints(mesh, skeleton, (kind.joint,)))
 
 
 def _places(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> tuple[FloatArray, FloatArray]:
@@ -219,5 +214,5 @@ def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
     near = (upper + lower > NEAR) & (lengths(from_joint) < reach)
     below = (line > 0) & (lower > LOWER * (upper + lower))
     aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
-    amount = np.clip((aside - MIDDLE_M) / (ASIDE_M - MIDDLE_M), 0.0, 1.0)
+    amount = np.clip(aside / ASIDE_M, 0.0, 1.0)
     return np.where(near, np.where(below, -1.0, amount), 0.0)

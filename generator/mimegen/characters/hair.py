@@ -92,10 +92,11 @@ def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArr
     rows = share[:, None] * ends
     on_skull = sample_rows(scalp, rows)
     facing = np.abs(np.degrees(sample_rows(azimuth[..., None], rows)[..., 0]))
-    thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
-        1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
     if hair.kind == "curls":
         thick = curl_thickness(hair, on_skull)
+    else:
+        thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
+            1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
     places = on_skull + thick[..., None] * unit(on_skull - head.centre)
     if is_long(hair):
         places = hanging(head, hair, places, facing[-1], clump)

@@ -7,7 +7,7 @@ Examples", 2003). How skin follows them is baked (``tools/bake_flesh.py``); what
 spacesuit, follows them by how it follows the joints beside them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -82,6 +82,12 @@ def helped_joint(name: str) -> str:
     """Return the joint that a helper helps, or whose flesh it moves; other names as they are."""
     name = MOVERS[name].parent if name in MOVERS else name
     return HELPERS[name].joint if name in HELPERS else name
+
+
+def share_of_joints(mesh: Mesh, skeleton: Skeleton, joints: Collection[str]) -> FloatArray:
+    """Return by how much vertices (V,) follow joints and the helpers of these."""
+    own = np.array([helped_joint(name) in joints for name in skeleton.names])
+    return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
 
 
 def with_helpers(skeleton: Skeleton) -> Skeleton:

@@ -4,14 +4,20 @@ All that draws or measures a surface has its places from here, so that all have 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from mimegen.characters.character import Character, Mesh, Places, posed_vertices
+from mimegen.characters.character import (
+    Character,
+    Mesh,
+    Places,
+    joint_transforms,
+    posed_vertices,
+)
 from mimegen.characters.folds import Fold, folds_of
 from mimegen.characters.swells import Swell, swells_of
-from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 
@@ -35,6 +41,11 @@ def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None) -
     return Corrections(swells_of(character, posed), folds_of(character, posed))
 
 
+@lru_cache(maxsize=12)
+def _own_corrections(character: Character) -> Corrections:
+    return corrections_of(character)
+
+
 def posed_meshes(character: Character, positions: FloatArray,
                  rotations: FloatArray) -> list[FloatArray]:
     """Return the places (V, 3) of each mesh's vertices in one frame.
@@ -43,9 +54,8 @@ def posed_meshes(character: Character, positions: FloatArray,
     """
     meshes = [posed_vertices(mesh, character.skeleton, positions, rotations)
               for mesh in character.meshes]
-    matrices = quaternions.to_matrices(rotations)
-    shifts = positions - np.einsum("jab,jb->ja", matrices, character.skeleton.heads)
+    matrices, shifts = joint_transforms(character.skeleton, positions, rotations)
     columns = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, None]], axis=1)
     places = np.concatenate(meshes)
-    corrections_of(character).apply(places, columns.reshape(-1, 3))
+    _own_corrections(character).apply(places, columns.reshape(-1, 3))
     return np.split(places, np.cumsum([len(mesh) for mesh in meshes])[:-1])

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from mimegen.base.vectors import product, unit
 from mimegen.characters.character import Character, Mesh, Places
-from mimegen.characters.helpers import HELPERS, helped_joint
+from mimegen.characters.helpers import HELPERS, share_of_joints
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
@@ -61,14 +61,9 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
     """Return the arms of a character that swell, as part of meshes one after another."""
     if next(iter(HELPERS)) not in character.skeleton.index:
         return ()
-    return tuple(_swell(character.skeleton, meshes, arm) for arm in ARMS
-                 if any(_shares(mesh, character.skeleton, arm).any() for mesh in character.soft))
-
-
-def _shares(mesh: Mesh, skeleton: Skeleton, arm: str) -> FloatArray:
-    """Return by how much vertices (V,) follow an arm and its helpers."""
-    own = np.array([helped_joint(name) == arm for name in skeleton.names])
-    return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
+    skeleton = character.skeleton
+    return tuple(_swell(skeleton, meshes, arm) for arm in ARMS
+                 if any(share_of_joints(mesh, skeleton, (arm,)).any() for mesh in character.soft))
 
 
 def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
@@ -78,7 +73,7 @@ def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
     joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
                                        for each in parts]) for parts in (
         [mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
-    share = np.concatenate([_shares(mesh, skeleton, arm) for mesh in meshes])
+    share = np.concatenate([share_of_joints(mesh, skeleton, (arm,)) for mesh in meshes])
     off = np.concatenate([mesh.vertices for mesh in meshes]) - skeleton.heads[joint]
     out = share[:, None] * (off - product(off, bone)[:, None] * bone)
     swells = np.flatnonzero(share > 0)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mimegen.characters.character import Character, Mesh
+from mimegen.characters.character import Character, Mesh, joint_transforms
 from mimegen.characters.posing import Corrections, corrections_of
-from mimegen.motion import Skeleton, quaternions
+from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
 SkinMatrix: TypeAlias = Any
@@ -39,8 +39,7 @@ def joint_columns(skeleton: Skeleton, positions: FloatArray,
 
     ``positions`` (F, J, 3) and ``rotations`` (F, J, 4) are the global pose.
     """
-    matrices = quaternions.to_matrices(rotations)
-    shifts = positions - np.einsum("fjab,jb->fja", matrices, skeleton.heads)
+    matrices, shifts = joint_transforms(skeleton, positions, rotations)
     stacked = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, :, None, :]], axis=2)
     frames, joints = positions.shape[:2]
     by_joint = stacked.transpose(1, 2, 0, 3).reshape(4 * joints, 3 * frames)

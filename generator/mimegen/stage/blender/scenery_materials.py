@@ -21,10 +21,14 @@ def linear(color: str, share: float = 1.0) -> Rgba:
 
 
 class Nodes:
-    """A material's node tree while it is being wired."""
+    """A material's node tree while it is being wired.
 
-    def __init__(self, tree: bpy.types.NodeTree) -> None:
+    The scene that it is for will be turned by minus ``turned`` radians about the world's Z.
+    """
+
+    def __init__(self, tree: bpy.types.NodeTree, turned: float = 0.0) -> None:
         self.tree = tree
+        self._turned = turned
 
     def add(self, kind: str, **values: object) -> bpy.types.Node:
         """Add a node; ``values`` are its sockets' (sockets linked, the rest set) by name."""
@@ -82,25 +86,31 @@ class Nodes:
         moved = self.add("VectorMath")
         moved.operation = "ADD"
         self.put(moved.inputs[0], self.place())
-        self.put(moved.inputs[1], self.stretched(where, 3.7, 3.7, 3.7))
+        self.put(moved.inputs[1], self.in_world(where, (3.7, 3.7, 3.7)))
         return moved.outputs[0]
 
     def stretched(self, vector: object, x: float, y: float, z: float) -> bpy.types.NodeSocket:
         """Return a vector multiplied by axes."""
         return self.add("Mapping", Vector=vector, Scale=(x, y, z)).outputs[0]
 
+    def in_world(self, vector: object, scale: tuple[float, float, float]
+                 ) -> bpy.types.NodeSocket:
+        """Return a vector of the turned scene in the world, times ``scale``, X like Y."""
+        return self.add("Mapping", Vector=vector, Rotation=(0.0, 0.0, self._turned),
+                        Scale=scale).outputs[0]
+
     def noise(self, vector: object, scale: float, detail: float = 2.0) -> bpy.types.NodeSocket:
         """Return smooth noise, 0 to 1 around 0.5."""
         return self.add("TexNoise", Vector=vector, Scale=scale, Detail=detail).outputs[0]
 
 
-def make_material(name: str, material: SetMaterial) -> bpy.types.Material:
-    """Return a Blender material with the look of ``material``."""
+def make_material(name: str, material: SetMaterial, turned: float = 0.0) -> bpy.types.Material:
+    """Return a Blender material with the look of ``material``, for a scene turned as Nodes say."""
     made = bpy.data.materials.new(name)
     # Glowing things are seen and reflected; lamps do the lighting, with less noise.
     made.cycles.emission_sampling = "NONE"
     made.use_nodes = True
-    nodes = Nodes(made.node_tree)
+    nodes = Nodes(made.node_tree, turned)
     shader = made.node_tree.nodes["Principled BSDF"]
     color, height = PATTERNS[material.pattern](nodes, material)
     if material.glow > 0:

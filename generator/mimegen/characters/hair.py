@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -14,9 +15,10 @@ from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
 from mimegen.characters.curls import curl_thickness, curls
 from mimegen.characters.head import HeadShape, grid_faces, head_shape
-from mimegen.characters.piece import Piece
+from mimegen.characters.piece import BoolArray, Piece
 from mimegen.characters.spec import CharacterSpec, Hair
-from mimegen.characters.strands import knotted, strands
+from mimegen.characters.strands import FRAME, knotted, ribbons, strands
+from mimegen.characters.surface import IntArray
 from mimegen.motion.quaternions import FloatArray
 
 COLUMNS = 160
@@ -26,8 +28,8 @@ CROWN_TILT, KNOT_TILT = np.radians(24), np.radians(80)
 PARTING_ASIDE, WHORL_TURN = (0.0, 0.3), (0.2, 0.7)
 # How far behind the hairline a parting begins, in radians.
 PARTING_BEHIND = 0.04
-# Between which directions, degrees from straight ahead, strands begin to hang.
-HANGS_FROM_DEG = (40.0, 58.0)
+# Strands that end farther aside than this, degrees from straight ahead, hang.
+HANGS_FROM_DEG = 41.0
 # Above the eyes, in units: where hair leaves the skull and hangs.
 HANGS_FROM_UP = 0.2
 # How much denser lines from a parting lie sideways.
@@ -35,7 +37,11 @@ SIDEWAYS = 0.35
 # Every so many rows and columns of the flow are enough for the sheet.
 SHEET_STEP = 2
 # From which row on hair that hangs is lined, and how far inside.
-LINED_ROWS, LINING_M = 16, 0.005
+LINED_ROWS, LINED_STEP, LINING_M = 16, 4, 0.005
+# How far before the face strands hang.
+OFF_FACE_M = 0.004
+# How many columns beside the face have strands of their own.
+FRAMING = 5
 TIED = ("tail", "bun")
 # Where hair begins on the skin: degrees from straight ahead, height above the eyes as a share of
 # the height from eyes to crown.
@@ -43,6 +49,13 @@ HAIRLINE_DEG = (0, 25, 45, 58, 68, 76, 84, 104, 114, 130, 180)
 HAIRLINE_UP = (0.66, 0.67, 0.60, 0.38, 0.02, -0.20, 0.20, 0.20, -0.25, -0.62, -0.80)
 # How far it goes back, likewise, on who loses hair.
 HAIRLINE_BACK = (0.20, 0.25, 0.32, 0.30, 0.15, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class Flow(NamedTuple):
+    """The ways of strands: ``places`` (ROWS, C, 3), one a column, and which ``hangs`` (C,)."""
+
+    places: FloatArray
+    hangs: BoolArray
 
 
 def make_hair(spec: CharacterSpec, body: Body) -> Piece:
@@ -53,10 +66,11 @@ def make_hair(spec: CharacterSpec, body: Body) -> Piece:
     if hair.kind != "bald":
         flow = flowing(head, hair, draws)
         if hair.kind == "curls":
-            meshes += curls(head, hair, flow, draws)
+            meshes += curls(head, hair, flow.places, draws)
         else:
             meshes += [sheet(head, hair, flow, draws), *lining(head, hair, flow),
-                       *strands(head, hair, flow, draws), *knotted(head, hair, flow, draws)]
+                       *strands(head, hair, flow.places, draws), *framing(head, hair, flow, draws),
+                       *knotted(head, hair, flow.places, draws)]
     material = Material("hair", "hair", {"color": spec.hair.color})
     return Piece(tuple(meshes), (material,) if meshes else ())
 
@@ -73,8 +87,8 @@ def worn_hair(spec: CharacterSpec) -> Hair:
     return hair.model_copy(update={"receding": 0.3 * hair.receding}) if is_long(hair) else hair
 
 
-def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArray:
-    """Return the places (ROWS, COLUMNS, 3) of hair: each column is a strand from its root.
+def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> Flow:
+    """Return how hair flows: each column is a strand from its root.
 
     Short hair lies on the skull from the crown, turning aside, as far as the hairline; long hair
     goes from a parting above the forehead to the sides and back, and hangs from where the skull
@@ -98,9 +112,36 @@ def flowing(head: HeadShape, hair: Hair, draws: np.random.Generator) -> FloatArr
         thick = thickness(hair, share[:, None], facing[-1], on_skull, head) * (
             1 + 0.35 * clump * ramp(share, 0.03, 0.35)[:, None])
     places = on_skull + thick[..., None] * unit(on_skull - head.centre)
-    if is_long(hair):
-        places = hanging(head, hair, places, facing[-1], clump)
-    return places
+    if not is_long(hair):
+        return Flow(places, np.zeros(COLUMNS, bool))
+    hangs = facing[-1] > HANGS_FROM_DEG
+    return parted(np.where(hangs[:, None], hanging(head, hair, places, clump), places), hangs)
+
+
+def parted(places: FloatArray, hangs: BoolArray) -> Flow:
+    """Return a flow without a surface between strands that hang and those that do not.
+
+    Between both goes one more strand: the one that hangs, as far as its neighbour is long.
+    """
+    for column in np.flatnonzero(hangs != np.roll(hangs, -1))[::-1]:
+        beside = (column + 1) % len(hangs)
+        hung, lying = (column, beside) if hangs[column] else (beside, column)
+        between = evenly(places[:, hung], lengths(places[:, lying])[-1])
+        places = np.insert(places, column + 1, between, axis=1)
+        hangs = np.insert(hangs, column + 1, False)
+    return Flow(places, hangs)
+
+
+def lengths(line: FloatArray) -> FloatArray:
+    """Return how far along a line (R, 3) each of its places lies."""
+    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def evenly(line: FloatArray, length: float) -> FloatArray:
+    """Return places (ROWS, 3) at even steps along the first ``length`` metres of a line (R, 3)."""
+    even, along = np.linspace(0.0, length, ROWS), lengths(line)
+    return np.stack([np.interp(even, along, line[:, axis]) for axis in range(3)], axis=1)
 
 
 def is_long(hair: Hair) -> bool:
@@ -131,39 +172,66 @@ def forehead_tilt(head: HeadShape, hair: Hair) -> float:
     return float(np.arccos(rise / radius)) - PARTING_BEHIND
 
 
-def sheet(head: HeadShape, hair: Hair, flow: FloatArray, draws: np.random.Generator) -> Mesh:
+def sheet(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator) -> Mesh:
     """Return the sheet under the strands; ``strand`` (V, 3) hardly changes along a strand.
 
-    Every other row and column of the flow is enough, but for the last, and its edge is ragged.
+    Every other row and column of the flow is enough, but for the last row and where hair
+    begins to hang, and its edge is ragged.
     """
-    uneven = gaussian_filter(draws.random(COLUMNS), 1.6, mode="wrap")[::SHEET_STEP]
+    count = len(flow.hangs)
+    parts = flow.hangs != np.roll(flow.hangs, 1)
+    columns = np.flatnonzero((np.arange(count) % SHEET_STEP == 0) | parts | np.roll(parts, -1))
+    uneven = gaussian_filter(draws.random(count), 1.6, mode="wrap")[columns]
     short = 1 - ragged(hair) * (0.5 + 0.5 * uneven)
     share = np.linspace(0, 1, ROWS)[[*range(0, ROWS - 1, SHEET_STEP), ROWS - 1]]
     rows = np.asarray((ROWS - 1) * np.minimum(share[:, None], short), float)
-    places = sample_rows(flow[:, ::SHEET_STEP], rows)
-    around = np.linspace(-np.pi, np.pi, COLUMNS, endpoint=False)[::SHEET_STEP]
-    spread = 3 * ramp(share, -0.02, 0.25)[:, None]
-    strand = np.stack(np.broadcast_arrays(
-        np.cos(around) * spread, np.sin(around) * spread, share[:, None] * 0.5), axis=-1)
+    places = sample_rows(flow.places[:, columns], rows)
     faces = grid_faces(len(places), places.shape[1], closed=True)
+    strand = strand_colors(share, columns / count)
     return swaying(head, hair, head.rigid("hair", places.reshape(-1, 3), faces[:, ::-1], "hair",
-                                          {"strand": strand.reshape(-1, 3)}))
+                                          {"strand": strand}))
 
 
-def lining(head: HeadShape, hair: Hair, flow: FloatArray) -> Iterator[Mesh]:
+def strand_colors(share: FloatArray, column: FloatArray) -> FloatArray:
+    """Return ``strand`` (R * C, 3) of places at shares of the way (R,), columns 0 to 1 (C,)."""
+    around = 2 * np.pi * column - np.pi
+    spread = 3 * ramp(share, -0.02, 0.25)[:, None]
+    return np.asarray(np.stack(np.broadcast_arrays(
+        np.cos(around) * spread, np.sin(around) * spread, share[:, None] * 0.5),
+        axis=-1).reshape(-1, 3))
+
+
+def lining(head: HeadShape, hair: Hair, flow: Flow) -> Iterator[Mesh]:
     """Yield the inside of hair that hangs: a coarser sheet that faces the neck."""
-    if not is_long(hair):
+    if not flow.hangs.any():
         return
-    places = flow[LINED_ROWS:ROWS - 2:3, ::4]
+    columns, rows = hanging_columns(flow)[::LINED_STEP], np.arange(LINED_ROWS, ROWS - 2, 3)
+    places = flow.places[rows][:, columns]
     places = places - LINING_M * unit((places - head.centre) * [1.0, 1.0, 0.0])
-    faces = grid_faces(len(places), places.shape[1], closed=True)
-    yield swaying(head, hair, head.rigid("hair_lining", places.reshape(-1, 3), faces, "hair", {
-        "strand": np.zeros((places.shape[0] * places.shape[1], 3))}))
+    faces = grid_faces(len(rows), len(columns), closed=False)
+    strand = strand_colors(rows / (ROWS - 1), columns / len(flow.hangs))
+    yield swaying(head, hair, head.rigid("hair_lining", places.reshape(-1, 3), faces, "hair",
+                                         {"strand": strand}))
+
+
+def hanging_columns(flow: Flow) -> IntArray:
+    """Return the columns that hang, from the left of the face about the back to the right."""
+    first = int(np.flatnonzero(flow.hangs & ~np.roll(flow.hangs, 1))[0])
+    return (first + np.arange(int(flow.hangs.sum()))) % len(flow.hangs)
+
+
+def framing(head: HeadShape, hair: Hair, flow: Flow, draws: np.random.Generator) -> Iterator[Mesh]:
+    """Yield strands that soften hanging hair's edges beside the face."""
+    if flow.hangs.any():
+        columns = hanging_columns(flow)
+        for name, beside in (("left", columns[:FRAMING]), ("right", columns[:-FRAMING - 1:-1])):
+            yield swaying(head, hair, ribbons(head, f"framing_{name}", flow.places, FRAME, draws,
+                                              beside))
 
 
 def ragged(hair: Hair) -> float:
     """Return by what share of their length strands of the sheet are shorter than others."""
-    return 0.03 if is_long(hair) else 0.02
+    return 0.06 if is_long(hair) else 0.02
 
 
 def swaying(head: HeadShape, hair: Hair, mesh: Mesh) -> Mesh:
@@ -256,9 +324,8 @@ def thickness(
     return np.asarray(volume * (0.08 + 0.92 * root) - 0.0015 * (share > 0.99))
 
 
-def hanging(head: HeadShape, hair: Hair, sheet: FloatArray, end_facing: FloatArray,
-            clump: FloatArray) -> FloatArray:
-    """Let the strands that end beside and behind the face hang down to the hair's length."""
+def hanging(head: HeadShape, hair: Hair, sheet: FloatArray, clump: FloatArray) -> FloatArray:
+    """Let strands (ROWS, COLUMNS, 3) hang down to the hair's length."""
     chin = head.eyes[0, 2] - 0.95 * head.unit
     bottom = head.eyes[0, 2] - hair.length * 2.2 * head.unit + 0.006 * clump[-1]
     hung = np.stack([hanging_line(head, sheet[:, column], bottom[column])
@@ -269,8 +336,7 @@ def hanging(head: HeadShape, hair: Hair, sheet: FloatArray, end_facing: FloatArr
     hung[..., 1] = head.centre[1] + (hung[..., 1] - head.centre[1]) * inward
     hung[..., :2] += (0.004 * clump * np.minimum(drop, 1))[..., None] * np.sign(hung[..., :2])
     hung[..., 0] += beside_ears(head, hung)
-    share = ramp(end_facing, *HANGS_FROM_DEG)
-    return sheet + share[:, None] * (hung - sheet)
+    return head.off_face(hung, OFF_FACE_M, 1.0)
 
 
 def hanging_line(head: HeadShape, line: FloatArray, bottom: float) -> FloatArray:
@@ -279,9 +345,7 @@ def hanging_line(head: HeadShape, line: FloatArray, bottom: float) -> FloatArray
     last = int(np.argmax(below)) if below.any() else len(line) - 1
     end = line[last] * [1.0, 1.0, 0.0] + [0.0, 0.0, min(bottom, float(line[-1, 2]))]
     way = np.concatenate([line[:last + 1], end[None]])
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
-    even = np.linspace(0.0, along[-1], ROWS)
-    return np.stack([np.interp(even, along, way[:, axis]) for axis in range(3)], axis=1)
+    return evenly(way, lengths(way)[-1])
 
 
 def beside_ears(head: HeadShape, points: FloatArray) -> FloatArray:

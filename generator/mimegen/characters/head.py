@@ -10,6 +10,9 @@ from mimegen.characters.character import Mesh
 from mimegen.characters.surface import IntArray, clear_of, vertex_normals
 from mimegen.motion.quaternions import FloatArray
 
+# Places that are farther aside from the skin's points than this lie in front of none of them.
+FACE_REACH_M = 0.03
+
 
 @dataclass(frozen=True, eq=False)
 class HeadShape:
@@ -56,13 +59,17 @@ class HeadShape:
         facing = facing / np.linalg.norm(facing, axis=1, keepdims=True)
         return np.stack([across, depth, up], axis=1), facing
 
-    def off_face(self, places: FloatArray, gap: float) -> FloatArray:
-        """Return places (..., 3) that are in the skin moved to ``gap`` m before it."""
+    def off_face(self, places: FloatArray, gap: float, down: float = 0.0) -> FloatArray:
+        """Return places (..., 3) that are in the skin moved to ``gap`` m before it.
+
+        Skin counts from ``down`` units below the eyes.
+        """
         skin = np.unique(self.body.faces["body"])
-        skin = skin[self.body.vertices[skin, 2] > self.eyes[0, 2]]
+        skin = skin[self.body.vertices[skin, 2] > self.eyes[0, 2] - down * self.unit]
         normals = vertex_normals(self.body.vertices, self.body.faces["body"])[skin]
         flat = places.reshape(-1, 3)
-        return (flat + clear_of(flat, self.body.vertices[skin], normals, gap)).reshape(places.shape)
+        push = clear_of(flat, self.body.vertices[skin], normals, gap, FACE_REACH_M)
+        return (flat + push).reshape(places.shape)
 
     def rigid(self, name: str, vertices: FloatArray, faces: IntArray,
               material: str, attributes: dict[str, FloatArray]) -> Mesh:

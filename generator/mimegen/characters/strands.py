@@ -38,6 +38,7 @@ class Style(NamedTuple):
 
 SHORT = Style(300, (0.02, 0.78), (0.16, 0.30), 0.0055, 0.004, 0.001, 4)
 HANGING = Style(420, (0.0, 0.80), (0.2, 0.45), 0.0050, 0.003, 0.002)
+FRAME = Style(60, (0.25, 0.85), (0.3, 0.6), 0.0045, 0.006, 0.003)
 COMBED = Style(200, (0.05, 0.70), (0.22, 0.30), 0.008, 0.0015)
 CROPPED = Style(260, (0.03, 0.90), (0.04, 0.07), 0.0035, 0.0015, 0.001, 3)
 # Fine hair along the edge.
@@ -62,8 +63,11 @@ def strands(head: HeadShape, hair: Hair, flow: FloatArray,
 
 
 def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
-            draws: np.random.Generator) -> Mesh:
-    """Return ribbons along a closed flow; ``strand`` (V, 3) is one color for each."""
+            draws: np.random.Generator, columns: IntArray | None = None) -> Mesh:
+    """Return ribbons along a closed flow; ``strand`` (V, 3) is one color for each.
+
+    They are spread over all of it, or evenly over ``columns`` (N,).
+    """
     begin = draws.uniform(*style.begin, style.many)
     end = np.minimum(begin + draws.uniform(*style.reach, style.many),
                      1.0 + BEYOND * draws.random(style.many))
@@ -71,6 +75,8 @@ def ribbons(head: HeadShape, name: str, flow: FloatArray, style: Style,
     along = begin + share * (end - begin)
     column = flow.shape[1] * (np.arange(style.many) + draws.random(style.many)) / style.many
     column = draws.permutation(column)
+    if columns is not None:
+        column = columns[np.arange(style.many) % len(columns)].astype(float)
     middle = sampled(flow, along, column)
     aside = unit(sampled(flow, along, column + 1) - sampled(flow, along, column - 1))
     out = unit(np.cross(aside, np.gradient(middle, axis=0)))

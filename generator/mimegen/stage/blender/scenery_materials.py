@@ -212,15 +212,57 @@ def _stripes(nodes: Nodes, material: SetMaterial) -> Pattern:
 
 
 def _painting(nodes: Nodes, material: SetMaterial) -> Pattern:
-    place = nodes.stretched(nodes.scattered(), 1 / material.size[0], 1 / material.size[0],
-                            1 / material.size[1])
-    fields = nodes.add("TexVoronoi", Vector=place, Scale=1.6, Randomness=0.9)
-    strokes = nodes.noise(place, 5.0, 4.0)
-    tone = nodes.math("ADD", nodes.math("MULTIPLY", fields.outputs["Distance"], 0.8), strokes)
-    split = nodes.add("SeparateColor", Color=fields.outputs["Color"])
-    color = nodes.blend(nodes.ramp(tone, 0.55, 1.15), linear(material.color), _second(material))
-    accent = nodes.math("GREATER_THAN", split.outputs[0], 0.72)
-    return nodes.blend(accent, color, (0.85, 0.78, 0.62, 1.0)), None
+    """Three ridges, one behind the other, below a low sun; copies show other places."""
+    sky, land = linear(material.color), _second(material)
+    along, _, level = _view(nodes, material)
+    glow = nodes.math("MULTIPLY", nodes.ramp(level, 1.0, 0.3), 0.45)
+    seen = nodes.blend(glow, sky, (0.85, 0.6, 0.36, 1.0))
+    disc = nodes.ramp(_from_the_sun(nodes, material, level), 0.125, 0.115)
+    seen = nodes.blend(disc, seen, (0.88, 0.5, 0.22, 1.0))
+    for number in range(3):
+        row = nodes.math("MULTIPLY_ADD", along, 1.3, 7.0 * number)
+        rise = nodes.noise(nodes.add("CombineXYZ", X=row, Y=0.5, Z=0.5).outputs[0], 1.0, 4.0)
+        ridge = nodes.math("MULTIPLY_ADD", rise, 0.5, 0.31 - 0.17 * number)
+        tone = nodes.blend(0.4 + 0.3 * number, sky, land)
+        lit = nodes.math("MULTIPLY_ADD", ridge, 0.3, 0.85)
+        tone = nodes.blend(1.0, tone, nodes.add("CombineXYZ", X=lit, Y=lit, Z=lit).outputs[0],
+                           "MULTIPLY")
+        above = nodes.ramp(nodes.math("SUBTRACT", level, ridge), -0.006, 0.006)
+        seen = nodes.blend(above, tone, seen)
+    return seen, None
+
+
+def _from_the_sun(nodes: Nodes, material: SetMaterial, level: bpy.types.NodeSocket
+                  ) -> bpy.types.NodeSocket:
+    """Return how far a picture's points are from its sun, in widths of the picture."""
+    width, height = material.size
+    here = nodes.add("SeparateXYZ", Vector=nodes.place()).outputs["X"]
+    moved = nodes.add("SeparateXYZ", Vector=nodes.stretched(
+        nodes.tree.nodes.new("ShaderNodeObjectInfo").outputs["Location"], 3.7, 3.7, 3.7))
+    aside = nodes.math("SINE", nodes.math("ADD", moved.outputs["X"], moved.outputs["Y"]))
+    across = nodes.math("MULTIPLY_ADD", aside, -0.3, nodes.math("DIVIDE", here, width))
+    up = nodes.math("MULTIPLY", nodes.math("SUBTRACT", level, 0.68), height / width)
+    return nodes.math("SQRT", nodes.math("ADD", nodes.math("MULTIPLY", across, across),
+                                         nodes.math("MULTIPLY", up, up)))
+
+
+def _mown(nodes: Nodes, material: SetMaterial) -> Pattern:
+    """A lawn mown in two directions: soft, ragged edges, paler where it is dry."""
+    place = nodes.place()
+    blades, patches = nodes.noise(place, 70.0, 2.0), nodes.noise(place, 0.5, 4.0)
+    along = nodes.add("SeparateXYZ", Vector=nodes.surface()).outputs["X"]
+    waver = nodes.math("MULTIPLY_ADD", patches, 0.1, -0.05)
+    phase = nodes.math("FRACT", nodes.math("ADD", nodes.math("DIVIDE", along, material.size[0]),
+                                           waver))
+    band = nodes.math("MULTIPLY", nodes.math("ABSOLUTE", nodes.math("SUBTRACT", phase, 0.5)), 2.0)
+    ragged = nodes.math("ADD", band, nodes.math("MULTIPLY_ADD", blades, material.gap,
+                                                -0.5 * material.gap))
+    color = nodes.blend(nodes.ramp(ragged, 0.5 - material.gap, 0.5 + material.gap),
+                        linear(material.color), _second(material))
+    dry = nodes.blend(nodes.ramp(patches, 0.36, 0.64), (0.84, 0.86, 0.9, 1), (1.2, 1.1, 0.95, 1))
+    color = nodes.blend(1.0, color, dry, "MULTIPLY")
+    fine = nodes.blend(nodes.ramp(blades, 0.3, 0.7), (0.7, 0.7, 0.7, 1), (1.25, 1.25, 1.25, 1))
+    return nodes.blend(1.0, color, fine, "MULTIPLY"), None
 
 
 def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
@@ -228,7 +270,7 @@ def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
     sky, leaf = linear(material.color), material.second or material.color
     along, up, level = _view(nodes, material)
     place = nodes.add("CombineXYZ", X=along, Z=up).outputs[0]
-    leaves = nodes.noise(place, 7.0, 3.0)
+    leaves = nodes.noise(place, 11.0, 5.0)
     drift = nodes.noise(nodes.add("CombineXYZ", X=along).outputs[0], 0.9, 1.0)
     row = nodes.math("ADD", along, nodes.math("MULTIPLY", drift, 0.8))
     lobe = nodes.math("SINE", nodes.math("MULTIPLY", row, math.pi))
@@ -320,4 +362,5 @@ PATTERNS: dict[str, Callable[[Nodes, SetMaterial], Pattern]] = {
     "plain": _plain, "wood": _wood, "planks": _planks, "tiles": _tiles, "bricks": _bricks,
     "cloth": _cloth, "speckle": _speckle, "sand": _sand, "stripes": _stripes,
     "painting": _painting, "outdoors": _outdoors, "shore": _shore, "net": _plain,
+    "mown": _mown,
 }

@@ -104,17 +104,36 @@ vec3 waves(float wetness) {
     return normalize(vec3(steep * (swell(inside) - rise), 1.0));
 }
 
+// A print: three ridges, one behind the other, below a low sun; copies show other places.
 vec3 painting() {
-    vec3 p = strewn / vec3(size.x, size.x, size.y);
-    float field = fbm(2.2 * p, 1), tone = 0.8 * field + fbm(5.0 * p, 5);
-    vec3 mixed = mix(color, second, smoothstep(0.55, 1.15, tone));
-    return fbm(2.2 * p + 9.0, 1) > 0.66 ? vec3(0.85, 0.78, 0.62) : mixed;
+    vec3 moved = strewn - inside;
+    float level = inside.z / size.y, along = (strewn.x + strewn.y) / size.x;
+    vec2 sun = vec2(inside.x / size.x - 0.3 * sin(moved.x + moved.y),
+                    (level - 0.68) * size.y / size.x);
+    vec3 seen = mix(color, vec3(0.85, 0.6, 0.36), 0.45 * smoothstep(1.0, 0.3, level));
+    seen = mix(seen, vec3(0.88, 0.5, 0.22), 1.0 - smoothstep(0.115, 0.125, length(sun)));
+    for (int i = none; i < 3; i++) {
+        float ridge = 0.56 - 0.17 * float(i)
+            + 0.5 * (fbm(vec3(1.3 * along + 7.0 * float(i), 0.5, 0.5), 5) - 0.5);
+        vec3 tone = mix(color, second, 0.4 + 0.3 * float(i)) * (0.85 + 0.3 * ridge);
+        seen = mix(tone, seen, smoothstep(-0.006, 0.006, level - ridge));
+    }
+    return seen;
+}
+
+// A lawn mown in two directions: soft, ragged edges, paler where it is dry.
+vec3 mown() {
+    float blades = fbm(70.0 * inside, 3), patches = fbm(0.5 * inside, 5);
+    float band = abs(fract(on.x / size.x + 0.1 * (patches - 0.5)) - 0.5) * 2.0;
+    float share = smoothstep(0.5 - gap, 0.5 + gap, band + gap * (blades - 0.5));
+    vec3 dry = mix(vec3(0.84, 0.86, 0.9), vec3(1.2, 1.1, 0.95), smoothstep(0.36, 0.64, patches));
+    return mix(color, second, share) * dry * mix(0.7, 1.25, smoothstep(0.3, 0.7, blades));
 }
 
 // A lawn, a row of trees upon it, a hill and a sky; copies look out at other places.
 vec3 outdoors() {
     vec3 p = vec3((strewn.x + strewn.y) / size.x, 0.0, inside.z / size.x);
-    float level = inside.z / size.y, leaves = fbm(7.0 * p, 4), drift = fbm(0.9 * p.xyy, 2);
+    float level = inside.z / size.y, leaves = fbm(11.0 * p, 6), drift = fbm(0.9 * p.xyy, 2);
     float row = p.x + 0.8 * drift, lobe = sin(PI * row), crown = 0.5 + 0.5 * lobe * lobe;
     float top = 0.24 + (0.16 + 0.5 * drift) * crown + 0.3 * (leaves - 0.5);
     float light = smoothstep(0.3, 0.68, leaves + 0.35 * (level - 0.4));
@@ -167,6 +186,8 @@ vec3 patterned(out float wetness) {
     return outdoors();
 #elif PATTERN == 11
     return shore(wetness);
+#elif PATTERN == 13
+    return mown();
 #else
     return color;
 #endif

@@ -9,7 +9,7 @@ from mimegen.stage.raster.shaders import LIGHT
 
 # Blender's names of patterns, as the shaders number them.
 PATTERN_NAMES = ("plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand",
-                 "stripes", "painting", "outdoors", "shore", "net")
+                 "stripes", "painting", "outdoors", "shore", "net", "mown")
 
 SET_VERTEX = """\
 #version 330

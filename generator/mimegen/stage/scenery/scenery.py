@@ -22,7 +22,7 @@ class SetMaterial(Strict):
     """A surface: a color, a pattern of it with a second one, and how it shines.
 
     ``size`` is the pattern's size in metres (plank length and width, tile, stripe, grain);
-    ``gap`` the share of a plank or tile that is joint. ``shore`` draws sand, surf and sea by the
+    ``gap`` the share of a plank or tile that is joint, of a ``mown`` band that is edge. ``shore`` draws sand, surf and sea by the
     distance to the waterline of an ``island``; ``net`` only the cords of a mesh of ``size``.
     """
 
@@ -30,7 +30,7 @@ class SetMaterial(Strict):
     second: HexColor | None = None
     pattern: Literal[
         "plain", "wood", "planks", "tiles", "bricks", "cloth", "speckle", "sand", "stripes",
-        "painting", "outdoors", "shore", "net",
+        "painting", "outdoors", "shore", "net", "mown",
     ] = "plain"
     size: tuple[Positive, Positive] = (1.0, 1.0)
     gap: float = Field(default=0.02, ge=0, le=0.5)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from mimegen.base.seeds import generator
+from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.letters import GRID, strokes_of
 from mimegen.stage.scenery.scenery import (
@@ -31,6 +32,8 @@ from mimegen.stage.scenery.scenery import (
 Face = tuple[int, ...]
 SIDES = 32
 TUBE_SIDES = 10
+# So many bunches of leaves make a crown.
+BOUGHS = 26
 # The axes that are left where one looks along X, Y or Z.
 SEEN_ALONG = np.array([[1, 2], [0, 2], [0, 1]])
 
@@ -304,23 +307,42 @@ def _(shape: Frond) -> ShapeMesh:
 @mesh_of.register
 def _(shape: Foliage) -> ShapeMesh:
     chance = generator(shape.leaves)
-    out = chance.normal(size=(shape.leaves, 3))
-    out /= np.linalg.norm(out, axis=1, keepdims=True)
-    lumps = 0.86 + 0.12 * np.sin(5 * out @ chance.normal(size=(3, 4))).mean(axis=1)
-    middle = shape.radius * (lumps + chance.uniform(-0.08, 0.08, shape.leaves))[:, None] * out
-    facing = out + chance.normal(scale=0.6, size=out.shape)
-    along = np.cross(facing, chance.normal(size=out.shape))
+    boughs = unit(_spread(BOUGHS) + chance.normal(scale=0.15, size=(BOUGHS, 3)))
+    thick = chance.uniform(0.22, 0.34, BOUGHS)
+    of = chance.permutation(np.arange(shape.leaves) % BOUGHS)
+    facing = chance.normal(size=(shape.leaves, 3))
+    # Leaves are about the outer half of their bough.
+    inwards = np.minimum((facing * boughs[of]).sum(axis=1, keepdims=True), 0.0)
+    facing = unit(facing - 2 * inwards * boughs[of])
+    reach = (1.0 - thick)[of, None] * boughs[of] + thick[of, None] * facing
+    middle = shape.radius * chance.uniform(0.92, 1.06, (shape.leaves, 1)) * reach
+    facing += chance.normal(scale=0.5, size=facing.shape)
+    along = np.cross(facing, chance.normal(size=facing.shape))
     along *= 0.5 * shape.leaf / np.linalg.norm(along, axis=1, keepdims=True)
     across = np.cross(facing, along) / np.linalg.norm(facing, axis=1, keepdims=True) * 0.6
     leaves = middle[:, None] + np.stack([along, across, -along, -across], axis=1)
-    # A ball within keeps the light from shining through.
-    rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
-    profile = 0.76 * shape.radius * np.stack([np.cos(rise), np.sin(rise)], axis=-1)
-    inside = _turned(profile, capped=False)
+    inside = _boughs(boughs, thick, shape.radius)
     first = len(inside.vertices)
     quads = first + np.arange(4 * shape.leaves).reshape(-1, 4)
     return ShapeMesh(np.concatenate([inside.vertices, leaves.reshape(-1, 3)]),
-                (*inside.faces, *(tuple(quad) for quad in quads.tolist())))
+                     (*inside.faces, *(tuple(quad) for quad in quads.tolist())))
+
+
+def _spread(count: int) -> FloatArray:
+    """Return directions (N, 3) that are evenly spread, along a spiral of golden angles."""
+    level = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
+    out = np.sqrt(1.0 - level**2)
+    return np.stack([out * np.cos(turn), out * np.sin(turn), level], axis=-1)
+
+
+def _boughs(boughs: FloatArray, thick: FloatArray, radius: float) -> ShapeMesh:
+    """Return a ball that bulges at boughs (N, 3), which keeps the light from shining through."""
+    rise = np.linspace(-np.pi / 2, np.pi / 2, SIDES // 2 + 1)
+    ball = _turned(np.stack([np.cos(rise), np.sin(rise)], axis=-1), capped=False)
+    apart = np.arccos(np.clip(ball.vertices @ boughs.T, -1.0, 1.0))
+    bulge = ((1.0 - thick) * np.exp(-0.5 * (apart / thick) ** 2)).max(axis=1)
+    return ShapeMesh(radius * (0.5 + 0.36 * bulge)[:, None] * ball.vertices, ball.faces)
 
 
 @mesh_of.register

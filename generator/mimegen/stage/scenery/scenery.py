@@ -22,8 +22,9 @@ class SetMaterial(Strict):
     """A surface: a color, a pattern of it with a second one, and how it shines.
 
     ``size`` is the pattern's size in metres (plank length and width, tile, stripe, grain);
-    ``gap`` the share of a plank or tile that is joint, of a ``mown`` band that is edge. ``shore`` draws sand, surf and sea by the
-    distance to the waterline of an ``island``; ``net`` only the cords of a mesh of ``size``.
+    ``gap`` the share of a plank or tile that is joint, of a ``mown`` band that is edge. ``shore``
+    draws sand, surf and sea by the distance to the waterline of an ``island``; ``net`` only the
+    cords of a mesh of ``size``.
     """
 
     color: HexColor

@@ -1,7 +1,9 @@
 """Which device is chosen; only Blender's own device list is a stand-in here."""
 
 import importlib.util
+import os
 import sys
+import threading
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -10,6 +12,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.stage.auto import auto_config
+from mimegen.stage.cores import seeing_cores
 from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
 
 
@@ -81,3 +84,17 @@ def test_workers_are_dealt_out_to_gpus_evenly() -> None:
 def test_the_config_follows_the_device() -> None:
     assert auto_config("cpu") == "preview"
     assert {auto_config(kind) for kind in DEVICE_KINDS[:-1]} == {"standard"}
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux limits cores so")
+def test_what_is_loaded_sees_few_cores_and_runs_on_all_of_them_after():
+    usual, done = os.sched_getaffinity(0), threading.Event()
+    with seeing_cores(1):
+        started = threading.Thread(target=done.wait, daemon=True)
+        started.start()
+        assert len(os.sched_getaffinity(0)) == 1
+        assert len(os.sched_getaffinity(started.native_id or 0)) == 1
+    assert os.sched_getaffinity(0) == os.sched_getaffinity(started.native_id or 0) == usual
+    with seeing_cores(0):
+        assert os.sched_getaffinity(0) == usual
+    done.set()

@@ -12,6 +12,7 @@ from pathlib import Path
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.stage import plain
+from mimegen.stage.cores import seeing_cores
 from mimegen.stage.devices import OPENGL
 from mimegen.stage.jobs import JobFailed, PlainJob, ShotJob
 from mimegen.stage.scenery.job import SetJob
@@ -106,7 +107,8 @@ def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
         draw(connection, threads)
         return
     try:
-        from mimegen.stage.blender.worker import serve
+        with seeing_cores(threads):
+            from mimegen.stage.blender.worker import serve
     except ImportError as problem:
         raise RequestError(
             f"Blender does not load ({problem}); see the README for the system libraries it needs"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mimegen.base.errors import RequestError
 from mimegen.stage.config import RenderConfig
+from mimegen.stage.cores import seeing_cores
 from mimegen.stage.figures import read_figure
 from mimegen.stage.jobs import FigureFiles, FrameDone
 from mimegen.stage.passes.frames import PassMaker, publish_passes
@@ -69,7 +70,8 @@ class PassServer:
     def _start_cycles(self) -> None:
         """Make Cycles ready in a worker that holds OpenGL."""
         if not self._has_cycles:
-            from mimegen.stage.blender.render import use_device
+            with seeing_cores(self._threads):
+                from mimegen.stage.blender.render import use_device
 
             use_device("cpu", self._threads)
             self._has_cycles = True

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, spread_light, through_shell
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
+from mimegen.stage.raster.set_light import set_cells
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
+from mimegen.stage.scenery.scenery import Scenery
 
 WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0
 SPREAD = np.linspace(-WIDE / 2 + 0.1, WIDE / 2 - 0.1, 30)
@@ -150,6 +152,28 @@ def test_a_wall_across_the_grid_is_no_stairs() -> None:
     for side in (0, 1):
         np.testing.assert_allclose(found.facing[solid, side] @ across, 1.0, atol=1e-5)
     np.testing.assert_allclose(found.facing[solid, 3] @ [-1, 0, 0], 1.0, atol=1e-5)
+
+
+def test_a_set_s_cells_lie_along_its_walls_and_mats_do_not_rise() -> None:
+    """A turned room takes no more cells than one that stands straight; mats are no thicker."""
+    walls = [{"corners": [[-3, -3], [3, -3], [3, 3], [-3, 3]], "closed": True, "top": 3,
+              "material": "wall"}]
+    shapes = []
+    for turn in (0.0, 45.0):
+        scenery = Scenery.model_validate({
+            "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#ffffff",
+                    "strength": 1.0},
+            "sun": {"strength": 0.0}, "turn_deg": turn,
+            "materials": {"wall": {"color": "#ffffff"}, "mat": {"color": "#ff0000"}},
+            "walls": walls})
+        top, bottom = (quad(*((x, y, z) for x, y in corners)) for z, corners in (
+            (0.01, ((-1, -1), (1, -1), (1, 1), (-1, 1))),
+            (0.0, ((-1, -1), (-1, 1), (1, 1), (1, -1)))))
+        cells = set_cells(scenery, {}, {"mat": np.concatenate([top, bottom])})
+        shapes.append(cells.whole.grid.shape)
+        middles = cells.whole.grid.middles(np.flatnonzero(cells.whole.free.ravel() == 0))
+        assert len(middles) and (middles[:, 2] < 0).all()
+    assert shapes[0] == shapes[1]
 
 
 def test_rays_go_to_the_sky_where_little_else_shines() -> None:

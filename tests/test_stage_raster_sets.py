@@ -14,7 +14,9 @@ from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
+from mimegen.stage.raster.mirror import mirror_level, mirrored_at
 from mimegen.stage.raster.scenery import set_picture
+from mimegen.stage.raster.set_light import moved
 from mimegen.stage.raster.soup import corners_of, rounded_box
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Box, Extrude, Scenery
@@ -68,6 +70,40 @@ def test_a_floor_mirrors_what_stands_on_it(context) -> None:
     assert 0.6 * len(lit) < (below > 12).sum() < 1.6 * len(lit)
     assert 25 < below[:3].max() < 160
     assert (shown[:, 0] < 8).all()
+
+
+def test_water_mirrors_at_its_own_level() -> None:
+    """A sea lies lower than a pier's varnish, and is larger."""
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 0], [1, 1], [0, 1]], np.float32)
+
+    def floor(level: float, side: float) -> NDArray[np.float32]:
+        corners = np.zeros((6, 15), np.float32)
+        corners[:, :2], corners[:, 2], corners[:, 5] = side * square, level, 1.0
+        return corners
+
+    parts = {"sea": floor(-1.1, 30.0), "deck": floor(0.0, 5.0), "wall": floor(2.0, 99.0)}
+    level = mirror_level(parts, parts)
+    assert level == pytest.approx(-1.1)
+    np.testing.assert_allclose(moved(np.array([1.0, 2.0, 3.0]), mirrored_at(level)),
+                               [1.0, 2.0, -5.2])
+
+
+def test_near_things_keep_light_that_places_know_nothing_of(context, monkeypatch) -> None:
+    """Under a black board, smaller than places lie apart, the floor sees little of the sky."""
+    white: dict[str, object] = {
+        "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#000000", "strength": 0.5},
+        "sun": {"strength": 0.0},
+        "walls": [{"corners": [[-5, -5], [5, -5], [5, 6], [-5, 6]], "closed": True, "top": 2,
+                   "material": "slab"}],
+        "materials": {"floor": {"color": "#c0c0c0", "roughness": 1.0},
+                      "slab": {"color": "#000000", "roughness": 1.0}}}
+    slab: dict[str, object] = {"kind": "box", "size": [1.6, 0.8, 0.05], "at": [0, 3, 0.25],
+                               "material": "slab"}
+    near = set_of(context, [slab], white).astype(int).sum(axis=-1)
+    monkeypatch.setattr("mimegen.stage.raster.scenery.tells_near_things", lambda cells: False)
+    far = set_of(context, [slab], white).astype(int).sum(axis=-1)
+    np.testing.assert_allclose(near[-10:], far[-10:], rtol=0.1)
+    assert (near < 0.6 * far).sum() > 50
 
 
 def test_what_hides_a_lamp_is_told_pixel_by_pixel(context) -> None:

@@ -54,13 +54,16 @@ class Volume:
 
     ``harmonics`` (X Y Z, 9, 3) is what reaches it from everywhere; ``mirrored`` (X Y Z, 4, 3), of
     orders 0 and 1, is that without lamps. ``visible`` (X Y Z, SINGLE) is how much is seen of each
-    of the first lamps; what these send is in neither once the volume is finished.
+    of the first lamps; what these send is in neither once the volume is finished. ``sent``
+    (C, 6, 3) is what the sides of ``cells`` (C,) of matter, which its places see, scatter.
     """
 
     grid: Grid
     harmonics: NDArray[np.float32]
     mirrored: NDArray[np.float32]
     visible: NDArray[np.float32]
+    cells: NDArray[np.int64]
+    sent: NDArray[np.float32]
 
     def over_pi(self, places: FloatArray, normals: FloatArray) -> FloatArray:
         """Return irradiance over pi (N, 3) of places (N, 3) that face normals (N, 3)."""
@@ -109,22 +112,22 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     shares, sides = _seen_sides(towards, is_open)
     thrown = np.zeros((len(along), 3), np.float32)
 
-    def lit_by(shining: NDArray[np.float32]) -> Volume:
-        """Return the light of sky and lamps and of what rays meet, which shines (R, 3)."""
-        thrown[seen >= 0] = shining
+    def lit_by(sent: NDArray[np.float32]) -> Volume:
+        """Return the light of sky and lamps and of what rays meet, whose sides send (C, 6, 3)."""
+        thrown[seen >= 0] = glow + sum(shares[:, [axis]] * sent[which, sides[:, axis]]
+                                       for axis in range(3))
         scattered, mirrored = (_gathered(light_in, ways) for light_in in (thrown, thrown + sky))
-        return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible)
+        return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible,
+                      found, sent)
 
     # Where light bounces last things that glow are seen as well, as lamps are.
     glow = _glow_seen(whole.glow[found][which], towards, is_open)
-    volume = lit_by(glow)
+    volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
     for _ in range(BOUNCES):
-        sent = _scattered(whole, volume, found, sunny)
-        volume = lit_by(glow + sum(shares[:, [axis]] * sent[which, sides[:, axis]]
-                                   for axis in range(3)))
+        volume = lit_by(_scattered(whole, volume, found, sunny))
     shown = fill if eye is None else fill.seen(whole, eye)
     return Volume(grid, shown(volume.harmonics - fill(single)), shown(volume.mirrored),
-                  shown(visible[..., None])[..., 0])
+                  shown(visible[..., None])[..., 0], found, volume.sent)
 
 
 def through_shell(above: FloatArray) -> FloatArray:

@@ -5,16 +5,27 @@ VOLUME = """
 uniform sampler3D volume;
 uniform vec3 volume_corner, volume_size, volume_cell, volume_places;
 uniform vec3 open_up, open_down;
+// From the world's frame to the set's, along whose axes the volume lies.
+uniform mat4 to_set;
 
-vec3 volume_place(vec3 place) {
+// A place before a surface, as far as the light there is told from.
+vec3 before_surface(vec3 place, vec3 normal) {
+    mat3 turn = mat3(to_set);
+    return place + 0.35 * (volume_cell * (turn * normal)) * turn;
+}
+
+vec3 in_set(vec3 place) { return (to_set * vec4(place, 1.0)).xyz; }
+
+// Where what is known of a place in the set's frame lies in the lowest of the volumes.
+vec3 texel_of(vec3 place) {
     vec3 at = (place - volume_corner) / volume_size;
     at.z = clamp(at.z * volume_places.z, 0.5, volume_places.z - 0.5) / (12.0 * volume_places.z);
     return at;
 }
+vec3 volume_place(vec3 place) { return texel_of(in_set(place)); }
 
-// The light at a place from around a direction; order 1 and 2 count by the shares given.
-vec3 volume_light(vec3 place, vec3 n, float first, float second) {
-    vec3 at = volume_place(place);
+// The light from around a direction in the set's frame; order 1 and 2 count by the shares given.
+vec3 harmonics(vec3 at, vec3 n, float first, float second) {
     const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
     vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
     vec4 high = second * vec4(1.092548 * n.x * n.y, 1.092548 * n.y * n.z,
@@ -23,15 +34,25 @@ vec3 volume_light(vec3 place, vec3 n, float first, float second) {
         dot(texture(volume, at), low) + dot(texture(volume, at + up), high),
         dot(texture(volume, at + 2.0 * up), low) + dot(texture(volume, at + 3.0 * up), high),
         dot(texture(volume, at + 4.0 * up), low) + dot(texture(volume, at + 5.0 * up), high));
-    sum += second * 0.546274 * (n.x * n.x - n.y * n.y) * texture(volume, at + 6.0 * up).rgb;
-    // Beyond the walls lies open country, seen through glass.
-    vec3 beyond = max(volume_corner - place, place - volume_corner - volume_size);
-    return mix(max(sum, 0.0), mix(open_down, open_up, 0.5 + 0.5 * n.z),
-               clamp(max(beyond.x, beyond.y), 0.0, 1.0));
+    return sum + second * 0.546274 * (n.x * n.x - n.y * n.y) * texture(volume, at + 6.0 * up).rgb;
 }
 
-vec3 volume_mirrored(vec3 place, vec3 n, float first) {
-    vec3 at = volume_place(place);
+// How far beyond the walls a place in the set's frame lies, up to a metre.
+float beyond_walls(vec3 place) {
+    vec3 beyond = max(volume_corner - place, place - volume_corner - volume_size);
+    return clamp(max(beyond.x, beyond.y), 0.0, 1.0);
+}
+
+// The light at a place from around a direction.
+vec3 volume_light(vec3 place, vec3 way, float first, float second) {
+    vec3 own = in_set(place), n = mat3(to_set) * way;
+    vec3 sum = max(harmonics(texel_of(own), n, first, second), 0.0);
+    // Beyond the walls lies open country, seen through glass.
+    return mix(sum, mix(open_down, open_up, 0.5 + 0.5 * n.z), beyond_walls(own));
+}
+
+vec3 volume_mirrored(vec3 place, vec3 way, float first) {
+    vec3 at = volume_place(place), n = mat3(to_set) * way;
     const vec3 up = vec3(0.0, 0.0, 1.0 / 12.0);
     vec4 low = vec4(0.282095, first * 0.488603 * n.yzx);
     return max(vec3(dot(texture(volume, at + 7.0 * up), low),
@@ -43,8 +64,6 @@ vec3 volume_mirrored(vec3 place, vec3 n, float first) {
 LAMPS = """
 // What is solid was looked at pixel by pixel, but not as floors mirror it.
 uniform sampler2D lamps_first, lamps_rest;
-uniform float looked;
-uniform vec2 picture_size;
 
 // How much of the first lamps a place sees: by rays from what the camera sees, elsewhere roughly.
 void lamps_seen(vec3 place, out vec4 low, out vec4 high) {

@@ -4,7 +4,7 @@ Shaders look into that picture along the directions of a lobe (GGX, its visible 
 in Heitz, Sampling the GGX distribution of visible normals, 2018).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import moderngl
@@ -17,7 +17,7 @@ from mimegen.stage.crop import Region
 from mimegen.stage.raster.view import to_picture
 from mimegen.stage.scenery.scenery import SetMaterial
 
-# Nothing lower counts as standing on the floor; all that is level below belongs to it.
+# Nothing lower over the floor counts as standing on it; what is level there belongs to it.
 FLOOR_M = 0.05
 LEVEL_COSINE = 0.99
 # A floor rougher than this is lit from all around.
@@ -28,7 +28,6 @@ ASIDE, BELOW = 0.2, 0.7
 FINE = 0.75
 # A floor that shines has so much area, in square metres; smaller things are passed over.
 LEAST_AREA_M2 = 1.0
-MIRRORED = np.diag([1.0, 1.0, -1.0, 1.0])
 
 # The set as the floor mirrors it: a picture, and how far away is what it shows, GLSL 3.30.
 FLOOR = """
@@ -36,7 +35,7 @@ const int FACETS = 8;
 uniform sampler2D floor_light, floor_depth;
 uniform mat4 to_floor;
 uniform vec2 floor_depths;
-uniform float floor_texels;
+uniform float floor_texels, floor_level;
 
 // Where a place under the floor lies in the picture; z is its depth.
 vec3 on_floor(vec3 place) {
@@ -62,8 +61,9 @@ vec3 facet(vec3 view, float wide, vec2 share) {
     return normalize(vec3(wide * found.xy, max(found.z, 1e-4)));
 }
 
-// The light that the floor mirrors towards the view; w is the share of it that the picture has.
-vec4 floor_mirrored(vec3 place, vec3 view, float roughness) {
+// The light that the floor mirrors towards the view, its facets turned by the slopes of waves; w is
+// the share of it that the picture has.
+vec4 floor_mirrored(vec3 place, vec3 view, float roughness, vec2 slopes) {
     float wide = max(roughness * roughness, 0.0025), before = length(eye - place);
     vec3 here = on_floor(place);
     float behind = max(floor_depth_at(here) / here.z - 1.0, 0.0) * before;
@@ -75,7 +75,8 @@ vec4 floor_mirrored(vec3 place, vec3 view, float roughness) {
     float all = 0.0;
     for (int i = none; i < FACETS; i++) {
         vec2 share = vec2((float(i) + 0.5) / float(FACETS), fract(float(i) * 0.618034 + shift));
-        vec3 normal = facet(view, wide, share), way = reflect(-view, normal);
+        vec3 normal = normalize(facet(view, wide, share) + vec3(slopes, 0.0));
+        vec3 way = reflect(-view, normal);
         if (way.z <= 0.0) continue;
         float aside = 1.0 - clamp(dot(view, normal), 0.0, 1.0);
         float squared = wide * wide;
@@ -133,9 +134,23 @@ class FloorMirror:
                 "floor_texels": self._texels}
 
 
-def mirrored_eye(eye: FloatArray) -> FloatArray:
-    """Return where an eye (3,) stands in the mirror."""
-    return np.asarray(eye * [1.0, 1.0, -1.0])
+def mirrored_at(level: float) -> FloatArray:
+    """Return the matrix (4, 4) that mirrors what stands on a level."""
+    matrix = np.diag([1.0, 1.0, -1.0, 1.0])
+    matrix[2, 3] = 2 * level
+    return matrix
+
+
+def mirror_level(parts: Mapping[str, NDArray[np.float32]], shining: Collection[str]) -> float:
+    """Return the level of most of the floors that shine, by the corners (N, 15) of what is drawn.
+    """
+    areas: dict[float, float] = {}
+    for name in shining:
+        triangles = parts[name][_level(parts[name])][:, :3].reshape(-1, 3, 3)
+        for level, area in zip(triangles[:, 0, 2], _areas(triangles), strict=True):
+            at = round(float(level), 2)
+            areas[at] = areas.get(at, 0.0) + float(area)
+    return max(areas, key=lambda level: areas[level])
 
 
 def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, SetMaterial]
@@ -152,6 +167,16 @@ def mirroring(parts: Mapping[str, NDArray[np.float32]], materials: Mapping[str, 
 
 def _floor_area(corners: NDArray[np.float32]) -> float:
     """Return the area in square metres of the triangles that are level and lie on the floor."""
-    level = ((corners[:, 2] < FLOOR_M) & (corners[:, 5] > LEVEL_COSINE)).reshape(-1, 3).all(axis=1)
-    first, second, third = corners[:, :3].reshape(-1, 3, 3)[level].swapaxes(0, 1)
-    return float(np.linalg.norm(np.cross(second - first, third - first), axis=1).sum() / 2)
+    return float(_areas(corners[_level(corners)][:, :3].reshape(-1, 3, 3)).sum())
+
+
+def _level(corners: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return which corners (N,) are of triangles that are level and lie on the floor."""
+    level = (corners[:, 2] < FLOOR_M) & (corners[:, 5] > LEVEL_COSINE)
+    return np.repeat(level.reshape(-1, 3).all(axis=1), 3)
+
+
+def _areas(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the areas (T,) of triangles (T, 3, 3)."""
+    first, second, third = triangles.swapaxes(0, 1)
+    return np.asarray(np.linalg.norm(np.cross(second - first, third - first), axis=1) / 2)

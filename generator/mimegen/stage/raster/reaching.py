@@ -10,7 +10,13 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.raster.set_build import build_set, triangles
-from mimegen.stage.raster.set_light import lamp_parts, set_volume
+from mimegen.stage.raster.set_light import (
+    lamp_parts,
+    moved,
+    set_cells,
+    set_from_world,
+    set_volume,
+)
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
 
@@ -39,9 +45,13 @@ def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
     inside = Camera((0.0, -0.5, HEIGHTS[1]), (1.0, 0.0, 0.0, 0.0), 50.0, 16, 16)
     job = SetJob(scenery, inside, config, Path())
     built = build_set(job)
-    volume = set_volume(job, triangles(built.shell), triangles(built.inner), PLACES)
-    places = [np.tile([0.0, 0.0, height], (len(FACING), 1)) for height in HEIGHTS]
-    rest = np.mean([volume.over_pi(place, FACING) for place in places], axis=0)
+    inner = triangles(built.inner)
+    cells = set_cells(scenery, triangles(built.shell), inner)
+    volume = set_volume(job, inner, cells, PLACES)
+    own = set_from_world(scenery)
+    places = [np.tile(moved(np.array([0.0, 0.0, height]), own), (len(FACING), 1))
+              for height in HEIGHTS]
+    rest = np.mean([volume.over_pi(place, FACING @ own[:3, :3].T) for place in places], axis=0)
     return Reaching(*_beams(scenery), rest)
 
 

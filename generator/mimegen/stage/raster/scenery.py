@@ -18,17 +18,22 @@ from mimegen.stage.crop import Region
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.bounce import Volume
 from mimegen.stage.raster.context import checked
-from mimegen.stage.raster.lamplight import LampsSeen
+from mimegen.stage.raster.lamplight import lamps_seen
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
-from mimegen.stage.raster.mirror import FLOOR_M, MIRRORED, FloorMirror, mirrored_eye, mirroring
+from mimegen.stage.raster.looks_out import LooksOut
+from mimegen.stage.raster.mirror import FLOOR_M, FloorMirror, mirror_level, mirrored_at, mirroring
+from mimegen.stage.raster.near_light import near_light, tells_near_things
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
     fine_matter,
     lamp_values,
     light_texture,
     linear,
+    moved,
     open_sky,
+    set_cells,
+    set_from_world,
     set_volume,
     volume_values,
 )
@@ -49,7 +54,7 @@ from mimegen.stage.scenery.scenery import SetMaterial
 FINER, SAMPLES = 2, 4
 SHADOW_CELLS = 2048
 # What shaders read, in the order of its units.
-SAMPLERS = ("shadow_map", "volume", "lobes", "lamps_first", "lamps_rest")
+SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 # How far around the performer things cast shadows.
 SHADOW_REACH_M = 24.0
@@ -79,21 +84,39 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     parts = _parts(context, job, built)
     lit = _light(job)
     sun_map = _draw_sun_map(context, built.casting, lit)
-    volume = set_volume(job, triangles(built.shell), triangles(built.inner))
-    lit |= volume_values(volume) | lamp_values(job.scenery) | open_sky(job)
     # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
-    seen = _lamps_seen(context, job, built, parts) if job.scenery.lamps else ()
-    read = dict(zip(SAMPLERS, (sun_map, *_light_maps(context, volume), *seen), strict=False))
+    read = {"shadow_map": sun_map, **_read_of_light(context, job, built, parts, lit)}
     for name, texture in read.items():
         texture.use(UNITS[name])
     shining = mirroring(built.inner, job.scenery.materials)
     if shining:
+        lit["floor_level"] = mirror_level(built.inner, shining)
         mirror = _mirrored(context, job, parts, lit)
         lit |= mirror.found_by(UNITS["floor_light"], UNITS["floor_depth"])
     target = _Target(context, job)
     _draw(context, job, parts, lit, _View.of(job, shining))
     checked(context)
     return _mean(target.read(), job)
+
+
+def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
+                   parts: Sequence["_Part"], lit: dict[str, Any]
+                   ) -> dict[str, moderngl.Texture | moderngl.Texture3D]:
+    """Return what shaders read of a set's light by their names; adds what else they take of it."""
+    inner = triangles(built.inner)
+    cells = set_cells(job.scenery, triangles(built.shell), inner)
+    volume = set_volume(job, inner, cells)
+    lit |= volume_values(volume, job.scenery) | lamp_values(job.scenery) | open_sky(job)
+    lit["looked_near"] = float(tells_near_things(cells))
+    light_map, lobe_map = _light_maps(context, volume)
+    read: dict[str, moderngl.Texture | moderngl.Texture3D] = {
+        "volume": light_map, "lobes": lobe_map}
+    looks = _looks_out(context, job, parts)
+    if tells_near_things(cells):
+        read["near_shares"] = near_light(looks, cells, volume, light_map, lit)
+    if job.scenery.lamps:
+        read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, inner)
+    return read
 
 
 def _light_maps(context: moderngl.Context, volume: Volume
@@ -177,7 +200,8 @@ class _Target:
 class _View:
     """What is drawn: a region of the picture, upright or as the floor mirrors it.
 
-    Materials that are ``shining`` look for what the floor mirrors.
+    Materials that are ``shining`` look for what the floor mirrors. Nothing is drawn that is lower
+    than ``lowest``.
     """
 
     region: Region
@@ -185,6 +209,7 @@ class _View:
     eye: FloatArray
     upright: bool
     shining: Collection[str] = ()
+    lowest: float = -FARTHEST_M
 
     @classmethod
     def of(cls, job: SetJob, shining: Collection[str]) -> "_View":
@@ -199,23 +224,30 @@ def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
     """Draw what the floor mirrors."""
     mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
     mirror.start()
-    view = _View(mirror.region, mirror.matrix @ MIRRORED,
-                 mirrored_eye(np.array(job.camera.position)), upright=False)
+    matrix = mirrored_at(lit["floor_level"])
+    eye = moved(np.array(job.camera.position), matrix)
+    view = _View(mirror.region, mirror.matrix @ matrix, eye, upright=False,
+                 lowest=lit["floor_level"] + FLOOR_M)
     _draw(context, job, parts, lit, view)
     return mirror
 
 
-def _lamps_seen(context: moderngl.Context, job: SetJob, built: BuiltSet, parts: Sequence["_Part"]
-                ) -> tuple[moderngl.Texture, moderngl.Texture]:
-    """Return pictures of how much of the lamps is seen from what the camera sees."""
-    grid, free = fine_matter(job.scenery, triangles(built.inner))
-    seen = LampsSeen(context, job.camera, grid, free, (NEAREST_M, FARTHEST_M))
-    seen.start()
+def _looks_out(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]) -> LooksOut:
+    """Return the camera's pixels with the depths of what is solid."""
+    looks = LooksOut(context, job.camera, (NEAREST_M, FARTHEST_M))
+    looks.start()
     context.front_face = "cw"
     context.enable_only(moderngl.DEPTH_TEST)
     view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -FARTHEST_M}
     _draw_depths(context, view, parts)
-    return seen.found(lamp_values(job.scenery))
+    return looks
+
+
+def _lamps_seen(looks: LooksOut, job: SetJob, inner: dict[str, NDArray[np.float32]]
+                ) -> tuple[moderngl.Texture, moderngl.Texture]:
+    """Return pictures of how much of the lamps is seen from what the camera sees."""
+    grid, free = fine_matter(job.scenery, inner)
+    return lamps_seen(looks, grid, free, set_from_world(job.scenery), lamp_values(job.scenery))
 
 
 def _draw(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"], lit: dict[str, Any],
@@ -260,7 +292,7 @@ def _parts(context: moderngl.Context, job: SetJob, built: BuiltSet) -> list[_Par
 def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_Part],
                     lit: dict[str, Any], view: _View) -> None:
     seen = lit | {"to_picture": view.to_picture, "eye": view.eye,
-                  "lowest": -FARTHEST_M if view.upright else FLOOR_M}
+                  "lowest": view.lowest}
     context.front_face = "cw" if view.upright else "ccw"
     context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
     context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)

@@ -1,6 +1,10 @@
-"""A set's own light: what its sun, sky and lamps are, and where their light comes."""
+"""A set's own light: what its sun, sky and lamps are, and where their light comes.
+
+Light is followed in the set's own frame, along whose axes most walls and things stand.
+"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,7 @@ from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, Volume, spread_light
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
-from mimegen.stage.raster.voxels import Grid, Surface, matter_of
+from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import wall_panels, world_from_set
 from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
@@ -28,6 +32,8 @@ CELLS, LEAST_CELL_M = 250_000, 0.12
 # Cells of matter through which pixels look at lamps.
 FINE_CELLS, LEAST_FINE_CELL_M = 900_000, 0.08
 PLACES, LEAST_PLACE_M = 4000, 0.5
+# What faces down lower than this lies on the ground.
+ON_GROUND_M = 0.05
 SKY_RINGS = 32
 # The height, as a sine, up to which the horizon's color fades into the zenith's.
 FADED = 0.45
@@ -46,30 +52,64 @@ def sky_colors(scenery: Scenery) -> list[FloatArray]:
     return [sky.strength * linear(color) for color in (sky.zenith, sky.horizon, sky.ground)]
 
 
-def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
-               inner: Mapping[str, NDArray[np.float32]], most: int = PLACES) -> Volume:
-    """Return the light in a set of triangles (T, 3, 3) by material.
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A set's matter, in its own frame: ``whole``, and without walls and ceilings, ``casting``."""
 
-    ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else; it is
-    followed at some ``most`` places.
+    whole: Voxels
+    casting: Voxels
+
+
+def set_cells(scenery: Scenery, shell: Mapping[str, NDArray[np.float32]],
+              inner: Mapping[str, NDArray[np.float32]]) -> Cells:
+    """Return the matter of triangles (T, 3, 3) by material.
+
+    ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
     """
-    scenery = job.scenery
+    own = set_from_world(scenery)
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, CELLS, LEAST_CELL_M, spare=1)
-    within = matter_of(_surfaces(scenery, inner), grid)
+    within = matter_of(_surfaces(scenery, _moved(inner, own)), grid)
     casting = within.voxels()
     whole = casting if not shell else within.with_more(
-        matter_of(_surfaces(scenery, shell), grid)).voxels()
-    places = _even(low, high, most)
-    return spread_light(whole, casting, _light(job, inner), places,
-                        _within(scenery, places), np.array(job.camera.position))
+        matter_of(_surfaces(scenery, _moved(shell, own)), grid)).voxels()
+    return Cells(whole, casting)
+
+
+def set_volume(job: SetJob, inner: Mapping[str, NDArray[np.float32]], cells: Cells,
+               most: int = PLACES) -> Volume:
+    """Return the light in a set, in its own frame, followed at some ``most`` places."""
+    own = set_from_world(job.scenery)
+    places = _even(*_region(job.scenery), most)
+    return spread_light(cells.whole, cells.casting, _light(job, _moved(inner, own)), places,
+                        _within(job.scenery, places), moved(np.array(job.camera.position), own))
+
+
+def set_from_world(scenery: Scenery) -> FloatArray:
+    """Return the matrix (4, 4) from the world's frame to the set's."""
+    return np.asarray(np.linalg.inv(world_from_set(scenery)))
+
+
+def moved(places: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return places (..., 3) in another frame."""
+    return np.asarray(places @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def _moved(triangles: Mapping[str, NDArray[np.float32]], matrix: FloatArray
+           ) -> dict[str, NDArray[np.float32]]:
+    return {name: moved(corners.astype(float), matrix).astype(np.float32)
+            for name, corners in triangles.items()}
 
 
 def fine_matter(scenery: Scenery, inner: Mapping[str, NDArray[np.float32]]
                 ) -> tuple[Grid, NDArray[np.float32]]:
-    """Return fine cells of what hides lamps, triangles (T, 3, 3) by material: grid, free cells."""
+    """Return fine cells of what hides lamps, triangles (T, 3, 3) by material: grid, free cells.
+
+    The grid is in the set's frame.
+    """
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
+    inner = _moved(inner, set_from_world(scenery))
     return grid, matter_of(_surfaces(scenery, inner), grid).free()
 
 
@@ -78,16 +118,26 @@ def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
     if not scenery.ceilings:
         return np.ones(len(places), np.bool_)
-    own = np.column_stack([places, np.ones(len(places))]) @ np.linalg.inv(world_from_set(scenery)).T
-    under = [((own[:, :2] > plane.corners[0]) & (own[:, :2] < plane.corners[1])).all(axis=1)
+    under = [((places[:, :2] > plane.corners[0]) & (places[:, :2] < plane.corners[1])).all(axis=1)
              for plane in scenery.ceilings]
     return np.asarray(np.any(under, axis=0))
 
 
 def _surfaces(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
     materials = {name: scenery.materials[name] for name in triangles}
-    return [Surface(triangles[name], mean_color(look), look.glow > 0)
+    return [Surface(_lying(triangles[name]), mean_color(look), look.glow > 0)
             for name, look in materials.items() if look.opacity == 1.0 and look.pattern != "net"]
+
+
+def _lying(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return triangles (T, 3, 3), those that lie on the ground and face it turned to face up.
+
+    What is inwards of these is the ground, not what stands on mats and lines.
+    """
+    one, two = triangles[:, 1, :2] - triangles[:, 0, :2], triangles[:, 2, :2] - triangles[:, 0, :2]
+    down = one[:, 0] * two[:, 1] < one[:, 1] * two[:, 0]
+    turned = down & (triangles[..., 2].max(axis=1) < ON_GROUND_M)
+    return np.where(turned[:, None, None], triangles[:, ::-1], triangles)
 
 
 def mean_color(material: SetMaterial) -> FloatArray:
@@ -103,12 +153,12 @@ def mean_color(material: SetMaterial) -> FloatArray:
 
 
 def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper corner (3,) of where light is followed."""
+    """Return the lower and upper corner (3,) of where light is followed, in the set's frame."""
     panels = wall_panels(scenery)
     if not panels:
-        outdoors = np.array([FARTHEST_M, FARTHEST_M])
-        return np.array([*-outdoors, 0.0]), np.array([*outdoors, OUTDOORS_HEIGHT_M])
-    corners = np.concatenate([panel.corners for panel in panels])
+        middle, reach = np.array(scenery.performer_at), FARTHEST_M
+        return np.array([*middle - reach, 0.0]), np.array([*middle + reach, OUTDOORS_HEIGHT_M])
+    corners = moved(np.concatenate([panel.corners for panel in panels]), set_from_world(scenery))
     low, high = corners.min(axis=0), corners.max(axis=0)
     return np.array([*low[:2], 0.0]), high
 
@@ -130,8 +180,10 @@ def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
 def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
     scenery = job.scenery
     sun = scenery.sun.strength * linear(scenery.sun.color)
-    sun_from = direction_from(*job.config.light.sun_from_deg)
+    own = set_from_world(scenery)
+    sun_from = own[:3, :3] @ direction_from(*job.config.light.sun_from_deg)
     parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
+    parts[:, :3], parts[:, 3:6] = moved(parts[:, :3], own), parts[:, 3:6] @ own[:3, :3].T
     glowing = [(float(mean_color(look).mean()), triangles[name])
                for name, look in scenery.materials.items() if look.glow > 0 and name in triangles]
     upper, lower = _sky_halves(scenery)
@@ -178,7 +230,7 @@ def open_sky(job: SetJob) -> dict[str, Any]:
 
 
 def lamp_values(scenery: Scenery) -> dict[str, Any]:
-    """Return the first lamps as the shaders' uniform values.
+    """Return the first lamps as the shaders' uniform values, in the world.
 
     Each has its middle, its direction, two vectors from the middle to its sides, its radiance; and
     how many of its sixteen parts lie along its sides, so that they are as square as can be.
@@ -265,8 +317,9 @@ def light_texture(volume: Volume) -> tuple[tuple[int, int, int], bytes]:
     return (x, y, len(parts) * z), np.ascontiguousarray(parts, np.float16).tobytes()
 
 
-def volume_values(volume: Volume) -> dict[str, Any]:
-    """Return where the volume lies, as the shaders' uniform values."""
+def volume_values(volume: Volume, scenery: Scenery) -> dict[str, Any]:
+    """Return where a set's volume lies, as the shaders' uniform values."""
     grid = volume.grid
-    return {"volume_corner": grid.corner, "volume_size": grid.cell_m * grid.shape,
+    return {"to_set": set_from_world(scenery),
+            "volume_corner": grid.corner, "volume_size": grid.cell_m * grid.shape,
             "volume_cell": grid.cell_m, "volume_places": np.array(grid.shape)}

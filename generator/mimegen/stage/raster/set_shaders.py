@@ -35,6 +35,9 @@ in vec3 at, facing, inside, strewn;
 in vec2 on;
 in float away;
 uniform vec3 shine;
+// What is solid was looked at pixel by pixel, but not as floors mirror it.
+uniform float looked;
+uniform vec2 picture_size;
 uniform float coat, glow, opacity, sheen, outdoors_share;
 out vec4 result;
 """
@@ -73,6 +76,16 @@ vec3 around(vec3 place, vec3 to, float roughness, float reach) {
 // (its microfiber sheen of roughness 0.5), within a tenth.
 float fuzz_of(float cosine) { return exp(-0.42 - cosine * (1.65 + 1.4 * cosine)); }
 
+// What near things leave of the light that is worked out once.
+uniform sampler2D near_shares;
+uniform float looked_near;
+vec3 near_share() {
+    vec3 share = vec3(1.0);
+    for (int i = none; i < int(looked * looked_near); i++)
+        share = textureLod(near_shares, gl_FragCoord.xy / picture_size, 0.0).rgb;
+    return share;
+}
+
 uniform sampler2D lobes;
 vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
     return texture(lobes, vec2(max(dot(normal, view), 0.0), roughness));
@@ -86,8 +99,8 @@ vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness
     float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
     vec3 all = around(place, normalize(lobe.b * normal + level * flat_part), roughness, lobe.a);
 #ifdef MIRRORS_FLOOR
-    if (normal.z > 0.99 && at.z < 0.05 && roughness < ROUGH.y) {
-        vec4 in_floor = floor_mirrored(at, view, roughness);
+    if (normal.z > LEAST_LEVEL && abs(at.z - floor_level) < 0.05 && roughness < ROUGH.y) {
+        vec4 in_floor = floor_mirrored(at, view, roughness, SLOPES * normal.xy / normal.z);
         all = mix(all, in_floor.rgb, in_floor.w);
     }
 #endif
@@ -107,7 +120,7 @@ void main() {
 #if PATTERN == 11
     normal = waves(smoothstep(0.6, 1.0, wetness));
 #endif
-    vec3 view = normalize(eye - at), before = at + 0.35 * volume_cell * normal;
+    vec3 view = normalize(eye - at), before = before_surface(at, normal);
     float roughness = mix(shine.x, 0.12, wetness), metallic = shine.z;
     vec3 straight = mix(vec3(shine.y), base, metallic);
     vec4 lobe = lobe_of(normal, view, roughness);
@@ -115,7 +128,7 @@ void main() {
     for (int i = none; i < int(dot(normal, sun_from) > 0.0); i++)
         from_sun = sun * sunlit(at, normal);
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
-        + volume_light(before, normal, 0.6667, 0.25);
+        + volume_light(before, normal, 0.6667, 0.25) * near_share();
     vec4 low = vec4(0.0), high = vec4(0.0);
 #ifdef BY_LAMPS
     lamps_seen(before, low, high);
@@ -168,7 +181,10 @@ class Kind(NamedTuple):
 def set_fragment(kind: Kind) -> str:
     """Return the program that colors a surface; its patterns have Blender's names."""
     flags = {"GLOWS": kind.glows, "BY_LAMPS": kind.by_lamps, "MIRRORS_FLOOR": kind.mirrors_floor}
-    defined = [f"PATTERN {PATTERN_NAMES.index(kind.pattern)}",
+    # The sea's waves lean; floors are as level as facets know.
+    waves = kind.pattern == "shore"
+    defined = [f"LEAST_LEVEL {0.7 if waves else 0.99}", f"SLOPES {float(waves)}",
+               f"PATTERN {PATTERN_NAMES.index(kind.pattern)}",
                *(name for name, is_set in flags.items() if is_set)]
     head = "".join(f"#define {name}\n" for name in defined)
     start = LIGHT.replace("#version 330\n", f"#version 330\n{head}", 1)

@@ -1,4 +1,4 @@
-"""Where a body's surface is in a pose: blended linearly, then swollen and folded.
+"""Where a body's surface is in a pose: blended linearly, then swollen, folded and pressed.
 
 All that draws or measures a surface has its places from here, so that all have the same.
 """
@@ -17,6 +17,7 @@ from mimegen.characters.character import (
     posed_vertices,
 )
 from mimegen.characters.folds import Fold, folds_of
+from mimegen.characters.presses import Presses, presses_of
 from mimegen.characters.swells import Swell, swells_of
 from mimegen.motion.quaternions import FloatArray
 
@@ -26,6 +27,7 @@ class Corrections(NamedTuple):
 
     swells: tuple[Swell, ...] = ()
     folds: tuple[Fold, ...] = ()
+    presses: Presses | None = None
 
     def apply(self, places: Places, columns: Places) -> None:
         """Correct vertices (V, 3) that were blended with joint columns (4 J, 3), in place."""
@@ -33,12 +35,15 @@ class Corrections(NamedTuple):
             swell.apply(places, columns)
         for fold in self.folds:
             fold.press(places, columns)
+        if self.presses is not None:
+            self.presses.apply(places, columns)
 
 
 def corrections_of(character: Character, meshes: Sequence[Mesh] | None = None) -> Corrections:
     """Return the corrections of a character's meshes, or of others in their place."""
     posed = character.meshes if meshes is None else meshes
-    return Corrections(swells_of(character, posed), folds_of(character, posed))
+    return Corrections(swells_of(character, posed), folds_of(character, posed),
+                       presses_of(character, posed))
 
 
 @lru_cache(maxsize=12)

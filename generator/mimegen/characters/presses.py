@@ -162,8 +162,8 @@ class Points:
             push = touch[:, None] * pushed(places + shifts, normals, pairs)
             if not push.any():
                 break
-            shift = self.spread @ push
-            shifts += shift + self._coming_out(shift, normals)
+            shifts += self.spread @ push
+        shifts += self._coming_out(shifts, normals)
         size = lengths(shifts)
         return np.asarray(shifts * (FARTHEST_M / np.maximum(size, FARTHEST_M))[:, None])
 

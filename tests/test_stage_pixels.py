@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.stage.pixels import to_straight_srgb
+from mimegen.stage.pixels import halves_to_straight_srgb, to_straight_srgb
 
 
 def one_pixel(*rgba: float) -> list[int]:
@@ -41,3 +41,10 @@ def test_compositing_it_back_over_black_gives_the_light_that_was_rendered(
 
 def test_light_beyond_white_and_denoisers_negatives_are_cut() -> None:
     assert one_pixel(4.0, -0.1, 0.0, 1.2) == [255, 0, 0, 255]
+
+
+def test_half_floats_become_the_same_bytes() -> None:
+    drawn = np.abs(np.random.default_rng(0).normal(0.0, 0.6, (30, 20, 4))).astype(np.float16)
+    drawn[:10, :, 3], drawn[10:20] = 1.0, 0.0
+    wanted = to_straight_srgb(drawn.astype(np.float32))
+    assert (halves_to_straight_srgb(drawn) == wanted).all()

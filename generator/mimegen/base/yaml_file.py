@@ -27,7 +27,8 @@ Location = Sequence[int | str]
 class Strict(BaseModel):
     """A part of a file in which a misspelt key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Half of the models of a command are never asked: none is made ready before it is.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class YamlFile:

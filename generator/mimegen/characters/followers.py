@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mimegen.base.easing import ramp, softly_limited
+from mimegen.base.recursion import SecondOrder
 from mimegen.characters.character import Mesh
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -176,12 +177,10 @@ def lagging(values: FloatArray, fps: float) -> FloatArray:
 
     The transfer function s^2 / (s^2 + 2 d w s + w^2) by the bilinear transform.
     """
-    # Half a second to import, for which no worker waits when a take is performed.
-    from scipy.signal import lfilter
-
     rate, w = 2.0 * fps, 2 * np.pi * SWING_HZ
     above = rate * rate * np.array([1.0, -2.0, 1.0])
     damped, stiff = 2 * DAMPING * w * rate, w * w
     below = np.array([rate * rate + damped + stiff, 2 * (stiff - rate * rate),
                       rate * rate - damped + stiff])
-    return np.asarray(lfilter(above / below[0], below / below[0], values - values[:1], axis=0))
+    spring = SecondOrder(above / below[0], below / below[0])
+    return spring.filtered(values - values[:1], np.zeros((2, *values.shape[1:])))

@@ -9,6 +9,7 @@ from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from mimegen.base.easing import minimum_jerk
+from mimegen.base.recursion import SecondOrder
 from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 
@@ -39,21 +40,27 @@ class Follow(Strict):
 
     def followed(self, values: FloatArray, rate: float) -> FloatArray:
         """Return values (G, K), ``rate`` of them a second, as a part with inertia follows them."""
-        # Half a second to import, for which no worker waits when a take is performed.
-        from scipy.signal import lfilter
+        return _followed(self.hertz, self.damping, rate, values.shape, values.tobytes())
 
-        up, down, still = _system(self.hertz, self.damping, rate)
-        return np.asarray(lfilter(up, down, values, axis=0, zi=still[:, None] * values[:1])[0])
+
+@lru_cache(maxsize=KEPT_WEIGHTS)
+def _followed(hertz: float, damping: float, rate: float, shape: tuple[int, int],
+              raw: bytes) -> FloatArray:
+    """Return values of a shape as a system follows them, from rest; they are given as bytes."""
+    values, system = np.frombuffer(raw).reshape(shape), _system(hertz, damping, rate)
+    followed = system.filtered(values, system.still[:, None] * values[:1])
+    followed.flags.writeable = False
+    return followed
 
 
 @cache
-def _system(hertz: float, damping: float, rate: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a second-order system as a digital filter, and its state at rest for input 1."""
-    from scipy.signal import bilinear, lfilter_zi
-
-    turn = 2 * np.pi * hertz
-    up, down = bilinear([turn**2], [1.0, 2 * damping * turn, turn**2], rate)
-    return up, down, lfilter_zi(up, down)
+def _system(hertz: float, damping: float, rate: float) -> SecondOrder:
+    """Return a second-order system as a digital filter, by the bilinear transform."""
+    turn, root = 2 * np.pi * hertz, np.sqrt(2 * rate)
+    stiff, damped = turn**2 * (1 / root) ** 2, 2 * damping * turn * (1 / root) * root
+    quick = root * root
+    down = np.array([stiff + damped + quick, 2 * stiff - 2 * quick, stiff - damped + quick])
+    return SecondOrder(np.array([stiff, 2 * stiff, stiff]) / down[0], down / down[0])
 
 
 # How what is slow in people's movements follows: the correction after a reach, the weight that

@@ -294,7 +294,10 @@ def _mean_cover(points: NDArray[np.float32], directions: Directions, corner: tup
         covered = _covered(x, y, heights, some, (rows, columns))
         all_four = (covered[:, :-columns - 1] & covered[:, 1:-columns]
                     & covered[:, columns:-1] & covered[:, columns + 1:])
-        total[:-columns - 1] += (all_four * weighed[:, None]).sum(axis=0, dtype=np.uint16)
+        if (weighed == 1).all():
+            total[:-columns - 1] += np.add.reduce(all_four.view(np.uint8), 0, np.uint8)
+        else:
+            total[:-columns - 1] += (all_four * weighed[:, None]).sum(axis=0, dtype=np.uint16)
     return total.reshape(rows, columns) / np.float32(weights.sum())
 
 
@@ -392,12 +395,16 @@ def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
 def _seen_bounds(shadow: GroundShadow, camera: Camera,
                  strength: float) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom pixels (ends exclusive) of what can be seen of it."""
-    rows, columns = np.nonzero(shadow.missing * strength > FAINTEST / 2)
+    dark = shadow.missing * strength > FAINTEST / 2
+    rows = np.flatnonzero(dark.any(axis=1))
     if len(rows) == 0:
         return 0, 0, 0, 0
-    flat = np.stack([columns, rows, np.zeros_like(rows)], axis=-1) * shadow.cell_m
-    seen = camera.project(flat + np.array([*shadow.corner, 0.0]))
-    seen = seen[seen[:, 2] > 0.1]
+    # A row's ends are the furthest to both sides, unless some of it lies behind the camera.
+    ends = [dark[rows].argmax(axis=1), dark.shape[1] - 1 - dark[rows, ::-1].argmax(axis=1)]
+    seen = _projected(shadow, camera, np.tile(rows, 2), np.concatenate(ends))
+    if (seen[:, 2] <= 0.1).any():
+        seen = _projected(shadow, camera, *np.nonzero(dark))
+        seen = seen[seen[:, 2] > 0.1]
     if len(seen) == 0:
         return 0, 0, 0, 0
     size = np.array([camera.width, camera.height])
@@ -406,3 +413,9 @@ def _seen_bounds(shadow: GroundShadow, camera: Camera,
     if (high <= low).any():
         return 0, 0, 0, 0
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
+
+
+def _projected(shadow: GroundShadow, camera: Camera, rows: NDArray[np.intp],
+               columns: NDArray[np.intp]) -> FloatArray:
+    flat = np.stack([columns, rows, np.zeros_like(rows)], axis=-1) * shadow.cell_m
+    return camera.project(flat + np.array([*shadow.corner, 0.0]))

@@ -11,8 +11,8 @@ from mimegen.characters.character import Character
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
-from mimegen.stage.crop import Region, is_empty, seen_region
-from mimegen.stage.pixels import to_straight_srgb
+from mimegen.stage.crop import Region, is_empty, roughly_seen_region
+from mimegen.stage.pixels import halves_to_straight_srgb
 from mimegen.stage.raster.body import Part, RasterBody
 from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.light import give, light_values, uniform
@@ -73,7 +73,7 @@ class RasterStage:
         self._map_target = context.framebuffer(depth_attachment=self._map)
         self._light = light_values(config.light)
         self._targets = _Targets(context)
-        self._outline = np.empty((0, 3))
+        self._outline = np.empty((3, 0), np.float32)
         self._shadow: GroundShadow | None = None
 
     def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
@@ -84,7 +84,8 @@ class RasterStage:
     def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
         """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
         posed = list(zip(self._bodies, columns, strict=True))
-        self._outline = np.concatenate([body.pose(own) for body, own in posed]).astype(float)
+        # Axis by axis: numpy is slow over the short side of (N, 3).
+        self._outline = np.concatenate([body.pose(own).T for body, own in posed], axis=1)
         self._draw_sun_map()
         points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
         self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
@@ -93,12 +94,12 @@ class RasterStage:
         """Draw the posed figures and their shadow as a camera sees them."""
         assert self._shadow is not None, "figures are posed before they are drawn"
         whole = (0, 0, camera.width, camera.height)
-        region = seen_region(self._outline, camera) if self.config.crop else whole
+        region = roughly_seen_region(self._outline, camera) if self.config.crop else whole
         shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength,
                                         SHADOW_SAMPLES)
         figure = np.zeros((0, 0, 4), np.uint8)
         if not is_empty(region):
-            figure = to_straight_srgb(self._draw(camera, region))
+            figure = halves_to_straight_srgb(self._draw(camera, region))
         return Frame(whole[2:], figure, region[:2], shadow, shadow_at)
 
     def _ready(self, body: RasterBody, part: Part) -> _Drawn:
@@ -113,7 +114,7 @@ class RasterStage:
 
     def _draw_sun_map(self) -> None:
         """Draw how far the sun's light reaches, for the figures' shadows on themselves."""
-        matrix, half = to_sun(self._outline, self._light["sun_from"], 2 * LIFT_M)
+        matrix, half = to_sun(self._outline.T.astype(float), self._light["sun_from"], 2 * LIFT_M)
         spread = np.full(2, PENUMBRA_M / half / 2)
         for program in self._programs.values():
             give(program, self._light | {
@@ -126,7 +127,7 @@ class RasterStage:
             self._context.enable_only(_tests(drawn.part))
             drawn.lit.render()
 
-    def _draw(self, camera: Camera, region: Region) -> NDArray[np.float32]:
+    def _draw(self, camera: Camera, region: Region) -> NDArray[np.float16]:
         """Draw a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
         size = (region[2] - region[0], region[3] - region[1])
         self._targets.begin(size)
@@ -174,7 +175,7 @@ class _Targets:
         self._drawn.viewport = self._drawn.scissor = (0, 0, FINER * size[0], FINER * size[1])
         self._drawn.clear()
 
-    def read(self, size: tuple[int, int]) -> NDArray[np.float32]:
+    def read(self, size: tuple[int, int]) -> NDArray[np.float16]:
         """Return the mean of what was drawn: premultiplied linear RGBA (h, w, 4)."""
         self._mean.use()
         self._mean.viewport = self._mean.scissor = (0, 0, *size)
@@ -184,7 +185,7 @@ class _Targets:
         self._whole.render(moderngl.TRIANGLES, vertices=3)
         read = self._mean.read((0, 0, *size), components=4, dtype="f2", alignment=1)
         checked(self._context)
-        return np.frombuffer(read, np.float16).reshape(size[1], size[0], 4).astype(np.float32)
+        return np.frombuffer(read, np.float16).reshape(size[1], size[0], 4)
 
     def _grow(self, size: tuple[int, int]) -> None:
         context = self._context

@@ -1,7 +1,9 @@
 """What a worker process without bpy does: jobs in, published frames and messages out."""
 
 from collections.abc import Callable
+from functools import cache
 from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 import moderngl
 
@@ -11,11 +13,13 @@ from mimegen.stage.figures import read_figure
 from mimegen.stage.frames import publish_frames
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob, PassJob
-from mimegen.stage.passes.server import PassServer
 from mimegen.stage.raster.context import context_of_process, is_sound
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.scenery.job import SetJob
+
+if TYPE_CHECKING:
+    from mimegen.stage.passes.server import PassServer
 
 Message = Ready | FrameDone | JobDone | JobFailed
 
@@ -29,7 +33,7 @@ def serve(connection: Connection, threads: int) -> None:
     context = context_of_process(threads)
     program = f"OpenGL {context.info['GL_RENDERER']}"
     connection.send(Ready(OPENGL, 1, program, kind_of_cpu()))
-    passes = PassServer(threads, context)
+    passes = cache(lambda: _pass_server(threads, context))
     stage: RasterStage | None = None
     while True:
         job = connection.recv()
@@ -39,13 +43,20 @@ def serve(connection: Connection, threads: int) -> None:
             return
 
 
+def _pass_server(threads: int, context: moderngl.Context) -> "PassServer":
+    # Ground truth knows bodies and readers, which frames and stills do without.
+    from mimegen.stage.passes.server import PassServer
+
+    return PassServer(threads, context)
+
+
 def _attempt(context: moderngl.Context, job: ShotJob | SetJob | PlainJob, stage: RasterStage | None,
-             passes: PassServer, send: Callable[[Message], None]
+             passes: "Callable[[], PassServer]", send: Callable[[Message], None]
              ) -> tuple[RasterStage | None, JobDone | JobFailed]:
     """Do a job; return the stage it leaves behind, for more of the same, and how it ended."""
     try:
         if isinstance(job, PassJob | GeometryJob):
-            passes.do(job, send)
+            passes().do(job, send)
         elif isinstance(job, SetJob):
             draw_set(context, job)
         elif not isinstance(job, ShotJob):

@@ -1,6 +1,8 @@
 """Placing the camera so that the whole action stays in view."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -49,15 +51,24 @@ def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) ->
 
 def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: RenderConfig,
                    angle_deg: float) -> Camera:
-    points = _seen_points(scene, framed.head_room_m)
-    low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
-    middle = np.round((low + high) / 2 / PLACE_STEP_M) * PLACE_STEP_M
-    rings = _rings(points, middle, ground=framed.head_room_m is None)
-    height, distance = _height_and_distance(rings, framed, config)
+    middle, height, distance = _target(tuple(scene), framed, (config.width, config.height))
     towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
     position = np.array([*middle, height]) + distance * towards
     euler = np.array([90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg])
     return _camera(position, quaternions.from_euler("xyz", euler), framed.lens_mm, config)
+
+
+@lru_cache(maxsize=2)
+def _target(scene: tuple[Performance, ...], framed: FramedCamera, size: tuple[int, int]
+            ) -> tuple[FloatArray, float, float]:
+    """Return X Y of the target, its height and the camera's distance, the same for every angle."""
+    points = _seen_points(scene, framed.head_room_m)
+    # Axis by axis: numpy is slow over the short side of (N, 3).
+    flat = points[:, :2].T.copy()
+    middle = np.round((flat.min(axis=1) + flat.max(axis=1)) / 2 / PLACE_STEP_M) * PLACE_STEP_M
+    rings = _rings(points, middle, ground=framed.head_room_m is None)
+    height, distance = _height_and_distance(rings, framed, size)
+    return middle, height, distance
 
 
 def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
@@ -99,7 +110,9 @@ def outline_points(performance: Performance) -> FloatArray:
     for mesh in performance.character.meshes:
         strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
         chosen = _outermost(mesh.vertices, strongest)
-        matrices.append(skin_matrix(mesh, joints)[chosen])
+        few = replace(mesh, vertices=mesh.vertices[chosen], joints=mesh.joints[chosen],
+                      weights=mesh.weights[chosen])
+        matrices.append(skin_matrix(few, joints))
     return skinned(sparse.vstack(matrices, format="csr"), columns).reshape(-1, 3).astype(float)
 
 
@@ -144,11 +157,11 @@ def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
 
 
 def _height_and_distance(rings: FloatArray, framed: FramedCamera,
-                         config: RenderConfig) -> tuple[float, float]:
+                         size: tuple[int, int]) -> tuple[float, float]:
     """Return the target's height and the camera's distance from it: the nearest that will do."""
-    focal = framed.lens_mm / SENSOR_WIDTH_MM * config.width
+    focal = framed.lens_mm / SENSOR_WIDTH_MM * size[0]
     share = 1.0 - 2.0 * framed.margin
-    per_side, per_rise = (2.0 * focal / (share * size) for size in (config.width, config.height))
+    per_side, per_rise = (2.0 * focal / (share * side) for side in size)
     elevation = np.radians(framed.elevation_deg)
     sine, cosine = np.sin(elevation), np.cos(elevation)
     around = np.linspace(0.0, 2.0 * np.pi, 49)

@@ -4,7 +4,8 @@
 
 All takes' first seeds are performed by each of the people, at 24 frames a second. In every 12th of
 them all points of a hand are held against the outer surface of all else but its own arm and the
-other hand, as it is skinned. A hand is *at* the body where it is inside it or nearer than 2 cm;
+other hand, as it is skinned; points nearer to the other hand than to that are in nothing, and what
+is worn about a wrist is no hand. A hand is *at* the body where it is inside it or nearer than 2 cm;
 *meant* to touch where, in the source, one of its points is within 8 mm of an unclothed person's
 surface. Hands deeper than 10 mm are told one by one: when, how deep, in what.
 """
@@ -34,7 +35,7 @@ from mimegen.readers.roles import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.hands import TOUCH, MovingBody, source_body
-from mimegen.retarget.obstacles import below, hand_of
+from mimegen.retarget.obstacles import WRIST, below, hand_of, in_hand
 from mimegen.retarget.outer import Surface, outer_surface, thinned
 from mimegen.retarget.surface import SkinSample
 
@@ -58,11 +59,12 @@ class Body:
         roles = find_roles(self.character.skeleton, file=name).joints
         self.joints = {role: self.character.skeleton.index[joint] for role, joint in roles.items()}
         surface = thinned(outer_surface(self.character), CELL_M)
-        arms, hands = ([below(self.character, self.joints[f"{side}_{part}"]) for side in SIDES]
-                       for part in ("upper_arm", "hand"))
+        bare = [in_hand(surface, self.character, self.joints, side, WRIST) for side in SIDES]
         self.hands = [hand_of(surface, self.character, self.joints, side).skin for side in SIDES]
-        self.others = [surface.part(~np.isin(surface.of, [*own, *hands[0], *hands[1]]))
-                       for own in arms]
+        self.bare = [surface.part(hand).skin for hand in bare]
+        self.others = [surface.part(~hand & ~np.isin(surface.of, below(
+            self.character, self.joints[f"{side}_upper_arm"])))
+            for side, hand in zip(SIDES, reversed(bare), strict=True)]
 
 
 def built(name: str) -> Character:
@@ -77,10 +79,11 @@ def ways_out(surface: Surface, motion: Motion) -> FloatArray:
     return unit(tips.posed(motion) - surface.skin.posed(motion))
 
 
-def away(points: FloatArray, surface: FloatArray, ways: FloatArray) -> tuple[float, int]:
+def away(points: FloatArray, surface: FloatArray, ways: FloatArray,
+         other: FloatArray) -> tuple[float, int]:
     """Return how far (m) a hand (N, 3) is from the body, or, negative, how deep it is in it.
 
-    Also the number of the surface's nearest point there.
+    Also the number of the surface's nearest point there. ``other`` (M, 3) is the other hand.
     """
     close = np.flatnonzero(((surface > points.min(axis=0) - DEEPEST_M)
                             & (surface < points.max(axis=0) + DEEPEST_M)).all(axis=1))
@@ -90,6 +93,7 @@ def away(points: FloatArray, surface: FloatArray, ways: FloatArray) -> tuple[flo
     near = close[near]
     ahead = np.sum((points[:, None] - surface[near]) * ways[near], axis=2)
     inside = (ahead < -STRAIGHT * off).all(axis=1) & (off[:, 0] < DEEPEST_M)
+    inside &= off[:, 0] < cKDTree(other).query(points)[0]
     found = np.where(inside, -np.abs(ahead).mean(axis=1), off[:, 0])
     return float(found.min()), int(near[found.argmin(), 0])
 
@@ -131,7 +135,7 @@ def hands_of(body: Body, source: Motion, motion: Motion, every: int) -> Row:
         part = motion.at(np.arange(0, motion.frames, every))
         off = least_far(hand.posed(part), thinned(others, COARSE_M).skin.posed(part))
         near = np.flatnonzero(off < NEAR_M)
-        frames = looked_at(hand, others, part.at(near)) if len(near) else []
+        frames = looked_at(hand, others, body.bare[1 - number], part.at(near)) if len(near) else []
         off[near] = [each for each, _ in frames]
         found["away"] += np.round(off, 4).tolist()
         found["meant"] += (least_off(original, number) < TOUCH)[::every].tolist()
@@ -142,9 +146,11 @@ def hands_of(body: Body, source: Motion, motion: Motion, every: int) -> Row:
     return found
 
 
-def looked_at(hand: SkinSample, others: Surface, motion: Motion) -> list[tuple[float, int]]:
+def looked_at(hand: SkinSample, others: Surface, other_hand: SkinSample,
+              motion: Motion) -> list[tuple[float, int]]:
     """Return of each frame what `away` does."""
-    seen = hand.posed(motion), others.skin.posed(motion), ways_out(others, motion)
+    seen = (hand.posed(motion), others.skin.posed(motion), ways_out(others, motion),
+            other_hand.posed(motion))
     return [away(*frame) for frame in zip(*seen, strict=True)]
 
 

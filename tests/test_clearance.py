@@ -1,5 +1,6 @@
 """Hands that lie in their own body come out of it, and no others move."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,8 +17,9 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
 from mimegen.retarget.clearance import with_hands_clear
 from mimegen.retarget.hands import arms_bent
-from mimegen.retarget.obstacles import below, hand_of
+from mimegen.retarget.obstacles import below, hand_of, limbs_of
 from mimegen.retarget.outer import outer_surface
+from mimegen.retarget.surface import SkinSample
 
 FRAMES, MIDDLE = 40, 20
 # What rounding poses moves a wrist by (m).
@@ -79,3 +81,15 @@ def test_hands_that_are_free_stay_where_they_are() -> None:
     clear = with_hands_clear(free, character, joints)
     assert np.allclose(clear.global_pose.positions[:, joints["left_hand"]],
                        free.global_pose.positions[:, joints["left_hand"]], rtol=0, atol=ROUNDED)
+
+
+@pytest.mark.parametrize(("share", "stops"), [(-0.15, True), (0.5, False)])
+def test_the_other_hand_s_cuff_stops_a_hand_and_its_palm_none(share: float, stops: bool) -> None:
+    character, joints = body("spacesuit")
+    heads, wrist = character.skeleton.heads, joints["left_hand"]
+    place = heads[wrist] + share * (heads[joints["left_middle1"]] - heads[wrist])
+    one = SkinSample(place[None], np.array([[wrist]], np.int32), np.ones((1, 1)))
+    right = limbs_of(character, tuple(sorted(joints.items())))[1]
+    point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]))
+    rest = reaching("spacesuit", np.array([0.5, -0.4, 1.3])).at(np.array([0]))
+    assert (point.depths(rest).deep.max() > 0.01) == stops

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
@@ -16,6 +17,8 @@ from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import hand_axes, matching
 from mimegen.retarget.flesh import stature, tube_axes, typical_tubes
 from mimegen.retarget.hands import arms_bent, target_body
+from mimegen.retarget.obstacles import below, hand_of
+from mimegen.retarget.outer import outer_surface
 from mimegen.retarget.stance import standing_height
 
 STANDARD = standard_skeleton()
@@ -187,6 +190,16 @@ def hanging() -> Motion:
     return Motion(STANDARD, FPS, np.tile(STANDARD.heads[0], (12, 1)), turns)
 
 
+def least_off_skin(done: Performance, joints: dict[str, int], side: str) -> float:
+    """How far (m) a hand is, in the first frame, from the nearest point of trunk, legs and clothes.
+    """
+    surface, first = outer_surface(done.character), done.motion.at(np.array([0]))
+    arms = [below(done.character, joints[f"{own}_upper_arm"]) for own in ("left", "right")]
+    rest = surface.part(~np.isin(surface.of, np.concatenate(arms))).skin.posed(first)[0]
+    hand = hand_of(surface, done.character, joints, side).skin.posed(first)[0]
+    return float(cKDTree(rest).query(hand)[0].min())
+
+
 @pytest.mark.parametrize("name", ["spacesuit", "woman"])
 def test_fingers_of_hanging_hands_stay_out_of_thighs(name: str) -> None:
     done = retarget(hanging(), body(name))
@@ -197,7 +210,8 @@ def test_fingers_of_hanging_hands_stay_out_of_thighs(name: str) -> None:
         thigh = f"{side}_thigh"
         off = whole.tubes[thigh].found(whole.hands.fingers[:, number], whole.axes[thigh]).off
         assert off.min() > -0.012
-        assert off.min() < 0.02
+        # Tubes go through the middle of folds: how near hands are is told by the surface itself.
+        assert least_off_skin(done, joints, side) < 0.01
 
 
 def test_who_kicks_in_the_air_is_not_laid_on_the_ground() -> None:

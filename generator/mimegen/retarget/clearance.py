@@ -26,7 +26,7 @@ from mimegen.retarget.hands import arms_bent, has_arms, settled
 from mimegen.retarget.obstacles import Depths, Limb, limbs_of
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
-CLEAR, BEND = 0.002, np.radians(30.0)
+CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0

@@ -1,5 +1,8 @@
 """One hand of a character and what it may not lie in: all else but its own arm and the other hand.
 
+Of the other hand what is worn about its wrist stops a hand; its palm stops none, but what is nearer
+to it than to a forearm's open end is not in the forearm.
+
 A body's surface is patches of its outer layer, each of which goes with the joint that its points
 follow most, helpers included. How deep a point of a hand lies is told by the planes of the nearest
 points of the nearest patch.
@@ -8,6 +11,7 @@ points of the nearest patch.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -27,20 +31,22 @@ from mimegen.retarget.surface import SkinSample
 # Within what (m) of the surface points count as inside.
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
-BODY_CELL, HAND_CELL = 0.025, 0.014
+BODY_CELL, HAND_CELL = 0.015, 0.012
 # Edges (m) of cells whose points of a hand are looked at together, before each alone.
 LUMP_CELL = 0.04
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
 CUFF = 0.3
+# Another hand's cuff stops a hand from this share on.
+WRIST = 0.0
 
 
 @dataclass(frozen=True)
 class Patch:
     """Points (N, 3) of a surface that go with a joint, relative to it, and the ways out of it.
 
-    All of them lie within ``size`` (m) of the ``middle`` (3,).
+    All of them lie within ``size`` (m) of the ``middle`` (3,); some of them stop (N,) a hand.
     """
 
     joint: int
@@ -49,15 +55,16 @@ class Patch:
     ways: FloatArray
     middle: FloatArray
     size: float
+    stops: NDArray[np.bool_]
 
     @staticmethod
-    def of(surface: Surface, joint: int, head: FloatArray) -> "Patch":
+    def of(surface: Surface, stops: NDArray[np.bool_], joint: int, head: FloatArray) -> "Patch":
         """Return the patch of a joint that is at ``head`` (3,) at rest."""
         own = surface.of == joint
         places = surface.skin.vertices[own] - head
         middle = places.mean(axis=0)
         return Patch(joint, places, cKDTree(places), surface.ways[own], middle,
-                     float(lengths(places - middle).max()))
+                     float(lengths(places - middle).max()), stops[own])
 
     def distances(self, points: FloatArray) -> FloatArray:
         """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
@@ -83,7 +90,7 @@ class Patch:
         ways = unit(np.einsum("nk,nkx->nx", shares, self.ways[near]))
         inwards = np.einsum("nk,nkx->nx", shares, self.places[near]) - points
         depth = np.einsum("nx,nx->n", inwards, ways)
-        inside = there[:, 0] & (depth > STRAIGHT * lengths(inwards))
+        inside = there[:, 0] & self.stops[near[:, 0]] & (depth > STRAIGHT * lengths(inwards))
         return np.where(inside, depth, 0.0), ways
 
 
@@ -201,12 +208,13 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
     fine, body = thinned(outer, HAND_CELL), thinned(outer, BODY_CELL)
-    hands = [below(character, joints[f"{side}_hand"]) for side in SIDES]
     limbs = []
-    for side in SIDES:
-        arm = below(character, joints[f"{side}_upper_arm"])
-        others = body.part(~np.isin(body.of, [*arm, *hands[0], *hands[1]]))
-        patches = [Patch.of(others, int(joint), heads[joint]) for joint in np.unique(others.of)]
+    for side, other in permutations(SIDES):
+        others = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
+                                              *fingers_below(character, joints, other)]))
+        stops = ~in_hand(others, character, joints, other, WRIST)
+        patches = [Patch.of(others, stops, int(joint), heads[joint])
+                   for joint in np.unique(others.of)]
         own = hand_of(fine, character, joints, side)
         limbs.append(Limb(own.skin, fingers_of(own, character, joints, side),
                           lumps_of(own.skin.vertices), patches))
@@ -216,12 +224,21 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
 def hand_of(surface: Surface, character: Character, joints: Mapping[str, int],
             side: str) -> Surface:
     """Return a hand's part of a surface, but for the wrist and what is worn about it."""
-    hand = surface.part(np.isin(surface.of, below(character, joints[f"{side}_hand"])))
+    return surface.part(in_hand(surface, character, joints, side))
+
+
+def in_hand(surface: Surface, character: Character, joints: Mapping[str, int], side: str,
+            beyond: float = CUFF) -> NDArray[np.bool_]:
+    """Return which (N,) points are of a hand, but for the wrist and what is worn about it.
+
+    They are ``beyond`` this share of the way from the wrist to the knuckles.
+    """
     wrist, knuckle = joints[f"{side}_hand"], joints.get(f"{side}_middle1")
     heads = character.skeleton.heads
     way = (heads[knuckle] if knuckle else character.skeleton.tails[wrist]) - heads[wrist]
-    along = product(hand.skin.vertices - heads[wrist], way)
-    return hand.part(along > CUFF * np.sum(way * way))
+    along = product(surface.skin.vertices - heads[wrist], way)
+    own = np.isin(surface.of, below(character, wrist))
+    return np.asarray(own & (along > beyond * np.sum(way * way)))
 
 
 def fingers_of(hand: Surface, character: Character, joints: Mapping[str, int],
@@ -232,6 +249,12 @@ def fingers_of(hand: Surface, character: Character, joints: Mapping[str, int],
         if (first := joints.get(f"{side}_{finger}1")) is not None:
             found[np.isin(hand.of, below(character, first))] = first
     return found
+
+
+def fingers_below(character: Character, joints: Mapping[str, int], side: str) -> list[int]:
+    """Return the numbers of a hand's fingers' joints."""
+    return [joint for finger in FINGERS if (first := joints.get(f"{side}_{finger}1")) is not None
+            for joint in below(character, first)]
 
 
 def lumps_of(places: FloatArray) -> NDArray[np.intp]:

@@ -35,8 +35,8 @@ LAMP_DIRECTIONS, LOWEST_LAMP, WEIGHTS = 64, 0.05, 255
 LOWEST_SKY_DEG = 12.0
 SUN_BLUR_CELLS = 0.5
 SKY_BLUR_M = 0.06
-# The sky's shadow is soft and needs no finer cells.
-SKY_CELL_M = 0.02
+# The sky's shadow is soft: it needs no finer cells, and always fewer than the sun's.
+SKY_CELL_M, FEWER = 0.02, 2
 # Places of the ground that make one pixel, across and down: it is seen at a slant.
 SAMPLES = (4, 6)
 # Measured: Cycles' width of 1.5 is the radius.
@@ -126,7 +126,7 @@ def _lattice(parts: int) -> FloatArray:
 
 def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> GroundShadow:
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
-    many = max(1, round(SKY_CELL_M / cell_m))
+    many = max(FEWER, round(SKY_CELL_M / cell_m))
     coarse = _thinned(points, 3 * (VOXEL_CELLS * many * cell_m,))
     suns = suns_of(light)
     corner, shape = _grid(coarse, np.concatenate([sun.towards for sun in suns]), many * cell_m)

@@ -1,16 +1,25 @@
 """The light in drawn sets: rays through cells, and what is known of a closed room."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mimegen.base.paths import data_folder
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.bounce import SINGLE, Light, spread_light, through_shell
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import read_config
+from mimegen.stage.raster import set_light
+from mimegen.stage.raster.bounce import SINGLE, Light, Spread, spread_light, through_shell
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.set_light import set_cells
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
+from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
 
+Triangles = dict[str, NDArray[np.float32]]
 WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0
 SPREAD = np.linspace(-WIDE / 2 + 0.1, WIDE / 2 - 0.1, 30)
 
@@ -71,7 +80,7 @@ def test_a_closed_room_keeps_its_light() -> None:
     light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), nowhere,
                   np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 8))
-    volume = spread_light(voxels(room()), voxels(room()[:1]), light, places)
+    volume = spread_light(voxels(room()), voxels(room()[:1]), light, places).seen_by(None)
     level = np.stack([*np.meshgrid(SPREAD, SPREAD), np.full((30, 30), 0.2)], axis=-1).reshape(-1, 3)
     up = np.linspace(0.1, HIGH - 0.1, 12)
     across, above = np.meshgrid(SPREAD, up)
@@ -94,7 +103,7 @@ def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 1.0), (10, 10, 4))
     eye = np.array([0.0, -4.0, 1.5])
     open_room, leaking, mended = (
-        spread_light(voxels(walls), voxels(casting), light, places, eye=seen_from)
+        spread_light(voxels(walls), voxels(casting), light, places).seen_by(seen_from)
         for walls, casting, seen_from in ((room(), room()[:1], None),
                                           ([*room(), panel], [room()[0], panel], None),
                                           ([*room(), panel], [room()[0], panel], eye)))
@@ -110,7 +119,7 @@ def test_an_open_sky_lights_what_faces_it() -> None:
                  np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
     black = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
-    volume = spread_light(black, black, dark, places)
+    volume = spread_light(black, black, dark, places).seen_by(None)
     seen = volume.over_pi(np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)
 
@@ -123,7 +132,7 @@ def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
     whole, casting = (
         matter_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells()).voxels()
         for parts in (room(), room()[:1]))
-    seen = spread_light(whole, casting, sky, places).over_pi(
+    seen = spread_light(whole, casting, sky, places).seen_by(None).over_pi(
         np.array([[0.0, 0.0, 1.0]] * 2), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     assert seen[0] == pytest.approx(float(through_shell(np.array(0.5))), rel=0.1)
     assert seen[1] == pytest.approx(0.0, abs=0.01)
@@ -136,7 +145,7 @@ def test_a_thin_lamp_shines_to_where_it_faces() -> None:
     dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
                  nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]))
     places = Grid(np.array([-1.0, -1.0, 0.5]), np.full(3, 0.5), (4, 4, 8))
-    seen = spread_light(plate, plate, dark, places).over_pi(
+    seen = spread_light(plate, plate, dark, places).seen_by(None).over_pi(
         np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.9]]), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     side = 0.5 / np.sqrt(1.25)
     assert seen[0] == pytest.approx(4 / np.pi * side * np.arctan(side), rel=0.1)
@@ -154,18 +163,50 @@ def test_a_wall_across_the_grid_is_no_stairs() -> None:
     np.testing.assert_allclose(found.facing[solid, 3] @ [-1, 0, 0], 1.0, atol=1e-5)
 
 
+def walled(turn: float = 0.0, sky: str = "#ffffff") -> Scenery:
+    return Scenery.model_validate({
+        "sky": {"zenith": sky, "horizon": sky, "ground": sky, "strength": 1.0},
+        "sun": {"strength": 0.0}, "turn_deg": turn,
+        "materials": {"wall": {"color": "#ffffff"}, "mat": {"color": "#ff0000"}},
+        "walls": [{"corners": [[-3, -3], [3, -3], [3, 3], [-3, 3]], "closed": True, "top": 3,
+                   "material": "wall"}]})
+
+
+def test_light_is_followed_once_for_all_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another camera has the same light; another sky, wall or thing has light of its own."""
+    followed = []
+
+    def followed_too(*told: Any) -> Spread:
+        followed.append(told)
+        return spread_light(*told)
+
+    monkeypatch.setattr(set_light, "spread_light", followed_too)
+    config = read_config(data_folder() / "render_configs" / "draft.yaml")
+    wall = {"wall": quad((-3, 3, 0), (3, 3, 0), (3, 3, 3), (-3, 3, 3))}
+    mat = {"mat": quad((-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0))}
+
+    def light(scenery: Scenery, shell: Triangles, inner: Triangles,
+              y: float) -> NDArray[np.float32]:
+        camera = Camera((0.0, y, 1.5), (1.0, 0.0, 0.0, 0.0), 50.0, 16, 16)
+        job = SetJob(scenery, camera, config, Path())
+        return set_light.set_volume(job, shell, inner, 200)[1].harmonics
+
+    one = light(walled(), wall, mat, -2.0)
+    other = light(walled(), wall, mat, 2.0)
+    assert len(followed) == 1
+    np.testing.assert_array_equal(one, other)
+    light(walled(), {}, mat, -2.0)
+    light(walled(), wall, {"mat": mat["mat"] + np.float32(0.5)}, -2.0)
+    dark = light(walled(sky="#000000"), wall, mat, -2.0)
+    assert len(followed) == 4 and np.abs(dark).max() < 1e-6 < np.abs(one).max()
+    np.testing.assert_array_equal(one, light(walled(), wall, mat, -2.0))
+
+
 def test_a_set_s_cells_lie_along_its_walls_and_mats_do_not_rise() -> None:
     """A turned room takes no more cells than one that stands straight; mats are no thicker."""
-    walls = [{"corners": [[-3, -3], [3, -3], [3, 3], [-3, 3]], "closed": True, "top": 3,
-              "material": "wall"}]
     shapes = []
     for turn in (0.0, 45.0):
-        scenery = Scenery.model_validate({
-            "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#ffffff",
-                    "strength": 1.0},
-            "sun": {"strength": 0.0}, "turn_deg": turn,
-            "materials": {"wall": {"color": "#ffffff"}, "mat": {"color": "#ff0000"}},
-            "walls": walls})
+        scenery = walled(turn)
         top, bottom = (quad(*((x, y, z) for x, y in corners)) for z, corners in (
             (0.01, ((-1, -1), (1, -1), (1, 1), (-1, 1))),
             (0.0, ((-1, -1), (-1, 1), (1, 1), (1, -1)))))

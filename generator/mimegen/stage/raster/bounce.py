@@ -7,7 +7,7 @@ An efficient representation for irradiance environment maps, 2001), between whic
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,13 +88,33 @@ class Volume:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A set's light when it has bounced last, with the first lamps' own, ``single`` (P, 9, 3)."""
+
+    whole: Voxels
+    fill: "_Filling"
+    volume: Volume
+    single: NDArray[np.float32]
+
+    def seen_by(self, eye: FloatArray | None) -> Volume:
+        """Return the light without the first lamps' own.
+
+        Places that an ``eye`` (3,) does not see have the light of their neighbours: what it sees
+        is lit on this side.
+        """
+        volume = self.volume
+        shown = self.fill if eye is None else self.fill.seen(self.whole, eye)
+        return replace(volume, harmonics=shown(volume.harmonics - self.fill(self.single)),
+                       mirrored=shown(volume.mirrored),
+                       visible=shown(volume.visible[..., None])[..., 0])
+
+
 def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
-                 within: NDArray[np.bool_] | None = None, eye: FloatArray | None = None) -> Volume:
+                 within: NDArray[np.bool_] | None = None) -> Spread:
     """Return the light in a set, all but the sun's own, at the middles of a grid's cells.
 
-    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours, and in the
-    end also those that an ``eye`` (3,) does not see: what it sees is lit on this side.
-
+    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours.
     ``whole`` is all that rays meet; ``casting`` is that without walls and ceilings, through which
     lamps and sun shine, and some of the sky.
     """
@@ -125,9 +145,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
     for _ in range(BOUNCES):
         volume = lit_by(_scattered(whole, volume, found, sunny))
-    shown = fill if eye is None else fill.seen(whole, eye)
-    return Volume(grid, shown(volume.harmonics - fill(single)), shown(volume.mirrored),
-                  shown(visible[..., None])[..., 0], found, volume.sent)
+    return Spread(whole, fill, volume, single)
 
 
 def through_shell(above: FloatArray) -> FloatArray:

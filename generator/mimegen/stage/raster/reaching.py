@@ -13,7 +13,6 @@ from mimegen.stage.raster.set_build import build_set, triangles
 from mimegen.stage.raster.set_light import (
     lamp_parts,
     moved,
-    set_cells,
     set_from_world,
     set_volume,
 )
@@ -45,9 +44,7 @@ def reaching_light(scenery: Scenery, config: RenderConfig) -> Reaching:
     inside = Camera((0.0, -0.5, HEIGHTS[1]), (1.0, 0.0, 0.0, 0.0), 50.0, 16, 16)
     job = SetJob(scenery, inside, config, Path())
     built = build_set(job)
-    inner = triangles(built.inner)
-    cells = set_cells(scenery, triangles(built.shell), inner)
-    volume = set_volume(job, inner, cells, PLACES)
+    _, volume = set_volume(job, triangles(built.shell), triangles(built.inner), PLACES)
     own = set_from_world(scenery)
     places = [np.tile(moved(np.array([0.0, 0.0, height]), own), (len(FACING), 1))
               for height in HEIGHTS]

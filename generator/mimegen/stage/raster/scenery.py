@@ -32,7 +32,6 @@ from mimegen.stage.raster.set_light import (
     linear,
     moved,
     open_sky,
-    set_cells,
     set_from_world,
     set_volume,
     volume_values,
@@ -104,8 +103,7 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
                    ) -> dict[str, moderngl.Texture | moderngl.Texture3D]:
     """Return what shaders read of a set's light by their names; adds what else they take of it."""
     inner = triangles(built.inner)
-    cells = set_cells(job.scenery, triangles(built.shell), inner)
-    volume = set_volume(job, inner, cells)
+    cells, volume = set_volume(job, triangles(built.shell), inner)
     lit |= volume_values(volume, job.scenery) | lamp_values(job.scenery) | open_sky(job)
     lit["looked_near"] = float(tells_near_things(cells))
     light_map, lobe_map = _light_maps(context, volume)

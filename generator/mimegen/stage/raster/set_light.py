@@ -4,7 +4,9 @@ Light is followed in the set's own frame, along whose axes most walls and things
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.bounce import SINGLE, Light, Volume, spread_light
+from mimegen.stage.raster.bounce import SINGLE, Light, Spread, Volume, spread_light
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 from mimegen.stage.scenery.job import SetJob
@@ -76,13 +78,50 @@ def set_cells(scenery: Scenery, shell: Mapping[str, NDArray[np.float32]],
     return Cells(whole, casting)
 
 
-def set_volume(job: SetJob, inner: Mapping[str, NDArray[np.float32]], cells: Cells,
-               most: int = PLACES) -> Volume:
-    """Return the light in a set, in its own frame, followed at some ``most`` places."""
-    own = set_from_world(job.scenery)
-    places = _even(*_region(job.scenery), most)
-    return spread_light(cells.whole, cells.casting, _light(job, _moved(inner, own)), places,
-                        _within(job.scenery, places), moved(np.array(job.camera.position), own))
+def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
+               inner: Mapping[str, NDArray[np.float32]], most: int = PLACES
+               ) -> tuple[Cells, Volume]:
+    """Return a set's matter, of triangles as ``set_cells`` has them, and the light in it.
+
+    Both in the set's own frame; light is followed at some ``most`` places.
+    """
+    told = _digest(job, shell, inner)
+    cells, spread = _spread(_Lit(f"{told} {most}", job, shell, inner, most))
+    return cells, spread.seen_by(moved(np.array(job.camera.position), set_from_world(job.scenery)))
+
+
+@dataclass(frozen=True)
+class _Lit:
+    """What light is followed in; alike where ``told`` is."""
+
+    told: str
+    job: SetJob = field(compare=False)
+    shell: Mapping[str, NDArray[np.float32]] = field(compare=False)
+    inner: Mapping[str, NDArray[np.float32]] = field(compare=False)
+    most: int = field(compare=False)
+
+
+@lru_cache(maxsize=1)
+def _spread(lit: _Lit) -> tuple[Cells, Spread]:
+    """Follow light once for all cameras that leave the same walls and things away."""
+    scenery = lit.job.scenery
+    cells = set_cells(scenery, lit.shell, lit.inner)
+    places = _even(*_region(scenery), lit.most)
+    light = _light(lit.job, _moved(lit.inner, set_from_world(scenery)))
+    return cells, spread_light(cells.whole, cells.casting, light, places,
+                               _within(scenery, places))
+
+
+def _digest(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
+            inner: Mapping[str, NDArray[np.float32]]) -> str:
+    """Return what tells sets, lights and triangles by material apart."""
+    told = sha256(job.scenery.model_dump_json().encode())
+    told.update(job.config.light.model_dump_json().encode())
+    for part in (shell, inner):
+        told.update(repr([(name, part[name].shape) for name in part]).encode())
+        for corners in part.values():
+            told.update(corners.tobytes())
+    return told.hexdigest()
 
 
 def set_from_world(scenery: Scenery) -> FloatArray:

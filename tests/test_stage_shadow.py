@@ -90,11 +90,11 @@ def test_shadows_have_no_hard_rim_where_their_grid_ends() -> None:
 
 def test_moving_by_whole_cells_moves_the_shadow_and_changes_nothing() -> None:
     points = slab(0.3, 0.7) + np.float32(0.003)
-    # Both grids, of cells and of voxels, fit 10 cm.
-    moved = points + np.array([0.1, -0.2, 0.0], np.float32)
+    # All grids, of cells and of voxels, for the sun and for the sky, fit 20 cm.
+    moved = points + np.array([0.2, -0.4, 0.0], np.float32)
     first, second = (ground_shadow(p, sunny(20, 40, 5, 0.5), CELL_M) for p in (points, moved))
     assert np.abs(first.missing - second.missing).max() < 0.02
-    assert np.array(second.corner) - first.corner == pytest.approx([0.1, -0.2], abs=1e-6)
+    assert np.array(second.corner) - first.corner == pytest.approx([0.2, -0.4], abs=1e-6)
 
 
 def test_a_bodys_surface_has_no_holes_and_its_feet_touch_their_shadow() -> None:

@@ -23,6 +23,7 @@ with seeing_cores(1):
     from mimegen.stage.blender.scene import reset_scene
     from mimegen.stage.blender.scenery import build_set, render_set
 
+
 def main(names: list[str]) -> None:
     """Print a line for each set."""
     catalogue = Catalogue.with_libraries(())

@@ -41,6 +41,14 @@ def unit_or_nan(vectors: FloatArray) -> FloatArray:
     return cast(FloatArray, vectors / np.where(size > 1e-9, size, np.nan))
 
 
+def spread_directions(count: int) -> FloatArray:
+    """Return unit vectors (N, 3) spread evenly over all directions, along a golden spiral."""
+    level = 1 - (2 * np.arange(count) + 1) / count
+    turn = np.pi * (3 - np.sqrt(5)) * np.arange(count)
+    flat = np.sqrt(1 - level * level)
+    return np.stack([flat * np.cos(turn), flat * np.sin(turn), level], axis=-1)
+
+
 def direction_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
     """Return the unit vector (3,) from a person towards the viewer.
 

@@ -1,6 +1,6 @@
 """A character: meshes that follow a skeleton by skin weights, and what they are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -79,6 +79,15 @@ class Performance:
 
     character: Character
     motion: Motion
+
+
+def joined_weights(meshes: Sequence[Mesh]) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return the joints and weights (V, K) of meshes one after another."""
+    wide = max(mesh.joints.shape[1] for mesh in meshes)
+    joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
+                                       for each in parts]) for parts in (
+        [mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
+    return joints, weights
 
 
 def joint_transforms(skeleton: Skeleton, positions: FloatArray,

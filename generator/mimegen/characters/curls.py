@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial import cKDTree
 
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import spread_directions, unit
 from mimegen.characters.character import Mesh
 from mimegen.characters.head import HeadShape, grid_faces
 from mimegen.characters.spec import Hair
@@ -62,12 +62,8 @@ def lump_middles(head: HeadShape, flow: FloatArray, size: float,
     away = flow.reshape(-1, 3) - head.centre
     radius = np.linalg.norm(away, axis=1)
     many = int(4 * np.pi * radius.mean() ** 2 / size ** 2)
-    up = 1 - (2 * np.arange(many) + 1) / many
-    # The golden angle.
-    turn = np.pi * (3 - np.sqrt(5)) * np.arange(many)
-    flat = np.sqrt(1 - up * up)
-    lattice = np.stack([flat * np.cos(turn), flat * np.sin(turn), up], axis=1)
-    moved = unit(lattice + draws.normal(0, 0.28 * size / radius.mean(), lattice.shape))
+    moved = unit(spread_directions(many)
+                 + draws.normal(0, 0.28 * size / radius.mean(), (many, 3)))
     nearest = cKDTree(away / radius[:, None]).query(moved)[1]
     return np.asarray(head.centre + radius[nearest, None] * moved)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character, Mesh, Places
-from mimegen.characters.helpers import HELPERS, share_of_joints
+from mimegen.characters.helpers import has_helpers, share_of_joints
 from mimegen.motion import Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -145,7 +145,7 @@ def softly(values: FloatArray) -> FloatArray:
 def creases_of(character: Character) -> Mapping[Kind, Crease]:
     """Return where a character folds: not without helper joints, nor where a suit is hard."""
     skeleton = character.skeleton
-    if next(iter(HELPERS)) not in skeleton.index:
+    if not has_helpers(skeleton):
         return {}
     found = {kind: _crease(character, kind) for kind in KINDS}
     return {kind: crease for kind, crease in found.items() if len(crease.middle[0])}

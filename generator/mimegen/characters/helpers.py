@@ -90,6 +90,11 @@ def share_of_joints(mesh: Mesh, skeleton: Skeleton, joints: Collection[str]) -> 
     return np.asarray(np.where(own[mesh.joints], mesh.weights, 0.0).sum(axis=1))
 
 
+def has_helpers(skeleton: Skeleton) -> bool:
+    """Return whether a skeleton has helper joints."""
+    return next(iter(HELPERS)) in skeleton.index
+
+
 def with_helpers(skeleton: Skeleton) -> Skeleton:
     """Return the skeleton with helper joints at the end."""
     helpers: tuple[Helper | Mover, ...] = (*HELPERS.values(), *MOVERS.values())

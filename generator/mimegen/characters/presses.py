@@ -18,9 +18,9 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from mimegen.base.vectors import lengths, unit
-from mimegen.characters.character import Character, Mesh, Places
+from mimegen.characters.character import Character, Mesh, Places, joined_weights
 from mimegen.characters.folds import TRUNK, softly
-from mimegen.characters.helpers import HELPERS, share_of_joints
+from mimegen.characters.helpers import has_helpers, share_of_joints
 from mimegen.characters.surface import vertex_normals
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -224,7 +224,7 @@ class Presses:
 def points_of(character: Character) -> Points | None:
     """Return the points of a character; None without helper joints, or where arms are hard."""
     skeleton = character.skeleton
-    if next(iter(HELPERS)) not in skeleton.index or not character.soft:
+    if not has_helpers(skeleton) or not character.soft:
         return None
     mesh = _joined(character.soft)
     mesh = _chosen(mesh, np.flatnonzero(_part(mesh, skeleton) >= 0))
@@ -242,10 +242,7 @@ def points_of(character: Character) -> Points | None:
 
 def _joined(meshes: Sequence[Mesh]) -> Mesh:
     """Return meshes as one, without faces, its normals (V, 3) an attribute."""
-    wide = max(mesh.joints.shape[1] for mesh in meshes)
-    joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
-                                       for each in parts]) for parts in (
-        [mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
+    joints, weights = joined_weights(meshes)
     normals = np.concatenate([vertex_normals(mesh.vertices, mesh.faces) for mesh in meshes])
     return Mesh("joined", np.concatenate([mesh.vertices for mesh in meshes]),
                 np.zeros((0, 4), np.int32), joints, weights, "", attributes={"normals": normals})

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mimegen.base.vectors import product, unit
-from mimegen.characters.character import Character, Mesh, Places
-from mimegen.characters.helpers import HELPERS, share_of_joints
+from mimegen.characters.character import Character, Mesh, Places, joined_weights
+from mimegen.characters.helpers import has_helpers, share_of_joints
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
@@ -59,7 +59,7 @@ class Swell:
 
 def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]:
     """Return the arms of a character that swell, as part of meshes one after another."""
-    if next(iter(HELPERS)) not in character.skeleton.index:
+    if not has_helpers(character.skeleton):
         return ()
     skeleton = character.skeleton
     return tuple(_swell(skeleton, meshes, arm) for arm in ARMS
@@ -69,10 +69,7 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
 def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
-    wide = max(mesh.joints.shape[1] for mesh in meshes)
-    joints, weights = (np.concatenate([np.pad(each, ((0, 0), (0, wide - each.shape[1])))
-                                       for each in parts]) for parts in (
-        [mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
+    joints, weights = joined_weights(meshes)
     share = np.concatenate([share_of_joints(mesh, skeleton, (arm,)) for mesh in meshes])
     off = np.concatenate([mesh.vertices for mesh in meshes]) - skeleton.heads[joint]
     out = share[:, None] * (off - product(off, bone)[:, None] * bone)

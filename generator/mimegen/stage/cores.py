@@ -13,17 +13,20 @@ def seeing_cores(count: int) -> Iterator[None]:
     Blender's task scheduler (TBB) starts a thread for each core it sees when it is loaded. While a
     single thread renders, the others find nothing to do and ask for their turn again and again,
     which costs a tenth to a fifth of the processor's time. Only Linux tells how many there are
-    by a process's own choice.
+    by a process's own choice. Workers that load at once do so on different cores.
     """
-    if not count or not hasattr(os, "sched_setaffinity"):
+    threads = Path("/proc/self/task")
+    if not count or not hasattr(os, "sched_setaffinity") or not threads.is_dir():
         yield
         return
     usual = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, sorted(usual)[:count])
+    first = os.getpid() % len(usual)
+    cores = [*sorted(usual)[first:], *sorted(usual)[:first]]
+    os.sched_setaffinity(0, cores[:count])
     try:
         yield
     finally:
-        for thread in Path("/proc/self/task").iterdir():
+        for thread in threads.iterdir():
             # A thread may have ended since.
             with suppress(ProcessLookupError):
                 os.sched_setaffinity(int(thread.name), usual)

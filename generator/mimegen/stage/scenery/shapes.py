@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from mimegen.base.seeds import generator
-from mimegen.base.vectors import unit
+from mimegen.base.vectors import spread_directions, unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.letters import GRID, strokes_of
 from mimegen.stage.scenery.scenery import (
@@ -307,7 +307,7 @@ def _(shape: Frond) -> ShapeMesh:
 @mesh_of.register
 def _(shape: Foliage) -> ShapeMesh:
     chance = generator(shape.leaves)
-    boughs = unit(_spread(BOUGHS) + chance.normal(scale=0.15, size=(BOUGHS, 3)))
+    boughs = unit(spread_directions(BOUGHS) + chance.normal(scale=0.15, size=(BOUGHS, 3)))
     thick = chance.uniform(0.22, 0.34, BOUGHS)
     of = chance.permutation(np.arange(shape.leaves) % BOUGHS)
     facing = chance.normal(size=(shape.leaves, 3))
@@ -326,14 +326,6 @@ def _(shape: Foliage) -> ShapeMesh:
     quads = first + np.arange(4 * shape.leaves).reshape(-1, 4)
     return ShapeMesh(np.concatenate([inside.vertices, leaves.reshape(-1, 3)]),
                      (*inside.faces, *(tuple(quad) for quad in quads.tolist())))
-
-
-def _spread(count: int) -> FloatArray:
-    """Return directions (N, 3) that are evenly spread, along a spiral of golden angles."""
-    level = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
-    out = np.sqrt(1.0 - level**2)
-    return np.stack([out * np.cos(turn), out * np.sin(turn), level], axis=-1)
 
 
 def _boughs(boughs: FloatArray, thick: FloatArray, radius: float) -> ShapeMesh:

@@ -5,13 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from conftest import mimegen
 from mimegen.base.paths import data_folder
-from mimegen.cli import main
+from mimegen.cli import COMMANDS, main
 
 BASKETBALL = ("--action", "basketball")
 
@@ -52,6 +53,24 @@ def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:
 def test_words_that_nobody_knows_are_one_line(words: list[str]) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "--help" in done.stderr
+
+
+def test_a_command_that_is_none_is_told_with_what_is_like_it() -> None:
+    done = CliRunner().invoke(main, ["rnder", "--action", "boxing"])
+    assert done.exit_code == 2 and "'rnder' (did you mean render?)" in done.stderr
+
+
+def test_the_list_of_commands_loads_none_of_them() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from mimegen.cli import main\n"
+         "main(['--help'], standalone_mode=False); print('numpy' in sys.modules)"],
+        capture_output=True, text=True, check=True)
+    *page, loaded = done.stdout.splitlines()
+    assert loaded == "False"
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        assert command is not None
+        assert f"  {name:13}  {command.get_short_help_str(59)}" in page
 
 
 def test_an_unwritable_out(tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 """The command line: what each command does lies in ``commands/``."""
 
+import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import IO, Any
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
 from mimegen import __version__
+from mimegen.base.errors import near_misses
 
 COMMANDS = {
     "background": "mimegen.commands.background",
@@ -57,6 +61,16 @@ def _in_one_line() -> Iterator[None]:
         raise _WrongWords(problem.format_message(), problem.ctx) from problem
 
 
+def _explained(name: str) -> str:
+    """Return what a command says of itself, read from its source: no module is loaded for it."""
+    spec = find_spec(COMMANDS[name])
+    assert spec is not None and spec.origin is not None
+    said = {node.name: ast.get_docstring(node)
+            for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
+            if isinstance(node, ast.FunctionDef)}
+    return said[f"{name}_command"] or ""
+
+
 class LazyGroup(click.Group):
     """Commands whose modules are loaded when they are asked for: no start pays for all of them."""
 
@@ -70,6 +84,21 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(import_module(COMMANDS[cmd_name]), f"{cmd_name}_command")
         return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]
+                        ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is asked for; fails with what is like it where there is none."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"no command '{args[0]}'{near_misses(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for every command."""
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl([
+                (name, click.Command(name, help=_explained(name)).get_short_help_str(room))
+                for name in COMMANDS])
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read what is said to the whole program."""

@@ -73,6 +73,33 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
         assert f"  {name:13}  {command.get_short_help_str(59)}" in page
 
 
+@pytest.mark.parametrize(("words", "hints"), [
+    ("render --action boxing --label punch", ("--label", "--motion")),
+    ("render --action boxing --licence CC0", ("--licence", "--motion")),
+    ("render --action boxing --trim 1:2", ("--trim", "--motion")),
+    ("render --action boxing --partner b.bvh", ("--partner", "--motion")),
+    ("render --motion a.bvh --style tired", ("--style", "--action")),
+    ("render --motion a.bvh --take x", ("--take", "--action")),
+    ("render --scene the_thief --stance seated", ("--stance", "--action")),
+    ("render --action boxing --scene the_thief", ("--action and --scene", "one of them")),
+    ("plan --action boxing --partner-character woman", ("--partner-character woman", "for two")),
+    ("plan --action boxing --config draft --out FILE", ("FILE is no folder",)),
+    ("take export --action boxing --out FILE/a.bvh", ("FILE is no folder",)),
+    ("preview boxing.fbx", ("boxing.fbx: no such file",)),
+    ("score format FILE", ("FILE", "mapping")),
+])
+def test_what_would_be_ignored_or_is_no_such_thing_is_refused(
+    words: str, hints: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("FILE").write_text("text\n")
+    done = CliRunner().invoke(main, words.split())
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1, done.output
+    for hint in hints:
+        assert hint in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["FILE"]
+
+
 def test_an_unwritable_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     refused(("render", *BASKETBALL, "--out", str(tmp_path / "file" / "out")), ("file", "--out"))

@@ -208,10 +208,10 @@ def _said_of(path: Path, only: Collection[int] = ()) -> Iterator[None]:
             raise
         if problem.errno in NO_SPACE:
             raise disk_full(f"writing {path}") from problem
-        raise RequestError(f"{path}: cannot be written ({_reason(path, problem)})") from problem
+        raise RequestError(f"{path}: cannot be written ({reason(path, problem)})") from problem
 
 
-def _reason(path: Path, problem: OSError) -> str:
+def reason(path: Path, problem: OSError) -> str:
     """Say what stands in the way of a path: the file that lies where a folder should, if one does.
     """
     if isinstance(problem, FileExistsError | NotADirectoryError):

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from mimegen.base.errors import RequestError
+from mimegen.base.files import reason
 from mimegen.base.paths import LIBRARIES
 from mimegen.choreography.styles import style_named
 from mimegen.readers import ReadOptions
@@ -45,9 +46,7 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
             click.echo(f"mimegen: {' '.join(str(problem).split())}", err=True)
             status = WRONG_REQUEST
         except OSError as problem:
-            where = f"{problem.filename}: " if problem.filename else ""
-            click.echo(f"mimegen: {where}{problem.strerror}; see to it and run the same command"
-                       " again", err=True)
+            click.echo(f"mimegen: {_told(problem)}", err=True)
             status = WRONG_REQUEST
         except KeyboardInterrupt:
             click.echo("mimegen: stopped; the same command goes on where it was", err=True)
@@ -55,6 +54,16 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
         sys.exit(status)
 
     return wrapped
+
+
+def _told(problem: OSError) -> str:
+    """Say which file an error of the system is about, and which one lies in the way of folders."""
+    path = Path(os.fsdecode(problem.filename or ""))
+    why = reason(path, problem)
+    if why != problem.strerror:
+        return f"{path}: {why}"
+    where = f"{path}: " if problem.filename else ""
+    return f"{where}{why}; see to it and run the same command again"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.commands.farm import farm_of
-from mimegen.commands.selection import entries_of
+from mimegen.commands.sources import entries_of
 from mimegen.evaluation.commitment import (
     holds_proof,
     proof_of,

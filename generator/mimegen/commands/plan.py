@@ -18,6 +18,7 @@ from mimegen.production.estimate import estimate
 from mimegen.production.paces import Pace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
 from mimegen.production.planfile import PlanFile, job_template
+from mimegen.stage.devices import OPENGL
 from mimegen.store.store import Store
 
 # The endings that Open Job Description has for a template.
@@ -108,7 +109,7 @@ def _text(said: dict[str, Any]) -> str:
                      " say --calibrate")
     else:
         lines.append(f"hours    {about}{_three(said['hours'])} {said['hours_of']} hours to render"
-                     f" on {said['device']} ({_three(said['seconds_per_frame'])} s a frame), and"
+                     f"{_on(said)} ({_three(said['seconds_per_frame'])} s a frame), and"
                      f" {_three(said['encoding_cpu_core_hours'])} CPU core hours to encode")
     lines.append(f"storage  about {_three(said['storage_gb'])} GB more")
     if "passes" in said:
@@ -119,6 +120,10 @@ def _text(said: dict[str, Any]) -> str:
     lines += [f"left out: {reason}" for reason in said["left_out"]]
     lines += [f"wrote    {path}" for path in said.get("exported", ())]
     return "\n".join(lines)
+
+
+def _on(said: dict[str, Any]) -> str:
+    return "" if said["device"] == OPENGL else f" on {said['device']}"
 
 
 def _three(value: float) -> str:

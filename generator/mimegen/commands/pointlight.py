@@ -8,6 +8,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
+from mimegen.commands.sources import entries_of
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -127,9 +128,7 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
     if file is not None:
         takes: list[Take] = [_user_take(catalogue, file, partner, reading)]
     else:
-        entries = list(catalogue.actions.values()) if actions == "all" else [
-            catalogue.action(action.strip()) for action in (actions or "").split(",")]
-        takes = [library_take(entry, take, seed) for entry in entries]
+        takes = [library_take(entry, take, seed) for entry in entries_of(catalogue, actions or "")]
     if len(takes) > 1 and out.suffix:
         raise RequestError(f"--out {out}: several actions want a folder")
     return [_scene(catalogue, one, character, display) for one in takes]

@@ -18,6 +18,7 @@ from mimegen.library.scene_take import scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
+from mimegen.readers import READERS
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.raster.context import context_of_process
 
@@ -89,6 +90,8 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
         return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
         return user_take(catalogue, file, (), None, None, "unknown")
+    if file.suffix.lower() in (*READERS, ".yaml"):
+        raise RequestError(f"{what}: no such file; expected an action, a scene or a file of motion")
     return library_take(catalogue.action(what), take, seed, style)
 
 

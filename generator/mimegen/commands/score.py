@@ -127,7 +127,8 @@ def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, 
     """Break the long lines of scores, by default of all there are; comments stay."""
     changed = 0
     for file in files or (*data_files("mocap/*/*.score.yaml"), *data_files("cues/*/*.score.yaml")):
-        text = _text(file)
+        YamlFile(file)  # refuses what is none, and what is no text
+        text = file.read_text(encoding="utf-8")
         laid_out = formatted(text, str(file))
         if laid_out != text:
             changed += 1
@@ -145,13 +146,6 @@ def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:
             raise RequestError(f"{file}: a scene says the stances of its cues; leave --stance out")
         return scene_take(catalogue, str(file), 0).score
     return read_score(file, stance)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as problem:
-        raise RequestError(f"{file}: is not UTF-8 text") from problem
 
 
 def _print_findings(file: Path, findings: Sequence[Finding]) -> int:

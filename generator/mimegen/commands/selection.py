@@ -1,9 +1,8 @@
 """What is to be made: the options that render, plan and others share, and what they stand for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +10,18 @@ import click
 from click.core import ParameterSource
 
 from mimegen.base.errors import RequestError
-from mimegen.choreography.manner import Manner
 from mimegen.commands.altering import ALTERING, Altering, altering_options
 from mimegen.commands.common import library_option, reading_options, seed_range, style_option
+from mimegen.commands.sources import refuse_strangers, takes_of
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
-from mimegen.library.catalogue import Catalogue, Entry
-from mimegen.library.scene_take import scene_take
-from mimegen.library.score_take import read_score_once
-from mimegen.library.take import Take
-from mimegen.library.takes import SeededTakes, library_take, user_take
+from mimegen.library.catalogue import Catalogue
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.permute.declaration import read_spec
 from mimegen.plan.permute.planned import permuted_plan
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import GROUPS, MIME, parse_variants
 from mimegen.production.passtasks import BELOW
-from mimegen.readers import ReadOptions
 from mimegen.stage.auto import auto_config, choose_device
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
@@ -62,8 +56,10 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def wrapped(*args: Any, **given: Any) -> int:
+        context = click.get_current_context()
         if given["permutations"] is not None:
-            _refuse_what_is_declared(click.get_current_context())
+            _refuse_what_is_declared(context)
+        refuse_strangers(context)
         selected = {name: given.pop(name) for name in _NAMES}
         farm = given.get("settings", FarmSettings())
         return command(*args, **given, selection=_selected(**selected, farm=farm))
@@ -155,40 +151,22 @@ _BESIDE_PERMUTATIONS = ("permutations", "config", "device", "passes", "passes_fr
 
 
 def _selected(
-    *, actions: str | None, scenes: str | None, permutations: Path | None, motion: Path | None,
-    partner: Path | None, labels: tuple[str, ...],
-    aligned: str | None, misaligned: str | None, licence: str, variants: str,
-    character: str | None, partner_character: str | None, config: str, take: str | None,
-    seeds: range, set_seed: int | None, faults: tuple[str, ...], style: str | None,
-    stances: str | None, intensities: list[float | None], frequencies: list[int | None],
-    device: str,
-    passes: str | None, passes_from: Engine, libraries: tuple[Path, ...], reading: ReadOptions,
-    altering: Altering, farm: FarmSettings,
+    *, permutations: Path | None, variants: str, character: str | None,
+    partner_character: str | None, config: str, set_seed: int | None, faults: tuple[str, ...],
+    device: str, passes: str | None, passes_from: Engine, libraries: tuple[Path, ...],
+    farm: FarmSettings, **source: Any,
 ) -> Selection:
     wanted = _wanted(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
     if permutations is not None:
         return replace(_declared(catalogue, permutations, config, device, farm), passes=wanted)
-    if sum(said is not None for said in (actions, scenes, motion)) != 1:
-        raise RequestError("say one of --action NAME, --scene NAME, --motion FILE and"
-                           f" --permutations SPEC.jsonl (actions: {', '.join(catalogue.actions)};"
-                           f" scenes: {', '.join(catalogue.scenes)})")
-    if scenes is not None and take is not None:
-        raise RequestError("--take goes with --action: a scene has one, and its seeds")
-    if partner is not None and motion is None:
-        raise RequestError("--partner needs --motion: both files are of one scene")
-    takes: Sequence[Take]
-    if scenes is not None:
-        takes = _scene_takes(catalogue, scenes, seeds, style, altering)
-    elif motion is None:
-        takes = _library_takes(
-            catalogue, actions or "", take, seeds, style,
-            lambda file: _manners(file, stances, intensities, frequencies), altering)
-    else:
-        takes = [altering.take(user_take(catalogue, motion, labels, aligned, misaligned, licence,
-                                         partner, reading))]
+    takes = takes_of(catalogue, **source)
+    if partner_character is not None and not any(take.performers == 2 for take in takes.takes):
+        raise RequestError(f"--partner-character {partner_character}: nobody has a partner in what"
+                           " is asked for; leave it out, or ask for an action for two")
     cells = parse_variants(variants, set(catalogue.characters), set(catalogue.backgrounds))
     own_config, chosen = _config_and_device(catalogue, config, device, farm)
+    altering: Altering = source["altering"]
     render_config = altering.config(own_config)
     plan = make_plan(catalogue, takes, cells, render_config, chosen.kind, character,
                      partner_character, parse_faults(faults), set_seed, altering.follow_place)
@@ -200,7 +178,8 @@ def _selected(
     if wanted is not None and not plan.clips:
         raise RequestError("--passes: point-light displays have none, they show dots of the motion"
                            " itself; ask for a body's variant such as base+blank@0")
-    return Selection(plan, render_config, chosen, wanted, config == "auto", scenes is not None)
+    return Selection(plan, render_config, chosen, wanted, config == "auto",
+                     source["scenes"] is not None)
 
 
 def _wanted(passes: str | None, passes_from: Engine) -> WantedPasses | None:
@@ -260,39 +239,3 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
         raise RequestError(f"--device {wanted}: name what the farm's machines render on:"
                            f" {', '.join(DEVICE_KINDS)}")
     return Device(kind, 1)
-
-
-def _library_takes(catalogue: Catalogue, actions: str, take: str | None, seeds: range,
-                   style: str | None, manners: Callable[[Path], list[Manner]],
-                   altering: Altering) -> Sequence[Take]:
-    takes = [altering.take(library_take(entry, name, seeds[0], style, manner))
-             for entry in entries_of(catalogue, actions)
-             for name in (list(entry.takes) if take == "all" else [take])
-             for manner in manners(entry.take(name))]
-    return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
-
-
-def _scene_takes(catalogue: Catalogue, scenes: str, seeds: range, style: str | None,
-                 altering: Altering) -> Sequence[Take]:
-    names = list(catalogue.scenes) if scenes.strip() == "all" else scenes.split(",")
-    takes = [altering.take(scene_take(catalogue, name.strip(), seeds[0], style)) for name in names]
-    return SeededTakes(tuple(dict.fromkeys(takes)), seeds)
-
-
-def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
-    """Return the actions that ``A,B``, ``all`` or ``cues`` says. Raises RequestError for others."""
-    if actions.strip() == "all":
-        return list(catalogue.actions.values())
-    if actions.strip() == "cues":
-        return list(catalogue.cues.values())
-    return [catalogue.action(name.strip()) for name in actions.split(",")]
-
-
-def _manners(file: Path, stances: str | None, intensities: Sequence[float | None],
-             frequencies: Sequence[int | None]) -> list[Manner]:
-    """Return every manner that was asked for of a take; ``all`` are the stances that it has."""
-    said: Sequence[str | None] = [None] if stances is None else [
-        name.strip() for name in stances.split(",")]
-    if said == ["all"]:
-        said = read_score_once(file).stances
-    return [Manner(*one) for one in product(said, intensities, frequencies)]

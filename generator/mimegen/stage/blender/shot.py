@@ -22,7 +22,7 @@ from mimegen.stage.shadow import (
     sun_directions,
     surface_matrix,
 )
-from mimegen.stage.skinning import body_skin, skinned
+from mimegen.stage.skinning import body_skin, posed_points
 from mimegen.store.frames import Frame
 
 # How far beyond the sun's shadow a catcher still darkens under the sky.
@@ -85,7 +85,7 @@ class FigureStage:
         self._outline = np.concatenate([body.pose(own) for body, own in posed])
         self._shadow = None
         if self.config.shadow.kind == "projected":
-            points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
+            points = np.concatenate([posed_points(body.surface, own) for body, own in posed])
             self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
 
     def picture(self, camera: Camera, reader: PictureReader) -> Frame:

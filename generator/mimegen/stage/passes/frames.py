@@ -19,7 +19,7 @@ from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PA
 from mimegen.stage.passes.seen import Eye, Seen, in_camera
 from mimegen.stage.passes.surface import Scene
 from mimegen.stage.shadow import ground_shadow, seen_shadow, surface_matrix
-from mimegen.stage.skinning import SkinMatrix, skinned
+from mimegen.stage.skinning import SkinMatrix, posed_points
 from mimegen.store.passes import pack_arrays
 
 Arrays = Mapping[str, NDArray[np.generic]]
@@ -77,7 +77,7 @@ class PassMaker:
     def _mask(self, frame: int, camera: Camera) -> Arrays:
         seen = self.look(frame, camera)
         points = np.concatenate([
-            skinned(matrix, self.scene.columns(figure, frame))[0]
+            posed_points(matrix, self.scene.columns(figure, frame))
             for matrix, figure in zip(self._shading, self.scene.figures, strict=True)])
         cast = ground_shadow(points, self._config.light, self._config.shadow.cell_m)
         shadow, shadow_at = seen_shadow(cast, camera, self._config.shadow.strength)

@@ -26,7 +26,7 @@ from mimegen.stage.raster.shaders import (
 )
 from mimegen.stage.raster.view import to_picture, to_sun
 from mimegen.stage.shadow import GroundShadow, ground_shadow, seen_shadow
-from mimegen.stage.skinning import skinned
+from mimegen.stage.skinning import posed_points
 from mimegen.store.frames import Frame
 
 # A picture is drawn so many times as fine, across and down: triangles smaller than pixels
@@ -87,7 +87,7 @@ class RasterStage:
         # Axis by axis: numpy is slow over the short side of (N, 3).
         self._outline = np.concatenate([body.pose(own).T for body, own in posed], axis=1)
         self._draw_sun_map()
-        points = np.concatenate([skinned(body.surface, own)[0] for body, own in posed])
+        points = np.concatenate([posed_points(body.surface, own) for body, own in posed])
         self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
 
     def picture(self, camera: Camera) -> Frame:

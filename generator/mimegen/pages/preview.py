@@ -52,23 +52,14 @@ class Sheet(NamedTuple):
     focus: tuple[str, ...] = ()
 
 
-def preview_sheet(
-    character: Character, motion: Motion, frames: int = 16, sheet: Sheet | None = None
-) -> Image.Image:
-    """Return a contact sheet of ``frames`` evenly spaced frames of a motion.
-
-    The motion's joints are the character's, or have the same names.
-    """
-    return scene_sheet([(character, motion)], frames, sheet)
-
-
 def scene_sheet(
     figures: Sequence[tuple[Character, Motion]], frames: int = 16, sheet: Sheet | None = None,
     paint: Callable[[int, Camera], Image.Image] | None = None,
 ) -> Image.Image:
-    """Return a contact sheet of several people, whose motions last alike, in one world.
+    """Return a contact sheet of evenly spaced frames of people, whose motions last alike.
 
-    ``paint`` makes the picture of a frame as a camera sees it; by default faces are painted.
+    A motion's joints are its character's, or have the same names. ``paint`` makes the picture of a
+    frame as a camera sees it; by default faces are painted.
     """
     sheet = sheet or Sheet()
     paint = paint or partial(_painted, figures)

@@ -1,0 +1,43 @@
+"""Permutations drawn for tests: the space, draws alone, and the command."""
+
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from mimegen.cli import main
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.score_take import ScoreTake
+from mimegen.plan.permute.axes import Freedom
+from mimegen.plan.permute.declaration import Declaration
+from mimegen.plan.permute.designs import design_of
+from mimegen.plan.permute.drawing import Drawing
+from mimegen.plan.permute.good_takes import GoodTakes
+from mimegen.plan.permute.seen import Seen
+from mimegen.plan.permute.space import Space
+
+CATALOGUE = Catalogue.with_libraries(())
+ACTIONS = ("boxing", "basketball_shot", "shake_hands", "playing_violin", "deadlift")
+
+
+class AllGood(GoodTakes):
+    """Draws alone are looked at, not takes."""
+
+    def findings(self, take: ScoreTake) -> list[str]:
+        return []
+
+
+def space_of(actions: tuple[str, ...] = ACTIONS, names: str | None = None,
+             fixes: tuple[str, ...] = (), seen: Seen | None = None) -> Space:
+    return Space.of(CATALOGUE, [CATALOGUE.action(name) for name in actions],
+                    Freedom.of(names, fixes), seen or Seen(CATALOGUE))
+
+
+def drawn(count: int, design: str = "random", seed: int = 1, **of: Any) -> list[Declaration]:
+    space = space_of(**of)
+    drawing = Drawing(space, design_of(design, space, seed), seed, AllGood(Path("none")))
+    return list(drawing.declarations(count))
+
+
+def permute(*arguments: str | Path | int) -> Result:
+    return CliRunner().invoke(main, ["permute", *map(str, arguments)])

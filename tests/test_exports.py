@@ -154,6 +154,17 @@ def test_a_data_set_of_clips_has_a_table_and_a_card(clips, tmp_path):
     assert "| motion | CC0-1.0 | mimegen | 36 |" in text
 
 
+def test_a_list_that_is_empty_in_one_row_and_nested_in_another_is_text_in_both(clips, tmp_path):
+    shutil.copytree(clips, tmp_path / "clips")
+    one, other = read_manifest(clips)[:2]
+    add_rows(tmp_path / "clips", [one.model_copy(update={"manipulations": []}),
+                                  other.model_copy(update={"manipulations": [{"name": "local"}]})])
+    export(tmp_path / "clips", "huggingface", tmp_path / "out")
+    table = pyarrow.parquet.read_table(tmp_path / "out/test/metadata.parquet").to_pylist()
+    assert {row["plain_id"]: row["manipulations"] for row in table if row["manipulations"]} == {
+        one.sample_id: "[]", other.sample_id: '[{"name": "local"}]'}
+
+
 def test_folds_become_splits_and_examples_travel(clips, tmp_path):
     export(clips / "questions-fold.jsonl", "huggingface", tmp_path / "out")
     splits = {one.clip: one.split for one in read_questions(clips / "questions-fold.jsonl")}

@@ -19,13 +19,13 @@ TableRow = dict[str, Any]
 def table_rows(source: Source) -> list[TableRow]:
     """Return a row for each question, or else for each clip; its ``file_name`` says nothing."""
     if source.questions:
-        return [_of_question(question) for question in source.questions]
+        return _flat([_of_question(question) for question in source.questions])
     return clip_rows(source)
 
 
 def clip_rows(source: Source) -> list[TableRow]:
     """Return a row for each clip; its ``file_name`` says nothing."""
-    return [_of_clip(name, row) for name, row in source.clips.items()]
+    return _flat([_of_clip(name, row) for name, row in source.clips.items()])
 
 
 def split_of(source: Source) -> dict[str, str]:
@@ -41,7 +41,7 @@ def _of_clip(name: str, row: Row) -> TableRow:
     content = content_of(row)
     names = {"sample_id": Path(name).stem, "file_name": name,
              "plain_id": row.plain_id or row.sample_id}
-    return {key: _flat(value) for key, value in (content | names).items()}
+    return content | names
 
 
 def _of_question(question: Question) -> TableRow:
@@ -51,11 +51,16 @@ def _of_question(question: Question) -> TableRow:
     names = {"sample_id": Path(question.clip).stem, "file_name": question.clip,
              "plain_id": question.sample_id, "examples": examples}
     del content["clip"]
-    return {key: _flat(value) for key, value in (content | names).items()}
+    return content | names
 
 
-def _flat(value: Any) -> Any:
-    """Return what is nested as JSON text."""
-    nested = isinstance(value, dict) or (isinstance(value, list) and any(
-        isinstance(one, dict | list) for one in value))
-    return json.dumps(value, ensure_ascii=False) if nested else value
+def _flat(rows: list[TableRow]) -> list[TableRow]:
+    """Return rows with JSON text in columns where any row has something nested, as dots' masks."""
+    nested = {key for row in rows for key, value in row.items() if _is_nested(value)}
+    return [{key: json.dumps(value, ensure_ascii=False) if key in nested and value is not None
+             else value for key, value in row.items()} for row in rows]
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(one, dict | list) for one in value))

@@ -5,8 +5,9 @@
 For each set: the structural similarity (Wang et al., Image quality assessment, 2004) of luminance
 in the region of figure and shadow, in as many frames of an action, evenly spread: their mean and
 the least, lit as the place is, with the figure sampled as the set is; and of the first frame also
-lit equally, and in preview's own sampling, whose speckle counts as difference. Then the linear
-light of the ground where the joint render's shadow is deepest, together and composed, as shares of
+lit equally, in preview's own sampling, whose speckle counts as difference, and what noise alone
+makes: two joint renders in preview's sampling of sets, by different chances. Then the linear light
+of the ground where the joint render's shadow is deepest, together and composed, as shares of
 the ground's without anybody. Only that region is rendered. OUT gets together, equal, placed and,
 white, where placed differs, of the first frame.
 """
@@ -49,6 +50,8 @@ SETS = ("gym", "living_room", "beach", "soccer_field", "concert_hall")
 WINDOW, SMALL = 1.5, ((0.01 * 255) ** 2, (0.03 * 255) ** 2)
 # Of the shadow's pixels so many are its deepest.
 DEEPEST = 0.1
+# Of preview's sets; what is compared has twice as many, so that noise counts less.
+PREVIEW_SAMPLES = 8
 
 
 def similarity(one: Bytes, other: Bytes) -> NDArray[np.float64]:
@@ -93,7 +96,10 @@ class Shown:
 
     def together(self, background: Background, boxes: list[Region], reader: PictureReader
                  ) -> tuple[Bytes, list[Bytes]]:
-        """Render the set's region by itself and then parts of it with the figure in it."""
+        """Render the set's region by itself and then parts of it with the figure in it.
+
+        The last pose stays staged.
+        """
         assert background.set is not None
         job = SetJob(background.set, self.camera, self.config, Path("still.png"))
         stage_set(job)
@@ -106,6 +112,17 @@ class Shown:
             body.pose(columns)
             seen.append(_rendered(self.camera, box, reader))
         return still, seen
+
+
+def _noise_alone(camera: Camera, box: Region, samples: int, reader: PictureReader
+                 ) -> NDArray[np.float64]:
+    """Return the similarity (H, W) of what is staged, rendered twice by different chances."""
+    cycles = bpy.context.scene.cycles
+    cycles.samples = samples
+    pictures = []
+    for cycles.seed in (1, 2):
+        pictures.append(_rendered(camera, box, reader))
+    return similarity(pictures[0], pictures[1])
 
 
 def _rendered(camera: Camera, box: Region, reader: PictureReader) -> Bytes:
@@ -137,6 +154,8 @@ def compare(background: Background, shown: Shown, reader: PictureReader, out: Pa
     means = [float(one[region].mean()) for one, region in zip(found, regions, strict=True)]
     first = [float(similarity(joint[0], picture)[regions[0]].mean())
              for picture in (Compositor(behind).compose(equal), over.compose(coarse))]
+    noise = _noise_alone(shown.camera, _box(regions[-1]), PREVIEW_SAMPLES, reader)
+    first.append(float(noise[regions[-1]].mean()))
     apart = np.repeat((255 * np.clip(1 - found[0], 0, 1) * regions[0])[..., None], 3, axis=2)
     left, top, right, bottom = _box(regions[0])
     sides = [joint[0], Compositor(behind).compose(equal), composed[0], apart.astype(np.uint8)]
@@ -145,7 +164,7 @@ def compare(background: Background, shown: Shown, reader: PictureReader, out: Pa
     ground = " ".join(_shares(picture, behind, placed[0], joint[0])
                       for picture in (joint[0], composed[0]))
     return (f"{np.mean(means):.3f} | {min(means):.3f} | {first[0]:.3f} | {means[0]:.3f} |"
-            f" {first[1]:.3f} | {ground}")
+            f" {first[1]:.3f} | {first[2]:.3f} | {ground}")
 
 
 def _shares(picture: Bytes, behind: NDArray[np.float32], frame: Frame, joint: Bytes) -> str:
@@ -183,10 +202,10 @@ def main(out: Path, width: int, action: str, count: int, character: str, names: 
     out.mkdir(parents=True, exist_ok=True)
     catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", "preview"))
-    # Twice the samples that preview's sets have, so that noise counts less.
     config = config.model_copy(update={
         "width": width, "height": width * 9 // 32 * 2,
-        "set_sampling": config.set_sampling.model_copy(update={"samples": 16})})
+        "set_sampling": config.set_sampling.model_copy(update={
+            "samples": 2 * PREVIEW_SAMPLES})})
     take = library_take(catalogue.action(action), None, 0)
     performance, = Casting(take, (cast_member(catalogue, character),), ()).perform(config.fps)
     shown = Shown.of(performance, config, count)

@@ -24,12 +24,14 @@ from mimegen.stage.scenery.layout import (
     box_corners,
     faces_camera,
     hulls_meet,
+    in_view,
     lay_out,
+    turned_boxes,
     visible_pieces,
     wall_panels,
 )
-from mimegen.stage.scenery.scenery import Object, Scenery, Solid, Words
-from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.stage.scenery.scenery import Box, Cylinder, Object, Scenery, Solid, Words
+from mimegen.stage.scenery.shapes import joined, mesh_of
 from mimegen.stage.scenery.standing import wall_hides_the_performer
 
 MINIMAL = {
@@ -170,6 +172,17 @@ def test_ropes_before_the_performer_are_left_out_and_those_behind_stay():
     assert len(kept) < len(ropes) == 4
 
 
+def test_the_view_holds_what_any_of_its_corners_shows_and_nothing_behind():
+    pieces, camera = lay_out(scenery("concert_hall")), framed(0)
+    seen = camera.project(turned_boxes(pieces).reshape(-1, 3)).reshape(-1, 8, 3)
+    depths = seen[..., 2]
+    within = ((seen[..., :2] >= 0) & (seen[..., :2] <= [camera.width, camera.height])).all(axis=2)
+    shown = in_view(pieces, camera)
+    assert shown[(within & (depths > 0)).any(axis=1)].all()
+    assert not shown[(depths < 0).all(axis=1)].any()
+    assert shown.any() and (~shown).sum() > 1000
+
+
 def performers_room() -> NDArray[Any]:
     """Points (N, 3) all over the room that a performance takes."""
     axes = [np.linspace(low, high, 5) for low, high in
@@ -243,6 +256,19 @@ def test_solids_are_closed_and_face_outwards(shape):
             volume += np.linalg.det(mesh.vertices[[face[0], second, third]]) / 6
     assert volume > 0
     assert all(edges.get((end, start)) == 1 for start, end in edges)
+
+
+def test_shapes_that_are_joined_stay_where_they_were():
+    box, post = (mesh_of(shape) for shape in (
+        Box(kind="box", size=(1, 2, 3), material="red"),
+        Cylinder(kind="cylinder", radius=0.5, height=1, material="red")))
+    moved = np.eye(4)
+    moved[:3, 3] = 5, 6, 7
+    made = joined([(box, np.eye(4)), (post, moved)])
+    of_post = np.concatenate([made.vertices[list(face)] for face in made.faces[len(box.faces):]])
+    np.testing.assert_allclose(of_post.min(axis=0), [4.5, 5.5, 7], atol=0.01)
+    np.testing.assert_allclose(of_post.max(axis=0), [5.5, 6.5, 8], atol=0.01)
+    assert len(made.faces) == len(box.faces) + len(post.faces)
 
 
 def test_a_crowns_leaves_are_as_many_and_as_large_as_said_all_around_its_ball():

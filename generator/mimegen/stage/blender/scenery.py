@@ -2,6 +2,7 @@
 
 import io
 import math
+from collections.abc import Mapping
 
 import bpy
 
@@ -20,8 +21,10 @@ from mimegen.stage.blender.scenery_materials import Nodes, linear, make_material
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import (
+    PlacedShape,
     WallPanel,
     faces_camera,
+    in_view,
     lay_out,
     panel_frame,
     visible_pieces,
@@ -29,10 +32,12 @@ from mimegen.stage.scenery.layout import (
     world_from_set,
 )
 from mimegen.stage.scenery.scenery import Box, Cylinder, Extrude, Lamp, Plane, Scenery, Sky, Solid
-from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
+from mimegen.stage.scenery.shapes import ShapeMesh, joined, mesh_of
 
 # Edges sharper than this stay sharp.
 SHARP_RAD = math.radians(35.0)
+# What has no more faces is joined with others where the camera does not see it.
+PLAIN_FACES = 100
 
 
 def render_set(job: SetJob, reader: PictureReader) -> None:
@@ -90,18 +95,42 @@ def build_set(job: SetJob, turned: float = 0.0) -> None:
     for panel in wall_panels(scenery):
         if faces_camera(panel, job.camera):
             _add_wall(panel, materials[panel.material])
+    _add_pieces(visible_pieces(lay_out(scenery), job.camera), materials, job)
+
+
+def _add_pieces(pieces: list[PlacedShape], materials: Mapping[str, bpy.types.Material],
+                job: SetJob) -> None:
+    """Add pieces, copies sharing a mesh; small ones that the camera does not see are joined.
+
+    Light that is thrown back passes a thousand seats behind the camera sooner so.
+    """
+    outlines: dict[int, ShapeMesh] = {}
     meshes: dict[tuple[int, str], bpy.types.Mesh] = {}
-    for piece in visible_pieces(lay_out(scenery), job.camera):
-        key = (id(piece.shape), piece.material)
+    unseen: dict[str, list[tuple[ShapeMesh, FloatArray]]] = {}
+    for piece, is_shown in zip(pieces, in_view(pieces, job.camera).tolist(), strict=True):
+        key, made_of = (id(piece.shape), piece.material), job.scenery.materials[piece.material]
+        if key[0] not in outlines:
+            outlines[key[0]] = mesh_of(piece.shape)
+        outline = outlines[key[0]]
+        # A net's cords, which throw shadows, lie along the mesh's own axes.
+        if not is_shown and len(outline.faces) <= PLAIN_FACES and made_of.pattern != "net":
+            unseen.setdefault(piece.material, []).append((outline, piece.matrix))
+            continue
         if key not in meshes:
-            meshes[key] = _solid_mesh(piece.shape, materials[piece.material])
+            meshes[key] = _solid_mesh(piece.shape, outline, materials[piece.material])
         _add_object(meshes[key], piece.matrix)
+    for name, placed in unseen.items():
+        _add_object(_smooth(_blender_mesh(joined(placed), materials[name])), np.eye(4))
 
 
-def _solid_mesh(shape: Solid, material: bpy.types.Material) -> bpy.types.Mesh:
-    made = _blender_mesh(mesh_of(shape), material)
+def _solid_mesh(shape: Solid, outline: ShapeMesh, material: bpy.types.Material) -> bpy.types.Mesh:
+    made = _blender_mesh(outline, material)
     if isinstance(shape, (Box, Cylinder, Extrude)) and shape.bevel > 0:
         _bevel(made, shape.bevel)
+    return _smooth(made)
+
+
+def _smooth(made: bpy.types.Mesh) -> bpy.types.Mesh:
     made.polygons.foreach_set("use_smooth", np.ones(len(made.polygons), dtype=bool))
     made.set_sharp_from_angle(angle=SHARP_RAD)
     return made

@@ -27,6 +27,8 @@ PERFORMER_LOW = np.array([-1.0, -1.5, 0.06])
 PERFORMER_HIGH = np.array([1.0, 1.5, 2.5])
 # What is nearer to the camera than this share of the way to the performer would fill the picture.
 NEAR_SHARE = 0.55
+# No shape of a set that comes in copies is further away.
+HORIZON_M = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +129,11 @@ def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShap
     return [piece for piece in pieces if piece.whole not in hidden]
 
 
+def in_view(pieces: Sequence[PlacedShape], camera: Camera) -> NDArray[np.bool_]:
+    """Return of which pieces the camera's view may show a part."""
+    return hulls_meet(_view(camera, HORIZON_M), turned_boxes(pieces))
+
+
 def _turns_its_back(piece: PlacedShape, eye: FloatArray) -> bool:
     return piece.front is not None and bool((eye - piece.front[0]) @ piece.front[1] < 0)
 
@@ -144,14 +151,18 @@ def turned_boxes(pieces: Sequence[PlacedShape]) -> FloatArray:
 
 def near_view(camera: Camera) -> FloatArray:
     """Return the apex and corners (5, 3) of the camera's view up to ``NEAR_SHARE`` of the way."""
-    eye = np.array(camera.position)
-    reach = NEAR_SHARE * float(np.linalg.norm(eye[:2]))
+    view = _view(camera, NEAR_SHARE * float(np.linalg.norm(camera.position[:2])))
+    # What lies on the floor never stands in the way.
+    view[1:, 2] = np.maximum(view[1:, 2], PERFORMER_LOW[2])
+    return view
+
+
+def _view(camera: Camera, reach: float) -> FloatArray:
+    """Return the apex and corners (5, 3) of the camera's view up to ``reach`` metres."""
     corners = np.array([[0, 0], [camera.width, 0], [camera.width, camera.height],
                         [0, camera.height]], dtype=float)
-    ends = eye + camera.rays(corners) * reach
-    # What lies on the floor never stands in the way.
-    ends[:, 2] = np.maximum(ends[:, 2], PERFORMER_LOW[2])
-    return np.vstack([eye, ends])
+    eye = np.array(camera.position)
+    return np.vstack([eye, eye + camera.rays(corners) * reach])
 
 
 def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -65,6 +65,16 @@ class ShapeMesh:
         return found
 
 
+def joined(placed: Sequence[tuple[ShapeMesh, FloatArray]]) -> ShapeMesh:
+    """Return outlines, each at its matrix (4, 4), as one."""
+    vertices, faces, first = [], [], 0
+    for outline, matrix in placed:
+        vertices.append(outline.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        faces += [tuple(first + corner for corner in face) for face in outline.faces]
+        first += len(outline.vertices)
+    return ShapeMesh(np.concatenate(vertices), tuple(faces))
+
+
 @singledispatch
 def mesh_of(shape: Solid) -> ShapeMesh:
     """Return the mesh of one shape, before its bevel, in its own frame."""

@@ -1,6 +1,6 @@
 """How deep two things of a set lie in each other, by the shapes of their pieces."""
 
-import itertools
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,12 +20,26 @@ def depth_between(ones: list[PlacedShape], others: list[PlacedShape]) -> float:
     Between two hulls it is the least overlap along any direction (separating axes, Gottschalk et
     al. 1996), of which many are tried: pieces lie no deeper than it says, by hollows less deep.
     """
-    first, second = ([(_vertices(piece), _axes(piece)) for piece in pieces]
-                     for pieces in (ones, others))
+    first, second = ([_vertices(piece) for piece in pieces] for pieces in (ones, others))
+    shared = _boxes_overlap(first, second)
     depth = 0.0
-    for one, other in itertools.product(first, second):
-        depth = max(depth, _hulls_depth(one, other, depth))
+    # The boxes that share most come first, since most others then cannot be deeper.
+    for place in np.argsort(-shared, axis=None, kind="stable"):
+        one, other = np.unravel_index(place, shared.shape)
+        if shared[one, other] <= depth:
+            break
+        directions = np.concatenate([_axes(ones[one]), _axes(others[other]), _spread()])
+        depth = max(depth, _hulls_depth(first[one], second[other], directions))
     return depth
+
+
+def _boxes_overlap(first: list[FloatArray], second: list[FloatArray]) -> FloatArray:
+    """Return the least overlap (N, M) along X, Y and Z between the boxes around pieces."""
+    groups = (first, second)
+    low, other_low = (np.array([one.min(axis=0) for one in group]) for group in groups)
+    high, other_high = (np.array([one.max(axis=0) for one in group]) for group in groups)
+    return np.asarray((np.minimum(high[:, None], other_high)
+                       - np.maximum(low[:, None], other_low)).min(axis=2))
 
 
 def _vertices(piece: PlacedShape) -> FloatArray:
@@ -39,18 +53,15 @@ def _axes(piece: PlacedShape) -> FloatArray:
     return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))
 
 
-def _hulls_depth(one: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray],
-                 least: float) -> float:
-    """Return the least overlap of two pieces along any direction; 0 where it is below ``least``."""
-    for directions in (np.eye(3), np.concatenate([one[1], other[1], _spread()])):
-        first, second = (product(points, directions.T) for points in (one[0], other[0]))
-        overlap = (np.minimum(first.max(axis=0), second.max(axis=0))
-                   - np.maximum(first.min(axis=0), second.min(axis=0))).min()
-        if overlap <= least:
-            return 0.0
-    return float(overlap)
+def _hulls_depth(one: FloatArray, other: FloatArray, directions: FloatArray) -> float:
+    """Return the least overlap of two pieces' points along any direction, 0 where apart."""
+    first, second = (product(points, directions.T) for points in (one, other))
+    overlap = (np.minimum(first.max(axis=0), second.max(axis=0))
+               - np.maximum(first.min(axis=0), second.min(axis=0))).min()
+    return max(float(overlap), 0.0)
 
 
+@lru_cache(maxsize=1)
 def _spread() -> FloatArray:
     """Return unit vectors (N, 3), level ones and some evenly over half a sphere (Vogel 1979)."""
     turn = np.arange(LEVEL) / LEVEL * np.pi

@@ -138,7 +138,15 @@ def _smooth(made: bpy.types.Mesh) -> bpy.types.Mesh:
 
 def _blender_mesh(mesh: ShapeMesh, material: bpy.types.Material) -> bpy.types.Mesh:
     made = bpy.data.meshes.new(material.name)
-    made.from_pydata(mesh.vertices.tolist(), [], mesh.faces)
+    sizes = [len(face) for face in mesh.faces]
+    made.vertices.add(len(mesh.vertices))
+    made.loops.add(sum(sizes))
+    made.polygons.add(len(sizes))
+    # As from_pydata does, but for arrays, which takes a third of the time.
+    made.vertices.foreach_set("co", mesh.vertices.astype(np.float32).ravel())
+    made.polygons.foreach_set("loop_start", np.cumsum([0, *sizes[:-1]], dtype=np.int32))
+    made.loops.foreach_set("vertex_index", np.concatenate(mesh.faces).astype(np.int32))
+    made.update(calc_edges=True)
     made.materials.append(material)
     layer = made.uv_layers.new()
     layer.uv.foreach_set("vector", mesh.texture_coordinates().astype(np.float32).ravel())

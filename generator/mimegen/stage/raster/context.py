@@ -28,7 +28,8 @@ def context_of_process(threads: int = 0) -> moderngl.Context:
     Raises RequestError where there is no OpenGL.
     """
     if threads:
-        os.environ.setdefault("LP_NUM_THREADS", str(threads))
+        # A single one beside this thread would be waited for each time.
+        os.environ.setdefault("LP_NUM_THREADS", str(threads if threads > 1 else 0))
     return _only()
 
 

@@ -45,10 +45,14 @@ class Grid:
 
     def cells(self, places: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the flat numbers (N,) of the cells of places (N, 3), and which lie within."""
-        at = np.floor((places - self.corner) / self.cell_m).astype(np.int64)
-        within = ((at >= 0) & (at < self.shape)).all(axis=1)
-        x, y, z = np.where(within[:, None], at, 0).T
-        return (x * self.shape[1] + y) * self.shape[2] + z, within
+        number, within = np.zeros(len(places), np.int64), np.ones(len(places), np.bool_)
+        # Axis by axis: numpy is slow over the short side of (N, 3).
+        for place, corner, cell, count in zip(places.T, self.corner, self.cell_m, self.shape,
+                                              strict=True):
+            at = np.floor((place - corner) / cell).astype(np.int64)
+            within &= (at >= 0) & (at < count)
+            number = number * count + at
+        return np.where(within, number, 0), within
 
     def middles(self, cells: NDArray[np.int64]) -> FloatArray:
         """Return the middles (N, 3) of cells by their flat numbers."""
@@ -87,24 +91,29 @@ class Voxels:
 
         -1 where a ray leaves the grid, or has come ``far_m`` metres; and how far each came (N,).
         """
-        grid, shape, free = self.grid, np.array(self.grid.shape), self._edged
-        start = ((starts - grid.corner) / grid.cell_m + 1).astype(np.float32)
-        way = ways.astype(np.float32)
+        grid, free = self.grid, self._edged
+        counts = [count + 2 for count in grid.shape]
+        # Axis by axis: numpy is slow over the short side of (N, 3).
+        start = ((starts - grid.corner) / grid.cell_m + 1).astype(np.float32).T.copy()
+        way = ways.astype(np.float32).T.copy()
         far = np.broadcast_to(np.asarray(far_m / self.cell_m, np.float32), len(starts))
         last = np.full(len(starts), -1, np.int64)
         gone = np.zeros(len(starts), np.float32)
         left, come = np.arange(len(starts)), gone.copy()
         for _ in range(MOST_STEPS):
-            at = np.clip((start + come[:, None] * way).astype(np.int32), 0, shape + 1)
-            number = (at[:, 0] * (shape[1] + 2) + at[:, 1]) * (shape[2] + 2) + at[:, 2]
+            number = np.zeros(len(come), np.intp)
+            for from_, along, count in zip(start, way, counts, strict=True):
+                at = (from_ + come * along).astype(np.int32)
+                number = number * count + np.minimum(np.maximum(at, 0), count - 1)
             steps = free[number]
             gone[left] = come
             last[left[steps == 0.0]] = number[steps == 0.0]
             onward = (steps > 0.0) & (come < far)
             if not onward.any():
                 break
-            left, start, way, far = left[onward], start[onward], way[onward], far[onward]
-            come = come[onward] + np.maximum(steps[onward] - SURELY_FREE, 0.5)
+            kept = np.flatnonzero(onward)
+            left, start, way, far = left[kept], start[:, kept], way[:, kept], far[kept]
+            come = come[kept] + np.maximum(steps[kept] - SURELY_FREE, 0.5)
         last[gone >= np.asarray(far_m / self.cell_m, np.float32)] = -1
         return self._unpadded(last), gone * np.float32(self.cell_m)
 

@@ -55,10 +55,13 @@ class Compositor:
         return picture
 
     def _cast_shadow(self, picture: ByteArray, frame: Frame) -> None:
-        rows, columns = np.nonzero(frame.shadow)
-        light = self._light_left(frame.shadow[rows, columns])
-        rows, columns = rows + frame.shadow_at[1], columns + frame.shadow_at[0]
-        picture[rows, columns] = linear_to_bytes(self._linear[rows, columns] * light)
+        left, top = frame.shadow_at
+        height, width = frame.shadow.shape
+        region = np.s_[top : top + height, left : left + width]
+        # The whole box at once: its dark places one by one take three times as long.
+        light = np.take(self._left, frame.shadow, axis=0)
+        light[frame.shadow == 0] = 1
+        picture[region] = linear_to_bytes(self._linear[region] * light)
 
     def _lay_figure(self, picture: ByteArray, frame: Frame) -> None:
         left, top = frame.figure_at

@@ -1,7 +1,7 @@
 """Hands rest on the surface of their own body as it is skinned: what lies inside it comes out.
 
 Hands are moved so far that their palms are out, and that fingers need to bend by no more than they
-can; then fingers bend.
+can; then fingers bend. What that did not get out moves the hand after all, and fingers bend again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,6 +28,8 @@ from mimegen.retarget.obstacles import Depths, Limb, limbs_of
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
 CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
+# What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
+LEFT, FAINT = 0.006, 2e-4
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
@@ -61,30 +63,53 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) ->
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
     found = [limb.depths(motion) for limb in limbs]
     for _ in range(ROUNDS):
-        pushes = np.stack([push(limb, motion.skeleton, depths)
-                           for limb, depths in zip(limbs, found, strict=True)], axis=1)
-        pushed = lengths(pushes) > 0
-        if not pushed.any():
-            break
-        shifts = settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
-        before = motion
-        motion = rounded(arms_bent(motion, joints, wrists_of(motion, joints) + shifts))
-        motion = rounded(with_helpers_turned(motion))
-        found = renewed(found, limbs, motion, before)
+        pushes = [push(limb, motion.skeleton, depths)
+                  for limb, depths in zip(limbs, found, strict=True)]
+        motion, found = pushed(motion, joints, limbs, found, np.stack(pushes, axis=1))
     if not any((depths.deep > 0).any() for depths in found):
         return motion
-    # What a bent finger comes to lie in, it bends out of once more.
-    bent = rounded(with_fingers_out(motion, limbs, found))
-    return rounded(with_fingers_out(bent, limbs, renewed(found, limbs, bent, motion)))
+    motion, found = bent(motion, limbs, found)
+    left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
+    motion, found = pushed(motion, joints, limbs, found, np.stack(left, axis=1))
+    return rounded(with_fingers_out(motion, limbs, found))
 
 
-def renewed(found: Sequence[Depths], limbs: Sequence[Limb], motion: Motion,
-            before: Motion) -> list[Depths]:
-    """Return what was ``found`` in a motion ``before``, as it is now: poses that changed anew."""
-    changed = np.flatnonzero((motion.rotations != before.rotations).any(axis=(1, 2)))
-    if not len(changed):
-        return list(found)
-    return [old.with_frames(changed, limb.depths(motion.at(changed)))
+def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
+           found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
+    """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and what is found in it.
+
+    Frames in which that moves no hand stay as they are, to the bit.
+    """
+    pushing = lengths(pushes) > 0
+    if not pushing.any():
+        return motion, found
+    shifts = settled(pushes, np.maximum(pushing, FREE_OF_PUSHES), motion.fps)
+    far = lengths(shifts)[..., None]
+    shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
+    frames = np.flatnonzero(shifts.any(axis=(1, 2)))
+    part = motion.at(frames)
+    part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames]))
+    rotations = motion.rotations.copy()
+    rotations[frames] = rounded(with_helpers_turned(part)).rotations
+    moved = replace(motion, rotations=quaternions.without_flips(rotations))
+    return moved, looked_at_again(found, limbs, moved, frames)
+
+
+def bent(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]
+         ) -> tuple[Motion, Sequence[Depths]]:
+    """Return the motion with fingers bent out of what was ``found``, and what is found in it."""
+    moved = rounded(with_fingers_out(motion, limbs, found))
+    changed = np.flatnonzero((moved.rotations != motion.rotations).any(axis=(1, 2)))
+    return moved, looked_at_again(found, limbs, moved, changed)
+
+
+def looked_at_again(found: Sequence[Depths], limbs: Sequence[Limb], motion: Motion,
+                    frames: NDArray[np.intp]) -> Sequence[Depths]:
+    """Return what was ``found``, some frames (N,) as they are in the motion."""
+    if not len(frames):
+        return found
+    part = motion.at(frames)
+    return [old.with_frames(frames, limb.depths(part))
             for old, limb in zip(found, limbs, strict=True)]
 
 

@@ -61,7 +61,7 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
 def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) -> Motion:
     """Return the motion with hands out of the body in every frame."""
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
-    found = [limb.depths(motion) for limb in limbs]
+    found: Sequence[Depths] = [limb.depths(motion) for limb in limbs]
     for _ in range(ROUNDS):
         pushes = [push(limb, motion.skeleton, depths)
                   for limb, depths in zip(limbs, found, strict=True)]

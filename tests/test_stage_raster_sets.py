@@ -49,6 +49,20 @@ def test_a_set_has_its_colors_its_sky_and_its_shadows(context) -> None:
     assert np.abs(empty[-1] - empty[-1].mean(axis=0)).max() < 12
 
 
+def test_a_net_leaves_the_ground_in_the_sun(context) -> None:
+    look = {"color": "#202020", "pattern": "net", "size": [0.2, 0.2], "gap": 0.1}
+    # Above the picture, its shadow in it.
+    sheet = {"kind": "box", "size": [6, 6, 0.01], "at": [0, 4, 6], "material": "sheet"}
+    shown = {}
+    for pattern in ("net", "plain"):
+        materials = ROOM["materials"] | {"sheet": look | {"pattern": pattern}}
+        shown[pattern] = set_of(context, [sheet], {"materials": materials}).astype(int)
+    empty = set_of(context, []).astype(int)
+    darker = {pattern: (empty.sum(-1) - picture.sum(-1) > 60).sum()
+              for pattern, picture in shown.items()}
+    assert darker["plain"] > 200 and darker["net"] == 0
+
+
 def test_glowing_things_keep_their_color(context) -> None:
     shown = set_of(context, [{"kind": "sphere", "radius": 1.0, "at": [0, 6, 1.5],
                               "material": "lamp"}])

@@ -84,7 +84,9 @@ def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]) -> NDA
     for piece, made in zip(pieces, _placed(pieces), strict=True):
         parts.setdefault(piece.material, []).append(made)
         hazy = float(made[:, 2].min()) * softness > HAZE_M
-        if job.scenery.materials[piece.material].opacity == 1.0 and not hazy:
+        look = job.scenery.materials[piece.material]
+        # A net is mostly holes: as a whole it would darken what its cords leave in the sun.
+        if look.opacity == 1.0 and look.pattern != "net" and not hazy:
             casting.append(made[:, :3])
     return np.concatenate(casting)
 

@@ -241,10 +241,7 @@ def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
     scenery = job.scenery
     zenith, horizon, below = sky_colors(scenery)
     if scenery.floors:
-        sun = scenery.sun.strength * linear(scenery.sun.color)
-        height = direction_from(*job.config.light.sun_from_deg)[2]
-        floor = mean_color(scenery.materials[scenery.floors[0].material])
-        below = floor * (sun * height / np.pi + 0.75 * zenith + 0.25 * horizon)
+        below = _lit_ground(job, scenery.materials[scenery.floors[0].material])
 
     def sky(ways: FloatArray) -> FloatArray:
         share = np.clip(ways[:, 2] / FADED, 0.0, 1.0)
@@ -252,6 +249,14 @@ def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
         return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
 
     return sky
+
+
+def _lit_ground(job: SetJob, ground: SetMaterial) -> FloatArray:
+    """Return the radiance (3,) of level ground under the sun and the open sky."""
+    zenith, horizon, _ = sky_colors(job.scenery)
+    sun = job.scenery.sun.strength * linear(job.scenery.sun.color)
+    height = direction_from(*job.config.light.sun_from_deg)[2]
+    return np.asarray(mean_color(ground) * (sun * height / np.pi + 0.75 * zenith + 0.25 * horizon))
 
 
 def _sky_halves(scenery: Scenery) -> tuple[float, float]:
@@ -265,6 +270,10 @@ def open_sky(job: SetJob) -> dict[str, Any]:
     up = np.linspace(0.5, SKY_RINGS - 0.5, SKY_RINGS) / SKY_RINGS
     ways = np.column_stack([np.sqrt(1 - up**2), np.zeros(SKY_RINGS), up])
     above, under = (up @ _sky(job)(sign * ways) / up.sum() for sign in (1.0, -1.0))
+    if not job.scenery.floors:
+        # About what stands far away at a shore lie as much land as sea.
+        for shore in (look for look in job.scenery.materials.values() if look.pattern == "shore"):
+            under = (under + _lit_ground(job, shore)) / 2
     return {"open_up": above, "open_down": under}
 
 

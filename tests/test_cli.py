@@ -100,6 +100,12 @@ def test_what_would_be_ignored_or_is_no_such_thing_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["FILE"]
 
 
+def test_a_folder_where_no_clip_was_finished_is_not_whole(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    done = CliRunner().invoke(main, ["verify", str(tmp_path)])
+    assert done.exit_code == 2 and "nor a clip" in done.stderr and "status" in done.stderr
+
+
 def test_an_unwritable_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     refused(("render", *BASKETBALL, "--out", str(tmp_path / "file" / "out")), ("file", "--out"))

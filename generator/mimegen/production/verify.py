@@ -58,9 +58,9 @@ def verify(out: Path, store: Store) -> Findings:
     Clips are decoded and hashed whole, as many at a time as there are cores. Raises RequestError
     where there is nothing to look at.
     """
-    if not (out / MANIFEST).is_file() and not (out / "clips").is_dir():
-        raise RequestError(f"{out}: holds neither {MANIFEST} nor clips/; name the folder that"
-                           " render wrote to")
+    if not (out / MANIFEST).is_file() and not any((out / "clips").glob("*")):
+        raise RequestError(f"{out}: holds neither {MANIFEST} nor a clip; name the folder that"
+                           " render wrote to (mimegen status says how far it came)")
     lines = list(rows_or_problems(out))
     rows = [line for line in lines if isinstance(line, Row)]
     faults = [Fault(out / MANIFEST, str(line).removeprefix(f"{out / MANIFEST}: "))

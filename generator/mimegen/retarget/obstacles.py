@@ -3,14 +3,14 @@
 Of the other hand what is worn about its wrist stops a hand; its palm stops none, but what is nearer
 to it than to a forearm's open end is not in the forearm.
 
-A body's surface is patches of its outer layer, each of which goes as a whole with the joints that
-its points follow, helpers included: most with one, those of creases and skirts with more. How deep
-a point of a hand lies is told by the planes of the nearest points of the nearest patch.
+A body's surface is patches of its outer layer, each of which goes with the joint that its points
+follow most, helpers included. How deep a point of a hand lies is told by the planes of the nearest
+points of the nearest patch.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -18,10 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from mimegen.base.decisions import first_most
 from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character
-from mimegen.characters.followers import SKIRT
 from mimegen.characters.helpers import helped_joint
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -36,10 +34,6 @@ DEEPEST = 0.12
 BODY_CELL, HAND_CELL = 0.015, 0.012
 # Edges (m) of cells whose points of a hand are looked at together, before each alone.
 LUMP_CELL = 0.04
-# Where so many points follow a second joint by more than this share, they are a patch of the two.
-SHARED, ENOUGH = 0.25, 25
-# A patch goes with so many joints at most.
-FOLLOWED = 3
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
@@ -50,30 +44,30 @@ WRIST = 0.0
 
 @dataclass(frozen=True)
 class Patch:
-    """Points (N, 3) of a surface that go together, relative to their middle, and the ways out.
+    """Points (N, 3) of a surface that go with a joint, relative to it, and the ways out of it.
 
-    The middle follows joints as a vertex does. All points lie within ``size`` (m) of it; some of
-    them stop (N,) a hand.
+    All of them lie within ``size`` (m) of the ``middle`` (3,); some of them stop (N,) a hand.
     """
 
-    middle: SkinSample
+    joint: int
     places: FloatArray
     tree: cKDTree
     ways: FloatArray
+    middle: FloatArray
     size: float
     stops: NDArray[np.bool_]
 
     @staticmethod
-    def of(surface: Surface, stops: NDArray[np.bool_]) -> "Patch":
-        """Return the patch that a whole surface is."""
-        middle = middle_of(surface.skin)
-        places = surface.skin.vertices - middle.vertices
-        return Patch(middle, places, cKDTree(places), surface.ways, float(lengths(places).max()),
-                     stops)
+    def of(surface: Surface, stops: NDArray[np.bool_], joint: int, head: FloatArray) -> "Patch":
+        """Return the patch of a joint that is at ``head`` (3,) at rest."""
+        own = surface.of == joint
+        places = surface.skin.vertices[own] - head
+        middle = places.mean(axis=0)
+        return Patch(joint, places, cKDTree(places), surface.ways[own], middle,
+                     float(lengths(places - middle).max()), stops[own])
 
     def distances(self, points: FloatArray) -> FloatArray:
-        """Return how far (N,) points (N, 3), relative to the middle, are from the nearest of it.
-        """
+        """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
         return np.asarray(self.tree.query(points, distance_upper_bound=DEEPEST)[0])
 
     def beside(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -83,7 +77,7 @@ class Patch:
         return away, ahead > STRAIGHT * away
 
     def depths(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how deep (N,) points (N, 3), relative to the middle, lie below the surface.
+        """Return how deep (N,) points (N, 3), relative to the joint, lie below the surface.
 
         That is the mean plane of the nearest few of it; outside it is 0. Also the ways (N, 3) out.
         """
@@ -116,15 +110,15 @@ class Depths(NamedTuple):
 
 
 class _Posed(NamedTuple):
-    """A hand's points (F, P, 3), the patches' middles (F, N, 3) and their turns (F, N, 3, 3)."""
+    """A hand's points (F, P, 3), and the patches' joints (F, N, 3) and their turns (F, N, 3, 3)."""
 
     points: FloatArray
-    middles: FloatArray
+    heads: FloatArray
     turns: FloatArray
 
     def against(self, patch: int, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return places (M, 3), each of a frame (M,), relative to a patch's middle."""
-        return np.asarray(np.einsum("nx,nxy->ny", places - self.middles[frames, patch],
+        """Return places (M, 3), each of a frame (M,), relative to a patch's joint."""
+        return np.asarray(np.einsum("nx,nxy->ny", places - self.heads[frames, patch],
                                     self.turns[frames, patch]))
 
 
@@ -155,14 +149,9 @@ class Limb:
         return Depths(posed.points, deep, out)
 
     def _posed(self, motion: Motion) -> _Posed:
-        return _Posed(self.hand.posed(motion), *posed_with_turns(self.middles, motion))
-
-    @cached_property
-    def middles(self) -> SkinSample:
-        """The middles of all patches."""
-        parts = [patch.middle for patch in self.others]
-        return SkinSample(*(np.concatenate([getattr(part, name) for part in parts])
-                            for name in ("vertices", "joints", "weights")))
+        pose, joints = motion.global_pose, [patch.joint for patch in self.others]
+        return _Posed(self.hand.posed(motion), pose.positions[:, joints],
+                      quaternions.to_matrices(pose.rotations[:, joints]))
 
     def _nearest(self, posed: _Posed) -> NDArray[np.intp]:
         """Return the number (F, P) of the patch that is nearest to each point.
@@ -192,14 +181,15 @@ class Limb:
         away = np.full((*sizes.shape, len(self.others)), np.inf)
         outside = np.zeros(away.shape, bool)
         for number, patch in enumerate(self.others):
-            off = lengths(middles - posed.middles[:, [number]])
-            within = off < patch.size + DEEPEST + sizes
+            centre = posed.heads[:, number] + np.einsum(
+                "fxy,y->fx", posed.turns[:, number], patch.middle)
+            within = lengths(middles - centre[:, None]) < patch.size + DEEPEST + sizes
             frames, which = np.nonzero(within)
             places = posed.against(number, frames, middles[frames, which])
             away[frames, which, number], outside[frames, which, number] = patch.beside(places)
         least = away.min(axis=2)
-        clear = np.take_along_axis(outside, away.argmin(axis=2)[..., None], axis=2)[..., 0]
-        free = clear & (least > sizes + BODY_CELL)
+        off = np.take_along_axis(outside, away.argmin(axis=2)[..., None], axis=2)[..., 0]
+        free = off & (least > sizes + BODY_CELL)
         nearest = away <= np.minimum(least + 2 * sizes, DEEPEST + sizes)[..., None]
         return np.asarray(nearest & ~free[..., None])
 
@@ -216,67 +206,19 @@ class Limb:
 def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
     """Return the left and the right hand; ``numbers`` are the joints' by their roles."""
     joints = dict(numbers)
-    outer = outer_surface(character)
-    lower = below_hips(character, joints)
+    outer, heads = outer_surface(character), character.skeleton.heads
     fine, body = thinned(outer, HAND_CELL), thinned(outer, BODY_CELL)
     limbs = []
     for side, other in permutations(SIDES):
         others = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
                                               *fingers_below(character, joints, other)]))
         stops = ~in_hand(others, character, joints, other, WRIST)
-        patch = patches_of(others.skin, lower)
-        patches = [Patch.of(others.part(patch == number), stops[patch == number])
-                   for number in range(patch.max() + 1)]
+        patches = [Patch.of(others, stops, int(joint), heads[joint])
+                   for joint in np.unique(others.of)]
         own = hand_of(fine, character, joints, side)
         limbs.append(Limb(own.skin, fingers_of(own, character, joints, side),
                           lumps_of(own.skin.vertices), patches))
     return limbs
-
-
-def below_hips(character: Character, joints: Mapping[str, int]) -> list[int]:
-    """Return the numbers of the joints of legs and skirt."""
-    index = character.skeleton.index
-    return [*(index[name] for name in SKIRT if name in index),
-            *(joint for side in SIDES for joint in below(character, joints[f"{side}_thigh"]))]
-
-
-def patches_of(skin: SkinSample, shared: Sequence[int]) -> NDArray[np.intp]:
-    """Return the number (N,) of the patch, from 0 on, that each point of a surface is of.
-
-    That goes by which joint a point follows most, and, where one of both is ``shared``, by which
-    second it follows enough.
-    """
-    rows, shares = np.arange(len(skin.joints)), skin.weights.copy()
-    first = first_most(shares)
-    shares[rows, first] = 0.0
-    second = first_most(shares)
-    two = np.stack([skin.joints[rows, first], skin.joints[rows, second]], axis=1)
-    two[(shares[rows, second] <= SHARED) | ~np.isin(two, shared).any(axis=1), 1] = -1
-    _, kinds, counts = np.unique(two, axis=0, return_inverse=True, return_counts=True)
-    two[counts[kinds.reshape(-1)] < ENOUGH, 1] = -1
-    return np.asarray(np.unique(two, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
-
-
-def middle_of(skin: SkinSample) -> SkinSample:
-    """Return the middle of points as one point that follows the joints that they follow most."""
-    joints, at = np.unique(skin.joints, return_inverse=True)
-    shares = np.bincount(at.reshape(-1), skin.weights.reshape(-1))
-    most = np.argsort(-np.round(shares, 6), kind="stable")[:FOLLOWED]
-    own = np.zeros((2, 1, FOLLOWED))
-    own[0, 0, : len(most)], own[1, 0, : len(most)] = joints[most], shares[most]
-    return SkinSample(skin.vertices.mean(axis=0, keepdims=True), own[0].astype(np.int32),
-                      own[1] / own[1].sum())
-
-
-def posed_with_turns(middles: SkinSample, motion: Motion) -> tuple[FloatArray, FloatArray]:
-    """Return where the middles (F, N, 3) of patches are, and how they have turned (F, N, 3, 3)."""
-    pose, joints, shares = motion.global_pose, middles.joints, middles.weights[..., None]
-    turns = pose.rotations[:, joints]
-    away = middles.vertices[:, None] - motion.skeleton.heads[joints]
-    places = np.sum(shares * (pose.positions[:, joints] + quaternions.rotate(turns, away)), axis=2)
-    alike = np.where(np.sum(turns * turns[:, :, :1], axis=3, keepdims=True) < 0, -1.0, 1.0)
-    mean = quaternions.normalise(np.sum(alike * shares * turns, axis=2))
-    return places, quaternions.to_matrices(mean)
 
 
 def hand_of(surface: Surface, character: Character, joints: Mapping[str, int],

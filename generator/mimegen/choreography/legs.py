@@ -28,6 +28,8 @@ IN_AIR_M = 0.06
 TOE_OFF_S, TOE_OFF_M = 0.05, 0.1
 # Whichever way the foot is turned, the knee points no further to the side from the pelvis.
 HIP_TURN_DEG = 75.0
+# Who faces the floor by so much (the part downwards of where the pelvis points) begins to lie.
+LYING = 0.8
 # An ankle turns no further: in a deeper squat the heel comes up, in a jump the toes point no more.
 RAISED_DEG, POINTED_DEG, ANKLE_ROUNDS = 42.0, 58.0, 2
 
@@ -114,11 +116,14 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
     apart = (goal.turn - facing + 180.0) % 360.0 - 180.0
     apart = np.clip(apart, -HIP_TURN_DEG, HIP_TURN_DEG)
-    toes = quaternions.rotate(_foot_rotation(facing + apart, np.zeros_like(heel)), forward)
+    # Who lies on the belly faces no way along the floor.
+    lying = np.clip((-ahead[:, 2] - LYING) / (1.0 - LYING), 0.0, 1.0)
+    turn = facing + apart + lying * (goal.turn - facing - apart)
+    toes = quaternions.rotate(_foot_rotation(turn, np.zeros_like(heel)), forward)
     outward = np.array([0.12 if side == "Left" else -0.12, 0.0, 0.0])
     pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
     # A thigh that points forward would hide the pole; knees then point up instead.
-    pole = pole + np.array([0.0, 0.0, 0.35])
+    pole = pole + (1.0 - lying)[:, None] * np.array([0.0, 0.0, 0.35])
     return bend(leg_limb(skeleton, side), hip, ankle, pole)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mimegen.base.decisions import nearest
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
@@ -88,6 +89,20 @@ def test_the_jaw_takes_the_lower_lip_along_and_not_the_upper(man: Character) -> 
     lips = (skin_of(man).attributes["lips"] > 0.5) & (np.abs(skin_of(man).vertices[:, 0]) < 0.008)
     assert fallen[lips].min() < -0.008 and fallen[lips].max() > -0.001
     assert np.abs(fallen[skin_of(man).vertices[:, 2] < 1.4]).max() == 0
+
+
+def test_a_beard_goes_where_the_skin_below_it_goes() -> None:
+    spec = read_character(MAN.file)
+    hair = spec.hair.model_copy(update={"beard": "full", "volume": 0.6})
+    bearded = build_character(spec.model_copy(update={"hair": hair}))
+    rest, fallen = faced(bearded), faced(bearded, jaw=1.0)
+    moved = {name: fallen[name] - rest[name] for name in rest}
+    for name in ("beard", "beard_strands"):
+        below = moved["skin"][nearest(rest["skin"], rest[name])]
+        apart = np.linalg.norm(moved[name] - below, axis=1)
+        assert moved[name][:, 2].min() < -0.015 and np.quantile(apart, 0.99) < 0.006
+        highest = np.argmax(rest[name][:, 2])
+        assert np.abs(moved[name][highest]).max() < 0.003, "above the mouth"
 
 
 @pytest.mark.parametrize("seed", [39, 158, 90013])

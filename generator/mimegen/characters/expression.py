@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
-from mimegen.base.decisions import largest
+from mimegen.base.decisions import largest, nearest
 from mimegen.base.easing import ramp
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, Vector, read_yaml_once
 from mimegen.characters.character import Character, Mesh, Performance
 from mimegen.characters.fingerprint import fingerprint
 from mimegen.characters.rounding import rounded_mesh, rounded_skeleton
-from mimegen.characters.surface import dense_weights
+from mimegen.characters.surface import dense_weights, neighbour_average, smoothed
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
@@ -32,6 +32,9 @@ INFLUENCES = 6
 # How far lips go along with their own joints; the rest stays with the head, or with the jaw.
 LIP_SHARE = 0.8
 LOOKS = ("look_left", "look_up")
+# Meshes that grow on the face and go where its skin goes. Steps between places of the skin are
+# smoothed along hairs and along what is raised, so never from one lip to the other.
+GROWN, SMOOTHED = ("beard", "beard_strands"), 8
 
 
 class FaceJoint(Strict):
@@ -129,10 +132,12 @@ def with_face(character: Character) -> Character:
               "eyes": _eye_fields(meshes["eyes"]),
               "brows": _brow_fields(meshes["brows"], measures),
               "lashes": _lid_fields(meshes["lashes"], measures, lash=True)}
-    moved = tuple(_moved(mesh, fields[mesh.name], skeleton) if mesh.name in fields else mesh
-                  for mesh in character.meshes)
-    return replace(character, skeleton=skeleton, meshes=moved,
-                   fingerprint=fingerprint(moved, character.materials.values()))
+    moved = {name: _moved(meshes[name], own, skeleton) for name, own in fields.items()}
+    moved |= {name: _grown(meshes[name], moved["skin"], skeleton)
+              for name in GROWN if name in meshes}
+    made = tuple(moved.get(mesh.name, mesh) for mesh in character.meshes)
+    return replace(character, skeleton=skeleton, meshes=made,
+                   fingerprint=fingerprint(made, character.materials.values()))
 
 
 def _measured(eyes: Mesh, skin: Mesh) -> _Measures:
@@ -241,6 +246,15 @@ def _edges(mesh: Mesh) -> sparse.csr_matrix:
     count = len(mesh.vertices)
     one_way = sparse.coo_matrix((far, (pairs[:, 0], pairs[:, 1])), shape=(count, count))
     return (one_way + one_way.T).tocsr()
+
+
+def _grown(mesh: Mesh, skin: Mesh, skeleton: Skeleton) -> Mesh:
+    """Return a mesh that follows the head as one that follows the face like the skin below it."""
+    weights = dense_weights(skin.joints, skin.weights, len(skeleton.names))
+    below = weights[nearest(skin.vertices, mesh.vertices)]
+    below = smoothed(below, neighbour_average(mesh.faces, len(mesh.vertices)), SMOOTHED)
+    return _moved(mesh, {name: below[:, number] for name, number in skeleton.index.items()
+                         if _parted(name)[1] in face_file().joints}, skeleton)
 
 
 def _moved(mesh: Mesh, fields: Fields, skeleton: Skeleton) -> Mesh:

@@ -52,7 +52,8 @@ def test_a_set_has_its_colors_its_sky_and_its_shadows(context) -> None:
 def test_a_net_leaves_the_ground_in_the_sun(context) -> None:
     look: dict[str, object] = {"color": "#202020", "size": [0.2, 0.2], "gap": 0.1}
     # Above the picture, its shadow in it.
-    sheet: dict[str, object] = {"kind": "box", "size": [6, 6, 0.01], "at": [0, 4, 6], "material": "sheet"}
+    sheet: dict[str, object] = {"kind": "box", "size": [6, 6, 0.01], "at": [0, 4, 6],
+                                "material": "sheet"}
     shown = {}
     for pattern in ("net", "plain"):
         materials = {"floor": {"color": "#808080"}, "sheet": look | {"pattern": pattern}}

@@ -87,6 +87,8 @@ def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     far = lengths(shifts)[..., None]
     shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
+    if not len(frames):
+        return motion, found
     part = motion.at(frames)
     part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames]))
     rotations = motion.rotations.copy()

@@ -11,11 +11,13 @@ those that the engine makes of short scores. Of every pose:
   trunk, is from the skin next to it;
 - ``inside_mm``: how deep skin lies inside that of the next part of trunk, arm or leg: the shortest
   way to that part's surface, or out of it along the skin's own normal and 45 degrees about it;
+- ``crossed_mm``: the same of either arm and hand inside the other arm;
 - ``thin_pct``: the narrowest of the arms' cross-sections, but for the elbows, against the sculpted.
 """
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,6 +71,12 @@ POSES = {
                      " elbow: down}",
     "knee raised": f"hands: {HANG}, left_foot: {{to: floor 9 22 62}}",
     "seated": SEATED,
+    "arms folded": "left_hand: {to: other_shoulder 2 18 -22, palm: back, fingers: right, elbow: "
+                   "forward+down}, right_hand: {to: other_shoulder 2 16 -28, palm: back,"
+                   " fingers: left, elbow: forward+down}",
+    "self hug": "left_hand: {to: other_shoulder 8 6 -12, palm: back, fingers: right, elbow: "
+                "forward+down}, right_hand: {to: other_shoulder 8 6 -16, palm: back,"
+                " fingers: left, elbow: forward+down}",
 }
 SCORE = """action: flesh
 about: Poses.
@@ -83,6 +91,7 @@ FPS = 10.0
 # the fold itself.
 NEIGHBOURS = (("trunk", "{}Arm"), ("{}Arm", "{}ForeArm"), ("trunk", "{}UpLeg"),
               ("{}UpLeg", "{}Leg"))
+ONE_ANOTHER = (("LeftBoth", "RightBoth"), ("LeftHand", "RightBoth"), ("RightHand", "LeftBoth"))
 FOLD_M = 0.04
 DEEPEST_M = 0.1
 TILE = (190, 210)
@@ -125,6 +134,11 @@ class Person:
                  for bone in ("Arm", "ForeArm", "UpLeg", "Leg")]
         found = {bone: weights[:, [name == bone for name in names]].sum(axis=1) > 0.5
                  for bone in bones}
+        for side in ("Left", "Right"):
+            hand = [name.startswith(f"{side}Hand") for name in names]
+            found[f"{side}Hand"] = weights[:, hand].sum(axis=1) > 0.5
+            found[f"{side}Both"] = weights[:, [name in (f"{side}Arm", f"{side}ForeArm")
+                                               for name in names]].sum(axis=1) > 0.5
         trunk = [name in ("Hips", "Spine", "Spine1", "Spine2") or name.endswith("Shoulder")
                  for name in names]
         return found | {"trunk": weights[:, trunk].sum(axis=1) > 0.5}
@@ -165,7 +179,8 @@ def measured(person: Person, done: Motion) -> dict[str, float]:
     last = Motion(done.skeleton, FPS, done.root_positions[-1:], done.rotations[-1:])
     sleeve, shirt = cloth_away(person, now, last)
     return {"volume_pct": volume_change(person, now), "sleeve_cm": sleeve, "shirt_cm": shirt,
-            "inside_mm": inside(person, now), "thin_pct": thinnest(person, now)}
+            "inside_mm": inside(person, now), "crossed_mm": deepest(person, now, ONE_ANOTHER),
+            "thin_pct": thinnest(person, now)}
 
 
 def volume_change(person: Person, now: FloatArray) -> float:
@@ -217,7 +232,7 @@ def cloth_away(person: Person, now: FloatArray, last: Motion) -> tuple[float, fl
         if mesh.name == "top":
             away, _ = cKDTree(skin).query(worn[mesh.name] - lift)
             arm = np.abs(mesh.vertices[:, 0]) > shoulder[0]
-            far = {"sleeve": away[arm].max(), "shirt": away[~arm].max()}
+            far = {"sleeve": away[arm].max(initial=0.0), "shirt": away[~arm].max(initial=0.0)}
     return 100 * far["sleeve"], 100 * far["shirt"]
 
 
@@ -230,15 +245,19 @@ def dense(vertices: FloatArray, faces: Faces) -> FloatArray:
 
 def inside(person: Person, now: FloatArray) -> float:
     """Return how deep (mm) skin lies inside that of the next part of the body."""
-    skin, parts = person.skin, person.parts
-    normals = vertex_normals(now, skin.faces)
-    deepest = 0.0
-    for first, second in NEIGHBOURS:
-        for one, other in ((first, second), (second, first)):
-            for side in ("Left", "Right"):
-                own, across = (np.flatnonzero(parts[part.format(side)]) for part in (one, other))
-                deepest = max(deepest, _inside(skin, now, normals, own, across))
-    return 1000 * deepest
+    return deepest(person, now, [(first.format(side), second.format(side)) for side in
+                                 ("Left", "Right") for first, second in NEIGHBOURS])
+
+
+def deepest(person: Person, now: FloatArray, parts: Sequence[tuple[str, str]]) -> float:
+    """Return how deep (mm) skin of either of two parts lies inside that of the other."""
+    normals = vertex_normals(now, person.skin.faces)
+    found = 0.0
+    for both in parts:
+        own, across = (np.flatnonzero(person.parts[part]) for part in both)
+        found = max(found, _inside(person.skin, now, normals, own, across),
+                    _inside(person.skin, now, normals, across, own))
+    return 1000 * found
 
 
 def _inside(skin: Mesh, now: FloatArray, normals: FloatArray, own: NDArray[np.intp],

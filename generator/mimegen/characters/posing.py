@@ -17,7 +17,8 @@ from mimegen.characters.character import (
     posed_vertices,
 )
 from mimegen.characters.folds import Fold, folds_of
-from mimegen.characters.presses import Presses, presses_of
+from mimegen.characters.press_points import presses_of
+from mimegen.characters.presses import Presses
 from mimegen.characters.swells import Swell, swells_of
 from mimegen.motion.quaternions import FloatArray
 

@@ -1,0 +1,151 @@
+"""Which points of a body's surface may press each other in a pose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import lengths
+from mimegen.characters.character import Places
+from mimegen.motion.quaternions import FloatArray
+
+Numbers = NDArray[np.intp]
+
+# Surfaces that are nearer than REACH_M, in full FULL_M before, may press; so much (m) they were
+# farther apart at rest, from the first on and in full from the second, else they are one fold.
+REACH_M, FULL_M, APART_M = 0.07, 0.015, (0.02, 0.04)
+# They face each other in full from this cosine on.
+FACING = -0.5
+# So far (m) from being behind one another points begin to touch, and do in full.
+# Pairs that may press by so much do so in full.
+TOUCH_M, SURELY = (0.012, 0.0045), 0.3
+
+
+class Pairs(NamedTuple):
+    """Points that face each other: numbers (N,) of both, and how much they do (N,), 0 to 1."""
+
+    own: Numbers
+    other: Numbers
+    amount: FloatArray
+
+    def chosen(self, which: NDArray[np.bool_]) -> "Pairs":
+        """Return some of them (N,)."""
+        numbers = np.flatnonzero(which)
+        return Pairs(self.own[numbers], self.other[numbers], self.amount[numbers])
+
+    def facing(self, normals: FloatArray) -> "Pairs":
+        """Return them with the amount by which ``normals`` (P, 3) face each other."""
+        cosines = dots(normals[self.own], normals[self.other])
+        return self._replace(amount=self.amount * rising(cosines / FACING))
+
+    def touching(self, places: FloatArray, normals: FloatArray) -> FloatArray:
+        """Return how much points (P,) touch another, 0 to 1: each is nearly behind the other."""
+        ways = places[self.own] - places[self.other]
+        ahead = np.maximum(dots(ways, normals[self.other]), -dots(ways, normals[self.own]))
+        touch = (rising((TOUCH_M[0] - ahead) / (TOUCH_M[0] - TOUCH_M[1]))
+                 * rising(self.amount / SURELY))
+        most, some = np.zeros(len(places)), np.flatnonzero(touch)
+        np.maximum.at(most, self.own[some], touch[some])
+        np.maximum.at(most, self.other[some], touch[some])
+        return most
+
+
+def joined(pairs: Sequence[Pairs]) -> Pairs:
+    """Return all of them."""
+    own, other, amount = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    return Pairs(own, other, amount)
+
+
+def either(pairs: Pairs, count: int) -> Numbers:
+    """Return the numbers of points, of ``count``, that are in pairs."""
+    there = np.zeros(count, bool)
+    there[pairs.own] = True
+    there[pairs.other] = True
+    return np.flatnonzero(there)
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """Points (A,) and others (B,) that may press each other.
+
+    ``apart`` (A, B) is how far (m) they are from each other at rest, less than zero where never.
+    ``reach`` (A, B) is how near (m, squared) they must be to press.
+    """
+
+    own: Numbers
+    other: Numbers
+    apart: NDArray[np.float32]
+    reach: NDArray[np.float32]
+
+    @staticmethod
+    def of(own: Numbers, other: Numbers, apart: NDArray[np.float32]) -> "Contact":
+        """Return who may press whom, who were ``apart`` (A, B) metres at rest."""
+        reach = np.minimum(np.maximum(apart - APART_M[0], 0.0), REACH_M)
+        return Contact(own, other, apart, np.square(reach))
+
+    def pairs(self, places: FloatArray, near: NDArray[np.bool_]) -> Pairs:
+        """Return which points at places (P, 3) that are ``near`` (P,) something may press."""
+        own, other = np.flatnonzero(near[self.own]), np.flatnonzero(near[self.other])
+        own = own[_within(places[self.own[own]], places[self.other[other]])]
+        other = other[_within(places[self.other[other]], places[self.own[own]])]
+        rows, columns = _close(places[self.own[own]], places[self.other[other]],
+                               self.reach[own[:, None], other])
+        own, other = own[rows], other[columns]
+        first, second = self.own[own], self.other[other]
+        away = lengths(places[first] - places[second])
+        amount = (rising((self.apart[own, other] - away - APART_M[0])
+                          / (APART_M[1] - APART_M[0])) * rising((REACH_M - away) / FULL_M))
+        return Pairs(first, second, amount)
+
+
+def _within(places: FloatArray, others: FloatArray) -> Numbers:
+    """Return which places (A, 3) are near the box about others (B, 3)."""
+    if not len(others):
+        return np.zeros(0, np.intp)
+    low, high = others.min(axis=0) - REACH_M, others.max(axis=0) + REACH_M
+    return np.flatnonzero(((places > low) & (places < high)).all(axis=1))
+
+
+def _close(first: Places, second: Places, squared: NDArray[np.float32]) -> tuple[Numbers, Numbers]:
+    """Return which of both (A, 3) and (B, 3) are nearer each other (N,) than (A, B) m, squared."""
+    one, other = first.astype(np.float32), second.astype(np.float32)
+    squares = np.square(one[:, 0, None] - other[:, 0])
+    for axis in (1, 2):
+        squares += np.square(one[:, axis, None] - other[:, axis])
+    rows, columns = np.divmod(np.flatnonzero(squares < squared), max(len(other), 1))
+    return rows, columns
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """Points (P,) by patches (K,) of a part: cheap to tell which cannot touch anything in a pose.
+
+    ``of`` (P,) is each point's patch, ``skin`` (K, 4 J) maps joint columns to patches' middles.
+    Those of limbs ``own`` (L,) may press if middles are nearer than ``reach`` (L, K) m, squared.
+    """
+
+    of: Numbers
+    skin: Any
+    own: Numbers
+    reach: NDArray[np.float32]
+
+    def near(self, columns: Places) -> NDArray[np.bool_]:
+        """Return which points (P,) may be near something that they can press."""
+        middles = self.skin @ columns
+        rows, others = _close(middles[self.own], middles, self.reach)
+        found = np.zeros(len(middles), bool)
+        found[self.own[rows]] = True
+        found[others] = True
+        return np.asarray(found[self.of])
+
+
+def dots(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the scalar products (N,) of vectors (N, 3)."""
+    return np.asarray(np.einsum("nx,nx->n", first, second))
+
+
+def rising(values: FloatArray) -> FloatArray:
+    """Return values (N,) cut to 0 to 1."""
+    return np.asarray(np.clip(values, 0.0, 1.0))

@@ -1,0 +1,210 @@
+"""The points that tell a body's soft surface to presses, and what is drawn that follows them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial import cKDTree
+
+from mimegen.base.vectors import lengths, unit
+from mimegen.characters.character import Character, Mesh, joined_weights
+from mimegen.characters.contacts import (
+    APART_M,
+    REACH_M,
+    Contact,
+    Numbers,
+    Patches,
+    dots,
+    rising,
+)
+from mimegen.characters.folds import TRUNK
+from mimegen.characters.helpers import has_helpers, share_of_joints
+from mimegen.characters.presses import Points, Presses
+from mimegen.characters.surface import vertex_normals
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+
+TRUNK_JOINTS = (*TRUNK, "LeftShoulder", "RightShoulder")
+SIDES = ("Left", "Right")
+ARMS = tuple((f"{side}Arm", f"{side}ForeArm") for side in SIDES)
+# Points are so far apart (m), from a corner that no body's middle lies on, and so near a shoulder
+# (m) nearer; a part's flesh is what follows it by OWN at least.
+CELL_M, CORNER_M, OWN = 0.024, 0.0037, 0.5
+SHOULDER_M, FINE_M = 0.1, 0.014
+# Two sides of one limb are nearer than this (m) at rest.
+LIMB_M = 0.13
+# Shifts are spread over what is so near (m) at rest; what is drawn follows so many points
+# that are nearer than NEAR_M. What is so near a shoulder (m) comes out for what is pressed in.
+SPREAD_M, FOLLOWED, NEAR_M, BESIDE_M = 0.035, 4, 0.05, 0.3
+# How far (m) about a point its surface tells how it has turned, and from which cosine of their
+# normals on what is there counts.
+SLOPE_M, ALIKE = 0.03, 0.3
+# Points are looked at by patches of this size (m), which grow by so much in a pose.
+PATCH_M, GROWN, GROWN_M = 0.06, 1.15, 0.005
+
+
+@lru_cache(maxsize=12)
+def points_of(character: Character) -> Points | None:
+    """Return the points of a character; None without helper joints, or where arms are hard."""
+    skeleton = character.skeleton
+    if not has_helpers(skeleton) or not character.soft:
+        return None
+    whole = _joined(character.soft)
+    whole = _chosen(whole, np.flatnonzero(_part(whole, skeleton) >= 0))
+    shoulders = skeleton.heads[[skeleton.index[arm] for arm, _ in ARMS]]
+    far = np.stack([lengths(whole.vertices - shoulder) for shoulder in shoulders], axis=1)
+    chosen = thinned(whole.vertices, np.where(far.min(axis=1) < SHOULDER_M, FINE_M, CELL_M))
+    mesh, far, part = _chosen(whole, chosen), far[chosen], _part(whole, skeleton)[chosen]
+    if not all((part == number).any() for number in range(3)):
+        return None
+    contacts = _contacts(mesh, part)
+    skin = _skin(whole, chosen, len(skeleton.names))
+    nearby, share = _nearby(mesh.vertices)
+    beside = rising(2 - 2 * far / BESIDE_M)
+    return Points(mesh.vertices, skin, nearby, share, np.pi * SPREAD_M ** 2 * share,
+                  beside, np.flatnonzero(beside.any(axis=1)), contacts,
+                  _patches(mesh.vertices, part, skin[0], contacts))
+
+
+def _contacts(mesh: Mesh, part: Numbers) -> tuple[Contact, ...]:
+    """Return who may press whom: either arm and the trunk."""
+    trunk, *arms = (np.flatnonzero(part == number) for number in range(3))
+    return tuple(Contact.of(arm, trunk, _apart(mesh, arm, trunk)) for arm in arms)
+
+
+def _patches(rest: FloatArray, part: Numbers, skin: Any, contacts: Sequence[Contact]) -> Patches:
+    """Return points (P,) by cells of their part, and which of these may come to press."""
+    cells = np.concatenate([np.floor((rest + CORNER_M) / PATCH_M), part[:, None]], axis=1)
+    _, of = np.unique(cells, axis=0, return_inverse=True)
+    of = np.asarray(of, np.intp).ravel()
+    count = int(of.max()) + 1
+    mean = sparse.csr_matrix((1 / np.bincount(of)[of], (of, np.arange(len(of)))), (count, len(of)))
+    middles = mean @ rest
+    radius = np.zeros(count)
+    np.maximum.at(radius, of, GROWN * lengths(rest - middles[of]) + GROWN_M)
+    apart = np.full((count, count), -1.0)
+    for contact in contacts:
+        np.maximum.at(apart, (of[contact.own][:, None], of[contact.other][None]), contact.apart)
+    own = np.flatnonzero((apart > APART_M[0]).any(axis=1))
+    reach = np.minimum(REACH_M, apart[own] - APART_M[0])
+    reach = np.where(reach > 0, reach + radius[own][:, None] + radius, 0.0)
+    return Patches(of, sparse.csr_matrix(mean @ skin, dtype=np.float32), own,
+                   np.square(reach).astype(np.float32))
+
+
+def _joined(meshes: Sequence[Mesh]) -> Mesh:
+    """Return meshes as one, without faces, its normals (V, 3) an attribute."""
+    joints, weights = joined_weights(meshes)
+    normals = np.concatenate([vertex_normals(mesh.vertices, mesh.faces) for mesh in meshes])
+    return Mesh("joined", np.concatenate([mesh.vertices for mesh in meshes]),
+                np.zeros((0, 4), np.int32), joints, weights, "", attributes={"normals": normals})
+
+
+def _chosen(mesh: Mesh, numbers: Numbers) -> Mesh:
+    return replace(mesh, vertices=mesh.vertices[numbers], joints=mesh.joints[numbers],
+                   weights=mesh.weights[numbers],
+                   attributes={"normals": mesh.attributes["normals"][numbers]})
+
+
+def _skin(mesh: Mesh, points: Numbers, joints: int) -> tuple[Any, ...]:
+    """Return matrices (P, 4 J) from joint columns to points' places and to two tangents."""
+    count, wide = mesh.joints.shape
+    columns = (4 * mesh.joints[:, :, None] + np.arange(4)).ravel()
+    rows = np.repeat(np.arange(count), 4 * wide)
+    rest = np.concatenate([mesh.vertices, np.ones((count, 1))], axis=1)
+    values = (mesh.weights[:, :, None] * rest[:, None]).ravel()
+    places = sparse.csr_matrix((values, (rows, columns)), (count, 4 * joints))
+    blocks = [places[points], *(slope @ places for slope in _slopes(mesh, points))]
+    return tuple(sparse.csr_matrix(block, dtype=np.float32) for block in blocks)
+
+
+def _slopes(mesh: Mesh, points: Numbers) -> list[Any]:
+    """Return two matrices (P, V): how values of vertices (V,) rise along tangents at points.
+
+    By least squares over what is near and faces the same way.
+    """
+    normals, own = mesh.attributes["normals"], mesh.vertices[points]
+    links = cKDTree(own).sparse_distance_matrix(cKDTree(mesh.vertices), SLOPE_M,
+                                                output_type="coo_matrix")
+    row, column = links.row, links.col
+    near = np.exp(-(2 * links.data / SLOPE_M) ** 2) * (
+        dots(normals[points][row], normals[column]) > ALIKE)
+    ways = mesh.vertices[column] - own[row]
+    x, y = (dots(ways, tangent[row]) for tangent in _tangents(normals[points]))
+    xx, xy, yy = (np.bincount(row, near * each, len(points)) for each in (x * x, x * y, y * y))
+    over = np.maximum(xx * yy - xy * xy, 1e-20)
+    found = []
+    for along, aside in ((yy, -xy), (-xy, xx)):
+        values = near * (along[row] * x + aside[row] * y) / over[row]
+        less = -np.bincount(row, values, len(points))
+        found.append(sparse.csr_matrix((np.concatenate([values, less]), (
+            np.concatenate([row, np.arange(len(points))]), np.concatenate([column, points]))),
+            links.shape))
+    return found
+
+
+def _tangents(normals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return two unit vectors (N, 3) across normals (N, 3), which are their cross product."""
+    across = np.where(np.abs(normals[:, :1]) < 0.6, np.eye(3)[0], np.eye(3)[1])
+    first = unit(np.cross(normals, across))
+    return first, np.cross(normals, first)
+
+
+def _part(mesh: Mesh, skeleton: Skeleton) -> Numbers:
+    """Return 0 (V,) for the trunk's, 1 and 2 for those of either arm, -1 for the rest."""
+    shares = np.stack([share_of_joints(mesh, skeleton, joints)
+                       for joints in (TRUNK_JOINTS, *ARMS)])
+    return np.asarray(np.where(shares.max(axis=0) > OWN, shares.argmax(axis=0), -1), np.intp)
+
+
+def thinned(vertices: FloatArray, sizes: FloatArray) -> Numbers:
+    """Return the numbers of vertices (V, 3), one of each cell; cells are ``sizes`` (V,) wide."""
+    cells = np.concatenate([np.floor((vertices + CORNER_M) / sizes[:, None]), sizes[:, None]],
+                           axis=1)
+    _, first = np.unique(cells, axis=0, return_index=True)
+    return np.sort(first)
+
+
+def _apart(mesh: Mesh, own: Numbers, other: Numbers) -> NDArray[np.float32]:
+    """Return how far (A, B) points are from each other at rest, -1 for two sides of one limb."""
+    ways = mesh.vertices[own][:, None] - mesh.vertices[other][None]
+    first, second = (mesh.attributes["normals"][numbers] for numbers in (own, other))
+    behind = ((np.einsum("abx,bx->ab", ways, second) < 0)
+              | (np.einsum("abx,ax->ab", ways, first) > 0))
+    facing = np.einsum("ax,bx->ab", first, second) < 0
+    apart = lengths(ways)
+    return np.where(behind & facing & (apart < LIMB_M), -1.0, apart).astype(np.float32)
+
+
+def _nearby(vertices: FloatArray) -> tuple[Any, FloatArray]:
+    """Return a symmetric matrix (V, V) of what is near at rest, and one over its rows' sums (V,).
+    """
+    links = cKDTree(vertices).sparse_distance_matrix(
+        cKDTree(vertices), 1.5 * SPREAD_M, output_type="coo_matrix").tocsr()
+    weights = sparse.csr_matrix((np.exp(-(links.data / SPREAD_M) ** 2), links.indices,
+                                 links.indptr), links.shape) + sparse.eye(len(vertices))
+    return weights.tocsr(), 1 / np.asarray(weights.sum(axis=1)).ravel()
+
+
+def presses_of(character: Character, meshes: Sequence[Mesh]) -> Presses | None:
+    """Return what of meshes, one after another, presses with a character's points."""
+    points = points_of(character)
+    if points is None:
+        return None
+    mesh = _joined(meshes)
+    follows = np.minimum(share_of_joints(
+        mesh, character.skeleton, (*TRUNK_JOINTS, *ARMS[0], *ARMS[1])), 1.0)
+    away, near = cKDTree(points.rest).query(mesh.vertices, FOLLOWED)
+    shares = 1 / (away + 0.002) ** 2
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    amount = follows * rising(2 - 2 * away[:, 0] / NEAR_M)
+    vertices = np.flatnonzero(amount)
+    values = (shares * amount[:, None])[vertices]
+    rows = np.repeat(np.arange(len(vertices)), FOLLOWED)
+    follow = sparse.csr_matrix((values.ravel(), (rows, near[vertices].ravel())),
+                               shape=(len(vertices), len(points.rest)))
+    return Presses(points, vertices, follow)

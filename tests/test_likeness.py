@@ -75,7 +75,7 @@ def test_too_near_is_nearer_than_clips_of_different_actions_come(tmp_path: Path)
     given = [look(tmp_path, f"{action}{number}", moving(10 * place + number), action)
              for place, action in enumerate(("stop", "boxing")) for number in range(3)]
     nearness = nearness_of(given)
-    assert nearness.between.min() <= nearness.threshold < np.median(nearness.between)
+    assert nearness.between.min() <= nearness.threshold <= np.median(nearness.between)
     again, fresh = (look(tmp_path, name, moving(seed))
                     for name, seed in (("again", 11), ("fresh", 99)))
     pairs = nearness.nearest([again, fresh])

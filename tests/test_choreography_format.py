@@ -107,8 +107,7 @@ def test_the_command_writes_names_what_it_changed_and_checks(tmp_path):
 
 
 @pytest.mark.parametrize(("content", "says"), [
-    (b"a: [1\nb: 2\n", "line 2: not valid YAML"), (b"\xff\xfe", "is not UTF-8 text"),
-    (None, "absent"),
+    (b"a: [1", "line 1: not valid YAML"), (b"\xff\xfe", "is not UTF-8 text"), (None, "absent"),
 ])
 def test_what_is_no_score_is_told_in_one_line(tmp_path, content, says):
     path = tmp_path / "absent.score.yaml"

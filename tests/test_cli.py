@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from conftest import mimegen
 from mimegen.base.paths import data_folder
 from mimegen.cli import COMMANDS, main
+from mimegen.commands.common import exits_cleanly
 
 BASKETBALL = ("--action", "basketball")
 
@@ -98,6 +99,21 @@ def test_what_would_be_ignored_or_is_no_such_thing_is_refused(
     for hint in hints:
         assert hint in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["FILE"]
+
+
+@pytest.mark.parametrize(("named", "says"), [
+    (7, "mimegen: Bad file descriptor; see to it"),
+    (None, "mimegen: Bad file descriptor; see to it"),
+    (b"a.txt", "mimegen: a.txt: Bad file descriptor; see to it")])
+def test_an_error_of_the_system_is_one_line_whatever_it_names(named, says, capsys) -> None:
+    @exits_cleanly
+    def command() -> int:
+        raise OSError(9, "Bad file descriptor", named)
+
+    with pytest.raises(SystemExit) as ended:
+        command()
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and told.startswith(says) and told.count("\n") == 1
 
 
 def test_a_folder_where_no_clip_was_finished_is_not_whole(tmp_path: Path) -> None:

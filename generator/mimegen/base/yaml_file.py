@@ -37,7 +37,7 @@ class YamlFile:
     def __init__(self, path: Path) -> None:
         """Read ``path``; raises RequestError where it is missing, not YAML or far too large."""
         self.path = path
-        text = _text(path)
+        text = text_of(path)
         try:
             self.node, self.content = _parsed(path, text)
         except yaml.YAMLError as problem:
@@ -140,8 +140,11 @@ def _step(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> dict
     return {}
 
 
-def _text(path: Path) -> str:
-    """Return a file's text, of which no more is read than a YAML file may have."""
+def text_of(path: Path) -> str:
+    """Return a file's text, of which no more is read than a YAML file may have.
+
+    Raises RequestError where it cannot be read, is larger, or is no UTF-8.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)

@@ -7,12 +7,12 @@ press in comes out about the shoulder. All that is drawn goes along with the poi
 It depends on nothing but the pose of the frame.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Places
@@ -60,7 +60,8 @@ class Points:
         pairs = joined([contact.pairs(places, near) for contact in self.contacts])
         if not len(pairs.own):
             return None
-        normals = self._normals(columns, either(pairs, len(places)))
+        facing = either(pairs, len(places))
+        normals = self._normals(facing, [skin[facing] for skin in self.skin[1:]], columns)
         pairs = pairs.facing(normals)
         pairs = pairs.chosen(pairs.amount > 0)
         touch = pairs.touching(places, normals)
@@ -68,7 +69,8 @@ class Points:
         if not len(pairs.own):
             return None
         shifts = self._out(places, normals, pairs, touch)
-        shifts += self._coming_out(shifts, self._normals_about(columns))
+        shifts += self._coming_out(
+            shifts, self._normals(self.about, self._slopes_about, columns))
         return _held(shifts)
 
     def _places(self, columns: Places, numbers: Numbers) -> FloatArray:
@@ -77,22 +79,15 @@ class Points:
         places[numbers] = self.skin[0][numbers] @ columns
         return places
 
-    def _normals(self, columns: Places, numbers: Numbers) -> FloatArray:
-        """Return unit normals (P, 3), zero for all but some points."""
-        normals = np.zeros_like(self.rest)
-        first, second = (np.asarray(skin[numbers] @ columns, float) for skin in self.skin[1:])
-        normals[numbers] = unit(quaternions.cross(first, second))
-        return normals
-
     @cached_property
-    def _skin_about(self) -> Any:
-        return sparse.vstack([skin[self.about] for skin in self.skin[1:]], format="csr")
+    def _slopes_about(self) -> list[Any]:
+        return [skin[self.about] for skin in self.skin[1:]]
 
-    def _normals_about(self, columns: Places) -> FloatArray:
-        """Return unit normals (P, 3) of what comes out, zero for the rest."""
+    def _normals(self, numbers: Numbers, slopes: Sequence[Any], columns: Places) -> FloatArray:
+        """Return unit normals (P, 3) of some points, by both their slopes, zero for the rest."""
         normals = np.zeros_like(self.rest)
-        both = np.asarray(self._skin_about @ columns, float).reshape(2, -1, 3)
-        normals[self.about] = unit(quaternions.cross(both[0], both[1]))
+        first, second = (np.asarray(slope @ columns, float) for slope in slopes)
+        normals[numbers] = unit(quaternions.cross(first, second))
         return normals
 
     def _out(self, places: FloatArray, normals: FloatArray, pairs: Pairs,

@@ -16,13 +16,14 @@ WIDTH = 100
 def formatted(text: str, name: str) -> str:
     """Return a score's text with its lines broken at ``WIDTH`` characters where that can be.
 
-    ``name`` is the file's, for messages. Raises RequestError for what is no YAML, or cannot be
-    laid out.
+    ``name`` is the file's, for messages. Raises RequestError for what is no YAML or has no keys at
+    the top, or cannot be laid out.
     """
     root = _composed(text, name)
+    if not isinstance(root, yaml.MappingNode):
+        raise RequestError(f"{name}: expected a mapping of keys at the top")
     lines = text.split("\n")
-    units = list(_units(root)) if root is not None else []
-    for key, value in reversed(units):
+    for key, value in reversed(list(_units(root))):
         first, last = key.start_mark.line, value.end_mark.line
         if max(map(len, lines[first : last + 1])) > WIDTH:
             lines[first : last + 1] = _broken(text, lines[first], key, value)
@@ -36,7 +37,7 @@ def formatted(text: str, name: str) -> str:
 def _composed(text: str, name: str) -> yaml.Node | None:
     try:
         return yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as problem:
+    except (yaml.YAMLError, RecursionError) as problem:
         mark = getattr(problem, "problem_mark", None)
         line = f" line {mark.line + 1}:" if mark else ""
         raise RequestError(f"{name}:{line} not valid YAML") from problem

@@ -58,11 +58,13 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
 
 def _told(problem: OSError) -> str:
     """Say which file an error of the system is about, and which one lies in the way of folders."""
-    path = Path(os.fsdecode(problem.filename or ""))
+    # It may name a descriptor's number, or nothing.
+    named = isinstance(problem.filename, str | bytes)
+    path = Path(os.fsdecode(problem.filename) if named else "")
     why = reason(path, problem)
     if why != problem.strerror:
         return f"{path}: {why}"
-    where = f"{path}: " if problem.filename else ""
+    where = f"{path}: " if named else ""
     return f"{where}{why}; see to it and run the same command again"
 
 

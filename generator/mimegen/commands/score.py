@@ -11,7 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.paths import data_file, data_files
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
-from mimegen.base.yaml_file import YamlFile
+from mimegen.base.yaml_file import YamlFile, text_of
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
@@ -127,8 +127,7 @@ def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, 
     """Break the long lines of scores, by default of all there are; comments stay."""
     changed = 0
     for file in files or (*data_files("mocap/*/*.score.yaml"), *data_files("cues/*/*.score.yaml")):
-        YamlFile(file)  # refuses what is none, and what is no text
-        text = file.read_text(encoding="utf-8")
+        text = text_of(file)
         laid_out = formatted(text, str(file))
         if laid_out != text:
             changed += 1

@@ -59,7 +59,7 @@ class Compositor:
         height, width = frame.shadow.shape
         region = np.s_[top : top + height, left : left + width]
         # The whole box at once: its dark places one by one take three times as long.
-        light = np.take(self._left, frame.shadow, axis=0)
+        light = self._light_left(frame.shadow)
         light[frame.shadow == 0] = 1
         picture[region] = linear_to_bytes(self._linear[region] * light)
 
@@ -98,7 +98,7 @@ class Compositor:
 
     def _light_left(self, shadow: ByteArray) -> LightArray:
         """Return the share (N, 3) of the ground's light that shadows (N,) leave."""
-        return self._left[shadow]
+        return np.take(self._left, shadow, axis=0)
 
 
 def _left_table(shade: Shade | None) -> LightArray:

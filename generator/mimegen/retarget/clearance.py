@@ -65,7 +65,10 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) ->
     for _ in range(ROUNDS):
         pushes = [push(limb, motion.skeleton, depths)
                   for limb, depths in zip(limbs, found, strict=True)]
+        before = motion
         motion, found = pushed(motion, joints, limbs, found, np.stack(pushes, axis=1))
+        if motion is before:
+            break
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     motion, found = bent(motion, limbs, found)

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+# A thread of this process lies here for each that Linux schedules.
+THREADS = Path("/proc/self/task")
+
 
 @contextmanager
 def seeing_cores(count: int) -> Iterator[None]:
@@ -15,8 +18,7 @@ def seeing_cores(count: int) -> Iterator[None]:
     which costs a tenth to a fifth of the processor's time. Only Linux tells how many there are
     by a process's own choice. Workers that load at once do so on different cores.
     """
-    threads = Path("/proc/self/task")
-    if not count or not hasattr(os, "sched_setaffinity") or not threads.is_dir():
+    if not count or not hasattr(os, "sched_setaffinity") or not THREADS.is_dir():
         yield
         return
     usual = os.sched_getaffinity(0)
@@ -26,7 +28,7 @@ def seeing_cores(count: int) -> Iterator[None]:
     try:
         yield
     finally:
-        for thread in threads.iterdir():
+        for thread in THREADS.iterdir():
             # A thread may have ended since.
             with suppress(ProcessLookupError):
                 os.sched_setaffinity(int(thread.name), usual)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from mimegen.base.seeds import generator
-from mimegen.base.vectors import spread_directions, unit
+from mimegen.base.vectors import product, spread_directions, unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.letters import GRID, strokes_of
 from mimegen.stage.scenery.scenery import (
@@ -65,11 +65,16 @@ class ShapeMesh:
         return found
 
 
+def in_world(outline: ShapeMesh, matrix: FloatArray) -> FloatArray:
+    """Return an outline's vertices (V, 3) where its matrix (4, 4) takes them."""
+    return np.asarray(product(outline.vertices, matrix[:3, :3].T) + matrix[:3, 3])
+
+
 def joined(placed: Sequence[tuple[ShapeMesh, FloatArray]]) -> ShapeMesh:
     """Return outlines, each at its matrix (4, 4), as one."""
     vertices, faces, first = [], [], 0
     for outline, matrix in placed:
-        vertices.append(outline.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        vertices.append(in_world(outline, matrix))
         faces += [tuple(first + corner for corner in face) for face in outline.faces]
         first += len(outline.vertices)
     return ShapeMesh(np.concatenate(vertices), tuple(faces))

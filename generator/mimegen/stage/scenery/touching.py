@@ -7,7 +7,7 @@ import numpy as np
 from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.layout import PlacedShape
-from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.stage.scenery.shapes import in_world, mesh_of
 
 # Besides the pieces' own axes, planes between them are looked for in so many level directions,
 # since most things stand upright, and in so many others.
@@ -20,7 +20,8 @@ def depth_between(ones: list[PlacedShape], others: list[PlacedShape]) -> float:
     Between two hulls it is the least overlap along any direction (separating axes, Gottschalk et
     al. 1996), of which many are tried: pieces lie no deeper than it says, by hollows less deep.
     """
-    first, second = ([_vertices(piece) for piece in pieces] for pieces in (ones, others))
+    first, second = ([in_world(mesh_of(piece.shape), piece.matrix) for piece in pieces]
+                     for pieces in (ones, others))
     shared = _boxes_overlap(first, second)
     depth = 0.0
     # The boxes that share most come first, since most others then cannot be deeper.
@@ -40,11 +41,6 @@ def _boxes_overlap(first: list[FloatArray], second: list[FloatArray]) -> FloatAr
     high, other_high = (np.array([one.max(axis=0) for one in group]) for group in groups)
     return np.asarray((np.minimum(high[:, None], other_high)
                        - np.maximum(low[:, None], other_low)).min(axis=2))
-
-
-def _vertices(piece: PlacedShape) -> FloatArray:
-    turned = product(mesh_of(piece.shape).vertices, piece.matrix[:3, :3].T)
-    return np.asarray(turned + piece.matrix[:3, 3])
 
 
 def _axes(piece: PlacedShape) -> FloatArray:

@@ -81,7 +81,7 @@ def test_cues_pass_lint_in_their_stances(name: str, stance: str | None) -> None:
 
 def test_a_cue_is_linted_in_a_stance_and_so_is_a_scene_without(tmp_path: Path) -> None:
     file = CUES / "thumbs_up" / "thumbs_up.score.yaml"
-    for stance, words in (("talking", "1 scores, 0 findings"), ("dancing", "dancing")):
+    for stance, words in (("talking", "1 score, 0 findings"), ("dancing", "dancing")):
         assert words in mimegen("score", "lint", file, "--stance", stance).stdout
     scene = tmp_path / "short.yaml"
     scene.write_text(SCENE)

@@ -8,6 +8,8 @@ import pytest
 import trimesh
 from click.testing import CliRunner, Result
 
+from mimegen.characters import posing
+from mimegen.characters.presses import FARTHEST_M
 from mimegen.cli import main
 from mimegen.writers.piece import Piece
 from mimegen.writers.solid import solid
@@ -65,6 +67,24 @@ def test_a_person_is_written_in_the_pose_of_a_moment_without_folds(tmp_path: Pat
         assert [problem[:14] for problem in found.problems] == ["not watertight"]
         heights.append(found.height_m)
     assert 1.6 < heights[0] < 2.0 and 1.2 < heights[1] < heights[0]
+
+
+@pytest.mark.parametrize("suffix", [".ply", ".glb"])
+def test_arms_press_in_the_body_that_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                suffix: str) -> None:
+    corrections = posing._own_corrections
+    places = []
+    for name in ("pressed", "blended"):
+        target = tmp_path / f"{name}{suffix}"
+        done = run("export", "woman", "--pose", "boxing@2.3s", "--out", str(target))
+        assert done.exit_code == 0, done.output
+        places.append(np.concatenate([
+            mesh.vertices for mesh in trimesh.load_scene(target).geometry.values()]))
+        monkeypatch.setattr(posing, "_own_corrections",
+                            lambda character: corrections(character)._replace(presses=None))
+    moved = np.linalg.norm(places[1] - places[0], axis=1)
+    assert 0.005 < moved.max() < FARTHEST_M + 1e-4
+    assert (moved < 1e-6).mean() > 0.7, "what touches nothing stays"
 
 
 def test_a_solid_body_has_no_opening(tmp_path: Path) -> None:

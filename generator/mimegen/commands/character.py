@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.posing import posed_meshes
@@ -71,8 +72,8 @@ def check_command(file: Path, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"file": str(file), **asdict(found)}, indent=1))
         return DONE
-    click.echo(f"{file}: {found.meshes} meshes, {found.vertices} vertices, {found.triangles}"
-               f" triangles, {found.height_m:.3f} m tall")
+    click.echo(f"{file}: {counted(found.meshes, 'mesh', 'meshes')}, {found.vertices} vertices,"
+               f" {found.triangles} triangles, {found.height_m:.3f} m tall")
     for problem in found.problems or ("watertight, and as tall as a person",):
         click.echo(f"  {problem}")
     return DONE

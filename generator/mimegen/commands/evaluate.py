@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
@@ -109,8 +110,9 @@ def _show(content: dict[str, Any]) -> None:
     for one in content["models"]:
         words = [one["model"], one["format"], one["asks"], one["prompting"]]
         left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0
-        console.print(" ".join(words) + f": {one['answered']} answers"
-                      + (f", {left} questions not answered" if left else ""), markup=False)
+        missing = f", {counted(left, 'question')} not answered" if left else ""
+        console.print(" ".join(words) + f": {counted(one['answered'], 'answer')}{missing}",
+                      markup=False)
         console.print(_shares("variant", one["variants"], one))
         if "categories" in one:
             console.print(_shares("category", one["categories"], one))
@@ -123,7 +125,7 @@ def _show(content: dict[str, Any]) -> None:
             if rater["flags"]:
                 console.print(f"  {rater['rater']}: {'; '.join(rater['flags'])}", markup=False)
         for scale, found in people["scales"].items():
-            console.print(f"  {scale}: {len(found['clips'])} clips,"
+            console.print(f"  {scale}: {counted(len(found['clips']), 'clip')},"
                           f" alpha {_alpha(found['alpha'])}", markup=False)
 
 

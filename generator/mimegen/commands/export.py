@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.evaluation.exports.exporting import WRITERS, export
 
@@ -19,6 +20,7 @@ from mimegen.evaluation.exports.exporting import WRITERS, export
 def export_command(source: Path, target: str, out: Path, clips: Path | None) -> int:
     """Write clips, or questions about them, as other programs read them: DIR/README.md says how."""
     written = export(source, target, out, clips)
-    asked = f"{len(written.questions)} questions about " if written.questions else ""
-    click.echo(f"{out}: {asked}{len(written.clips)} clips; {out / 'README.md'} says what to do")
+    asked = f"{counted(len(written.questions), 'question')} about " if written.questions else ""
+    click.echo(f"{out}: {asked}{counted(len(written.clips), 'clip')};"
+               f" {out / 'README.md'} says what to do")
     return DONE

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
 from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items
@@ -106,7 +107,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
         _write_frames(out, rows, made, frames_folder, image, pixels, stamp)
     target = target or out / f"questions-{format_}.jsonl"
     write_questions(target, made)
-    click.echo(f"{target}: {len(made)} questions about {len({one.action for one in made})} actions")
+    click.echo(f"{target}: {counted(len(made), 'question')} about"
+               f" {counted(len({one.action for one in made}), 'action')}")
     _tell_origins(made)
     return DONE
 

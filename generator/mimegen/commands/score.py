@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from PIL import Image
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.paths import data_file, data_files
@@ -114,7 +115,7 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
         except RequestError as problem:
             click.echo(str(problem))
             wrong += 1
-    click.echo(f"{len(files)} scores, {wrong} findings")
+    click.echo(f"{counted(len(files), 'score')}, {counted(wrong, 'finding')}")
     return SOME_FAILED if wrong else DONE
 
 

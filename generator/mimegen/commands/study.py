@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
@@ -108,8 +109,9 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
             "rater": one.rater, **one.ids.given(), "complete": one.complete}) + "\n"
             for one in people))
     complete = sum(person.complete for person in people)
-    click.echo(f"{target}: {len(lines)} answers of {len(people)} people, {complete} of whom came to"
-               f" the end; mimegen evaluate {folder / PRIVATE / QUESTIONS} {target}")
+    click.echo(f"{target}: {counted(len(lines), 'answer')} of"
+               f" {counted(len(people), 'person', 'people')}, {complete} of whom came to the end;"
+               f" mimegen evaluate {folder / PRIVATE / QUESTIONS} {target}")
     return DONE
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option
 from mimegen.commands.farm import farm_of
 from mimegen.farm.settings import FarmSettings
@@ -88,8 +89,9 @@ def _text(told: dict[str, Any]) -> str:
     lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
     lines += told["notes"]
     bad = len(told["faults"]) or len(told.get("not_repaired", {}))
-    state = "all whole" if told["whole"] else f"{bad} faults"
-    passes = f", {told['passes']} passes" if told["passes"] else ""
-    lines.append(f"{told['clips']} clips, {told['frames']} frames of {told['shots']} shots{passes}"
-                 f" read in {duration(told['seconds'])}: {state}")
+    state = "all whole" if told["whole"] else counted(bad, "fault")
+    passes = f", {counted(told['passes'], 'pass', 'passes')}" if told["passes"] else ""
+    lines.append(f"{counted(told['clips'], 'clip')}, {counted(told['frames'], 'frame')} of"
+                 f" {counted(told['shots'], 'shot')}{passes} read in"
+                 f" {duration(told['seconds'])}: {state}")
     return "\n".join(lines)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from PIL import Image
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, sweep
 from mimegen.base.locks import locked
@@ -86,7 +87,7 @@ def _page(rows: Sequence[Row], posters: Sequence[str | None]) -> str:
     for row, poster in shown:
         groups.setdefault(_text(row, "action"), []).append(_card(row, poster))
     return template.substitute(
-        title=f"{len(rows)} clips, {len(groups)} action{'s' * (len(groups) != 1)}",
+        title=f"{counted(len(rows), 'clip')}, {counted(len(groups), 'action')}",
         filters="".join(_filter(key, label, rows) for key, label in _FILTERS.items()),
         groups="".join(_group(action, groups[action]) for action in sorted(groups)),
     )

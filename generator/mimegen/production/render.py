@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.farm.dispatch import Event, run_tasks
@@ -49,9 +50,10 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
     """
     prepare_folders(plan, store, out)
     if plan.clips:
-        reporter.say(f"{plan.clips} clips of {plan.shots} shots on {farm.name}")
+        reporter.say(f"{counted(plan.clips, 'clip')} of {counted(plan.shots, 'shot')}"
+                     f" on {farm.name}")
     if plan.displays:
-        reporter.say(f"{plan.displays} point-light clips")
+        reporter.say(counted(plan.displays, "point-light clip"))
     for reason in plan.left_out:
         reporter.say(f"left out: {reason}")
     folder = ClipFolder.of(out, opaque)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.base.counted import counted
 from mimegen.evaluation.contamination.balance import Balance
 from mimegen.evaluation.contamination.fall import Fall
 from mimegen.evaluation.contamination.verdict import (
@@ -43,7 +44,7 @@ def paragraph(judged: Judged, report: Report) -> str:
         f" actions), accuracy {_moved(whole.fall.value)} (95 % CI of the fall"
         f" {100 * low:.1f} to {100 * high:.1f} points; {_t(whole.fall)}, {_p(whole.fall.p())},"
         f" {_p(judged.p)} after Holm's correction for"
-        f" {len(report.judged)} {report.by}{'s' * (len(report.judged) != 1)}).")
+        f" {counted(len(report.judged), report.by)}).")
     return f"{said}{_pairs(judged.pairs)} {_conclusion(judged, report.margin)}"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from mimegen.base.counted import counted
 from mimegen.base.files import publish
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
@@ -69,8 +70,8 @@ def _free_method(content: Table) -> str:
 def _summary(content: Table) -> str:
     names = sorted({kind["model"] for kind in content["models"]})
     answers = sum(kind["answered"] for kind in content["models"])
-    people = f"{len(names)} model{'s' if len(names) != 1 else ''}"
-    return f"<p>{answers} answers of {people}: {escape(', '.join(names))}.</p>"
+    people = counted(len(names), "model")
+    return f"<p>{counted(answers, 'answer')} of {people}: {escape(', '.join(names))}.</p>"
 
 
 def _warnings(content: Table) -> str:

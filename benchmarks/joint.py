@@ -3,12 +3,12 @@
     python benchmarks/joint.py OUT WIDTH ACTION FRAMES CHARACTER [SET ...]
 
 For each set: the structural similarity (Wang et al., Image quality assessment, 2004) of luminance
-in the region of figure and shadow, in as many frames of an action, evenly spread: their mean and
-the least, lit as the place is, with the figure sampled as the set is; and of the first frame also
-lit equally, in preview's own sampling, whose speckle counts as difference, and what noise alone
-makes: two joint renders in preview's sampling of sets, by different chances. Then the linear light
-of the ground where the joint render's shadow is deepest, together and composed, as shares of
-the ground's without anybody. Only that region is rendered. OUT gets together, equal, placed and,
+in the region of figure and shadow, in as many frames of an action, evenly spread: of the first lit
+equally; their mean and the least, lit as the place is, with the figure sampled as the set is; the
+same in preview's own sampling, whose speckle counts as difference; and what noise alone makes: two
+joint renders in preview's sampling of sets, by different chances. Then the linear light of the
+ground where the joint render's shadow is deepest, together and composed, as shares of the ground's
+without anybody. Only that region is rendered. OUT gets together, equal, placed and,
 white, where placed differs, of the first frame.
 """
 
@@ -143,28 +143,28 @@ def compare(background: Background, shown: Shown, reader: PictureReader, out: Pa
     fine = config.model_copy(update={"sampling": config.set_sampling})
     placed = shown.alone(fine, lit.light, reader, len(shown.poses))
     equal, = shown.alone(fine, config.light, reader, 1)
-    coarse, = shown.alone(config, lit.light, reader, 1)
+    coarse = shown.alone(config, lit.light, reader, len(shown.poses))
     regions = [_region(frame) for frame in placed]
     regions[0] |= _region(equal)
     still, joint = shown.together(background, [_box(region) for region in regions], reader)
     behind = bytes_to_linear(still)
     over = Compositor(behind, lit.tint, lit.shade)
     composed = [over.compose(frame) for frame in placed]
-    found = [similarity(one, other) for one, other in zip(joint, composed, strict=True)]
-    means = [float(one[region].mean()) for one, region in zip(found, regions, strict=True)]
-    first = [float(similarity(joint[0], picture)[regions[0]].mean())
-             for picture in (Compositor(behind).compose(equal), over.compose(coarse))]
+    rough = [over.compose(frame) for frame in coarse]
+    means, roughs = ([float(similarity(*pair)[region].mean()) for *pair, region in zip(
+        joint, pictures, regions, strict=True)] for pictures in (composed, rough))
+    equally = similarity(joint[0], Compositor(behind).compose(equal))[regions[0]].mean()
     noise = _noise_alone(shown.camera, _box(regions[-1]), PREVIEW_SAMPLES, reader)
-    first.append(float(noise[regions[-1]].mean()))
-    apart = np.repeat((255 * np.clip(1 - found[0], 0, 1) * regions[0])[..., None], 3, axis=2)
+    differs = np.clip(1 - similarity(joint[0], composed[0]), 0, 1) * regions[0]
+    apart = np.repeat(255 * differs[..., None], 3, axis=2)
     left, top, right, bottom = _box(regions[0])
     sides = [joint[0], Compositor(behind).compose(equal), composed[0], apart.astype(np.uint8)]
     Image.fromarray(np.concatenate([one[top:bottom, left:right] for one in sides], axis=1)).save(
         out / f"{shown.performance.character.name}_{background.name}.png")
     ground = " ".join(_shares(picture, behind, placed[0], joint[0])
                       for picture in (joint[0], composed[0]))
-    return (f"{np.mean(means):.3f} | {min(means):.3f} | {first[0]:.3f} | {means[0]:.3f} |"
-            f" {first[1]:.3f} | {first[2]:.3f} | {ground}")
+    return (f"{equally:.3f} | {np.mean(means):.3f} | {min(means):.3f} | {np.mean(roughs):.3f} |"
+            f" {min(roughs):.3f} | {noise[regions[-1]].mean():.3f} | {ground}")
 
 
 def _shares(picture: Bytes, behind: NDArray[np.float32], frame: Frame, joint: Bytes) -> str:

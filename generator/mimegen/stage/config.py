@@ -11,11 +11,7 @@ Vector = tuple[float, float, float]
 
 
 class Sampling(Strict):
-    """How Cycles samples and cleans one picture.
-
-    With a small ``scrambling_distance`` neighbouring pixels are sampled alike: smooth edges and
-    clear folds from few samples, at the price of slight bands in penumbrae.
-    """
+    """How Cycles samples and cleans one picture."""
 
     samples: int = Field(ge=1, le=65536)
     min_samples: int = Field(default=0, ge=0)
@@ -28,7 +24,6 @@ class Sampling(Strict):
     caustics: bool = False
     light_tree: bool = False
     persistent_data: bool = True
-    scrambling_distance: float = Field(default=1.0, ge=0, le=1)
 
 
 NO_SAMPLING = Sampling(samples=1, adaptive_threshold=0, max_bounces=0, denoise=False)

@@ -66,10 +66,6 @@ def apply_sampling(sampling: Sampling) -> None:
     cycles.denoising_quality = sampling.denoise_quality.upper()
     cycles.denoising_prefilter = sampling.denoise_prefilter.upper()
     cycles.denoising_use_gpu = sampling.denoise_on_gpu
-    # Only this pattern has a scrambling distance; Cycles' own choice is better without one.
-    alike = sampling.scrambling_distance < 1
-    cycles.sampling_pattern = "TABULATED_SOBOL" if alike else "AUTOMATIC"
-    cycles.scrambling_distance = sampling.scrambling_distance
     scene.render.use_persistent_data = sampling.persistent_data
 
 

@@ -1,6 +1,7 @@
 """Wrong requests get one clear line, exit status 2, and leave nothing behind."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -186,3 +187,14 @@ def test_another_python_is_told_which_serve() -> None:
     done = subprocess.run([sys.executable, "-c", "import sys; sys.version_info = (3, 12, 1)\n"
                            "import mimegen"], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1].startswith("ImportError: mimegen needs Python 3.11 or 3.13")
+
+
+def test_a_process_multiplies_matrices_in_one_thread() -> None:
+    counted = ("import mimegen.cli, threadpoolctl, numpy, scipy.linalg\n"
+               "print({pool['num_threads'] for pool in threadpoolctl.threadpool_info()"
+               " if pool['internal_api'] == 'openblas'})")
+    environment = {name: value for name, value in os.environ.items()
+                   if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", counted], env=environment, capture_output=True,
+                          text=True, check=True)
+    assert done.stdout.strip() in ("{1}", "set()")

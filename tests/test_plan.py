@@ -13,6 +13,7 @@ from bodies import capsule_character, wandering_motion
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Performance
+from mimegen.farm.task import Task
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
@@ -23,9 +24,12 @@ from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.pointlight.presets import read_display
 from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
+from mimegen.production.tasks import casting_tasks
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.framing import frame_camera
+from mimegen.stage.jobs import ShotJob
+from mimegen.stage.scenery.job import SetJob
 from mimegen.store.store import Store
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -266,6 +270,20 @@ def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
     assert other_set.still_key(camera) not in (None, key)
     named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.chosen.name}@0"))
     assert named.still_key(camera) == key and named.key != aligned.key
+
+
+@pytest.mark.parametrize(("name", "stills_first"), [("draft", 1), ("preview", 2)])
+def test_stills_come_before_frames_but_those_of_drafts_find_programs_compiled(
+        name: str, stills_first: int, tmp_path: Path) -> None:
+    plan = plan_of(takes_of("basketball_shot"), "adversarial+aligned@0,adversarial+misaligned@0",
+                   read_config(CATALOGUE.file("config", name)))
+    store = Store(tmp_path / "store")
+    prepare_folders(plan, store, tmp_path)
+    part, = plan.castings()
+    jobs = [type(work.job) for work in casting_tasks(part, store, set(), lambda name: 1000)
+            if isinstance(work, Task)]
+    stills = [SetJob] * stills_first
+    assert jobs == [*stills, ShotJob, *[SetJob] * (2 - stills_first)]
 
 
 def test_what_is_recorded_of_a_shot_gives_its_camera_back() -> None:

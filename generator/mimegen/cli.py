@@ -1,6 +1,7 @@
 """The command line: what each command does lies in ``commands/``."""
 
 import ast
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -14,6 +15,8 @@ from click.exceptions import NoArgsIsHelpError
 from mimegen import __version__
 from mimegen.base.errors import near_misses
 
+# Workers have a core each, and matrices are small: more threads wait for one another at work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 COMMANDS = {
     "background": "mimegen.commands.background",
     "character": "mimegen.commands.character",

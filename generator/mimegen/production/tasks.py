@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,9 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
     """Yield what the stage must do for a casting's clips; all of them are to be made.
 
     Every shot is recorded in the store before its tasks are yielded. Stills come before frames:
-    they take longest, and the many frames then keep all workers busy to the end. ``stills``
-    gathers the keys of those that were asked for already. ``size`` is asked anew for each task.
+    they take longest, and the many frames then keep all workers busy to the end. Of drafts' only
+    one does: what that compiles Mesa keeps for the others. ``stills`` gathers the keys of those
+    that were asked for already. ``size`` is asked anew for each task.
     """
     yield CastingBegun(plan)
     store.sweep(shot.key for shot in plan.shots)
@@ -82,7 +84,8 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
         known = _record(casting, shots, facts, store)
     missing = _missing(shots, known, store)
     yield CastingReady(tuple(shots), len(missing), int(missing.sum()))
-    yield from _still_tasks(clips, store, stills)
+    scenes = _still_tasks(clips, store, stills)
+    yield from islice(scenes, 1 if shots[0].config.engine == "raster" else None)
     for part, shown in casting.in_turn(len(missing)):
         due = missing & shown[:, None]
         if due.any():
@@ -91,6 +94,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
                 cameras=tuple(camera_of(fact) for fact in known), config=shots[0].figures_config,
                 folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=due)
             yield from in_parts(job, f"{casting.take.action} by {part.name}", size)
+    yield from scenes
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],

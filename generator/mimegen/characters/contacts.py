@@ -90,9 +90,10 @@ class Contact:
         own, other = np.flatnonzero(near[self.own]), np.flatnonzero(near[self.other])
         own = own[_within(places[self.own[own]], places[self.other[other]])]
         other = other[_within(places[self.other[other]], places[self.own[own]])]
-        rows, columns = _close(places[self.own[own]], places[self.other[other]],
-                               self.reach[own[:, None], other])
-        own, other = own[rows], other[columns]
+        rows, columns, squares = _close(places[self.own[own]], places[self.other[other]],
+                                        np.square(np.float32(REACH_M)))
+        near = squares < self.reach[own[rows], other[columns]]
+        own, other = own[rows[near]], other[columns[near]]
         first, second = self.own[own], self.other[other]
         away = lengths(places[first] - places[second])
         amount = (rising((self.apart[own, other] - away - APART_M[0])
@@ -108,14 +109,19 @@ def _within(places: FloatArray, others: FloatArray) -> Numbers:
     return np.flatnonzero(((places > low) & (places < high)).all(axis=1))
 
 
-def _close(first: Places, second: Places, squared: NDArray[np.float32]) -> tuple[Numbers, Numbers]:
-    """Return which of both (A, 3) and (B, 3) are nearer each other (N,) than (A, B) m, squared."""
+def _close(first: Places, second: Places, squared: NDArray[np.float32] | np.float32
+           ) -> tuple[Numbers, Numbers, NDArray[np.float32]]:
+    """Return which of both (A, 3) and (B, 3) are nearer each other (N,) than (A, B) m, squared.
+
+    The last are the squares of how far (N,) they are apart.
+    """
     one, other = first.astype(np.float32), second.astype(np.float32)
     squares = np.square(one[:, 0, None] - other[:, 0])
     for axis in (1, 2):
         squares += np.square(one[:, axis, None] - other[:, axis])
-    rows, columns = np.divmod(np.flatnonzero(squares < squared), max(len(other), 1))
-    return rows, columns
+    found = np.flatnonzero(squares < squared)
+    rows, columns = np.divmod(found, max(len(other), 1))
+    return rows, columns, squares.ravel()[found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +140,7 @@ class Patches:
     def near(self, columns: Places) -> NDArray[np.bool_]:
         """Return which points (P,) may be near something that they can press."""
         middles = self.skin @ columns
-        rows, others = _close(middles[self.own], middles, self.reach)
+        rows, others, _ = _close(middles[self.own], middles, self.reach)
         found = np.zeros(len(middles), bool)
         found[self.own[rows]] = True
         found[others] = True

@@ -65,8 +65,8 @@ def points_of(character: Character) -> Points | None:
     skin = _skin(whole, chosen, len(skeleton.names))
     nearby, share = _nearby(mesh.vertices)
     beside = rising(2 - 2 * far / BESIDE_M)
-    return Points(mesh.vertices, skin, nearby, share, np.pi * SPREAD_M ** 2 * share,
-                  beside, np.flatnonzero(beside.any(axis=1)), contacts,
+    return Points(mesh.vertices, sparse.vstack(skin, format="csr"), nearby, share,
+                  np.pi * SPREAD_M ** 2 * share, beside, contacts,
                   _patches(mesh.vertices, part, skin[0], contacts))
 
 

@@ -7,9 +7,7 @@ press in comes out about the shoulder. All that is drawn goes along with the poi
 It depends on nothing but the pose of the frame.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,18 +34,17 @@ STILL_M, MORE = 0.005, 1.3
 class Points:
     """Points (P,) of a body's soft surface, and all that does not change with the pose.
 
-    ``skin``, three (P, 4 J), map joint columns to places and two tangents.
+    ``skin`` (3 P, 4 J) maps joint columns to places, then to two tangents.
     ``nearby`` (P, P) and ``share`` (P,) smooth shifts. ``areas`` (P,) are m2, ``beside`` (P, 2) is
-    how far each comes out for either arm, 0 to 1, ``about`` (N,) those that do at all.
+    how far each comes out for either arm, 0 to 1.
     """
 
     rest: FloatArray
-    skin: tuple[Any, ...]
+    skin: Any
     nearby: Any
     share: FloatArray
     areas: FloatArray
     beside: FloatArray
-    about: Numbers
     contacts: tuple[Contact, ...]
     patches: Patches
 
@@ -56,12 +53,12 @@ class Points:
         near = self.patches.near(columns)
         if not near.any():
             return None
-        places = self._places(columns, np.flatnonzero(near))
+        # All of them: a product costs less than choosing rows of its matrix.
+        places, *slopes = np.asarray(self.skin @ columns, float).reshape(3, -1, 3)
         pairs = joined([contact.pairs(places, near) for contact in self.contacts])
         if not len(pairs.own):
             return None
-        facing = either(pairs, len(places))
-        normals = self._normals(facing, [skin[facing] for skin in self.skin[1:]], columns)
+        normals = unit(quaternions.cross(*slopes))
         pairs = pairs.facing(normals)
         pairs = pairs.chosen(pairs.amount > 0)
         touch = pairs.touching(places, normals)
@@ -69,26 +66,8 @@ class Points:
         if not len(pairs.own):
             return None
         shifts = self._out(places, normals, pairs, touch)
-        shifts += self._coming_out(
-            shifts, self._normals(self.about, self._slopes_about, columns))
+        shifts += self._coming_out(shifts, normals)
         return _held(shifts)
-
-    def _places(self, columns: Places, numbers: Numbers) -> FloatArray:
-        """Return places (P, 3), zero for all but some points."""
-        places = np.zeros_like(self.rest)
-        places[numbers] = self.skin[0][numbers] @ columns
-        return places
-
-    @cached_property
-    def _slopes_about(self) -> list[Any]:
-        return [skin[self.about] for skin in self.skin[1:]]
-
-    def _normals(self, numbers: Numbers, slopes: Sequence[Any], columns: Places) -> FloatArray:
-        """Return unit normals (P, 3) of some points, by both their slopes, zero for the rest."""
-        normals = np.zeros_like(self.rest)
-        first, second = (np.asarray(slope @ columns, float) for slope in slopes)
-        normals[numbers] = unit(quaternions.cross(first, second))
-        return normals
 
     def _out(self, places: FloatArray, normals: FloatArray, pairs: Pairs,
              touch: FloatArray) -> FloatArray:
@@ -136,6 +115,7 @@ class Front:
     shares: FloatArray
     normals: FloatArray
     mean: FloatArray
+    direction: FloatArray
     sure: FloatArray
 
     @staticmethod
@@ -152,14 +132,15 @@ class Front:
         shares = nearness / np.maximum(weight, 1e-12)[rows]
         mean: FloatArray = np.stack([np.bincount(rows, shares * normals[columns, axis], len(places))
                          for axis in range(3)], axis=1)
-        return Front(rows, columns, shares, normals, mean, np.minimum(weight / SURE, 1.0))
+        return Front(rows, columns, shares, normals, mean, unit(mean),
+                     np.minimum(weight / SURE, 1.0))
 
     def push(self, places: FloatArray) -> FloatArray:
         """Return the shifts (A, 3) that take points at places (A, 3) out of what faces them."""
         along = dots(places, self.normals)
         there = np.bincount(self.rows, self.shares * along[self.columns], len(places))
         ahead = dots(places, self.mean) - there
-        return np.asarray((PUSH * self.sure * softly(GAP_M - ahead))[:, None] * unit(self.mean))
+        return np.asarray((PUSH * self.sure * softly(GAP_M - ahead))[:, None] * self.direction)
 
 
 @dataclass(frozen=True, eq=False)

@@ -336,6 +336,17 @@ def test_repeating_questions_makes_no_evidence(tmp_path):
     assert {one.effective for one in tested if one.accuracy == 1.0} == {2.0}
 
 
+def test_few_questions_are_not_said_to_be_at_chance(tmp_path):
+    always_first = [{"options": [f"right {number}", "b", "c", "d"], "answer": f"right {number}"}
+                    for number in range(6)]
+    for kept, said in ((5, "too few to tell"), (6, "can be answered without a video, by: posi")):
+        file = plain_file(tmp_path / f"{kept}.jsonl", always_first[:kept] * 40)
+        done = mimegen("questions", "--audit", file)
+        assert said in done.stdout, done.stdout
+        told = json.loads(mimegen("questions", "--audit", file, "--json").stdout)
+        assert told["too_few_questions"] == (kept == 5)
+
+
 def test_fair_sets_are_seldom_accused(tmp_path):
     accused = 0
     for seed in range(6):

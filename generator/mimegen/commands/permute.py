@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, library_option
@@ -169,8 +170,8 @@ def _tell_size(space: Space, seen: Seen) -> None:
     whole = space if not seen.rows else Space.of(
         space.catalogue, [space.catalogue.action(action) for action in space.actions],
         space.freedom, Seen(space.catalogue))
-    click.echo(f"the space: {_number(whole.size)} clips of {len(space.parts)} takes of"
-               f" {len(space.actions)} actions"
+    click.echo(f"the space: {_number(whole.size)} clips of"
+               f" {counted(len(space.parts), 'take')} of {counted(len(space.actions), 'action')}"
                + (f"; about {_number(space.size)} of them far from all {seen.rows} rows"
                   if seen.rows else ""))
     held = sorted({"azimuth", "background", "seed", "character"} - space.freedom.drawn)

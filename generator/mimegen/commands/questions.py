@@ -13,7 +13,7 @@ from rich.table import Table
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
-from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items
+from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items, too_few
 from mimegen.evaluation.cues import (
     CONDITIONS,
     TASKS,
@@ -152,21 +152,24 @@ def _tell_origins(made: Sequence[Question]) -> None:
     odd = Counter(one.distractors[0]["origin"] != "block" for one in made if one.distractors)
     lent = sum(any(wrong["origin"] == "library" for wrong in one.distractors) for one in made)
     if odd[True]:
-        click.echo(f"{odd[True]} questions did not come out even: their distractors are chosen one"
-                   " by one")
+        click.echo(f"{counted(odd[True], 'question')} did not come out even: distractors are"
+                   " chosen one by one")
     if lent:
-        click.echo(f"{lent} questions have distractors that are nowhere the answer, for want of"
-                   " actions: that can be told from the file")
+        click.echo(f"{counted(lent, 'question')} with distractors that are nowhere the answer, for"
+                   " want of actions: that can be told from the file")
 
 
 def _audit(file: Path, as_json: bool) -> int:
     """Print what an audit finds; the status is 1 where a rule is above chance."""
-    tested, shown = audit(read_items(file))
+    items = read_items(file)
+    tested, shown = audit(items)
+    few = too_few(items, len(tested))
     leaks = [one.rule for one in tested if one.leaks]
     if as_json:
         click.echo(json.dumps({
             "file": str(file), "questions": tested[0].questions, "chance": tested[0].chance,
-            "leaks": leaks, "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
+            "leaks": leaks, "too_few_questions": few,
+            "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
         return SOME_FAILED if leaks else DONE
     console = Console(highlight=False, soft_wrap=True)
@@ -174,9 +177,9 @@ def _audit(file: Path, as_json: bool) -> int:
     if shown:
         console.print(_table("from the background's name (the experiment, no fault)", shown))
     verdict = f"can be answered without a video, by: {', '.join(leaks)}" if leaks else \
-        "no rule is above chance"
-    console.print(f"{file}: {tested[0].questions} questions, {verdict} (p < {LEVEL} after Holm)",
-                  markup=False)
+        "too few to tell a rule from chance" if few else "no rule is above chance"
+    console.print(f"{file}: {counted(tested[0].questions, 'question')}, {verdict}"
+                  f" (p < {LEVEL} after Holm)", markup=False)
     return SOME_FAILED if leaks else DONE
 
 

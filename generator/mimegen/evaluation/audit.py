@@ -140,6 +140,12 @@ def audit(items: Sequence[Item]) -> tuple[list[Finding], list[Finding]]:
     return tested, _backgrounds(items, meaning)
 
 
+def too_few(items: Sequence[Item], rules: int) -> bool:
+    """Whether even a rule that is always right would pass for chance, being one of so many."""
+    always = _finding("always right", np.ones(len(items)), items)
+    return rules * (always.p or 0.0) >= LEVEL
+
+
 class _Counts:
     """How often options stand where in the file."""
 

@@ -51,7 +51,8 @@ def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [
     ["-x"], ["rendr"], ["render", "--bogus"], ["render", "--passes-from", "eevee"], ["export", "x"],
-    ["character", "chek"], ["contactsheet", "x", "--overlay", "bones"]])
+    ["character", "chek"], ["contactsheet", "x", "--overlay", "bones"],
+    ["plan", "--export", "job.json"]])
 def test_words_that_nobody_knows_are_one_line(words: list[str]) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "--help" in done.stderr

@@ -125,6 +125,25 @@ def test_each_damage_is_named_and_mended_and_nothing_else_is_made(
     assert len(touched) == (1 if damage in (rotten_frame, lost_frame) else 0)
 
 
+def test_a_clip_is_made_again_in_its_own_config_whatever_else_has_that_name(
+    three_clips: Path, out: Path
+) -> None:
+    row = row_of(out, "base+blank@0")
+    shutil.copy(clip_of(out, "base+blank@0"), out / "clips" / "another.mp4")
+    light = row["render_config"]["light"]
+    another = row | {
+        "sample_id": "another", "file_name": "clips/another.mp4",
+        "render_config": row["render_config"] | {"light": light | {"sun_strength": 0.5}}}
+    lines = "".join(json.dumps(one) + "\n" for one in [another, *rows_of(out)])
+    (out / "manifest.jsonl").write_text(lines)
+    clip = clip_of(out, "base+aligned@0")
+    clip.unlink()
+    status, said = told(out, "--repair")
+    assert status == 0 and said["whole"], said
+    assert row_of(out, "base+aligned@0") == row_of(three_clips, "base+aligned@0")
+    assert clip.read_bytes() == clip_of(three_clips, "base+aligned@0").read_bytes()
+
+
 def test_what_cannot_be_made_again_is_named_and_the_rest_is_made(out: Path) -> None:
     lost_clip(out)
     (out / "clips" / "stranger.mp4").write_bytes(clip_of(out, "pointlight@0").read_bytes())

@@ -47,21 +47,29 @@ COMMANDS = {
 class _WrongWords(click.UsageError):
     """Words that a command does not know, told in one line, as all errors are."""
 
+    command = ""
+
     def show(self, file: IO[Any] | None = None) -> None:
         """Print what is wrong, and where help is."""
         said = " ".join(self.format_message().split())
-        more = f" ({self.ctx.command_path} --help says more)" if self.ctx else ""
+        more = f" ({self.command} --help says more)" if self.command else ""
         click.echo(f"mimegen: {said.removesuffix('.')}{more}", file=file, err=file is None)
 
 
 @contextmanager
-def _in_one_line() -> Iterator[None]:
+def _in_one_line(group: click.Context | None = None) -> Iterator[None]:
     try:
         yield
     except NoArgsIsHelpError:
         raise
     except click.UsageError as problem:
-        raise _WrongWords(problem.format_message(), problem.ctx) from problem
+        wrong = _WrongWords(problem.format_message(), problem.ctx)
+        if problem.ctx is not None:
+            wrong.command = problem.ctx.command_path
+        elif group is not None:
+            # The parser does not say of which command an option is that lacks its value.
+            wrong.command = f"{group.command_path} {group.invoked_subcommand}"
+        raise wrong from problem
 
 
 def _explained(name: str) -> str:
@@ -110,7 +118,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Carry out a command."""
-        with _in_one_line():
+        with _in_one_line(ctx):
             return super().invoke(ctx)
 
 

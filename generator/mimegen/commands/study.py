@@ -54,9 +54,10 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
                                read_settings(settings), seed))
     lengths = sorted({len(names) for names in study.lists})
     size = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
-    click.echo(f"{out}: {len(study.lists)} lists of {size} trials, {len(study.golden)} attention"
-               f" checks and {len(study.practice)} for practice in each;"
-               f" mimegen study serve {out}, or upload {out / PUBLIC}")
+    trials = f"{size} trial{'' if lengths == [1] else 's'}"
+    click.echo(f"{out}: {counted(len(study.lists), 'list')} of {trials},"
+               f" {counted(len(study.golden), 'attention check')} and {len(study.practice)} for"
+               f" practice in each; mimegen study serve {out}, or upload {out / PUBLIC}")
     _tell_repeats(study)
     return DONE
 

@@ -81,6 +81,7 @@ class _Declared:
     style: str | None
     manner: Manner
     config: str
+    look: str
     performer: str | None
     partner: str | None
     device: str
@@ -181,6 +182,8 @@ def _declared(row: Row) -> _Declared:
     return _Declared(
         row.action, row.take, row.seed, row.style,
         Manner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
+        # A config's name is one thing, what it said when the clip was made another.
+        json.dumps(row.render_config if row.shot_key else None, sort_keys=True),
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
         tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
@@ -196,15 +199,19 @@ def _cast_word(name: str | None) -> str | None:
     return re.sub(r"^random_(\d+)$", r"random:\1", name)
 
 
+def _own_config(row: Row) -> RenderConfig | None:
+    """Return the render config that a row holds; None of a display's, or where it is none now."""
+    if row.shot_key is not None:
+        with suppress(ValidationError):
+            return RenderConfig.model_validate_json(json.dumps(row.render_config))
+    return None
+
+
 def _configs(rows: Iterable[Row]) -> dict[str, RenderConfig]:
-    """Return the render configs that rows hold, by name; those of displays hold none."""
-    found = {}
+    """Return the render configs that rows hold, by name, for displays: their rows hold none."""
+    found: dict[str, RenderConfig] = {}
     for row in rows:
-        if row.shot_key is not None and row.render_config_name not in found:
-            try:
-                config = RenderConfig.model_validate_json(json.dumps(row.render_config))
-            except ValidationError:
-                continue
+        if row.render_config_name not in found and (config := _own_config(row)) is not None:
             found[config.name] = config
     return found
 
@@ -255,7 +262,7 @@ def _named_plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
     take = _take(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
-    config = configs.get(declared.config) or read_config(
+    config = _own_config(rows[0]) or configs.get(declared.config) or read_config(
         catalogue.file("config", declared.config))
     return make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants, config,
                      declared.device, declared.performer, declared.partner,

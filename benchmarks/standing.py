@@ -2,10 +2,11 @@
 
     standing.py [--seeds 0 3] [--only TEXT] [--bodies man random:2 ...]
 
-Quiet standing is where the score has the pelvis no more than 3 cm down and both feet rest; the
-knee's bend is the angle between thigh and shin, on the score's own body and on each of the
-``--bodies`` after retargeting. ``tests/test_choreography_standing.py`` and
-``tests/test_retarget_standing.py`` hold single takes to it.
+Quiet standing is where the score has the pelvis no more than 3 cm down and both feet rest flat: a
+raised heel bends its knee, and legs act. The knee's bend is the angle between thigh and shin, on
+the score's own body and on each of the ``--bodies`` after retargeting.
+``tests/test_choreography_standing.py`` and ``tests/test_retarget_standing.py`` hold single takes to
+it.
 """
 
 import argparse
@@ -30,7 +31,10 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget import retarget_scene
 
 FPS = 30.0
-STANDS_CM, RESTS_M, STILL_M_S, AROUND_S = -3.0, 0.004, 0.02, 0.2
+STANDS_CM, STILL_M_S, AROUND_S = -3.0, 0.02, 0.2
+# A toe rests below this height (m) over where it stands; an ankle higher than the second has its
+# heel up by more than `choreography.standing` takes for standing, 4 degrees.
+RESTS_M = {"ToeBase": 0.04, "Foot": 0.01}
 LIMIT_DEG, OWN = 8.0, "as written"
 
 
@@ -43,11 +47,11 @@ def quiet(motion: Motion, part: Score, rendition: Rendition) -> FloatArray:
     up = track_values(track_keys(phases, "pelvis", PelvisKey()), ("up",), moments)[:, 0]
     resting = up >= STANDS_CM
     for side in SIDES:
-        for name in ("ToeBase", "Foot"):
+        for name, rests in RESTS_M.items():
             joint = motion.skeleton.index[side + name]
             places = motion.global_pose.positions[:, joint]
             still = np.linalg.norm(velocities(places, motion.fps), axis=-1) < STILL_M_S
-            resting &= still & (places[:, 2] < motion.skeleton.heads[joint, 2] + 10 * RESTS_M)
+            resting &= still & (places[:, 2] < motion.skeleton.heads[joint, 2] + rests)
     frames = 2 * round(AROUND_S * motion.fps) + 1
     return np.asarray(minimum_filter1d(resting.astype(int), frames, mode="nearest") > 0)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import minimum_filter1d
 
+from mimegen.base.paths import data_folder
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.perform import perform
 from mimegen.choreography.ranges import joint_angles
@@ -70,3 +71,12 @@ def test_legs_that_act_do_as_the_score_says(tmp_path: Path) -> None:
     down = motion.root_positions[0, 2] - motion.root_positions[-20:, 2].mean()
     assert 0.27 < down < 0.34
     assert knees(motion)[-20:].min() > 60
+
+
+@pytest.mark.parametrize(("take", "begins", "ends"), [
+    ("deadlift/deadlift", 7.7, 8.0), ("stop/stop", 3.3, 3.8), ("pushing/pushing", 6.3, 6.6)])
+def test_people_who_hold_something_out_stand_straight_too(
+    take: str, begins: float, ends: float
+) -> None:
+    motion = perform(read_score(data_folder() / f"mocap/{take}.score.yaml"), 0, FPS)
+    assert knees(motion)[round(begins * FPS):round(ends * FPS)].max() <= 8.0

@@ -15,7 +15,7 @@ from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
-from mimegen.retarget.clearance import with_hands_clear
+from mimegen.retarget.clearance import pushed, with_hands_clear
 from mimegen.retarget.hands import arms_bent
 from mimegen.retarget.obstacles import below, hand_of, limbs_of
 from mimegen.retarget.outer import outer_surface
@@ -81,6 +81,19 @@ def test_hands_that_are_free_stay_where_they_are() -> None:
     clear = with_hands_clear(free, character, joints)
     assert np.allclose(clear.global_pose.positions[:, joints["left_hand"]],
                        free.global_pose.positions[:, joints["left_hand"]], rtol=0, atol=ROUNDED)
+
+
+def test_a_slow_hand_does_not_tremble_where_it_just_touches() -> None:
+    character, joints = body("random:2")
+    limbs = limbs_of(character, tuple(sorted(joints.items())))
+    held = reaching("random:2", np.array([0.5, -0.4, 1.3])).at(np.full(FRAMES, MIDDLE))
+    found = [limb.depths(held) for limb in limbs]
+    pushes = np.zeros((FRAMES, 2, 3))
+    pushes[[n for n in range(10, 30) if n % 6 > 2], 0, 0] = 0.005
+    moved, _ = pushed(held, joints, limbs, found, pushes)
+    wrist = moved.global_pose.positions[:, joints["left_hand"]]
+    assert np.linalg.norm(np.diff(wrist[8:32], 3, axis=0), axis=1).max() < 1e-4
+    assert 0.002 < np.linalg.norm(wrist - wrist[0], axis=1)[18:22].min() < 0.006
 
 
 @pytest.mark.parametrize(("share", "stops"), [(-0.15, True), (0.5, False)])

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
+from scipy.ndimage import maximum_filter1d
 
 from mimegen.base.decisions import first_most
 from mimegen.base.vectors import lengths, unit
@@ -17,6 +18,7 @@ from mimegen.characters.character import Character
 from mimegen.characters.followers import with_followers_turned
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.contacts import velocities
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
@@ -38,6 +40,9 @@ REACHED = 0.001
 STILL = 1e-6
 # The weight of staying where nothing pushes, against that of a push; how slowly (s) fingers bend.
 FREE_OF_PUSHES, SLOWLY = 0.2, 0.03
+# Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
+# quickly as pushes ask, slower ones less quickly, down to this share: they would tremble.
+QUICK, AROUND_S, LEAST_QUICK = 0.4, 0.2, 0.4
 
 
 def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
@@ -86,7 +91,8 @@ def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     pushing = lengths(pushes) > 0
     if not pushing.any():
         return motion, found
-    shifts = settled(pushes, np.maximum(pushing, FREE_OF_PUSHES), motion.fps)
+    weights = np.maximum(pushing, FREE_OF_PUSHES) * quickness(motion, joints) ** 6
+    shifts = settled(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
     shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
@@ -98,6 +104,17 @@ def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
     moved = replace(motion, rotations=quaternions.without_flips(rotations))
     return moved, looked_at_again(found, limbs, moved, frames)
+
+
+def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    """Return how quickly (F, 2) hands settle, as a share of how quickly they can.
+
+    A push that comes and goes by turns, as of a hand that just touches, is none of a slow hand's.
+    """
+    hips = motion.global_pose.positions[:, [joints["hips"]]]
+    speeds = lengths(velocities(wrists_of(motion, joints) - hips, motion.fps))
+    around = maximum_filter1d(speeds, 2 * round(AROUND_S * motion.fps) + 1, axis=0, mode="nearest")
+    return np.asarray(np.clip(around / QUICK, LEAST_QUICK, 1.0))
 
 
 def bent(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]

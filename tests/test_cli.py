@@ -41,6 +41,15 @@ def test_one_line_that_says_what_and_what_else(
     assert not out.exists()
 
 
+def test_a_place_that_cannot_be_written_is_named_with_its_option(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    asked = ("render", *BASKETBALL, "--variants", "base+blank@0", "--config", "draft")
+    refused((*asked, "--out", str(taken)), (f"{taken} is no folder", "--out says where"))
+    refused((*asked, "--out", str(tmp_path / "out"), "--store", str(taken)),
+            (f"{taken} is no folder", "--store says where"))
+
+
 def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:
     done = mimegen(*arguments)
     assert done.returncode == 2, done.stderr

@@ -191,7 +191,9 @@ def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
     assert sum(one["correct"] for one in scored) == 77
     assert {"sample_id", "action", "variant", "model", "correct"} <= {*scored[0]}
     content = json.loads((tmp_path / "report" / "report.json").read_text())
-    assert content["models"][0]["contrasts"][0]["p_holm"] < 1e-20
+    contrast = content["models"][0]["contrasts"][0]
+    assert contrast["p_holm"] < 1e-20
+    assert contrast["contrast"] in done.stdout, "tables cut no name short"
 
 
 @pytest.mark.parametrize(("line", "said"), [

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.commands.tables import wide_console
 from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, read_questions
@@ -106,7 +106,7 @@ def _line(one: Scored) -> str:
 
 
 def _show(content: dict[str, Any]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = wide_console()
     for one in content["models"]:
         words = [one["model"], one["format"], one["asks"], one["prompting"]]
         left = one["asked"] - one["answered"] if one["model"] != PEOPLE else 0

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
+from mimegen.commands.tables import wide_console
 from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items, too_few
 from mimegen.evaluation.cues import (
     CONDITIONS,
@@ -172,7 +172,7 @@ def _audit(file: Path, as_json: bool) -> int:
             "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
         return SOME_FAILED if leaks else DONE
-    console = Console(highlight=False, soft_wrap=True)
+    console = wide_console()
     console.print(_table("without a video", tested))
     if shown:
         console.print(_table("from the background's name (the experiment, no fault)", shown))

@@ -81,14 +81,16 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
 
     Raises RequestError where not.
     """
-    try:
-        for folder in (out, out / "clips", store.root / "shots"):
+    for folder, says_where in ((out, "--out says where clips go"),
+                               (out / "clips", "--out says where clips go"),
+                               (store.root / "shots", "--store says where frames are kept")):
+        try:
             with scratch_folder(folder):
                 pass
-    except DiskFullError:
-        raise
-    except RequestError as problem:
-        raise RequestError(f"{problem}; name another folder with --out") from problem
+        except DiskFullError:
+            raise
+        except RequestError as problem:
+            raise RequestError(f"{problem}; {says_where}") from problem
     if not (out / "clips").resolve().is_relative_to(out.resolve()):
         raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
                            " its manifest names only what lies in it")

@@ -111,6 +111,15 @@ def test_a_seed_draws_the_same_place_again_and_another_one_another(tmp_path: Pat
         "#a07040", "#303030"}
 
 
+def test_at_night_lamps_give_what_windows_let_in_by_day(tmp_path: Path) -> None:
+    night = {"sky": ROOM["sky"] | {"strength": 0.1}, "sun": {"strength": 0.1}, "windows": 0.1}
+    window = {"at": [0, 3, 2], "to": [0, 0, 0], "size": [1, 1], "watts": 50, "window": True}
+    path = background_file(tmp_path, {"hours": [night]}, lamps=[*ROOM["lamps"], window])
+    seen = {(made.sky.strength, *(lamp.watts for lamp in made.lamps))
+            for made in (drawn(path, seed) for seed in range(8))}
+    assert seen == {(1.0, 100, 50), (0.1, 145, 5)}
+
+
 def test_walls_move_and_what_is_at_them_goes_along(tmp_path: Path) -> None:
     room = {"walls": [-0.2, 2.0], "height": [0.2, 0.8], "mirror": True}
     path = background_file(tmp_path, {

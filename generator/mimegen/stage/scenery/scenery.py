@@ -276,13 +276,17 @@ class Sun(Strict):
 
 
 class Lamp(Strict):
-    """A glowing rectangle of ``size`` at a place that shines at ``to``, in watts; not seen."""
+    """A glowing rectangle of ``size`` at a place that shines at ``to``, in watts; not seen.
+
+    One that stands for a ``window`` has what is let in.
+    """
 
     at: Vector
     to: Vector
     size: tuple[Positive, Positive]
     watts: Positive
     color: HexColor = "#ffffff"
+    window: bool = False
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -340,11 +344,13 @@ class Hour(Strict):
     """A time of the day, a weather or a season: its sky and sun.
 
     ``materials`` are the colors that what changes with it has then: leaves, lawns, windows' views.
+    ``windows`` is the share of their light that they let in; the other lamps make up for the rest.
     """
 
     sky: Sky
     sun: Sun
     materials: dict[str, HexColor] = Field(default={})
+    windows: float = Field(default=1.0, gt=0, le=1)
 
 
 class Variation(Strict):

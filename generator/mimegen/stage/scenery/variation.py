@@ -61,7 +61,8 @@ def one_draw(scenery: Scenery, word: str) -> Scenery:
     drawn = scenery.model_copy(update={
         "vary": None, "scatter": f"{word} ",
         "sky": hour.sky if hour else scenery.sky, "sun": hour.sun if hour else scenery.sun,
-        "lamps": _lamps(scenery.lamps, vary, generator("set", word, "lamps")),
+        "lamps": _lamps(_switched_on(scenery.lamps, hour), vary,
+                        generator("set", word, "lamps")),
         "materials": {name: _material(_at_hour(name, material, hour), vary.materials.get(name),
                                       generator("set", word, "material", name))
                       for name, material in scenery.materials.items()},
@@ -80,6 +81,17 @@ def _seen_from(scenery: Scenery, vary: Variation, chance: np.random.Generator) -
         if in_the_performers_room(moved) <= in_the_performers_room(scenery) + DEEPER_M:
             return moved
     return scenery
+
+
+def _switched_on(lamps: Sequence[Lamp], hour: Hour | None) -> Sequence[Lamp]:
+    """Return lamps at an hour: as many watts in all, of which windows let in fewer."""
+    inside = sum(lamp.watts for lamp in lamps if not lamp.window)
+    if hour is None or not inside:
+        return lamps
+    missing = (1 - hour.windows) * sum(lamp.watts for lamp in lamps if lamp.window)
+    return [lamp.model_copy(update={
+        "watts": lamp.watts * (hour.windows if lamp.window else 1 + missing / inside)})
+        for lamp in lamps]
 
 
 def _lamps(lamps: Sequence[Lamp], vary: Variation, chance: np.random.Generator

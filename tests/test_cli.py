@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,15 @@ def test_a_place_that_cannot_be_written_is_named_with_its_option(tmp_path: Path)
     refused((*asked, "--out", str(taken)), (f"{taken} is no folder", "--out says where"))
     refused((*asked, "--out", str(tmp_path / "out"), "--store", str(taken)),
             (f"{taken} is no folder", "--store says where"))
+
+
+def test_where_nothing_could_be_made_no_manifest_is_named(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mimegen", "render", *BASKETBALL, "--variants", "base+blank@0",
+         "--config", "draft", "--out", tmp_path / "out"], capture_output=True, text=True,
+        check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    assert done.returncode == 1 and "File too large" in done.stderr, done.stderr
+    assert "no clip was made" in done.stdout and "manifest.jsonl" not in done.stdout
 
 
 def refused(arguments: tuple[str, ...], hints: tuple[str, ...]) -> None:

@@ -107,6 +107,8 @@ def _text(said: dict[str, Any]) -> str:
     if said["hours"] is None:
         lines.append(f"hours    not known: {said['config']} was never measured on {said['device']};"
                      " say --calibrate")
+    elif not said["frames_left"]:
+        lines.append("hours    none: no frame is left to render")
     else:
         lines.append(f"hours    {about}{_three(said['hours'])} {said['hours_of']} hours to render"
                      f"{_on(said)} ({_three(said['seconds_per_frame'])} s a frame), and"

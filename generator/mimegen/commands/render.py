@@ -96,9 +96,16 @@ def _carry_out(selection: Selection, out: Path, store: Store, farm: Farm, quiet:
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)
     if not quiet:
-        click.echo(f"clips     {out / 'clips'}\nmanifest  {out / MANIFEST}\n"
-                   f"gallery   {out / 'index.html'}")
+        click.echo(_made(out))
     return SOME_FAILED if failures else DONE
+
+
+def _made(out: Path) -> str:
+    """Say where clips, their manifest and gallery are; where all failed there may be none."""
+    if not (out / MANIFEST).exists():
+        return "no clip was made"
+    return (f"clips     {out / 'clips'}\nmanifest  {out / MANIFEST}\n"
+            f"gallery   {out / 'index.html'}")
 
 
 def _renew_pages(out: Path, staged: bool) -> None:

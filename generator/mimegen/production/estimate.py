@@ -38,7 +38,7 @@ class _Count:
 
 def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: Path,
              pace: Pace | None) -> dict[str, Any]:
-    """Return what a plan takes, as JSON content; hours are None without a ``pace``.
+    """Return what a plan takes, as JSON content; hours are None without a ``pace``, if not none.
 
     Frames are counted, not read: a damaged one is found when it is rendered from. Raises
     RequestError where a take cannot be read.
@@ -57,13 +57,20 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "frames_are_exact": not count.shots_unknown,
         "config": config.name, "device": device, "store": str(store.root),
         "seconds_per_frame": pace and pace.seconds_per_frame,
-        "hours": pace and round(left * pace.seconds_per_frame / 3600, 4),
+        "hours": _hours(left, pace.seconds_per_frame if pace else None),
         "hours_of": {"cpu": "CPU core", "opengl": "OpenGL"}.get(device, "GPU"),
-        "encoding_cpu_core_hours": pace and round(
-            encoded * pace.encoding_seconds_per_frame / 3600, 4),
+        "encoding_cpu_core_hours": _hours(
+            encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 6),
         "left_out": list(plan.left_out),
     }
+
+
+def _hours(frames: int, seconds_per_frame: float | None) -> float | None:
+    """Return the hours that frames take; None where it is not known how long each takes."""
+    if seconds_per_frame is None:
+        return None if frames else 0.0
+    return round(frames * seconds_per_frame / 3600, 4)
 
 
 def at_least_s(plan: Plan, config: RenderConfig, device: str, store: Store, workers: int,

@@ -74,7 +74,9 @@ def test_legs_that_act_do_as_the_score_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("take", "begins", "ends"), [
-    ("deadlift/deadlift", 8.0, 8.25), ("stop/stop", 3.3, 3.8), ("pushing/pushing", 6.3, 6.6)])
+    ("deadlift/deadlift", 8.0, 8.25), ("stop/stop", 3.3, 3.8), ("pushing/pushing", 6.3, 6.6),
+    ("shooting_handgun/handgun", 1.95, 2.4), ("fishing/fishing", 3.4, 3.55),
+    ("volleyball_serve/volleyball_serve", 1.27, 1.4)])
 def test_people_who_hold_something_out_stand_straight_too(
     take: str, begins: float, ends: float
 ) -> None:

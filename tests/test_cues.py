@@ -89,6 +89,11 @@ def test_a_cue_is_linted_in_a_stance_and_so_is_a_scene_without(tmp_path: Path) -
     assert "leave --stance out" in mimegen("score", "lint", scene, "--stance", "seated").stdout
 
 
+def test_lint_refuses_what_is_no_file(tmp_path: Path) -> None:
+    done = mimegen("score", "lint", tmp_path / "missing.score.yaml")
+    assert done.returncode == 2 and "there is no such file" in done.stderr
+
+
 def test_a_stance_gives_what_the_score_leaves_out_and_the_score_wins() -> None:
     file = CUES / "chin_stroke" / "chin_stroke.score.yaml"
     seated, talking = read_score(file, "seated"), read_score(file, "talking")
@@ -117,7 +122,7 @@ def test_what_is_usual_is_no_other_clip() -> None:
 
 
 @pytest.mark.parametrize(("name", "manner", "said"), [
-    ("thighs_rubbed", Manner(stance="standing"), "its stances are seated"),
+    ("thighs_rubbed", Manner(stance="standing"), r"standing \(there is: seated\)$"),
     ("shrug", Manner(stance="seatd"), "did you mean seated"),
     ("arms_crossed", Manner(frequency=3), "held, not repeated"),
     ("boxing", Manner(intensity=0.5), "is no cue"),

@@ -44,6 +44,15 @@ def told(*arguments: object) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
+def test_a_plan_needs_no_such_device_at_hand(tmp_path: Path) -> None:
+    wanted = ("--action", "basketball", "--variants", "base+blank@0", "--out", tmp_path / "out")
+    assert told(*wanted, "--device", "metal:1")["device"] == "metal"
+    done = mimegen("plan", *wanted, "--device", "abacus")
+    assert done.returncode == 2 and "--device abacus" in done.stderr
+    done = mimegen("render", *wanted, "--device", "metal")
+    assert done.returncode == 2 and "not on this machine" in done.stderr
+
+
 def test_it_counts_what_is_to_be_made_and_what_is_there(
     three_clips: Path, tiny_config: Path, tmp_path: Path
 ) -> None:

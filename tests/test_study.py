@@ -16,6 +16,7 @@ from mimegen.evaluation.answers import read_answers
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.study.export import answer_lines, saved_person
 from mimegen.study.folder import Study, read_study
+from mimegen.study.left_out import left_out
 from mimegen.study.making import Request, make_study
 from mimegen.study.markup import as_html
 from mimegen.study.public import session_order
@@ -86,6 +87,17 @@ def test_nobody_meets_the_same_options_twice_unless_told_so(made, tmp_path):
         assert max(Counter(tuple(sorted(one.options)) for one in asked).values()) == 1
     repeated = seen(make(made, tmp_path / "t", repeat_options=True), tmp_path / "t")
     assert max(Counter(tuple(sorted(one.options)) for one in repeated[0]).values()) > 1
+
+
+def test_what_is_not_asked_is_said_and_why(made, tmp_path):
+    study = make(made, tmp_path / "kept")
+    line, = left_out(study, made.questions)
+    kept = {one.action for one in made.questions} - {
+        one.action for names in seen(study, tmp_path / "kept") for one in names}
+    assert kept and all(action in line for action in kept)
+    count = sum(one.action in kept for one in made.questions)
+    assert f"{count} of {len(made.questions)} questions" in line and "practice" in line
+    assert not left_out(make(made, tmp_path / "all", practice=0, golden=0), made.questions)
 
 
 def test_sessions_can_be_kept_short(made, tmp_path):

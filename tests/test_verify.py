@@ -125,6 +125,23 @@ def test_each_damage_is_named_and_mended_and_nothing_else_is_made(
     assert len(touched) == (1 if damage in (rotten_frame, lost_frame) else 0)
 
 
+def test_a_display_is_made_again_in_its_own_config_whatever_else_has_that_name(
+    three_clips: Path, out: Path
+) -> None:
+    row = row_of(out, "base+blank@0")
+    another = row | {
+        "sample_id": "another", "file_name": "clips/another.mp4",
+        "render_config": row["render_config"] | {"width": 2 * row["render_config"]["width"]}}
+    shutil.copy(clip_of(out, "base+blank@0"), out / "clips" / "another.mp4")
+    lines = "".join(json.dumps(one) + "\n" for one in [another, *rows_of(out)])
+    (out / "manifest.jsonl").write_text(lines)
+    clip = clip_of(out, "pointlight@0")
+    clip.unlink()
+    told(out, "--repair")
+    assert row_of(out, "pointlight@0") == row_of(three_clips, "pointlight@0")
+    assert clip.read_bytes() == clip_of(three_clips, "pointlight@0").read_bytes()
+
+
 def test_a_clip_is_made_again_in_its_own_config_whatever_else_has_that_name(
     three_clips: Path, out: Path
 ) -> None:

@@ -73,9 +73,8 @@ def _stance(document: YamlFile, names: list[str], wanted: str | None) -> Stance:
                                                f"{near_misses(str(name), known.content)}")
     name = wanted or names[0]
     if name not in names:
-        hint = "" if name in known.content else near_misses(name, known.content)
-        raise RequestError(f"{document.path}: cannot be performed {name}{hint}: its stances are"
-                           f" {', '.join(names)}")
+        raise RequestError(f"{document.path}: cannot be performed {name}"
+                           f"{near_misses(name, names)}")
     return known.parsed(Stance, known.content[name])
 
 

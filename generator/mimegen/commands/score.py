@@ -105,6 +105,7 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
     wrong = 0
     catalogue = Catalogue.with_libraries(libraries)
     character = _body(catalogue, body)
+    _refuse_missing(files)
     for file in files:
         try:
             score = _score(catalogue, file, stance)
@@ -137,6 +138,15 @@ def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, 
                 publish(file, laid_out)
     click.echo(f"{changed} {'would change' if check else 'changed'}")
     return SOME_FAILED if check and changed else DONE
+
+
+def _refuse_missing(files: Sequence[Path]) -> None:
+    """Raise RequestError for what is no file at all: that is no finding in a score."""
+    for file in files:
+        if not file.exists():
+            raise RequestError(f"{file}: there is no such file")
+        if file.is_dir():
+            raise RequestError(f"{file}: is a folder; name the scores in it")
 
 
 def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:

@@ -1,5 +1,6 @@
 """What is to be made: the options that render, plan and others share, and what they stand for."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -61,7 +62,8 @@ def selection_options(command: Callable[..., int]) -> Callable[..., int]:
             _refuse_what_is_declared(context)
         refuse_strangers(context)
         selected = {name: given.pop(name) for name in _NAMES}
-        farm = given.get("settings", FarmSettings())
+        # A command without a farm renders nothing: it plans.
+        farm = given.get("settings")
         return command(*args, **given, selection=_selected(**selected, farm=farm))
 
     options: Callable[..., int] = reading_options("auto")(
@@ -154,7 +156,7 @@ def _selected(
     *, permutations: Path | None, variants: str, character: str | None,
     partner_character: str | None, config: str, set_seed: int | None, faults: tuple[str, ...],
     device: str, passes: str | None, passes_from: Engine, libraries: tuple[Path, ...],
-    farm: FarmSettings, **source: Any,
+    farm: FarmSettings | None, **source: Any,
 ) -> Selection:
     wanted = _wanted(passes, passes_from)
     catalogue = Catalogue.with_libraries(libraries)
@@ -201,8 +203,8 @@ def _refuse_what_is_declared(context: click.Context) -> None:
                            " the two out")
 
 
-def _declared(catalogue: Catalogue, path: Path, config: str, device: str, farm: FarmSettings
-              ) -> Selection:
+def _declared(catalogue: Catalogue, path: Path, config: str, device: str,
+              farm: FarmSettings | None) -> Selection:
     """Return the plan of a specification, whose clips share an engine."""
     declared = read_spec(path)
     names = [config] if config != "auto" else list(dict.fromkeys(
@@ -217,8 +219,8 @@ def _declared(catalogue: Catalogue, path: Path, config: str, device: str, farm: 
     return Selection(plan, render_config, chosen)
 
 
-def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: FarmSettings
-                       ) -> tuple[RenderConfig, Device]:
+def _config_and_device(catalogue: Catalogue, config: str, device: str,
+                       farm: FarmSettings | None) -> tuple[RenderConfig, Device]:
     """Return the render config, and what it is rendered on."""
     named = None if config == "auto" else read_config(catalogue.file("config", config))
     if named is not None and named.engine == "raster":
@@ -226,8 +228,18 @@ def _config_and_device(catalogue: Catalogue, config: str, device: str, farm: Far
             raise RequestError(f"--device {device}: {named.name} is drawn by OpenGL, which takes"
                                " what there is; leave --device out")
         return named, Device(OPENGL, 1)
-    chosen = choose_device(device) if farm.farm == "local" else _device_elsewhere(device, farm)
+    chosen = _device(device, farm)
     return named or read_config(catalogue.file("config", auto_config(chosen.kind))), chosen
+
+
+def _device(wanted: str, farm: FarmSettings | None) -> Device:
+    """Return the kind of device that is meant; only what renders on this machine needs it here."""
+    if farm is None:
+        kind = re.sub(r":\d+$", "", wanted)
+        if kind.lower() == "auto":
+            return choose_device()
+        return _device_elsewhere(kind, FarmSettings())
+    return choose_device(wanted) if farm.farm == "local" else _device_elsewhere(wanted, farm)
 
 
 def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:

@@ -11,8 +11,10 @@ from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.evaluation.question import read_questions
 from mimegen.study.export import Person, answer_lines, saved_person, stored_people
 from mimegen.study.folder import PRIVATE, PUBLIC, QUESTIONS, Study, read_study
+from mimegen.study.left_out import left_out
 from mimegen.study.making import Request, make_study
 from mimegen.study.settings import read_settings
 from mimegen.study.trials import COMBINATIONS
@@ -58,6 +60,8 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
     click.echo(f"{out}: {counted(len(study.lists), 'list')} of {trials},"
                f" {counted(len(study.golden), 'attention check')} and {len(study.practice)} for"
                f" practice in each; mimegen study serve {out}, or upload {out / PUBLIC}")
+    for line in left_out(study, read_questions(questions)):
+        click.echo(line)
     _tell_repeats(study)
     return DONE
 

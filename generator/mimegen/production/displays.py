@@ -97,7 +97,7 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
         return write_folder(stimulus, target)
     WRITERS[target.suffix.lower()](stimulus, target)
     row = _row(display_facts(stimulus), stimulus.moments, stimulus.name, target, target.name)
-    publish(target.with_suffix(".json"), json_of(row, indent=1))
+    publish(target.with_name(f"{target.name}.json"), json_of(row, indent=1))
     return row
 
 

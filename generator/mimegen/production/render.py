@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -81,16 +81,7 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
 
     Raises RequestError where not.
     """
-    for folder, says_where in ((out, "--out says where clips go"),
-                               (out / "clips", "--out says where clips go"),
-                               (store.root / "shots", "--store says where frames are kept")):
-        try:
-            with scratch_folder(folder):
-                pass
-        except DiskFullError:
-            raise
-        except RequestError as problem:
-            raise RequestError(f"{problem}; {says_where}") from problem
+    _make_folders(out, store)
     if not (out / "clips").resolve().is_relative_to(out.resolve()):
         raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
                            " its manifest names only what lies in it")
@@ -104,6 +95,25 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
             f" {len(due)} shots alone takes about {need / 1e6:.0f} MB;"
             " free some space or name another place with --store"
         )
+
+
+def _make_folders(out: Path, store: Store) -> None:
+    """Make all or none. Raises RequestError, which names the option of what cannot be written."""
+    places = {out: "--out says where clips go", out / "clips": "--out says where clips go",
+              store.root: "--store says where frames are kept",
+              store.root / "shots": "--store says where frames are kept"}
+    absent = [folder for folder in places if not folder.exists()]
+    for folder, says_where in places.items():
+        try:
+            with scratch_folder(folder):
+                pass
+        except RequestError as problem:
+            for made in reversed(absent):
+                with suppress(OSError):
+                    made.rmdir()
+            if isinstance(problem, DiskFullError):
+                raise
+            raise RequestError(f"{problem}; {says_where}") from problem
 
 
 def _carry_out(plan: Plan, run: Run) -> None:

@@ -182,8 +182,9 @@ def _declared(row: Row) -> _Declared:
     return _Declared(
         row.action, row.take, row.seed, row.style,
         Manner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
-        # A config's name is one thing, what it said when the clip was made another.
-        json.dumps(row.render_config if row.shot_key else None, sort_keys=True),
+        # A config's name is one thing, what it said when the clip was made another. A display's
+        # row holds no config, but the key that one gave it.
+        json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
         _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
         row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
         tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
@@ -207,17 +208,18 @@ def _own_config(row: Row) -> RenderConfig | None:
     return None
 
 
-def _configs(rows: Iterable[Row]) -> dict[str, RenderConfig]:
+def _configs(rows: Iterable[Row]) -> dict[str, list[RenderConfig]]:
     """Return the render configs that rows hold, by name, for displays: their rows hold none."""
-    found: dict[str, RenderConfig] = {}
+    found: dict[str, dict[str, RenderConfig]] = defaultdict(dict)
     for row in rows:
-        if row.render_config_name not in found and (config := _own_config(row)) is not None:
-            found[config.name] = config
-    return found
+        said = json.dumps(row.render_config, sort_keys=True)
+        if said not in found[row.render_config_name or ""] and (config := _own_config(row)):
+            found[config.name][said] = config
+    return {name: [*configs.values()] for name, configs in found.items()}
 
 
 def _plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
-          configs: dict[str, RenderConfig]) -> Plan:
+          configs: dict[str, list[RenderConfig]]) -> Plan:
     """Return the plan of these rows' clips. Raises RequestError where it would be another's."""
     plan = _declared_plan(sources.catalogue, declared, rows[0]) if declared.permutation else (
         _named_plan(sources, declared, rows, configs))
@@ -248,7 +250,7 @@ def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> 
     for name in (declaration.config, row.render_config_name or ""):
         with suppress(RequestError):
             known.append(read_config(catalogue.file("config", name)))
-    for config in (*known, *_configs([row]).values()):
+    for config in (*known, *filter(None, [_own_config(row)])):
         if config_of(config, declaration).model_dump(mode="json") == row.render_config:
             return config
     raise RequestError(f"its render config {row.render_config_name} is not what it was; run its"
@@ -256,17 +258,31 @@ def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> 
 
 
 def _named_plan(sources: Sources, declared: _Declared, rows: Sequence[Row],
-                configs: dict[str, RenderConfig]) -> Plan:
+                configs: dict[str, list[RenderConfig]]) -> Plan:
     """Return the plan of the cells that rows name."""
     catalogue = sources.catalogue
     take = _take(sources, declared, rows)
     names = ",".join(row.config_name or "" for row in rows)
     variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
-    config = _own_config(rows[0]) or configs.get(declared.config) or read_config(
-        catalogue.file("config", declared.config))
-    return make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants, config,
-                     declared.device, declared.performer, declared.partner,
-                     parse_faults(declared.faults))
+    plans = [make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants,
+                       config, declared.device, declared.performer, declared.partner,
+                       parse_faults(declared.faults))
+             for config in _candidates(catalogue, rows[0], configs)]
+    # Of a display that code has changed since, no config makes the key again.
+    return next((plan for plan in plans if rows[0].clip_key in {clip.key for clip in plan}),
+                plans[0]) if len(plans) > 1 else plans[0]
+
+
+def _candidates(catalogue: Catalogue, row: Row, configs: dict[str, list[RenderConfig]]
+                ) -> list[RenderConfig]:
+    """Return a row's own config; of a display's, which holds none, all known of that name."""
+    if (own := _own_config(row)) is not None:
+        return [own]
+    name = row.render_config_name or ""
+    known = configs.get(name, [])
+    with suppress(RequestError):
+        return [*known, read_config(catalogue.file("config", name))]
+    return known or [read_config(catalogue.file("config", name))]
 
 
 def _take(sources: Sources, declared: _Declared, rows: Sequence[Row]) -> Take:

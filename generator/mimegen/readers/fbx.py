@@ -149,7 +149,8 @@ def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
     if others:
         notes.append(f"animation stack {header['take']!r} is read; there are also"
                      f" {', '.join(others[:4])}")
-    if header["fps"] != header["scene_fps"]:
+    # glTF has keys in seconds and no rate: the scene's would be Blender's own.
+    if path.suffix.lower() == ".fbx" and header["fps"] != header["scene_fps"]:
         notes.append(f"the keys are at {header['fps']:g} fps, the scene says"
                      f" {header['scene_fps']:g}")
     motion = Motion.from_global_rotations(skeleton, header["fps"], pose[:, 0, :3, 3],

@@ -49,6 +49,7 @@ def test_a_place_that_cannot_be_written_is_named_with_its_option(tmp_path: Path)
     refused((*asked, "--out", str(taken)), (f"{taken} is no folder", "--out says where"))
     refused((*asked, "--out", str(tmp_path / "out"), "--store", str(taken)),
             (f"{taken} is no folder", "--store says where"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_where_nothing_could_be_made_no_manifest_is_named(tmp_path: Path) -> None:

@@ -357,3 +357,10 @@ def test_a_declared_fault_is_the_one_of_a_plain_request() -> None:
 def test_a_declared_fault_that_cannot_be_is_refused(values: dict[str, Any], said: str) -> None:
     with pytest.raises((RequestError, ValueError), match=said):
         clip_of(declared(**values))
+
+
+def test_a_seeded_place_is_fixed_by_two_axes(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["permute", "--count", "1", "--fix", "background=beach:7",
+                                     "--out", str(tmp_path / "spec.jsonl")])
+    assert done.exit_code == 2 and "say background=beach and set_seed=7" in done.output
+    assert not list(tmp_path.iterdir())

@@ -158,6 +158,10 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
     """Raise RequestError where something is fixed to a name that there is not."""
     background, display = str(freedom.usual("background")), str(freedom.usual("display"))
     if background not in (*OWN_ROLES, "other"):
+        name, colon, seed = background.partition(":")
+        if colon and name in catalogue.backgrounds:
+            raise RequestError(f"background={background}: a permutation draws places by its own"
+                               f" axis; say background={name} and set_seed={seed}")
         catalogue.file("background", background)
     if display != VIDEO:
         parse_variants(f"{display}@0", set(catalogue.characters), set(catalogue.backgrounds))

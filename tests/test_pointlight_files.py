@@ -190,7 +190,7 @@ def test_a_row_says_what_a_paper_must_report(tmp_path: Path) -> None:
                "-m", "limited_lifetime=3", "--pixels-per-degree", 40, "--dot-diameter", "0.2deg",
                "--fps", 30, "--duration", 1, "--contrast", 0.6, "--background", "#808080")
     assert done.exit_code == 0, done.output
-    row = json.loads((tmp_path / "b.csv.json").read_text())
+    row = json.loads((tmp_path / "b.json").read_text())
     assert row["dot_diameter_px"] == 8 and row["pixels_per_degree"] == 40
     assert row["lifetime_ms"] == 100 and row["direction"] == "reversed"
     assert row["weber_contrast"] > 0 and row["source_stride"] == 2 and row["frames"] == 30
@@ -339,9 +339,10 @@ def test_a_worker_makes_the_same_display_as_this_process(variant: str, tmp_path:
 
 
 def test_files_of_one_name_keep_rows_of_their_own(tmp_path: Path) -> None:
-    for ending in ("csv", "gif"):
+    for ending in ("csv", "gif", "csv"):
         done = run("pointlight", "--action", "boxing", "--out", tmp_path / f"x.{ending}",
                    "--duration", 0.1)
         assert done.exit_code == 0, done.output
-        row = json.loads((tmp_path / f"x.{ending}.json").read_text())
-        assert row["file_name"] == f"x.{ending}"
+    rows = {file.name: json.loads(file.read_text()) for file in tmp_path.glob("*.json")}
+    assert {name: row["file_name"] for name, row in rows.items()} == {
+        "x.json": "x.csv", "x.gif.json": "x.gif"}

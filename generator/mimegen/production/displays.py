@@ -1,6 +1,8 @@
 """Point-light displays of takes, castings and markers, and the files that hold them."""
 
+import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +99,17 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
         return write_folder(stimulus, target)
     WRITERS[target.suffix.lower()](stimulus, target)
     row = _row(display_facts(stimulus), stimulus.moments, stimulus.name, target, target.name)
-    publish(target.with_name(f"{target.name}.json"), json_of(row, indent=1))
+    publish(_beside(target), json_of(row, indent=1))
     return row
+
+
+def _beside(target: Path) -> Path:
+    """Return where a file's row goes: x.json, or x.gif.json where x.json tells of another x."""
+    plain = target.with_suffix(".json")
+    with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+        if json.loads(plain.read_text(encoding="utf-8"))["file_name"] != target.name:
+            return target.with_name(f"{target.name}.json")
+    return plain
 
 
 def check_target(target: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conftest import leave_as_killed
 from mimegen.base import owners
 from mimegen.base.errors import DiskFullError, RequestError, means_full_disk
-from mimegen.base.files import publish, publishing, scratch_folder, sweep
+from mimegen.base.files import clear, publish, publish_first, publishing, scratch_folder, sweep
 from mimegen.production.moving import move
 
 DAY_S = 24 * 3600.0
@@ -56,6 +56,15 @@ def test_only_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
         sweep(tmp_path)
         assert names_in(tmp_path) == [alive.name]
     assert names_in(tmp_path) == ["b.npz"]
+
+
+def test_what_is_made_anew_takes_away_what_was_left_half_made(tmp_path: Path) -> None:
+    leave_as_killed(tmp_path / "a.npz")
+    publish_first(tmp_path / "a.npz", b"whole")
+    assert names_in(tmp_path) == ["a.npz"]
+    leave_as_killed(tmp_path / "a.npz")
+    clear(tmp_path / "a.npz")
+    assert not names_in(tmp_path)
 
 
 def test_what_is_made_on_another_machine_is_swept_after_a_day(

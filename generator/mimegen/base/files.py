@@ -94,6 +94,15 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
+def publish_first(path: Path, content: bytes) -> None:
+    """Publish a file as ``publish_once`` does, and remove what dead processes left beside it.
+
+    For folders of few files: all of their names are read.
+    """
+    sweep(path.parent)
+    publish_once(path, content)
+
+
 def publish_once(path: Path, content: bytes) -> None:
     """Publish a file unless there is one: of many who make the same, the first one's stays.
 
@@ -159,6 +168,12 @@ def sweep(folder: Path) -> None:
             for path in elsewhere:
                 if now - _last_change(path) > FORSAKEN_S:
                     _remove(path)
+
+
+def clear(path: Path) -> None:
+    """Remove a file, and what dead processes left unfinished beside it."""
+    sweep(path.parent)
+    path.unlink(missing_ok=True)
 
 
 def clock_of(folder: Path) -> float:

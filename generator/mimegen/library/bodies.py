@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from zipfile import BadZipFile
 
-from mimegen.base.files import publish_once
+from mimegen.base.files import publish_first
 from mimegen.characters.character import Character
 from mimegen.characters.packing import pack_character, unpack_character
 from mimegen.library.cast import CastMember, built
@@ -35,5 +35,5 @@ def _published(store: Store, path: Path, build: Callable[[], Character]) -> Char
             path.unlink(missing_ok=True)
         packed = pack_character(build())
         wait()
-        publish_once(path, packed)
+        publish_first(path, packed)
     return unpack_character(path.read_bytes())

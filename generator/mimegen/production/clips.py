@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash, publish_once
+from mimegen.base.files import clear, file_hash, publish_first
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.video import ClipFacts
@@ -52,7 +52,7 @@ def still_of(clip: Clip, facts: dict[str, Any], store: Store) -> Path | None:
 def clip_task(clip: Clip, facts: dict[str, Any], store: Store) -> Task:
     """Return the task that composes and encodes a clip, whose frames and still are there."""
     target = store.encoded(clip.key)
-    target.unlink(missing_ok=True)
+    clear(target)
     shown = clip.showing(facts["frames"])
     return Task(ClipJob(
         store.shot_folder(clip.shot.key), tuple(shown.frames.tolist()), shown.shadow,
@@ -78,7 +78,7 @@ def _portable(background: Background, store: Store) -> Background:
         return background
     place = store.picture(file_hash(background.file), background.file.suffix)
     if not place.exists():
-        publish_once(place, background.file.read_bytes())
+        publish_first(place, background.file.read_bytes())
     return background.with_file(place)
 
 

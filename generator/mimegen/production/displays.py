@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash, publish
+from mimegen.base.files import clear, file_hash, publish
 from mimegen.base.names import path_name
 from mimegen.compositing.video import CRF, PRESET
 from mimegen.farm.task import Task
@@ -148,7 +148,7 @@ def display_task(clip: DisplayClip, store: Store) -> Task:
     shared = None if clip.of_its_own else clip.config
     figures = published_bodies(clip.casting, source_fps(clip.display, shared), store)
     target = store.encoded(clip.key)
-    target.unlink(missing_ok=True)
+    clear(target)
     return Task(DisplayJob(figures, _scene_name(clip.casting), clip.display,
                            clip.casting.take.seed, clip.variant.angle, shared, target),
                 f"clip {clip.sample_id}")

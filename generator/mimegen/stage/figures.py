@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from mimegen.base.files import publish_once
+from mimegen.base.files import publish_first
 from mimegen.characters.character import Character, Performance
 from mimegen.characters.packing import (
     pack_character,
@@ -33,8 +33,8 @@ class Figure:
 
 def publish_figure(performance: Performance, files: FigureFiles) -> None:
     """Publish what is seen of a performer where it is not there yet."""
-    publish_once(files.character, pack_character(performance.character))
-    publish_once(files.performance, pack_performance(performance))
+    publish_first(files.character, pack_character(performance.character))
+    publish_first(files.performance, pack_performance(performance))
 
 
 @lru_cache(maxsize=4)

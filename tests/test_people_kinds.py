@@ -212,6 +212,17 @@ def test_headwear_hides_hair() -> None:
     assert not any(mesh.material == "hair" for mesh in scarfed.meshes)
 
 
+def test_a_headscarf_goes_under_a_jacket() -> None:
+    both = [person for person in map(sample_character, range(300))
+            if {"headscarf", "jacket"} <= {garment.kind for garment in person.outfit}][:2]
+    for person in both:
+        bare = person.model_copy(update={
+            "outfit": tuple(one for one in person.outfit if one.kind != "jacket")})
+        over, alone = (next(mesh for mesh in build_character(one).meshes if mesh.name == "cowl")
+                       for one in (person, bare))
+        assert 0 < len(over.faces) < 0.9 * len(alone.faces)
+
+
 def test_random_people_draw_from_all_kinds() -> None:
     people = [sample_character(seed) for seed in range(400)]
     kinds = Counter(garment.kind for person in people for garment in person.outfit)

@@ -21,6 +21,8 @@ GRAY = "#a7a29b"
 # How often women in long sleeves wear headscarves, anybody caps, and the young and the old glasses.
 HEADSCARVES, CAPS, GLASSES = 0.3, 0.12, (0.15, 0.4)
 DRESSES, JACKETS = 0.16, 0.3
+# What is put on last, in this order: a scarf over a jacket would come through it as both move.
+LAST = ("headscarf", "jacket", "glasses")
 # What spreads evenly over any run of seeds, and its step from one seed to the next, of 2^32: powers
 # of the root of x^8 = x + 1 (Roberts, "The unreasonable effectiveness of quasirandom sequences").
 STEPS = {"sex": 3915259345, "age": 3569120481, "skin": 3253582939, "build": 2965941329,
@@ -46,7 +48,7 @@ def sample_character(seed: int) -> CharacterSpec:
         "skin": sampled_skin(tone, male, draws),
         "eyes": {"color": sampled_eyes(tone, draws)},
         "hair": sampled_hair(seed, male, age, tone, draws),
-        "outfit": [*outfit, *sampled_extras(outfit, male, age, draws)],
+        "outfit": tucked([*outfit, *sampled_extras(outfit, male, age, draws)]),
         "seed": seed,
     })
 
@@ -136,6 +138,12 @@ def sampled_outfit(seed: int, male: bool, draws: np.random.Generator) -> list[di
     plain = top.get("collar") is None and draws.random() < JACKETS
     over = [drawn(chosen(people.over, male, draws.random()), draws, (hue + 0.4) % 1)]
     return [shoes, legs, top, *(over if plain else [])]
+
+
+def tucked(outfit: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return an outfit with its headscarf under its jacket."""
+    last = [garment for kind in LAST for garment in outfit if garment["kind"] == kind]
+    return [*(garment for garment in outfit if garment["kind"] not in LAST), *last]
 
 
 def sampled_extras(outfit: list[dict[str, Any]], male: bool, age: float,

@@ -25,6 +25,8 @@ from mimegen.plan.permute.axes import axes
 from mimegen.plan.permute.people import apart, lab, person_of
 
 RIGS = data_folder() / "rigs"
+# From the inside out.
+LAST = ("headscarf", "jacket", "cap", "glasses")
 RED, WHITE = (0.5, 0.05, 0.05), (0.8, 0.8, 0.8)
 STRIPES = {"kind": "stripes", "color": WHITE, "size": 0.1}
 TOP, TROUSERS = {"kind": "top", "color": RED}, {"kind": "trousers", "color": RED}
@@ -213,6 +215,10 @@ def test_headwear_hides_hair() -> None:
 
 
 def test_a_headscarf_goes_under_a_jacket() -> None:
+    order = [*LAST]
+    for seed in range(300):
+        worn = [one.kind for one in sample_character(seed).outfit if one.kind in order]
+        assert worn == sorted(worn, key=order.index)
     both = [person for person in map(sample_character, range(300))
             if {"headscarf", "jacket"} <= {garment.kind for garment in person.outfit}][:2]
     for person in both:

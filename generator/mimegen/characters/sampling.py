@@ -22,7 +22,7 @@ GRAY = "#a7a29b"
 HEADSCARVES, CAPS, GLASSES = 0.3, 0.12, (0.15, 0.4)
 DRESSES, JACKETS = 0.16, 0.3
 # What is put on last, in this order: a scarf over a jacket would come through it as both move.
-LAST = ("headscarf", "jacket", "glasses")
+LAST = ("headscarf", "jacket", "cap", "glasses")
 # What spreads evenly over any run of seeds, and its step from one seed to the next, of 2^32: powers
 # of the root of x^8 = x + 1 (Roberts, "The unreasonable effectiveness of quasirandom sequences").
 STEPS = {"sex": 3915259345, "age": 3569120481, "skin": 3253582939, "build": 2965941329,

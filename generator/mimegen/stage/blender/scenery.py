@@ -31,7 +31,9 @@ from mimegen.stage.scenery.layout import (
     wall_panels,
     world_from_set,
 )
-from mimegen.stage.scenery.scenery import Box, Cylinder, Extrude, Lamp, Plane, Scenery, Sky, Solid
+from mimegen.stage.scenery.light import Lamp, Sky
+from mimegen.stage.scenery.objects import Box, Cylinder, Extrude, Solid
+from mimegen.stage.scenery.scenery import Plane, Scenery
 from mimegen.stage.scenery.shapes import ShapeMesh, joined, mesh_of
 
 # Edges sharper than this stay sharp.

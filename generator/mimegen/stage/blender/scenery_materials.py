@@ -6,7 +6,7 @@ from collections.abc import Callable
 import bpy
 import numpy as np
 
-from mimegen.stage.scenery.scenery import SetMaterial
+from mimegen.stage.scenery.materials import SetMaterial
 
 Rgba = tuple[float, float, float, float]
 # What a pattern gives: the color's socket and, where it has one, the height's for the bump.

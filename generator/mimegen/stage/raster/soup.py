@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.scenery.scenery import Box
+from mimegen.stage.scenery.objects import Box
 from mimegen.stage.scenery.shapes import Face, ShapeMesh
 
 # Edges sharper than this stay sharp.

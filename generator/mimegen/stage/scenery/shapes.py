@@ -11,7 +11,7 @@ from mimegen.base.seeds import generator
 from mimegen.base.vectors import product, spread_directions, unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.letters import GRID, strokes_of
-from mimegen.stage.scenery.scenery import (
+from mimegen.stage.scenery.objects import (
     Arc,
     Box,
     Curtain,

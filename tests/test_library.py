@@ -7,7 +7,7 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from mimegen.base.paths import data_folder
 from mimegen.characters.imported.importing import import_character
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.cli import main
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take

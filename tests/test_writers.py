@@ -13,7 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.imported.importing import import_character
 from mimegen.choreography.perform import perform
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion
 from mimegen.motion.editing import moved, resampled, trimmed
 from mimegen.readers import read_motion

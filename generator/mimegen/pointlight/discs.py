@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.srgb import decoded, encoded
 from mimegen.motion.quaternions import FloatArray
 from mimegen.store.frames import ByteArray
 
@@ -130,12 +131,9 @@ class Canvas:
 
 def to_srgb(linear: FloatArray) -> ByteArray:
     """Return linear light, 0 to 1, as sRGB bytes."""
-    curve = np.where(linear <= 0.0031308, 12.92 * linear,
-                     1.055 * np.maximum(linear, 0.0031308) ** (1 / 2.4) - 0.055)
-    return np.asarray(np.clip(curve, 0, 1) * 255 + 0.5).astype(np.uint8)
+    return np.asarray(np.clip(encoded(linear), 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
 def to_linear(srgb: ByteArray) -> FloatArray:
     """Return sRGB bytes as linear light, 0 to 1."""
-    value = srgb / 255.0
-    return np.asarray(np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4))
+    return np.asarray(decoded(srgb / 255.0))

@@ -6,6 +6,7 @@ from typing import cast
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import words
 from mimegen.choreography.places import Place
 from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
@@ -16,7 +17,7 @@ from mimegen.scenes.readiness import FIRST_FOOT_S, READY_S, SITTING_S, lead, pre
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
 from mimegen.scenes.sheet import Sheet
 from mimegen.scenes.spots import Spot, placed
-from mimegen.scenes.telling import Telling, words
+from mimegen.scenes.telling import Telling
 from mimegen.scenes.things import Things
 from mimegen.scenes.ways import STEP_S, legs_of
 

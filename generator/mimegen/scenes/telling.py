@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mimegen.base.names import words
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval
 from mimegen.scenes.parts import Known, Piece
 from mimegen.scenes.scene import Scene, Step
@@ -52,8 +53,3 @@ def _in_the_scene(one: Interval, who: int, start: float) -> Interval:
     return one.model_copy(update={
         "performer": swapped[one.performer],
         "target": swapped.get(one.target or "", one.target), **moments})
-
-
-def words(name: str) -> str:
-    """Return a mark's name as people write it."""
-    return name.replace("_", " ")

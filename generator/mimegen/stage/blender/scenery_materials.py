@@ -6,6 +6,7 @@ from collections.abc import Callable
 import bpy
 import numpy as np
 
+from mimegen.base.srgb import decoded
 from mimegen.stage.scenery.materials import SetMaterial
 
 Rgba = tuple[float, float, float, float]
@@ -16,7 +17,7 @@ Pattern = tuple[bpy.types.NodeSocket, bpy.types.NodeSocket | None]
 def linear(color: str, share: float = 1.0) -> Rgba:
     """Return #rrggbb, sRGB (IEC 61966-2-1), as linear light times ``share``."""
     coded = np.array([int(color[at:at + 2], 16) for at in (1, 3, 5)]) / 255
-    light = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4) * share
+    light = decoded(coded) * share
     return (float(light[0]), float(light[1]), float(light[2]), 1.0)
 
 

@@ -5,6 +5,7 @@ joint of the trunk, and a neck beside the arms. How long the parts are to each o
 from arms; where feet, knees and elbows point tells left from right.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise, product
@@ -165,41 +166,59 @@ def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
     if not people:
         return {}
     best = people[0]
-    fit = float(np.clip(1.0 - best.cost / WORST_COST, 0.0, 1.0))
-    swapped = [p.cost for p in people[1:] if p.legs.joint != best.legs.joint]
-    clear = float(np.clip((min(swapped) - best.cost) / 2.0, 0.0, 1.0)) if swapped else 1.0
-    sure = 0.9 * fit * clear
+    sure = 0.9 * _fit(best) * _clearness(people)
     found = {"hips": (best.hips, sure), "head": (best.head, sure)}
     left, certainty = _left(body, best)
-    shoulders = body.way(best.arms.limbs[1].upper, best.arms.limbs[0].upper)
-    along = float(np.sum(unit(shoulders) * left, axis=1).mean())
+    along = float(np.sum(unit(_across(body, best.arms)) * left, axis=1).mean())
     untwisted = 2 * (abs(along) - LEAST_ALONG) / (1 - LEAST_ALONG)
     confidence = sure * float(np.clip(2 * certainty, 0.0, 1.0) * np.clip(untwisted, 0.0, 1.0))
-    legs = body.way(best.legs.limbs[1].upper, best.legs.limbs[0].upper)
-    first_legs = np.sum(legs * left, axis=1).mean() > 0
-    for pair, first, parts, before in (
-            (best.legs, first_legs, ("thigh", "shin", "foot"), None),
-            (best.arms, along > 0, ("upper_arm", "forearm", "hand"), "clavicle")):
-        limbs = pair.limbs if first else pair.limbs[::-1]
-        for side, limb in zip(("left", "right"), limbs, strict=True):
-            joints = dict(zip(parts, (limb.upper, limb.lower, limb.end), strict=True))
-            joints |= _ends(body, limb, before)
-            found |= {f"{side}_{part}": (joint, confidence) for part, joint in joints.items()}
-            if before:
-                fingers = fingers_by_shape(body.places, body.children, limb.end)
-                found |= {f"{side}_{finger}": (joint, 0.9 * confidence)
-                          for finger, joint in fingers.items()}
+    first_leg_is_left = bool(np.sum(_across(body, best.legs) * left, axis=1).mean() > 0)
+    for side, limb in _by_side(best.legs, first_leg_is_left):
+        found |= {f"{side}_{part}": (joint, confidence)
+                  for part, joint in _leg(body, limb).items()}
+    for side, limb in _by_side(best.arms, along > 0):
+        found |= {f"{side}_{part}": (joint, confidence)
+                  for part, joint in _arm(body, limb).items()}
+        fingers = fingers_by_shape(body.places, body.children, limb.end)
+        found |= {f"{side}_{finger}": (joint, 0.9 * confidence)
+                  for finger, joint in fingers.items()}
     return {role: (body.skeleton.names[joint], round(confidence, 2))
             for role, (joint, confidence) in found.items()}
 
 
-def _ends(body: JointTree, limb: Branch, before: str | None) -> dict[str, int]:
-    """Return a leg's toe, or an arm's clavicle, if there is one."""
-    if before is None:
-        after = limb.line[limb.line.index(limb.end) + 1 :]
-        return {"toe": after[0]} if after and not body.nubs[after[0]] else {}
+def _fit(person: PersonReading) -> float:
+    """Return how much like a person a reading is, 0 to 1."""
+    return float(np.clip(1.0 - person.cost / WORST_COST, 0.0, 1.0))
+
+
+def _clearness(people: list[PersonReading]) -> float:
+    """Return how far, 0 to 1, the best reading is from the best one with other legs."""
+    swapped = [person.cost for person in people[1:] if person.legs.joint != people[0].legs.joint]
+    return float(np.clip((min(swapped) - people[0].cost) / 2.0, 0.0, 1.0)) if swapped else 1.0
+
+
+def _across(body: JointTree, pair: Pair) -> FloatArray:
+    """Return the way (K, 3) from a pair's second limb to its first."""
+    return body.way(pair.limbs[1].upper, pair.limbs[0].upper)
+
+
+def _by_side(pair: Pair, first_is_left: bool) -> Iterator[tuple[str, Branch]]:
+    limbs = pair.limbs if first_is_left else pair.limbs[::-1]
+    return zip(("left", "right"), limbs, strict=True)
+
+
+def _leg(body: JointTree, limb: Branch) -> dict[str, int]:
+    """Return the joints of a leg's parts, with its toe if there is one."""
+    after = limb.line[limb.line.index(limb.end) + 1 :]
+    toe = {"toe": after[0]} if after and not body.nubs[after[0]] else {}
+    return {"thigh": limb.upper, "shin": limb.lower, "foot": limb.end} | toe
+
+
+def _arm(body: JointTree, limb: Branch) -> dict[str, int]:
+    """Return the joints of an arm's parts, with its clavicle if there is one."""
     above = limb.line[: limb.line.index(limb.upper)]
-    return {before: above[-1]} if above else {}
+    clavicle = {"clavicle": above[-1]} if above else {}
+    return {"upper_arm": limb.upper, "forearm": limb.lower, "hand": limb.end} | clavicle
 
 
 def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:

@@ -130,10 +130,10 @@ class Canvas:
 
 
 def to_srgb(linear: FloatArray) -> ByteArray:
-    """Return linear light, 0 to 1, as sRGB bytes."""
+    """Return linear light, 0 to 1 and of any shape, as sRGB bytes."""
     return np.asarray(np.clip(encoded(linear), 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
 def to_linear(srgb: ByteArray) -> FloatArray:
-    """Return sRGB bytes as linear light, 0 to 1."""
+    """Return sRGB bytes of any shape as linear light, 0 to 1."""
     return np.asarray(decoded(srgb / 255.0))

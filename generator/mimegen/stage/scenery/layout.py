@@ -123,7 +123,7 @@ def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShap
 
 
 def in_view(pieces: Sequence[PlacedShape], camera: Camera) -> NDArray[np.bool_]:
-    """Return of which pieces the camera's view may show a part."""
+    """Return of which pieces (N,) the camera's view may show a part."""
     return hulls_meet(_view(camera, HORIZON_M), turned_boxes(pieces))
 
 

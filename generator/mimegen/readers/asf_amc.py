@@ -282,18 +282,12 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
 
 def _motion(body: _Skeleton, values: Mapping[str, FloatArray], degrees: bool) -> Motion:
     """Return the motion; a bone's joint is where it begins, its turn that from the rest pose."""
-    names = ["root", *body.parents]
-    index = {name: number for number, name in enumerate(names)}
-    parents = np.array([-1, *(index[body.parents[name]] for name in names[1:])])
+    skeleton = _rest_pose(body)
     count = len(next(iter(values.values())))
-    heads, tails = np.zeros((2, len(names), 3))
-    rotations = np.tile(quaternions.IDENTITY, (count, len(names), 1))
+    rotations = np.tile(quaternions.IDENTITY, (count, len(skeleton.names), 1))
     unit, scale = (1.0 if known else 180.0 / np.pi for known in (body.degrees, degrees))
-    for number, name in enumerate(names):
+    for number, name in enumerate(skeleton.names):
         bone = body.bones[name]
-        if number:
-            heads[number] = tails[parents[number]]
-        tails[number] = heads[number] + bone.offset
         axis = quaternions.from_euler(bone.order, bone.axis * unit)
         turns = [(dof[1], column) for column, dof in enumerate(bone.dof) if dof in TURNS]
         if turns:
@@ -302,10 +296,22 @@ def _motion(body: _Skeleton, values: Mapping[str, FloatArray], degrees: bool) ->
             moved = quaternions.from_euler("".join(letter for letter, _ in turns), angles)
             rotations[:, number] = quaternions.multiply(
                 quaternions.multiply(axis, moved), quaternions.conjugate(axis))
-    tails[0] = heads[1:][parents[1:] == 0].mean(axis=0)
     roots = np.tile(body.position, (count, 1))
     for column, dof in enumerate(body.bones["root"].dof):
         if dof in SHIFTS:
             roots[:, SHIFTS.index(dof)] += values["root"][:, column]
-    skeleton = Skeleton(tuple(names), parents, heads, tails)
     return Motion(skeleton, ASSUMED_FPS, roots, quaternions.without_flips(rotations))
+
+
+def _rest_pose(body: _Skeleton) -> Skeleton:
+    """Return the skeleton with each bone's joint where its parent's bone ends."""
+    names = ["root", *body.parents]
+    index = {name: number for number, name in enumerate(names)}
+    parents = np.array([-1, *(index[body.parents[name]] for name in names[1:])])
+    heads, tails = np.zeros((2, len(names), 3))
+    for number, name in enumerate(names):
+        if number:
+            heads[number] = tails[parents[number]]
+        tails[number] = heads[number] + body.bones[name].offset
+    tails[0] = heads[1:][parents[1:] == 0].mean(axis=0)
+    return Skeleton(tuple(names), parents, heads, tails)

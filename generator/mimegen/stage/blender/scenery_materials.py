@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import TypeAlias
 
 import bpy
 import numpy as np
@@ -10,8 +11,9 @@ from mimegen.base.srgb import decoded
 from mimegen.stage.scenery.materials import SetMaterial
 
 Rgba = tuple[float, float, float, float]
+Socket: TypeAlias = bpy.types.NodeSocket
 # What a pattern gives: the color's socket and, where it has one, the height's for the bump.
-Pattern = tuple[bpy.types.NodeSocket, bpy.types.NodeSocket | None]
+Pattern = tuple[Socket, Socket | None]
 
 
 def linear(color: str, share: float = 1.0) -> Rgba:
@@ -38,7 +40,7 @@ class Nodes:
             self.put(node.inputs[name.replace("_", " ")], value)
         return node
 
-    def put(self, socket: bpy.types.NodeSocket, value: object) -> None:
+    def put(self, socket: Socket, value: object) -> None:
         """Link a socket into another, or set its value."""
         if isinstance(value, bpy.types.NodeSocket):
             self.tree.links.new(value, socket)
@@ -46,7 +48,7 @@ class Nodes:
             socket.default_value = value
 
     def blend(self, share: object, one: object, other: object,
-              how: str = "MIX") -> bpy.types.NodeSocket:
+              how: str = "MIX") -> Socket:
         """Return the color between ``one`` and ``other``."""
         mix = self.add("Mix")
         mix.data_type, mix.blend_type = "RGBA", how
@@ -57,7 +59,7 @@ class Nodes:
         return mix.outputs[2]
 
     def math(self, how: str, one: object, other: object = 0.0, third: object = 0.0
-             ) -> bpy.types.NodeSocket:
+             ) -> Socket:
         """Return the result of a mathematical operation."""
         node = self.tree.nodes.new("ShaderNodeMath")
         node.operation = how
@@ -65,7 +67,7 @@ class Nodes:
             self.put(node.inputs[number], value)
         return node.outputs[0]
 
-    def ramp(self, value: object, low: float, high: float) -> bpy.types.NodeSocket:
+    def ramp(self, value: object, low: float, high: float) -> Socket:
         """Return 0 below ``low``, 1 above ``high``, smooth between."""
         node = self.add("MapRange", Value=value)
         node.interpolation_type = "SMOOTHSTEP"
@@ -73,15 +75,15 @@ class Nodes:
         node.inputs["From Max"].default_value = high
         return node.outputs[0]
 
-    def surface(self) -> bpy.types.NodeSocket:
+    def surface(self) -> Socket:
         """Return the place on the surface, U and V in metres."""
         return self.tree.nodes.new("ShaderNodeTexCoord").outputs["UV"]
 
-    def place(self) -> bpy.types.NodeSocket:
+    def place(self) -> Socket:
         """Return the place in the object's own frame in metres."""
         return self.tree.nodes.new("ShaderNodeTexCoord").outputs["Object"]
 
-    def scattered(self) -> bpy.types.NodeSocket:
+    def scattered(self) -> Socket:
         """Return the place in the object's own frame, moved so that copies differ."""
         where = self.tree.nodes.new("ShaderNodeObjectInfo").outputs["Location"]
         moved = self.add("VectorMath")
@@ -90,17 +92,17 @@ class Nodes:
         self.put(moved.inputs[1], self.in_world(where, (3.7, 3.7, 3.7)))
         return moved.outputs[0]
 
-    def stretched(self, vector: object, x: float, y: float, z: float) -> bpy.types.NodeSocket:
+    def stretched(self, vector: object, x: float, y: float, z: float) -> Socket:
         """Return a vector multiplied by axes."""
         return self.add("Mapping", Vector=vector, Scale=(x, y, z)).outputs[0]
 
     def in_world(self, vector: object, scale: tuple[float, float, float]
-                 ) -> bpy.types.NodeSocket:
+                 ) -> Socket:
         """Return a vector of the turned scene in the world, times ``scale``, X like Y."""
         return self.add("Mapping", Vector=vector, Rotation=(0.0, 0.0, self._turned),
                         Scale=scale).outputs[0]
 
-    def noise(self, vector: object, scale: float, detail: float = 2.0) -> bpy.types.NodeSocket:
+    def noise(self, vector: object, scale: float, detail: float = 2.0) -> Socket:
         """Return smooth noise, 0 to 1 around 0.5."""
         return self.add("TexNoise", Vector=vector, Scale=scale, Detail=detail).outputs[0]
 
@@ -233,8 +235,8 @@ def _painting(nodes: Nodes, material: SetMaterial) -> Pattern:
     return seen, None
 
 
-def _from_the_sun(nodes: Nodes, material: SetMaterial, level: bpy.types.NodeSocket
-                  ) -> bpy.types.NodeSocket:
+def _from_the_sun(nodes: Nodes, material: SetMaterial, level: Socket
+                  ) -> Socket:
     """Return how far a picture's points are from its sun, in widths of the picture."""
     width, height = material.size
     here = nodes.add("SeparateXYZ", Vector=nodes.place()).outputs["X"]
@@ -292,7 +294,7 @@ def _outdoors(nodes: Nodes, material: SetMaterial) -> Pattern:
     return nodes.blend(nodes.ramp(edge, -0.01, 0.01), lawn, shown), None
 
 
-def _view(nodes: Nodes, material: SetMaterial) -> tuple[bpy.types.NodeSocket, ...]:
+def _view(nodes: Nodes, material: SetMaterial) -> tuple[Socket, ...]:
     """Return where a window looks: along and up in widths of a tree, up as share of the view."""
     moved = nodes.add("SeparateXYZ", Vector=nodes.scattered())
     height = nodes.add("SeparateXYZ", Vector=nodes.place()).outputs["Z"]
@@ -303,38 +305,57 @@ def _view(nodes: Nodes, material: SetMaterial) -> tuple[bpy.types.NodeSocket, ..
 
 
 def _shore(nodes: Nodes, material: SetMaterial) -> Pattern:
-    """Sand (``color``), surf, and the sea (``second``) by the distance to the waterline."""
+    """Sand (``color``), surf, and the sea (``second``) by the distance to the waterline.
+
+    All distances are metres off shore, all widths of waves metres.
+    """
     sand, ripples = _sand(nodes, material.model_copy(update={"second": None}))
     place = nodes.place()
     away = _offshore(nodes)
     wet = nodes.blend(nodes.ramp(away, -1.3, -0.15), sand, linear(material.color, 0.42))
-    depth = nodes.blend(nodes.ramp(away, 0.0, 3.5), linear(material.second or "#3aa6b0", 2.6),
-                        linear(material.second or "#3aa6b0"))
-    depth = nodes.blend(nodes.ramp(away, 4.0, 60.0), depth, linear(material.second or "#3aa6b0",
-                                                                   0.35))
+    water, ridges = _water(nodes, material, place, away)
+    sea = nodes.blend(nodes.ramp(away, -0.12, 0.05), wet, water)
+    white = _white(nodes, place, away, ridges)
+    color = nodes.blend(nodes.math("MINIMUM", white, 1.0), sea, (0.9, 0.93, 0.95, 1.0))
+    swell = _swell(nodes, place)
+    share = nodes.ramp(away, -0.1, 0.4)
+    land = nodes.math("MULTIPLY", ripples, nodes.math("SUBTRACT", 1.0, share))
+    return color, nodes.math("ADD", land, nodes.math("MULTIPLY", swell, share))
+
+
+def _water(nodes: Nodes, material: SetMaterial, place: Socket, away: Socket
+           ) -> tuple[Socket, Socket]:
+    """Return the sea's color, light over shallows and dark far out, and the ridges that shade it.
+    """
+    blue = material.second or "#3aa6b0"
+    depth = nodes.blend(nodes.ramp(away, 0.0, 3.5), linear(blue, 2.6), linear(blue))
+    depth = nodes.blend(nodes.ramp(away, 4.0, 60.0), depth, linear(blue, 0.35))
     ridges = nodes.noise(nodes.stretched(place, 0.05, 0.3, 1.0), 1.0, 3.0)
     shade = nodes.blend(nodes.ramp(ridges, 0.35, 0.65), (0.7, 0.7, 0.7, 1), (1.35, 1.35, 1.35, 1))
-    depth = nodes.blend(1.0, depth, shade, "MULTIPLY")
-    sea = nodes.blend(nodes.ramp(away, -0.12, 0.05), wet, depth)
+    return nodes.blend(1.0, depth, shade, "MULTIPLY"), ridges
+
+
+def _white(nodes: Nodes, place: Socket, away: Socket, ridges: Socket) -> Socket:
+    """Return how white the water is: foam at the edge, a crest behind it, caps on far ridges."""
     lace = nodes.noise(place, 2.2, 3.0)
     foam = nodes.math("MULTIPLY", nodes.ramp(away, -0.2, 0.12), nodes.ramp(away, 1.5, 0.35))
     crest = nodes.math("MULTIPLY", nodes.ramp(away, 2.2, 2.5), nodes.ramp(away, 3.3, 2.6))
     white = nodes.math("MULTIPLY", nodes.math("ADD", foam, crest), nodes.ramp(lace, 0.42, 0.58))
     choppy = nodes.noise(nodes.stretched(place, 0.5, 1.6, 1.0), 1.0, 2.0)
     caps = nodes.math("MULTIPLY", nodes.ramp(ridges, 0.6, 0.66), nodes.ramp(choppy, 0.56, 0.62))
-    white = nodes.math("ADD", white, nodes.math("MULTIPLY", caps, nodes.ramp(away, 6.0, 12.0)))
-    color = nodes.blend(nodes.math("MINIMUM", white, 1.0), sea, (0.9, 0.93, 0.95, 1.0))
+    return nodes.math("ADD", white, nodes.math("MULTIPLY", caps, nodes.ramp(away, 6.0, 12.0)))
+
+
+def _swell(nodes: Nodes, place: Socket) -> Socket:
+    """Return the height of waves."""
     waves = nodes.noise(nodes.stretched(place, 0.35, 1.1, 1.0), 1.0, 4.0)
     # Far away waves are finer than pixels.
     far = nodes.tree.nodes.new("ShaderNodeCameraData").outputs["View Distance"]
     near = nodes.math("DIVIDE", 40.0, nodes.math("MULTIPLY_ADD", far, 1 / 12, 1.0))
-    swell = nodes.math("MULTIPLY", waves, near)
-    share = nodes.ramp(away, -0.1, 0.4)
-    land = nodes.math("MULTIPLY", ripples, nodes.math("SUBTRACT", 1.0, share))
-    return color, nodes.math("ADD", land, nodes.math("MULTIPLY", swell, share))
+    return nodes.math("MULTIPLY", waves, near)
 
 
-def _offshore(nodes: Nodes) -> bpy.types.NodeSocket:
+def _offshore(nodes: Nodes) -> Socket:
     """Return the distance to the waterline, its edge ragged by noise."""
     stored = nodes.tree.nodes.new("ShaderNodeAttribute")
     stored.attribute_name = "offshore"
@@ -348,7 +369,7 @@ def _wet(nodes: Nodes, shader: bpy.types.Node) -> None:
     nodes.put(shader.inputs["Roughness"], nodes.math("ADD", 0.12, nodes.math("MULTIPLY", dry, 0.8)))
 
 
-def _cords(nodes: Nodes, material: SetMaterial) -> bpy.types.NodeSocket:
+def _cords(nodes: Nodes, material: SetMaterial) -> Socket:
     """Return 1 on a net's cords and 0 between them; ``gap`` is the cords' share of a mesh."""
     split = nodes.add("SeparateXYZ", Vector=nodes.surface())
     cords = [

@@ -13,9 +13,10 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton
+from mimegen.readers.joint_tree import JointTree
 from mimegen.readers.mapping import read_mapping
 from mimegen.readers.names import SIDES, Found, roles_by_name
-from mimegen.readers.shape import JointTree, roles_by_shape
+from mimegen.readers.shape import roles_by_shape
 
 LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
 ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in

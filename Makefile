@@ -8,6 +8,7 @@ OUT ?= demo
 
 .PHONY: setup demo test check bench mutants clean
 
+# .venv with mimegen, editable, and all that tests need; what the others below begin with.
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml tools/system_libraries.sh
@@ -20,12 +21,15 @@ $(VENV)/.ready: pyproject.toml tools/system_libraries.sh
 	tools/system_libraries.sh $(BIN)/python
 	@touch $@
 
+# The ten variants of one action, with a gallery: make demo OUT=folder
 demo: setup
 	$(BIN)/mimegen render --action basketball --variants all --out $(OUT)
 
+# All tests; a file is run by one process, so that it makes what its tests share once.
 test: setup
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
+# Style, types, and that rooms import only rooms below them.
 check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -41,7 +41,7 @@ from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import CharacterSpec, read_character
 from mimegen.characters.surface import boundary_edges, dense_weights, vertex_normals
 from mimegen.choreography.perform import perform
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray

@@ -27,7 +27,7 @@ from mimegen.characters.character import Character
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES

@@ -20,7 +20,7 @@ from mimegen.base.errors import RequestError
 from mimegen.characters.character import Character
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take

@@ -195,7 +195,7 @@ def motion_files(names: Sequence[str]) -> list[Path]:
 def sources_of(file: Path) -> list[Any]:
     """Return the performers' motions of a score or a mocap file, and their joints by role."""
     from mimegen.choreography.perform import perform_scene
-    from mimegen.choreography.score import read_score
+    from mimegen.choreography.reading import read_score
     from mimegen.readers import read_motion
 
     if file.name.endswith(".score.yaml"):

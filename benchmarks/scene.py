@@ -7,7 +7,7 @@ import yaml
 from PIL import Image
 
 from mimegen.characters.character import Performance
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue

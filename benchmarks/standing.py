@@ -22,7 +22,8 @@ from mimegen.characters.character import Character
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.ranges import joint_angles
-from mimegen.choreography.score import PelvisKey, Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import PelvisKey, Score
 from mimegen.choreography.tracks import track_keys, track_values
 from mimegen.choreography.variation import Rendition, vary
 from mimegen.motion import Motion

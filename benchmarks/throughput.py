@@ -11,7 +11,7 @@ import numpy as np
 
 from costs import put_into
 from mimegen.choreography.perform import perform
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.compositing.compose import Compositor
 from mimegen.compositing.video import write_clip
 from mimegen.library.cast import cast_member

@@ -1,5 +1,6 @@
-"""Simple bodies for tests."""
+"""Simple bodies and motions for tests."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,8 @@ from numpy.typing import NDArray
 
 from mimegen.characters.character import Character, Material, Mesh
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
+from mimegen.motion.editing import moved
+from mimegen.readers import read_motion
 
 
 def capsule_character(around: int = 10, along: int = 8) -> Character:
@@ -71,3 +74,10 @@ def wandering_motion(skeleton: Skeleton, frames: int, seed: int, reach: float) -
     turns[0] = 0.0
     way = np.linspace(0, 1, frames)[:, None] * chance.uniform(-1, 1, 3) * [reach, reach, 0.3]
     return Motion(skeleton, 24, skeleton.heads[0] + way, quaternions.from_rotation_vectors(turns))
+
+
+def read_back(path: Path) -> Motion:
+    """Read a file and put the person back where it stood in it."""
+    recording = read_motion(path)
+    return moved(moved(recording.motion, np.array([*recording.origin, 0.0]), 0.0), np.zeros(3),
+                 recording.heading)

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from mimegen.cli import main
+from conftest import invoke
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.plan.permute.axes import Freedom
@@ -40,4 +40,4 @@ def drawn(count: int, design: str = "random", seed: int = 1, **of: Any) -> list[
 
 
 def permute(*arguments: str | Path | int) -> Result:
-    return CliRunner().invoke(main, ["permute", *map(str, arguments)])
+    return invoke("permute", *arguments)

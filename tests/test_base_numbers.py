@@ -1,14 +1,18 @@
-"""Easing, vectors and seeds: what every room above counts on."""
+"""Easing, vectors, angles, spans, sRGB and seeds: what every room above counts on."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mimegen.base.angles import half_turn
 from mimegen.base.easing import minimum_jerk, ramp, smoothstep, soft_excess, softly_limited
 from mimegen.base.seeds import generator
+from mimegen.base.spans import spans
+from mimegen.base.srgb import decoded, encoded
 from mimegen.base.vectors import FloatArray, direction_from, lengths, unit, unit_or_nan
 from mimegen.motion.limbs import middle_joint
 
@@ -82,3 +86,29 @@ def test_generators_depend_on_every_seed_and_name_and_their_order() -> None:
 def test_streams_are_those_that_takes_have_always_been_made_with() -> None:
     assert generator(7).random() == np.random.default_rng(7).random()
     assert generator(3, "golf").random(2).tolist() == [0.7758803361509338, 0.6241058072210767]
+
+
+@pytest.mark.parametrize(("degrees", "same"), [
+    (0.0, 0.0), (179.0, 179.0), (180.0, -180.0), (-180.0, -180.0), (190.0, -170.0),
+    (-541.0, 179.0)])
+def test_angles_are_brought_within_half_a_turn(degrees: float, same: float) -> None:
+    assert half_turn(degrees) == same
+    assert half_turn(np.array([degrees, same])) == pytest.approx([same, same])
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_spans_are_the_runs_of_true_flags(flags: list[bool]) -> None:
+    found = list(spans(np.array(flags, dtype=bool)))
+    assert {i for start, end in found for i in range(start, end)} == {
+        i for i, flag in enumerate(flags) if flag}
+    assert all(start < end for start, end in found)
+    assert all(after > end for (_, end), (after, _) in pairwise(found))
+
+
+def test_srgb_is_the_curve_of_its_standard_both_ways() -> None:
+    # IEC 61966-2-1: the knee, middle gray and white; float32 stays what it is.
+    assert decoded(np.array([0.0, 0.04045, 0.5, 1.0])) == pytest.approx(
+        [0.0, 0.0031308, 0.2140411, 1.0], abs=1e-7)
+    values = np.linspace(0, 1, 256)
+    assert encoded(decoded(values)) == pytest.approx(values, abs=1e-6)
+    assert encoded(values.astype(np.float32)).dtype == np.float32

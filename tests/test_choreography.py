@@ -19,7 +19,8 @@ from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform, perform_scene, share_of
 from mimegen.choreography.places import RIGHT
-from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import Score
 from mimegen.choreography.solved import finished_anchors, solved_scene, touch_errors
 from mimegen.choreography.styles import styles
 from mimegen.motion import Motion, quaternions, standard_skeleton

@@ -10,7 +10,8 @@ from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.hands import HandTrack, beside_hits
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, Place
-from mimegen.choreography.score import HandKey, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import HandKey
 from mimegen.choreography.tracks import Clock, TimedKey
 from mimegen.choreography.trunk import looking
 from mimegen.motion import Motion, quaternions

@@ -10,7 +10,8 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.body import centimetre
 from mimegen.choreography.checks import CHECKS_SUFFIX, missed, read_checks
 from mimegen.choreography.perform import LOOKED_AT_FPS, SHARES, perform_scene, share_of
-from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import Score
 from mimegen.choreography.solved import solved_scene
 from mimegen.choreography.variation import vary
 from mimegen.library.catalogue import Catalogue

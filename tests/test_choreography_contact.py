@@ -14,7 +14,7 @@ from mimegen.choreography.body import hand_axes, hand_point
 from mimegen.choreography.flaws import untwisted_forearm
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, RIGHT
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.transfer import retarget

@@ -13,7 +13,8 @@ from mimegen.choreography.hands import HandTrack, finger_pose
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform
 from mimegen.choreography.places import LEFT, Place
-from mimegen.choreography.score import HandKey, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import HandKey
 from mimegen.choreography.tracks import Clock, TimedKey
 from mimegen.motion import Motion, quaternions
 

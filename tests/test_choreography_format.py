@@ -2,14 +2,13 @@
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import invoke
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.formatting import WIDTH, formatted
-from mimegen.cli import main
 
 SCORES = sorted(data_folder().glob("mocap/*/*.score.yaml"))
 LONG = "palm: in+0.6forward+0.25up, fingers: forward+0.9up, shape: ball, elbow: down+0.6out"
@@ -20,7 +19,7 @@ def longest(text):
 
 
 def run(*args):
-    return CliRunner().invoke(main, ["score", "format", *map(str, args)])
+    return invoke("score", "format", *args)
 
 
 def test_scores_are_laid_out():

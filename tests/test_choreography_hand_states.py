@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.choreography.score import HandKey, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import HandKey
 
 SCORE = """\
 action: knocking

@@ -3,7 +3,7 @@
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 
 SCORE = """\
 action: waving

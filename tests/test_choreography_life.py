@@ -15,7 +15,8 @@ from mimegen.choreography.balance import off_balance, righted
 from mimegen.choreography.flaws import foot_slide
 from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import Offset
-from mimegen.choreography.score import HandKey, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import HandKey
 from mimegen.choreography.timing import Follow
 from mimegen.choreography.tracks import Clock, TimedKey, Timeline, eased_weights, timeline
 from mimegen.choreography.uneven import uneven

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.paths import data_folder
 from mimegen.choreography.perform import perform
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import standard_skeleton
 from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_sheet
 

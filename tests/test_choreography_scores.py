@@ -14,7 +14,7 @@ from mimegen.choreography.hand_shapes import finger_rotations, hand_shapes
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform, perform_scene
 from mimegen.choreography.places import LEFT, RIGHT, parse_direction, parse_place
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.choreography.timing import blend_weights
 from mimegen.choreography.tracks import timeline, track_keys
 from mimegen.choreography.variation import vary

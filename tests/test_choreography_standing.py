@@ -10,7 +10,7 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.perform import perform
 from mimegen.choreography.ranges import joint_angles
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 

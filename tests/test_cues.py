@@ -12,7 +12,8 @@ from mimegen.base.paths import data_folder
 from mimegen.choreography.lint import lint
 from mimegen.choreography.manner import Manner
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import HandKey, PelvisKey, Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import HandKey, PelvisKey, Score
 from mimegen.evaluation.question import read_questions
 from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.score_take import ScoreTake

@@ -133,8 +133,10 @@ def test_pictures_are_the_frames_that_questions_ask_about(clips, tmp_path):
 
 def test_clips_take_no_space_twice(clips, tmp_path):
     export(clips / "questions-mc.jsonl", "jsonl", tmp_path / "out")
-    for row in read_manifest(clips):
-        assert (clips / row.file_name).stat().st_nlink >= 2
+    exported = [file.stat() for file in (tmp_path / "out").rglob("*.mp4")]
+    own = [(clips / row.file_name).stat() for row in read_manifest(clips)]
+    assert {file.st_ino for file in exported} == {file.st_ino for file in own}
+    assert len(exported) == len(own)
 
 
 def test_a_data_set_of_clips_has_a_table_and_a_card(clips, tmp_path):

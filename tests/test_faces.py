@@ -16,7 +16,7 @@ from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.face import CHANNELS, faces
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.library.cast import DescribedPerson
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from conftest import leave_as_killed
+from conftest import leave_as_killed, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import srgb_to_linear
 from mimegen.compositing.decode import read_clip, read_pictures
@@ -69,10 +69,6 @@ def write_manifest(out, rows):
     (out / "manifest.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def read_rows(out):
-    return [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
-
-
 class Page(HTMLParser):
     """The page's elements, in order, and its text."""
 
@@ -96,7 +92,7 @@ class Page(HTMLParser):
 def test_every_clip_plays_in_place_behind_its_poster(out):
     page = Page(write_gallery(out))
     videos = page.all("video")
-    assert [video["src"] for video in videos] == [row["file_name"] for row in read_rows(out)]
+    assert [video["src"] for video in videos] == [row["file_name"] for row in rows_of(out)]
     for video in videos:
         assert (out / video["src"]).is_file()
         assert video["preload"] == "none"
@@ -127,7 +123,7 @@ def test_clips_can_be_chosen_by_action_character_background_and_angle(out):
 
 
 def test_what_a_manifest_says_cannot_become_code(out):
-    rows = read_rows(out)
+    rows = rows_of(out)
     evil = '"><script>alert(1)</script><img src=x onerror=alert(1)> $title ${x}'
     for key in ("action", "take", "avatar", "background_config", "background_name", "sample_id",
                 "plain_id", "actor", "render_config_name", "variant", "sha256", "shot_key"):
@@ -150,9 +146,9 @@ def test_what_a_manifest_says_cannot_become_code(out):
 @pytest.mark.parametrize("place", ["../secret.mp4", "/etc/passwd", "clips/../../secret.mp4",
                                    "C:\\secret.mp4", "clips/link.mp4"])
 def test_no_page_shows_what_lies_outside_of_its_folder(out, place):
-    shutil.copy(out / read_rows(out)[0]["file_name"], out.parent / "secret.mp4")
+    shutil.copy(out / rows_of(out)[0]["file_name"], out.parent / "secret.mp4")
     (out / "clips" / "link.mp4").symlink_to(out.parent / "secret.mp4")
-    rows = read_rows(out)
+    rows = rows_of(out)
     rows[1]["file_name"] = place
     write_manifest(out, rows)
     for show in (write_gallery, lambda out: contact_sheet(out, None),
@@ -164,7 +160,7 @@ def test_no_page_shows_what_lies_outside_of_its_folder(out, place):
 
 def test_a_sheet_says_what_clips_with_opaque_names_show(out, tmp_path):
     plain = contact_sheet(out / "clips", tmp_path / "plain.png", 2)[0]
-    rows = read_rows(out)
+    rows = rows_of(out)
     for number, row in enumerate(rows):
         (out / row["file_name"]).rename(out / "clips" / f"{number:032x}.mp4")
         row |= {"plain_id": row["sample_id"], "sample_id": f"{number:032x}",
@@ -174,7 +170,7 @@ def test_a_sheet_says_what_clips_with_opaque_names_show(out, tmp_path):
 
 
 def test_file_names_with_odd_characters_play(out):
-    rows = read_rows(out)
+    rows = rows_of(out)
     odd = "clips/läufer 100% #1?.mp4"
     (out / rows[0]["file_name"]).rename(out / odd)
     rows[0]["file_name"] = odd
@@ -184,7 +180,7 @@ def test_file_names_with_odd_characters_play(out):
 
 
 def test_an_absent_or_broken_clip_is_shown_as_such(out):
-    rows = read_rows(out)
+    rows = rows_of(out)
     (out / rows[0]["file_name"]).unlink()
     (out / rows[1]["file_name"]).write_bytes(b"no video")
     page = Page(write_gallery(out))
@@ -198,7 +194,7 @@ def test_posters_are_kept_renewed_and_removed(out):
     posters = {file: file.stat().st_mtime_ns for file in (out / "posters").iterdir()}
     assert write_gallery(out).read_text() == first
     assert {file: file.stat().st_mtime_ns for file in (out / "posters").iterdir()} == posters
-    rows = read_rows(out)
+    rows = rows_of(out)
     rows[0]["sha256"] = "other"
     write_manifest(out, rows[:2])
     leave_as_killed(next(iter(posters)))

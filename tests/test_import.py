@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from conftest import invoke
 from mimegen.base.errors import RequestError
-from mimegen.cli import main
 from mimegen.library import importing
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
@@ -20,12 +20,8 @@ from mimegen.library.takes import library_take
 from mimegen.motion.trimming import Span
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, arguments)])
-
-
 def imported(file: Path, library: Path, action: str, *arguments: object) -> Result:
-    return run("import", file, "--library", library, "--action", action, *arguments)
+    return invoke("import", file, "--library", library, "--action", action, *arguments)
 
 
 def files_of(library: Path) -> dict[str, bytes]:
@@ -70,7 +66,7 @@ def test_a_take_of_a_known_action_comes_first(jump: Path, tmp_path: Path) -> Non
     take = take_of(tmp_path, "boxing")
     assert take.name == "mine_1" and "boxing" in take.labels and take.aligned == "boxing_gym"
     assert isinstance(take_of(tmp_path, "boxing", "boxing"), ScoreTake)
-    listed = json.loads(run("list", "takes", "--library", tmp_path, "--json").stdout)
+    listed = json.loads(invoke("list", "takes", "--library", tmp_path, "--json").stdout)
     assert ("mine_1", "boxing", "mine_1.take.yaml") in [
         (row["take"], row["action"], row["file"]) for row in listed]
 
@@ -154,7 +150,7 @@ def test_a_changed_or_missing_file_is_refused(jump: Path, tmp_path: Path) -> Non
 def test_requests_that_are_wrong(jump: Path, tmp_path: Path, arguments: tuple[str, ...],
                                  message: str) -> None:
     library = tmp_path / "mine"
-    done = run("import", jump, "--library", library, *arguments)
+    done = invoke("import", jump, "--library", library, *arguments)
     assert done.exit_code == 2 and message in done.stderr and done.stderr.count("\n") == 1
     assert not library.exists()
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from numpy.typing import NDArray
 from PIL import Image
 
-from mimegen.cli import main
+from conftest import invoke
 from mimegen.pages.skeletonsheet import COLORS, part_of
 
 
 def inspected(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["inspect", *map(str, arguments)])
+    return invoke("inspect", *arguments)
 
 
 def painted(picture: NDArray[Any], part: str) -> int:

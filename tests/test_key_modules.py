@@ -15,7 +15,8 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                     "characters.imported.importing pointlight.lights choreography.perform"),
     "lights_code": (library, "pointlight.lights pointlight.landmarks",
                     "pointlight.stimulus characters.sampling"),
-    "score_code": (library, "choreography.perform choreography.life choreography.styles",
+    "score_code": (library, "choreography.reading choreography.perform choreography.life"
+                            " choreography.styles",
                    "choreography.lint readers retarget.transfer"),
     "scene_code": (library, "scenes.compiling scenes.play scenes.parts choreography.perform",
                    "scenes.relations choreography.happenings retarget.transfer"),

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from PIL import Image
 
+from conftest import invoke
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.cli import main
 from mimegen.compositing.video import write_pictures
 from mimegen.evaluation.likeness.keyframes import Look, distances, keyframes, look_of, looks_of
 from mimegen.evaluation.likeness.nearness import nearness_of
@@ -96,10 +95,6 @@ def test_the_page_shows_pairs_and_stands_alone(tmp_path: Path) -> None:
     assert text.count("data:image/") == 3 and "http" not in text and "None was" in text
 
 
-def mimegen(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, arguments)])
-
-
 def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -107,14 +102,14 @@ def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
     common = ("permute", "--count", "2", "--actions", "stop,deadlift", "--seed", "8", "--axes",
               "seed,azimuth", "--fix", "display=pointlight", "--fix", "config=draft")
     first, given = tmp_path / "first" / "SPEC.jsonl", tmp_path / "given"
-    assert mimegen(*common, "--out", first).exit_code == 0
+    assert invoke(*common, "--out", first).exit_code == 0
     shipped = (data_folder() / "render_configs" / "draft.yaml").read_text()
     slow = tmp_path / "slow.yaml"
     slow.write_text(shipped.replace("fps: 24", "fps: 6"))
-    done = mimegen("render", "--permutations", first, "--config", slow, "--out", given, "--quiet")
+    done = invoke("render", "--permutations", first, "--config", slow, "--out", given, "--quiet")
     assert done.exit_code == 0, done.output
     second = tmp_path / "second" / "SPEC.jsonl"
-    done = mimegen(*common, "--check-frames", given, "--frame-distance", "0.02", "--out", second)
+    done = invoke(*common, "--check-frames", given, "--frame-distance", "0.02", "--out", second)
     assert done.exit_code == 0, done.output
     assert "drafts were nearer than 0.020 to a given clip" in done.output
     old, new = ([json.loads(line) for line in spec.read_text().splitlines()]
@@ -122,11 +117,11 @@ def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
     assert all(one["frame_redraws"] == 0 < other["frame_redraws"] and one["seed"] != other["seed"]
                for one, other in zip(old, new, strict=True))
     assert "Drawn again" in (second.parent / "frames" / "nearest.html").read_text()
-    done = mimegen(*common, "--check-frames", tmp_path, "--out", tmp_path / "third" / "SPEC.jsonl")
+    done = invoke(*common, "--check-frames", tmp_path, "--out", tmp_path / "third" / "SPEC.jsonl")
     assert done.exit_code == 2 and "has no manifest.jsonl" in done.output
     monkeypatch.setattr(frame_check, "MOST_REDRAWS", 1)
-    done = mimegen(*common, "--check-frames", given, "--frame-distance", "0.5", "--out",
-                   tmp_path / "third" / "SPEC.jsonl")
+    done = invoke(*common, "--check-frames", given, "--frame-distance", "0.5", "--out",
+                  tmp_path / "third" / "SPEC.jsonl")
     assert done.exit_code == 2 and "however it is drawn" in done.output
     assert not (tmp_path / "third" / "SPEC.jsonl").exists()
 

@@ -16,7 +16,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.names import LONGEST, inner_path, path_name
 from mimegen.base.yaml_file import YamlFile
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.cli import main
 from mimegen.compositing.background import read_background
 from mimegen.library.cast import RandomPerson

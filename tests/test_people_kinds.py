@@ -221,6 +221,7 @@ def test_a_headscarf_goes_under_a_jacket() -> None:
         assert worn == sorted(worn, key=order.index)
     both = [person for person in map(sample_character, range(300))
             if {"headscarf", "jacket"} <= {garment.kind for garment in person.outfit}][:2]
+    assert len(both) == 2
     for person in both:
         bare = person.model_copy(update={
             "outfit": tuple(one for one in person.outfit if one.kind != "jacket")})

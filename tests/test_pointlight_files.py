@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from PIL import Image
 from PIL.GifImagePlugin import GifImageFile
 from scipy import sparse
 
+from conftest import invoke
 from mimegen.characters.character import Performance, posed_vertices
 from mimegen.characters.posing import Corrections
-from mimegen.cli import main
 from mimegen.compositing.decode import read_clip, read_pictures
 from mimegen.farm.task import task_from_json, task_to_json
 from mimegen.library.cast import cast_member, seen_key
@@ -45,10 +45,6 @@ from mimegen.store.store import Store
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
 SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4],
                   [1, 5, 7, 3]])
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def box(half: float, frames: int = 1, at: tuple[float, ...] = (0.0, 0.0, 0.0)) -> BodySurface:
@@ -146,8 +142,8 @@ def test_silhouettes_hold_the_dots_and_sticks_join_them(performed: tuple[Perform
 
 def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = run("pointlight", "--action", "basketball", "--display", "actpld", "-m", "inverted",
-               "--dots-seed", "3", "--out", out)
+    done = invoke("pointlight", "--action", "basketball", "--display", "actpld", "-m", "inverted",
+                  "--dots-seed", "3", "--out", out)
     assert done.exit_code == 0, done.output
     rows = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
     row, windows = rows[0], rows[1:]
@@ -185,10 +181,10 @@ def test_a_folder_gets_everything_and_everything_agrees(tmp_path: Path) -> None:
 
 
 def test_a_row_says_what_a_paper_must_report(tmp_path: Path) -> None:
-    done = run("pointlight", "--action", "boxing", "--out", tmp_path / "b.csv", "--dots", "troje",
-               "-m", "scrambled", "-m", "masked/density=1", "-m", "reversed",
-               "-m", "limited_lifetime=3", "--pixels-per-degree", 40, "--dot-diameter", "0.2deg",
-               "--fps", 30, "--duration", 1, "--contrast", 0.6, "--background", "#808080")
+    done = invoke("pointlight", "--action", "boxing", "--out", tmp_path / "b.csv",
+                  "--dots", "troje", "-m", "scrambled", "-m", "masked/density=1", "-m", "reversed",
+                  "-m", "limited_lifetime=3", "--pixels-per-degree", 40, "--dot-diameter", "0.2deg",
+                  "--fps", 30, "--duration", 1, "--contrast", 0.6, "--background", "#808080")
     assert done.exit_code == 0, done.output
     row = json.loads((tmp_path / "b.json").read_text())
     assert row["dot_diameter_px"] == 8 and row["pixels_per_degree"] == 40
@@ -205,8 +201,8 @@ def test_a_row_says_what_a_paper_must_report(tmp_path: Path) -> None:
 
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        run("pointlight", "--action", "basketball", "--size", "128x128", "--duration", 0.5,
-            "-m", "masked=20", "--color-by", "dot", "--out", tmp_path / f"{name}.mp4")
+        invoke("pointlight", "--action", "basketball", "--size", "128x128", "--duration", 0.5,
+               "-m", "masked=20", "--color-by", "dot", "--out", tmp_path / f"{name}.mp4")
     assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
 
 
@@ -227,13 +223,13 @@ def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
 ])
 def test_wrong_requests_are_one_clear_line(arguments: tuple[str, ...], hint: str,
                                            tmp_path: Path) -> None:
-    done = run("pointlight", *arguments, "--out", tmp_path / "x.png")
+    done = invoke("pointlight", *arguments, "--out", tmp_path / "x.png")
     assert done.exit_code == 2 and hint in done.output and len(done.output.splitlines()) == 1
     assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_kind_of_file_is_refused(tmp_path: Path) -> None:
-    done = run("pointlight", "--action", "boxing", "--out", tmp_path / "x.avi")
+    done = invoke("pointlight", "--action", "boxing", "--out", tmp_path / "x.avi")
     assert done.exit_code == 2 and ".mp4" in done.output and not list(tmp_path.iterdir())
 
 
@@ -243,12 +239,12 @@ def test_raw_markers_and_two_performers_from_real_files(samples: Path, tmp_path:
     made = make_stimulus(marker_scene(file, display), display)
     assert made.dots.count >= 30 and not made.dots.visible.all()
     assert 1.2 < made.scene.stature < 2.2
-    done = run("pointlight", samples / "bvh" / "cmu_18_01.bvh", "--partner",
-               samples / "bvh" / "cmu_19_01.bvh", "--color-by", "performer", "--fps", 30,
-               "--out", tmp_path / "two.npz")
+    done = invoke("pointlight", samples / "bvh" / "cmu_18_01.bvh", "--partner",
+                  samples / "bvh" / "cmu_19_01.bvh", "--color-by", "performer", "--fps", 30,
+                  "--out", tmp_path / "two.npz")
     assert done.exit_code == 0, done.output
-    refused = run("pointlight", file, "--dots", "all_markers", "--trim", "1:2",
-                  "--out", tmp_path / "x.csv")
+    refused = invoke("pointlight", file, "--dots", "all_markers", "--trim", "1:2",
+                     "--out", tmp_path / "x.csv")
     assert refused.exit_code == 2 and "--start" in refused.output
     arrays = np.load(tmp_path / "two.npz")
     assert arrays["metres"].shape[1] == 26 and set(arrays["performers"]) == {0, 1}
@@ -259,8 +255,8 @@ def test_raw_markers_and_two_performers_from_real_files(samples: Path, tmp_path:
 
 def test_displays_belong_to_the_matrix(tiny_config: Path, tmp_path: Path) -> None:
     def render(variants: str) -> Result:
-        return run("render", "--action", "basketball", "--config", tiny_config, "--out", tmp_path,
-                   "--variants", variants)
+        return invoke("render", "--action", "basketball", "--config", tiny_config,
+                      "--out", tmp_path, "--variants", variants)
 
     done = render("pointlight,pointlight:inverted:masked=5@90,pointlight:actpld@0")
     assert done.exit_code == 0, done.output
@@ -292,7 +288,7 @@ def test_displays_belong_to_the_matrix(tiny_config: Path, tmp_path: Path) -> Non
     ("pointlight:masked/cont=3@0", "count"), ("pointlight:actpld:troje@0", "two displays"),
 ])
 def test_wrong_variants_get_near_misses(variant: str, hint: str, tmp_path: Path) -> None:
-    done = run("render", "--action", "boxing", "--variants", variant, "--out", tmp_path)
+    done = invoke("render", "--action", "boxing", "--variants", variant, "--out", tmp_path)
     assert done.exit_code == 2 and hint in done.output
 
 
@@ -340,8 +336,8 @@ def test_a_worker_makes_the_same_display_as_this_process(variant: str, tmp_path:
 
 def test_files_of_one_name_keep_rows_of_their_own(tmp_path: Path) -> None:
     for ending in ("csv", "gif", "csv"):
-        done = run("pointlight", "--action", "boxing", "--out", tmp_path / f"x.{ending}",
-                   "--duration", 0.1)
+        done = invoke("pointlight", "--action", "boxing", "--out", tmp_path / f"x.{ending}",
+                      "--duration", 0.1)
         assert done.exit_code == 0, done.output
     rows = {file.name: json.loads(file.read_text()) for file in tmp_path.glob("*.json")}
     assert {name: row["file_name"] for name, row in rows.items()} == {

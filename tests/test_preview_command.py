@@ -5,17 +5,17 @@ from pathlib import Path
 import moderngl
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from PIL import Image
 
+from conftest import invoke
 from mimegen.base.errors import RequestError
-from mimegen.cli import main
 from mimegen.commands import preview
 from mimegen.compositing.decode import read_clip
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(main, ["preview", *words])
+    return invoke("preview", *words)
 
 
 @pytest.mark.usefixtures("context")

@@ -13,7 +13,7 @@ from PIL import Image
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.cli import main
 from mimegen.commands import background as background_commands
 from mimegen.commands import score

@@ -72,11 +72,6 @@ def take(request, samples):
     return request.param, recording.roles, motion, retarget(motion, character(), recording.roles)
 
 
-def places_by_role(motion, roles):
-    return {role: motion.global_pose.positions[:, motion.skeleton.index[joint]]
-            for role, joint in roles.items()}
-
-
 def test_limbs_point_the_same_way(take):
     _, roles, motion, performance = take
     error = quality(motion, roles, performance)["joint_direction_error_deg"]

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numpy.typing import ArrayLike
 
+from conftest import invoke
 from mimegen.characters.character import Character, Performance
-from mimegen.cli import main
 from mimegen.motion import Motion, quaternions, standard_skeleton
 from mimegen.readers import find_roles, read_motion
 from mimegen.retarget.report import FIELDS, quality
@@ -80,7 +79,7 @@ def test_twice_the_size_is_the_same_quality() -> None:
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(main, ["retarget", *map(str, arguments)])
+    return invoke("retarget", *arguments)
 
 
 def test_the_command_writes_motion_and_report(samples: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from mimegen.characters.spec import read_character
 from mimegen.choreography.anchors import SIDES
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.ranges import joint_angles
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion
 from mimegen.motion.editing import trimmed
 from mimegen.motion.quaternions import FloatArray

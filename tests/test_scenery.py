@@ -30,8 +30,10 @@ from mimegen.stage.scenery.layout import (
     visible_pieces,
     wall_panels,
 )
-from mimegen.stage.scenery.scenery import Box, Cylinder, Object, Scenery, Solid, Words
-from mimegen.stage.scenery.shapes import joined, mesh_of
+from mimegen.stage.scenery.meshes import joined
+from mimegen.stage.scenery.objects import Box, Cylinder, Object, Solid, Words
+from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.scenery.shapes import mesh_of
 from mimegen.stage.scenery.standing import wall_hides_the_performer
 
 MINIMAL = {

@@ -157,7 +157,8 @@ def test_shared_parts_are_no_backgrounds(tmp_path):
 
 def test_every_shared_part_stands_on_shared_parts_alone(tmp_path):
     for name in shipped_parts()["groups"]:
-        read_background(background(tmp_path, objects=[{"kind": "group", "of": name}]))
+        made = read_background(background(tmp_path, objects=[{"kind": "group", "of": name}])).set
+        assert made is not None and made.groups[name]
 
 
 @pytest.mark.parametrize("kind", KINDS)

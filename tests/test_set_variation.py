@@ -20,7 +20,8 @@ from mimegen.stage.config import read_config
 from mimegen.stage.scenery import variation
 from mimegen.stage.scenery.checks import Written
 from mimegen.stage.scenery.layout import box_corners, laid_objects, lay_out
-from mimegen.stage.scenery.scenery import Group, Scenery
+from mimegen.stage.scenery.objects import Group
+from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shapes import mesh_of
 from mimegen.stage.scenery.standing import DEEPER_M, in_the_performers_room
 from mimegen.stage.scenery.touching import depth_between

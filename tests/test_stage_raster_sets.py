@@ -19,8 +19,10 @@ from mimegen.stage.raster.scenery import set_picture
 from mimegen.stage.raster.set_light import moved
 from mimegen.stage.raster.soup import corners_of, rounded_box
 from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Box, Extrude, Scenery
-from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
+from mimegen.stage.scenery.meshes import ShapeMesh
+from mimegen.stage.scenery.objects import Box, Extrude
+from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.scenery.shapes import mesh_of
 from raster_scene import BODY, ROOM, draft, standing
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from conftest import invoke
 from mimegen.characters import posing
 from mimegen.characters.presses import FARTHEST_M
-from mimegen.cli import main
 from mimegen.writers.piece import Piece
 from mimegen.writers.solid import solid
 from mimegen.writers.statue import STATUE_SUFFIXES, examine, write_statue
@@ -23,7 +23,7 @@ def cube() -> Piece:
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(main, ["character", *words])
+    return invoke("character", *words)
 
 
 @pytest.mark.parametrize("suffix", STATUE_SUFFIXES)

@@ -4,32 +4,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from bodies import read_back
+from conftest import invoke
 from mimegen.base.paths import data_folder
 from mimegen.characters.imported.importing import import_character
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import read_score
-from mimegen.cli import main
+from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
-from mimegen.motion.editing import moved
-from mimegen.readers import read_motion
 
 FPS = 30.0
 BOXING = data_folder() / "mocap" / "boxing" / "boxing.score.yaml"
 
 
 def export(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["take", "export", *map(str, arguments)])
-
-
-def read_back(path: Path) -> Motion:
-    """Read a file and put the person back where it stood in it."""
-    recording = read_motion(path)
-    return moved(moved(recording.motion, np.array([*recording.origin, 0.0]), 0.0), np.zeros(3),
-                 recording.heading)
+    return invoke("take", "export", *arguments)
 
 
 def largest_error(first: Motion, second: Motion) -> float:

@@ -9,7 +9,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.hands import HANGING
 from mimegen.choreography.happenings import TIMELINE_SUFFIX, happenings, read_happenings
-from mimegen.choreography.score import HandKey, Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import HandKey, Score
 from mimegen.choreography.solved import solved_scene
 from mimegen.choreography.tracks import track_keys
 from mimegen.choreography.variation import vary

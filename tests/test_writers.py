@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bodies import capsule_character, wandering_motion
+from bodies import capsule_character, read_back, wandering_motion
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.imported.importing import import_character
 from mimegen.choreography.perform import perform
-from mimegen.choreography.score import read_score
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion
-from mimegen.motion.editing import moved, resampled, trimmed
+from mimegen.motion.editing import resampled, trimmed
 from mimegen.readers import read_motion
 from mimegen.writers import write_motion
 
@@ -25,13 +25,6 @@ BOXING = data_folder() / "mocap" / "boxing" / "boxing.score.yaml"
 @pytest.fixture(scope="module")
 def boxer() -> Motion:
     return trimmed(perform(read_score(BOXING), 0, 30.0), 0, 40)
-
-
-def read_back(path: Path) -> Motion:
-    """Read a file and put the person back where it stood in it."""
-    recording = read_motion(path)
-    return moved(moved(recording.motion, np.array([*recording.origin, 0.0]), 0.0), np.zeros(3),
-                 recording.heading)
 
 
 def largest_error(first: Motion, second: Motion) -> float:

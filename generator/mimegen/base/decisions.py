@@ -32,12 +32,16 @@ def nearest(points: FloatArray, places: FloatArray, equal: float = EQUAL) -> Ind
 
 
 def first_least(values: NDArray[Any], equal: float = EQUAL) -> IndexArray:
-    """Return where along the last axis the least value is, or the first that equals it."""
+    """Return where (...,) along the last axis (..., N) the least value is, or the first that
+    equals it.
+    """
     return np.asarray((values <= values.min(axis=-1, keepdims=True) + equal).argmax(axis=-1))
 
 
 def first_most(values: NDArray[Any], equal: float = EQUAL) -> IndexArray:
-    """Return where along the last axis the largest value is, or the first that equals it."""
+    """Return where (...,) along the last axis (..., N) the largest value is, or the first that
+    equals it.
+    """
     return first_least(-values, equal)
 
 

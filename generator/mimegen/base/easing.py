@@ -12,12 +12,15 @@ from mimegen.base.vectors import FloatArray
 
 
 def smoothstep(share: FloatArray) -> FloatArray:
-    """Return 0 to 1 at shares of 0 to 1, with no slope at the ends."""
+    """Return 0 to 1 at shares of 0 to 1, of any shape, with no slope at the ends."""
     return cast(FloatArray, share * share * (3 - 2 * share))
 
 
 def ramp(values: ArrayLike, start: float, end: float) -> FloatArray:
-    """Return 0 up to ``start``, 1 from ``end`` on, smooth between; ``end`` may be less."""
+    """Return 0 for values, of any shape, up to ``start``, 1 from ``end`` on, smooth between.
+
+    ``end`` may be less than ``start``.
+    """
     return smoothstep(np.clip((np.asarray(values, float) - start) / (end - start), 0.0, 1.0))
 
 

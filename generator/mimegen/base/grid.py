@@ -17,6 +17,6 @@ UP_FROM = 1 / 3
 
 
 def on_grid(values: NDArray[Any], step: float = PLACE) -> NDArray[np.float64]:
-    """Return the values rounded to multiples of ``step``, without negative zeros."""
+    """Return values of any shape rounded to multiples of ``step``, without negative zeros."""
     sizes = np.floor(np.abs(np.asarray(values, float)) / step + (1 - UP_FROM))
     return np.asarray(np.copysign(sizes * step, values) + 0.0)

@@ -1,4 +1,4 @@
-"""Texts from outside as names of files: safe, and never two texts with one name."""
+"""Names: of files, from texts from outside, safe and never one for two texts; and as words."""
 
 import re
 import unicodedata
@@ -58,3 +58,8 @@ def inner_path(text: str) -> str:
             or not {"", ".", ".."}.isdisjoint(parts)):
         raise ValueError("must be a path that stays within its folder")
     return text
+
+
+def words(name: str) -> str:
+    """Return a name with its underscores as spaces, as people write it."""
+    return name.replace("_", " ")

@@ -2,24 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from mimegen.base.errors import near_misses
-from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.choreography.body import landmark_names, partner_landmarks, sideless_anchors
-from mimegen.choreography.hand_shapes import hand_shapes
-from mimegen.choreography.places import LEFT, Direction, DirectionField, Place, PlaceField
-from mimegen.choreography.stances import staged
+from mimegen.base.yaml_file import Strict
+from mimegen.choreography.places import Direction, DirectionField, PlaceField
 
 Arrival = Literal["stop", "pass", "impact"]
 Degrees = Annotated[float, Field(ge=-720, le=720, allow_inf_nan=False)]
 Centimetres = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)]
-# The way to a part of the file, from its top.
-Where = tuple[str | int, ...]
 
 
 class Key(Strict):
@@ -271,6 +264,10 @@ class Score(Strict):
         """What seeds know this performer's part by."""
         return f"{self.action} {self.take}{self._performer}"
 
+    def came_from(self, source: str, compiled: bool = False) -> None:
+        """Note the file that it was read from, and whether it was put together of others."""
+        self._source, self._compiled = source, compiled
+
     def parts(self) -> tuple["Score", ...]:
         """Return each performer's part, as a score of its own."""
         if self.partner is None:
@@ -283,156 +280,3 @@ class Score(Strict):
         })
         other._performer = " partner"
         return own, other
-
-
-TRACKS = tuple(name for name in Phase.model_fields if name not in ("at", "props", "line"))
-HAND_TRACKS = ("left_hand", "right_hand", "hands")
-
-
-def read_score(path: Path, stance: str | None = None) -> Score:
-    """Read a ``.score.yaml`` file; that of a cue in a stance of its, by default its first.
-
-    Raises RequestError with the file, line and key of the first thing that is wrong: unknown
-    tracks, landmarks and hand shapes (with near misses), time running backwards.
-    """
-    document = YamlFile(path)
-    staging = "stances" in document.content
-    content = staged(document, stance) if staging else document.content
-    content = _with_props(document, content, ())
-    names = set(content.get("props") or ())
-    if isinstance(partner := content.get("partner"), dict):
-        content["partner"] = _with_props(document, partner, ("partner",))
-        names |= set(partner.get("props") or ())
-    score = document.parsed(Score, content, (*TRACKS, *names, *_field_names()))
-    for where, part in zip(((), ("partner",)), score.parts(), strict=False):
-        _check_times(document, part, where)
-        _check_words(document, part, where, with_partner=score.partner is not None)
-    _check_repeats(document, score)
-    score._source = str(path)
-    return score
-
-
-def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[str, Any]:
-    """Gather each phase's keys for props, which the file writes beside the other tracks."""
-    phases, props = part.get("phases"), tuple(part.get("props") or ())
-    if not isinstance(phases, list):
-        return dict(part)
-    states = part.get("hand_states") or {}
-    gathered: list[Any] = []
-    for number, phase in enumerate(phases):
-        place = (*where, "phases", number)
-        if not isinstance(phase, dict):
-            raise document.error(place, "expected 'at:' and tracks")
-        if "props" in phase or "line" in phase:
-            raise document.error(place, "props are written as tracks, by their names")
-        phase = _with_how(document, _with_hand_states(document, phase, states, place), place)
-        own = {name: phase[name] for name in props if name in phase}
-        rest = {name: value for name, value in phase.items() if name not in own}
-        gathered.append({**rest, "props": own, "line": document.line(place)})
-    return {name: value for name, value in part.items() if name != "hand_states"} | {
-        "phases": gathered}
-
-
-def _with_hand_states(document: YamlFile, phase: dict[str, Any], states: Any,
-                      where: Where) -> dict[str, Any]:
-    """Write out the ``state`` that a hand's key names; what the key itself says wins."""
-    if not isinstance(states, dict) or not all(isinstance(one, dict) for one in states.values()):
-        raise document.error((*where[:-2], "hand_states"), "expected names and what hands are like")
-    written = dict(phase)
-    for track in HAND_TRACKS:
-        key = phase.get(track)
-        if isinstance(key, dict) and "state" in key:
-            if key["state"] not in states:
-                raise document.error((*where, track, "state"), "no hand state is called"
-                                     f" {key['state']!r}{near_misses(str(key['state']), states)}")
-            own = {name: value for name, value in key.items() if name != "state"}
-            written[track] = {**states[key["state"]], **own}
-    return written
-
-
-def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[str, Any]:
-    """Give a phase's ``how`` to all its tracks that do not say how themselves."""
-    if "how" not in phase:
-        return phase
-    how, known = phase["how"], get_args(Arrival)
-    if how not in known:
-        raise document.error((*where, "how"), f"no way to arrive is called {how!r}"
-                                              f"{near_misses(str(how), known)}")
-    return {name: {"how": how, **key} if isinstance(key, dict) else key
-            for name, key in phase.items() if name != "how"}
-
-
-def _field_names() -> set[str]:
-    kinds = (WalkKey, PelvisKey, GazeKey, PropKey, FootKey, ShouldersKey, FaceKey, HandKey, Score,
-             Repeat, Variety, Partner, Stands, Prop)
-    return {name for kind in kinds for name in kind.model_fields} | {"hand_states", "state"}
-
-
-def _check_times(document: YamlFile, score: Score, where: Where) -> None:
-    moments = [phase.at for phase in score.phases]
-    if moments[0] != 0:
-        raise document.error((*where, "phases", 0, "at"), "the first phase is at 0")
-    for number in range(1, len(moments)):
-        if moments[number] <= moments[number - 1]:
-            raise document.error(
-                (*where, "phases", number, "at"),
-                f"time runs backwards: {moments[number]:g} s follows {moments[number - 1]:g} s",
-            )
-    for number, phase in enumerate(score.phases):
-        if phase.walk and phase.walk.since is not None and phase.walk.since >= phase.at:
-            raise document.error((*where, "phases", number, "walk", "since"),
-                                 f"time runs backwards: {phase.walk.since:g} s is not before"
-                                 f" {phase.at:g} s")
-    if score.duration < moments[-1]:
-        raise document.error(
-            ("duration",), f"{score.duration:g} s ends before the last phase at {moments[-1]:g} s"
-        )
-
-
-def _check_repeats(document: YamlFile, score: Score) -> None:
-    moments = [phase.at for phase in score.phases]
-    end = 0.0
-    for number, repeat in enumerate(score.repeat):
-        for name, moment in (("after", repeat.after), ("until", repeat.until)):
-            if moment not in moments:
-                raise document.error(("repeat", number, name), f"no phase is at {moment:g} s")
-        if not end <= repeat.after < repeat.until:
-            raise document.error(("repeat", number), "spans come one after another")
-        end = repeat.until
-    optional = sum(repeat.until - repeat.after for repeat in score.repeat if not repeat.least)
-    if optional >= score.duration:
-        raise document.error(("repeat",), "with `least: 0` everywhere, a seed may leave out the"
-                                          " whole take; let something stay")
-
-
-def _check_words(document: YamlFile, score: Score, where: Where, with_partner: bool) -> None:
-    partner = partner_landmarks() if with_partner else ()
-    landmarks = (*landmark_names(), *score.props, *partner)
-    sideless = (*sideless_anchors(), *score.props, *partner)
-    shapes = hand_shapes()
-    for number, phase in enumerate(score.phases):
-        for track, key in phase.moves():
-            written = track if track in phase.model_fields_set or track in phase.props else \
-                "hands" if track.endswith("hand") else "feet"
-            place: Place | None = getattr(key, "to", None)
-            key_at = (*where, "phases", number, written)
-            if place is not None and place.anchor not in landmarks:
-                hint = near_misses(place.anchor, landmarks)
-                raise document.error((*key_at, "to"), f"unknown landmark {place.anchor!r}{hint}")
-            if place is not None and not track.endswith("hand") and place.anchor not in sideless:
-                raise document.error(
-                    (*key_at, "to"), f"{place.anchor!r} has two sides; only a hand has its own"
-                )
-            if isinstance(key, HandKey) and key.shape is not None and key.shape not in shapes:
-                hint = near_misses(key.shape, shapes)
-                raise document.error((*key_at, "shape"), f"unknown hand shape {key.shape!r}{hint}")
-            if isinstance(key, HandKey) and key.palm and key.fingers and _alike(
-                    key.palm, key.fingers):
-                raise document.error((*key_at, "fingers"), "the fingers cannot point where the"
-                                     " palm faces, or away from there")
-
-
-def _alike(first: Direction, second: Direction) -> bool:
-    """Say whether two directions lie on one line."""
-    a, b = first.in_axes(LEFT), second.in_axes(LEFT)
-    return bool(np.linalg.norm(np.cross(a, b)) < 0.1 * np.linalg.norm(a) * np.linalg.norm(b))

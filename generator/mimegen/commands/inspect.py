@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import words
 from mimegen.commands.common import DONE, exits_cleanly, reading_options, shared_data_option
 from mimegen.library.inspection import Inspection, inspect_file
 from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet
@@ -105,7 +106,7 @@ def _table(mapping: dict[str, dict[str, Any]]) -> Table:
         numbered = [f"{part}{n}" for n in "123"] if part in FINGERS else [part]
         sides = [[f"{side}_{name}" for name in numbered] for side in ("left", "right")]
         if any(role in mapping for roles in sides for role in roles):
-            table.add_row(part.replace("_", " "), *(cell for roles in sides
+            table.add_row(words(part), *(cell for roles in sides
                                                     for cell in _cells(mapping, roles)))
     return table
 

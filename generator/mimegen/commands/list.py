@@ -1,6 +1,7 @@
 """``mimegen list``: what can be asked for."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,76 @@ from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
 
+# What is printed of each thing, by the name of its column.
+Listing = list[dict[str, Any]]
+
+
+def _actions(catalogue: Catalogue) -> Listing:
+    return [{"id": entry.action.id, "labels": list(entry.action.labels),
+             "aliases": list(entry.action.aliases),
+             "aligned_background": entry.action.aligned_background,
+             "misaligned_background": entry.action.misaligned_background}
+            for entry in catalogue.actions.values()]
+
+
+def _takes(catalogue: Catalogue) -> Listing:
+    return [{"take": take, "action": entry.action.id, "file": file.name,
+             "aliases": list(entry.action.takes.get(take, TakeFacts()).aliases)}
+            for entry in catalogue.actions.values() for take, file in entry.takes.items()]
+
+
+def _cues(catalogue: Catalogue) -> Listing:
+    return [{"id": entry.action.id, "labels": list(entry.action.labels),
+             "region": entry.action.cue.region,
+             "explanations": list(entry.action.cue.explanations),
+             "stances": list(read_score_once(entry.take(None)).stances)}
+            for entry in catalogue.cues.values() if entry.action.cue]
+
+
+def _files(files: Mapping[str, Path]) -> Listing:
+    return [{"name": name, "description": read_description(file), "file": str(file)}
+            for name, file in files.items()]
+
+
+def _variants(_: Catalogue) -> Listing:
+    return [{"variant": name, "groups": [group for group, names in GROUPS.items()
+                                         if name in names]} for name in (*MIME, *POINTLIGHT)]
+
+
+def _displays(_: Catalogue) -> Listing:
+    return [{"display": name, "description": read_display(name).description}
+            for name in presets()]
+
+
+def _dots(_: Catalogue) -> Listing:
+    return [{"dots": name, "description": one.description, "source": one.source}
+            for name, one in dot_sets().items()]
+
+
+def _manipulations(_: Catalogue) -> Listing:
+    return [{"manipulation": name, "parameters": list(one.model_fields),
+             "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
+
+
+def _faults(_: Catalogue) -> Listing:
+    return [{"fault": name, "says": one.says, "at_1": f"{one.most:g} {one.unit}",
+             "acts_on": one.acts_on, "lowers": one.lowers}
+            for name, one in fault_kinds().items()]
+
+
+LISTINGS: dict[str, Callable[[Catalogue], Listing]] = {
+    "actions": _actions, "takes": _takes, "cues": _cues,
+    "scenes": lambda catalogue: _files(catalogue.scenes),
+    "characters": lambda catalogue: _files(catalogue.characters),
+    "backgrounds": lambda catalogue: _files(catalogue.backgrounds),
+    "configs": lambda catalogue: _files(catalogue.configs),
+    "variants": _variants, "displays": _displays, "dots": _dots,
+    "manipulations": _manipulations, "faults": _faults,
+}
+
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(
-    ["actions", "takes", "cues", "scenes", "characters", "backgrounds", "configs", "variants",
-     "displays", "dots", "manipulations", "faults", "schema"]))
+@click.argument("kind", type=click.Choice([*LISTINGS, "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
@@ -31,7 +97,7 @@ def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
     if kind == "schema":
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
-    rows = _listing(Catalogue.with_libraries(libraries), kind)
+    rows = LISTINGS[kind](Catalogue.with_libraries(libraries))
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return DONE
@@ -40,42 +106,3 @@ def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
         facts = (", ".join(value) if isinstance(value, list) else str(value) for value in rest)
         click.echo(f"{name:<28}{'  '.join(facts)}".rstrip())
     return DONE
-
-
-def _listing(catalogue: Catalogue, kind: str) -> list[dict[str, Any]]:
-    if kind == "actions":
-        return [{"id": entry.action.id, "labels": list(entry.action.labels),
-                 "aliases": list(entry.action.aliases),
-                 "aligned_background": entry.action.aligned_background,
-                 "misaligned_background": entry.action.misaligned_background}
-                for entry in catalogue.actions.values()]
-    if kind == "takes":
-        return [{"take": take, "action": entry.action.id, "file": file.name,
-                 "aliases": list(entry.action.takes.get(take, TakeFacts()).aliases)}
-                for entry in catalogue.actions.values() for take, file in entry.takes.items()]
-    if kind == "cues":
-        return [{"id": entry.action.id, "labels": list(entry.action.labels),
-                 "region": entry.action.cue.region,
-                 "explanations": list(entry.action.cue.explanations),
-                 "stances": list(read_score_once(entry.take(None)).stances)}
-                for entry in catalogue.cues.values() if entry.action.cue]
-    if kind == "variants":
-        return [{"variant": name, "groups": [group for group, names in GROUPS.items()
-                                             if name in names]} for name in (*MIME, *POINTLIGHT)]
-    if kind == "displays":
-        return [{"display": name, "description": read_display(name).description}
-                for name in presets()]
-    if kind == "dots":
-        return [{"dots": name, "description": one.description, "source": one.source}
-                for name, one in dot_sets().items()]
-    if kind == "manipulations":
-        return [{"manipulation": name, "parameters": list(one.model_fields),
-                 "algorithm": one.algorithm} for name, one in MANIPULATIONS.items()]
-    if kind == "faults":
-        return [{"fault": name, "says": one.says, "at_1": f"{one.most:g} {one.unit}",
-                 "acts_on": one.acts_on, "lowers": one.lowers}
-                for name, one in fault_kinds().items()]
-    files = {"characters": catalogue.characters, "backgrounds": catalogue.backgrounds,
-             "configs": catalogue.configs, "scenes": catalogue.scenes}[kind]
-    return [{"name": name, "description": read_description(file), "file": str(file)}
-            for name, file in files.items()]

@@ -85,14 +85,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
         return _audit(audited, as_json)
     assert out is not None
     rows, pixels = _rows(out), parse_size(size)
-    if format_ in TIMED and (fold is not None or difficulty is not None):
-        raise RequestError(f"--fold and --difficulty do not go with --format {format_}")
-    if condition != "video" and (format_, condition) != ("timeline", "text") and format_ != "cue":
-        raise RequestError(f"--condition {condition} does not go with --format {format_}")
     asks = asks or ("explanation" if format_ == "cue" else "label")
-    if (asks in TASKS) != (format_ == "cue"):
-        raise RequestError(f"--asks {asks} does not go with --format {format_}: cue asks for"
-                           f" {', '.join(TASKS)}, others for label or intention")
+    _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
     if format_ == "cue":
         made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
     elif format_ == "timeline":
@@ -111,6 +105,18 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
                f" {counted(len({one.action for one in made}), 'action')}")
     _tell_origins(made)
     return DONE
+
+
+def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
+                                      difficulty: str | None, fold: int | None) -> None:
+    """Raise RequestError for options that mean nothing to a format."""
+    if format_ in TIMED and (fold is not None or difficulty is not None):
+        raise RequestError(f"--fold and --difficulty do not go with --format {format_}")
+    if condition != "video" and (format_, condition) != ("timeline", "text") and format_ != "cue":
+        raise RequestError(f"--condition {condition} does not go with --format {format_}")
+    if (asks in TASKS) != (format_ == "cue"):
+        raise RequestError(f"--asks {asks} does not go with --format {format_}: cue asks for"
+                           f" {', '.join(TASKS)}, others for label or intention")
 
 
 def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Question]:

@@ -21,7 +21,8 @@ from mimegen.choreography.finding import Finding
 from mimegen.choreography.formatting import formatted
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import Score
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,

@@ -175,13 +175,19 @@ def _selected(
     if follows(render_config) and (wanted is not None or any(one.words for one in cells)):
         raise RequestError("--camera follow: ground truth and point-light displays have a camera"
                            " that stands; leave --passes and such variants out")
-    if wanted is not None and any(fault.kind.below for fault in parse_faults(faults)):
-        raise RequestError(BELOW)
-    if wanted is not None and not plan.clips:
-        raise RequestError("--passes: point-light displays have none, they show dots of the motion"
-                           " itself; ask for a body's variant such as base+blank@0")
+    if wanted is not None:
+        _refuse_without_truth(plan, faults)
     return Selection(plan, render_config, chosen, wanted, config == "auto",
                      source["scenes"] is not None)
+
+
+def _refuse_without_truth(plan: Plan, faults: tuple[str, ...]) -> None:
+    """Raise RequestError where a plan's clips can have no ground truth."""
+    if any(fault.kind.below for fault in parse_faults(faults)):
+        raise RequestError(BELOW)
+    if not plan.clips:
+        raise RequestError("--passes: point-light displays have none, they show dots of the motion"
+                           " itself; ask for a body's variant such as base+blank@0")
 
 
 def _wanted(passes: str | None, passes_from: Engine) -> WantedPasses | None:

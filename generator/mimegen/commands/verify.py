@@ -16,8 +16,9 @@ from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter, duration
+from mimegen.production.remaking import Sources
 from mimegen.production.render import render
-from mimegen.production.repair import Sources, repair, repair_passes
+from mimegen.production.repair import repair, repair_passes
 from mimegen.production.verify import Findings, verify
 from mimegen.stage.auto import choose_device
 from mimegen.store.store import Store

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageOps
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linear
-from mimegen.compositing.turned import Mapping, looked_up, panorama_view, turned_picture
+from mimegen.compositing.panorama import Mapping, looked_up, panorama_view, turned_picture
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 

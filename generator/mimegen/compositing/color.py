@@ -1,6 +1,6 @@
 """sRGB and linear light, by table.
 
-The transfer function is that of IEC 61966-2-1. "sRGB" arrays are coded values, "linear" arrays
+"sRGB" arrays are coded values, "linear" arrays
 are amounts of light; mixing is only right in linear light.
 """
 
@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mimegen.base.srgb import decoded, encoded
 
 # Linear red, green and blue.
 Tint = tuple[float, float, float]
@@ -40,14 +42,12 @@ class Shade(NamedTuple):
 
 def srgb_to_linear(srgb: NDArray[np.floating[Any]]) -> LightArray:
     """Return linear light 0 to 1 of sRGB values 0 to 1, any shape."""
-    bright = ((np.maximum(srgb, 0.04045) + 0.055) / 1.055) ** 2.4
-    return np.where(srgb <= 0.04045, srgb / 12.92, bright).astype(np.float32)
+    return decoded(srgb).astype(np.float32)
 
 
 def linear_to_srgb(linear: NDArray[np.floating[Any]]) -> LightArray:
     """Return sRGB values 0 to 1 of linear light 0 to 1, any shape."""
-    bright = 1.055 * np.maximum(linear, 0.0031308) ** (1 / 2.4) - 0.055
-    return np.where(linear <= 0.0031308, linear * 12.92, bright).astype(np.float32)
+    return encoded(linear).astype(np.float32)
 
 
 _LINEAR_OF_BYTE = srgb_to_linear(np.arange(256) / 255)

@@ -64,7 +64,7 @@ class PassSource:
 
     def laid(self, name: str, figure: NDArray[Any], on: NDArray[Any], empty: float
              ) -> NDArray[Any]:
-        """Return the figures' values where ``on`` says so, and the set's elsewhere."""
+        """Return the figures' values (H, W, ...) where ``on`` (H, W) says so, else the set's."""
         if self.geometry is None:
             behind: NDArray[Any] = np.full_like(figure, empty)
         else:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import words
 from mimegen.evaluation.classifier import cross_validated
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.question import json_lines
@@ -285,9 +286,9 @@ def _backgrounds(items: Sequence[Item], meaning: _Meaning) -> list[Finding]:
     found = []
     for kind in sorted({item.background_kind for item in items if item.background}):
         own = [item for item in items if item.background and item.background_kind == kind]
-        names = sorted({item.background.replace("_", " ") for item in own})
+        names = sorted({words(item.background) for item in own})
         table = similarities(names, meaning.texts)
-        credit = np.array([_credit(table[names.index(item.background.replace("_", " "))][
+        credit = np.array([_credit(table[names.index(words(item.background))][
             [meaning.place[option] for option in item.options]], item) for item in own])
         finding = _finding(f"background ({kind or 'any'})", credit, own)
         found.append(Finding(**asdict(finding) | {"p": None}))

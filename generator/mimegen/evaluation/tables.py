@@ -115,18 +115,20 @@ def actpld(scored: Sequence[Scored]) -> Table | None:
     own = [one for one in scored if one.question.format in ("3afc", "description")]
     if not own:
         return None
-    people = {"one person": 1, "two people": 2}
-    return {name: _actpld([one for one in own if (one.question.people or 1) == count], name)
-            for name, count in people.items()
-            if any((one.question.people or 1) == count for one in own)}
+    by_people = {name: [one for one in own if (one.question.people or 1) == count]
+                 for name, count in (("one person", 1), ("two people", 2))}
+    return {name: _actpld(found, name) for name, found in by_people.items() if found}
 
 
 def _actpld(scored: Sequence[Scored], name: str) -> Table:
     rows = []
     for model, asks in sorted({(one.model, one.question.asks) for one in scored}):
-        tasks = {task: share(found, name, model, asks, task) for task in ("3afc", "description")
-                 if (found := [one for one in scored if one.model == model
-                               and one.question.asks == asks and one.question.format == task])}
+        own = [one for one in scored if (one.model, one.question.asks) == (model, asks)]
+        tasks = {}
+        for task in ("3afc", "description"):
+            found = [one for one in own if one.question.format == task]
+            if found:
+                tasks[task] = share(found, name, model, asks, task)
         rows.append({"model": model, "type": asks, **tasks})
     return {"rows": rows, "spearman": _spearman(rows)}
 

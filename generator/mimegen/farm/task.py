@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
-from mimegen.farm.told import Job, Relative, told_by, told_of
+from mimegen.farm.declarations import Job, Relative, told_by, told_of
 from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
 

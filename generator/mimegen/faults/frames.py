@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.seeds import generator
+from mimegen.base.spans import spans
 from mimegen.faults.fault import Fault, FaultRecord, record_of
 
 # The steps that a clip is cut into, and how many frames stand still at a time, at least and most.
@@ -54,14 +55,14 @@ def _reordered(shown: NDArray[np.intp], fps: float, fault: Fault,
     order = list(range(STEPS))
     for here, there in zip(moved, [*moved[1:], moved[0]], strict=True):
         order[here] = there
-    spans = []
+    told = []
     start = 0
     for place, step in enumerate(order):
         end = start + len(steps[step])
         if place != step:
-            spans.append((start / fps, end / fps))
+            told.append((start / fps, end / fps))
         start = end
-    return np.concatenate([steps[step] for step in order]), record_of(fault, spans)
+    return np.concatenate([steps[step] for step in order]), record_of(fault, told)
 
 
 def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,
@@ -74,13 +75,8 @@ def _stuck(shown: NDArray[np.intp], fps: float, fault: Fault,
         long = max(1, round(random.uniform(*STUCK_S) * fps))
         frozen[start : start + long] = True
     source = np.maximum.accumulate(np.where(frozen, 0, np.arange(len(shown))))
-    return shown[source], record_of(fault, _spans(frozen, fps))
-
-
-def _spans(chosen: NDArray[np.bool_], fps: float) -> list[tuple[float, float]]:
-    """Return from when to when runs of chosen frames last, in seconds."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(int)))
-    return [(start / fps, end / fps) for start, end in edges.reshape(-1, 2)]
+    return shown[source], record_of(
+        fault, [(start / fps, end / fps) for start, end in spans(frozen)])
 
 
 def _cut_off(shown: NDArray[np.intp], fps: float, fault: Fault,

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -54,6 +55,29 @@ def import_take(request: ImportRequest) -> Imported:
     Nothing is changed where that fails. Raises RequestError where the file holds no motion of one
     person, the request contradicts the library, or a take of the name is there already.
     """
+    _check(request)
+    recording = read_motion(request.file, replace(request.reading, trim=Trim()))
+    catalogue = Catalogue.with_libraries((request.library,) if request.library.is_dir() else ())
+    action, is_new = _action(catalogue, request)
+    for background in filter(None, (request.aligned, request.misaligned)):
+        catalogue.file("background", background)
+    name = _take_name(request.take or request.file.stem)
+    takes = _takes(request, recording, name)
+    copies = _copies(request, name)
+    texts = {f"{take}{TAKE_SUFFIX}": _take_text(request, is_new, copies, span,
+                                                recording.motion.frames)
+             for take, span in takes.items()}
+    if is_new:
+        texts["action.yaml"] = _yaml(action.model_dump(mode="json", exclude_defaults=True))
+    folder = request.library / "mocap" / action.id
+    known = () if is_new else catalogue.actions[action.id].takes
+    _refuse_taken(folder, (*copies, *texts), [take for take in takes if take in known])
+    _write(folder, copies, texts)
+    return _imported(action, is_new, takes, recording)
+
+
+def _check(request: ImportRequest) -> None:
+    """Raise RequestError for what is wrong before anything is read."""
     if request.library.exists() and not request.library.is_dir():
         raise RequestError(f"{request.library}: is a file; --library wants a folder")
     if not all(label.strip() for label in request.labels):
@@ -62,32 +86,28 @@ def import_take(request: ImportRequest) -> Imported:
     for buffer in buffers_beside(request.file):
         raise RequestError(f"{request.file}: its motion lies in {buffer.name} beside it; export it"
                            " as .glb, which holds all")
-    recording = read_motion(request.file, replace(request.reading, trim=Trim()))
-    catalogue = Catalogue.with_libraries((request.library,) if request.library.is_dir() else ())
-    action, is_new = _action(catalogue, request)
-    for name in (request.aligned, request.misaligned):
-        if name is not None:
-            catalogue.file("background", name)
-    folder = request.library / "mocap" / action.id
-    name = _take_name(request.take or request.file.stem)
+
+
+def _takes(request: ImportRequest, recording: Recording, name: str) -> dict[str, Span]:
+    """Return the spans of the takes to add, by their names."""
     spans = _spans(request, recording)
-    takes = {f"{name}_{number:02}" if request.segment else name: span
-             for number, span in enumerate(spans, start=1)}
-    copies = _copies(request, name)
-    frames = recording.motion.frames
-    texts = {f"{take}{TAKE_SUFFIX}": _take_text(request, is_new, copies, span, frames)
-             for take, span in takes.items()}
-    if is_new:
-        texts["action.yaml"] = _yaml(action.model_dump(mode="json", exclude_defaults=True))
-    taken = [file for file in (*copies, *texts) if (folder / file).exists()] or [
-        take for take in takes if not is_new and take in catalogue.actions[action.id].takes]
-    if taken:
-        raise RequestError(f"{folder / taken[0]}: is there already; name another take with --take")
-    _write(folder, copies, texts)
+    if not request.segment:
+        return dict(zip([name], spans, strict=True))
+    return {f"{name}_{number:02}": span for number, span in enumerate(spans, start=1)}
+
+
+def _refuse_taken(folder: Path, files: Iterable[str], takes: Sequence[str]) -> None:
+    """Raise RequestError where a file is there already, or the action has one of the takes."""
+    for taken in (*(file for file in files if (folder / file).exists()), *takes):
+        raise RequestError(f"{folder / taken}: is there already; name another take with --take")
+
+
+def _imported(action: Action, is_new: bool, takes: Mapping[str, Span], recording: Recording
+              ) -> Imported:
     fps = recording.motion.fps
-    return Imported(action.id, is_new, {take: (span.first / fps, span.last / fps)
-                                        for take, span in takes.items()},
-                    (*recording.notes, *(f"cut: {why}" for span in spans for why in span.reasons)))
+    seconds = {take: (span.first / fps, span.last / fps) for take, span in takes.items()}
+    cuts = (f"cut: {why}" for span in takes.values() for why in span.reasons)
+    return Imported(action.id, is_new, seconds, (*recording.notes, *cuts))
 
 
 def _action(catalogue: Catalogue, request: ImportRequest) -> tuple[Action, bool]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import words
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.trimming import segments, trim_bounds
 from mimegen.readers import (
@@ -24,7 +25,7 @@ from mimegen.readers.bvh import read_bvh
 from mimegen.readers.fbx import Outline, outline_fbx
 from mimegen.readers.house import body_height
 from mimegen.readers.names import system_of
-from mimegen.readers.roles import ESSENTIAL, DoubtfulBonesError, plain_role
+from mimegen.readers.roles import ESSENTIAL, DoubtfulBonesError
 
 # Roles less sure than this, and markers further off, are worth a second look.
 SURE, GOOD_FIT_MM = 0.75, 15.0
@@ -53,7 +54,7 @@ def inspect_file(path: Path, options: ReadOptions) -> Inspection:
         facts, held = _outline(path, options, problem)
         doubts = problem.doubts if isinstance(problem, DoubtfulBonesError) else {}
         return Inspection(facts | {"problems": [str(problem)]}, None, held, doubts)
-    doubts = {recording.roles[role]: f"{plain_role(role)}? {recording.confidence[role]:.0%}"
+    doubts = {recording.roles[role]: f"{words(role)}? {recording.confidence[role]:.0%}"
               for role in _doubts(recording)}
     return Inspection(_facts(path, recording), recording, doubts=doubts)
 
@@ -119,7 +120,7 @@ def _doubts(recording: Recording) -> list[str]:
 
 def _problems(recording: Recording) -> list[str]:
     found = [f"{recording.roles[role]!r} is only {recording.confidence[role]:.0%} sure to be the"
-             f" {plain_role(role)}; see the picture, and say --map if it is not"
+             f" {words(role)}; see the picture, and say --map if it is not"
              for role in _doubts(recording)]
     if recording.marker_rms_mm:
         rms = float(np.sqrt(np.mean(np.square(list(recording.marker_rms_mm.values())))))

@@ -21,8 +21,9 @@ def lights_code() -> str:
 
 
 def score_code() -> str:
-    """Return the key of what performs scores."""
-    return code_key("mimegen.choreography.perform", "mimegen.choreography.face")
+    """Return the key of what reads and performs scores."""
+    return code_key("mimegen.choreography.reading", "mimegen.choreography.perform",
+                    "mimegen.choreography.face")
 
 
 def face_code() -> str:

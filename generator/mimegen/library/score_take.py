@@ -18,7 +18,8 @@ from mimegen.choreography.happenings import (
 )
 from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.perform import perform_scene
-from mimegen.choreography.score import Score, read_score
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.score import Score
 from mimegen.library.altering import at_rate
 from mimegen.library.keys import score_code
 from mimegen.library.take import RELAXED, Described, Source

@@ -45,7 +45,7 @@ class Pose:
     rotations: FloatArray
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Pose":
-        """Return the pose of some frames."""
+        """Return the pose in the frames with these numbers (K,)."""
         return Pose(self.roots[frames], self.rotations[frames])
 
 
@@ -63,7 +63,7 @@ class Springs:
     stops: FloatArray
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Springs":
-        """Return the springs of some frames."""
+        """Return the springs in the frames with these numbers (K,)."""
         return Springs(self.pose.at(frames), self.pull[frames], self.root_pull[frames],
                        self.stops)
 

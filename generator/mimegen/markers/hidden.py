@@ -28,12 +28,15 @@ PLAIN = {"Leg": "knee", "Foot": "ankle", "ToeBase": "toes", "ForeArm": "elbow", 
 
 
 def hidden_joints(landmarks: Sequence[Landmark]) -> tuple[str, ...]:
-    """Return the joints of limbs that none of the landmarks shows."""
+    """Return the joints that no landmark shows, of limbs that carry one."""
     carriers = {mark.joint for mark in landmarks}
-    return tuple(f"{side.capitalize()}{joint}" for side, _ in SIDES
-                 for joint, (_, limb) in SHOWN_BY.items()
-                 if not _shown(landmarks, side, joint)
-                 and carriers & {f"{side.capitalize()}{part}" for part in limb})
+    hidden = []
+    for side, _ in SIDES:
+        for joint, (_, limb) in SHOWN_BY.items():
+            parts = {f"{side.capitalize()}{part}" for part in limb}
+            if parts & carriers and not _shown(landmarks, side, joint):
+                hidden.append(f"{side.capitalize()}{joint}")
+    return tuple(hidden)
 
 
 def _shown(landmarks: Sequence[Landmark], side: str, joint: str) -> set[str]:

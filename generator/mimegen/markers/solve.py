@@ -200,6 +200,20 @@ def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
     touched = np.flatnonzero(unseen.any(axis=1))
     if not len(touched):
         return pose, unseen
+    bridged, tied = _bridges(pose, unseen, springs)
+    kept = ~unseen[..., None]
+    start = Pose(np.where(unseen[:, :1], bridged.roots, pose.roots),
+                 np.where(kept, pose.rotations, bridged.rotations)).at(touched)
+    mended = fitted(rig, seen[touched], start, tied.at(touched), 6, 3 * OUTLIER)
+    pose.roots[touched], pose.rotations[touched] = mended.roots, mended.rotations
+    return pose, unseen
+
+
+def _bridges(pose: Pose, unseen: NDArray[np.bool_], springs: Springs) -> tuple[Pose, Springs]:
+    """Return a pose whose unseen joints (F, J) go from where they were last seen to where next.
+
+    With it go the springs that hold them there; all others pull as ``springs`` do.
+    """
     goal, pull = pose.rotations.copy(), springs.pull.copy()
     roots, root_pull = pose.roots.copy(), springs.root_pull.copy()
     for joint in np.flatnonzero(unseen.any(axis=0)):
@@ -207,20 +221,14 @@ def _all_frames(rig: Rig, seen: FloatArray, pose: Pose,
         if not len(shown):
             continue
         one = Pose(pose.roots[shown], pose.rotations[shown, joint : joint + 1])
-        bridge = _between(one, shown, np.arange(len(seen)))
+        bridge = _between(one, shown, np.arange(len(unseen)))
         gaps = unseen[:, joint]
         goal[gaps, joint] = bridge.rotations[gaps, 0]
         pull[gaps, joint] = 1.0 / BRIDGE_SIGMA
         if joint == 0:
             roots[gaps], root_pull[gaps] = bridge.roots[gaps], 1.0 / BRIDGE_SIGMA_M
-    kept = ~unseen[..., None]
-    goal = np.where(kept, springs.pose.rotations, goal)
-    tied = Springs(Pose(roots, goal), pull, root_pull, np.zeros_like(springs.stops)).at(touched)
-    start = Pose(np.where(unseen[:, :1], roots, pose.roots),
-                 np.where(kept, pose.rotations, goal)).at(touched)
-    mended = fitted(rig, seen[touched], start, tied, 6, 3 * OUTLIER)
-    pose.roots[touched], pose.rotations[touched] = mended.roots, mended.rotations
-    return pose, unseen
+    bridged = Pose(roots, np.where(unseen[..., None], goal, springs.pose.rotations))
+    return bridged, Springs(bridged, pull, root_pull, np.zeros_like(springs.stops))
 
 
 def _found_again(rig: Rig, seen: FloatArray, pose: Pose, springs: Springs) -> Pose:

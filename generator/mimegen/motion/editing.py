@@ -49,7 +49,7 @@ def moved(motion: Motion, shift: FloatArray, turn_deg: float) -> Motion:
 
 
 def counterparts(names: tuple[str, ...]) -> NDArray[np.intp]:
-    """Return for every joint the number of its namesake on the other side, or its own."""
+    """Return for every joint (J,) the number of its namesake on the other side, or its own."""
     number = {name: i for i, name in enumerate(names)}
     swapped = [
         name.replace("Left", "\0").replace("Right", "Left").replace("\0", "Right")

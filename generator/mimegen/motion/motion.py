@@ -53,7 +53,7 @@ class Motion:
         return (self.frames - 1) / self.fps
 
     def at(self, frames: NDArray[np.intp]) -> "Motion":
-        """Return some of the frames, at the same rate."""
+        """Return the frames with these numbers (K,), at the same rate."""
         return Motion(self.skeleton, self.fps, self.root_positions[frames], self.rotations[frames])
 
     @cached_property

@@ -31,7 +31,7 @@ def _joined(*components: FloatArray) -> FloatArray:
 
 
 def multiply(first: ArrayLike, second: ArrayLike) -> FloatArray:
-    """Return the Hamilton product, the rotation that turns by ``second`` and then by ``first``."""
+    """Return the Hamilton product (..., 4): the rotation by ``second`` and then by ``first``."""
     a, b = np.asarray(first, float), np.asarray(second, float)
     aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
     bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
@@ -44,7 +44,7 @@ def multiply(first: ArrayLike, second: ArrayLike) -> FloatArray:
 
 
 def conjugate(quaternions: ArrayLike) -> FloatArray:
-    """Return the inverse rotations."""
+    """Return the inverse rotations (..., 4) of unit quaternions (..., 4)."""
     signs = np.array([1.0, -1.0, -1.0, -1.0])
     return cast(FloatArray, np.asarray(quaternions, float) * signs)
 
@@ -63,7 +63,7 @@ def rotate(quaternions: ArrayLike, vectors: ArrayLike) -> FloatArray:
 
 
 def normalise(quaternions: ArrayLike) -> FloatArray:
-    """Return the quaternions at unit length."""
+    """Return quaternions (..., 4) at unit length."""
     q = np.asarray(quaternions, float)
     return cast(FloatArray, q / np.linalg.norm(q, axis=-1, keepdims=True))
 

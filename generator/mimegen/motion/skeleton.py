@@ -48,7 +48,7 @@ class Skeleton:
 
     @cached_property
     def generations(self) -> list[NDArray[np.intp]]:
-        """Numbers of the joints below the root: its children, theirs, and so on."""
+        """Numbers (K,) of the joints below the root: its children, theirs, and so on."""
         depths = np.zeros(len(self.names), np.intp)
         for joint in range(1, len(depths)):
             depths[joint] = depths[self.parents[joint]] + 1

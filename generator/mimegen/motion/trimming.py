@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_closing, binary_opening
 
+from mimegen.base.spans import spans
 from mimegen.motion.contacts import velocities
 from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
@@ -62,12 +62,10 @@ def segments(motion: Motion, roles: Mapping[str, str]) -> list[Span]:
     still = _still(motion, roles)
     moving = ~_runs(still, round(REST_S * motion.fps))
     moving[: whole.first] = moving[whole.last + 1 :] = False
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], moving, [False]]).astype(int)))
     lead = round(LEAD_S * motion.fps)
-    spans = [Span(max(whole.first, int(start) - lead), min(whole.last, int(end) - 1 + lead))
-             for start, end in list(pairwise(edges.tolist()))[::2]
-             if (end - start) / motion.fps >= LEAST_SEGMENT_S]
-    return spans or [whole]
+    found = [Span(max(whole.first, start - lead), min(whole.last, end - 1 + lead))
+             for start, end in spans(moving) if (end - start) / motion.fps >= LEAST_SEGMENT_S]
+    return found or [whole]
 
 
 def _places(motion: Motion, roles: Mapping[str, str], parts: tuple[str, ...]) -> FloatArray:

@@ -1,7 +1,6 @@
 """The gallery: one page that shows every clip of a manifest, without a server."""
 
 import hashlib
-import html
 import io
 import re
 from collections.abc import Sequence
@@ -17,7 +16,9 @@ from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, sweep
 from mimegen.base.locks import locked
+from mimegen.base.names import words
 from mimegen.compositing.decode import Video, read_pictures
+from mimegen.evaluation.markup import escape
 from mimegen.manifest.file import clip_path, read_manifest, rows_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, outermost
@@ -94,7 +95,7 @@ def _page(rows: Sequence[Row], posters: Sequence[str | None]) -> str:
 
 
 def _group(action: str, cards: Sequence[str]) -> str:
-    return (f'<section><h2>{_escape(_words(action))}</h2>'
+    return (f'<section><h2>{escape(words(action))}</h2>'
             f'<div class="cards">{"".join(cards)}</div></section>\n')
 
 
@@ -103,7 +104,7 @@ def _filter(key: str, label: str, rows: Sequence[Row]) -> str:
     for row in sorted(rows, key=lambda row: _order(getattr(row, key))):
         counts[_text(row, key)] = counts.get(_text(row, key), 0) + 1
     options = "".join(
-        f'<option value="{_escape(value)}">{_escape(_shown(key, value))} ({count})</option>'
+        f'<option value="{escape(value)}">{escape(_shown(key, value))} ({count})</option>'
         for value, count in counts.items())
     return (f'<label>{label}<select name="{key}"><option value="">all</option>{options}'
             "</select></label>\n")
@@ -111,23 +112,23 @@ def _filter(key: str, label: str, rows: Sequence[Row]) -> str:
 
 def _card(row: Row, poster: str | None) -> str:
     """Return one clip as HTML; everything from the manifest is escaped."""
-    source = _escape(quote(row.file_name))
-    data = "".join(f' data-{key.replace("_", "-")}="{_escape(_text(row, key))}"'
+    source = escape(quote(row.file_name))
+    data = "".join(f' data-{key.replace("_", "-")}="{escape(_text(row, key))}"'
                    for key in _FILTERS)
     name = _name(row)
     if poster is None:
         screen = '<p class="absent">This clip is missing or broken; render it again.</p>'
     else:
         shape = f"{row.width} / {row.height}"
-        label = _escape(f"{_words(_text(row, 'action'))}, {name}")
-        screen = (f'<video src="{source}" poster="{_escape(poster)}" preload="none" muted loop '
+        label = escape(f"{words(_text(row, 'action'))}, {name}")
+        screen = (f'<video src="{source}" poster="{escape(poster)}" preload="none" muted loop '
                   f'playsinline tabindex="0" style="aspect-ratio: {shape}" '
                   f'aria-label="{label}"></video>')
-    facts = "".join(f"<dt>{label}</dt><dd>{_escape(_text(row, key))}</dd>"
+    facts = "".join(f"<dt>{label}</dt><dd>{escape(_text(row, key))}</dd>"
                     for key, label in _FACTS.items() if _text(row, key)) + _passes(row)
     return (
-        f"<article{data}>{screen}{_timeline(row)}<h3>{_escape(name)}</h3><p>{_escape(_size(row))}</p>"
-        f"<p>{_escape(_origin(row))}</p><details><summary>Facts</summary><dl>{facts}</dl>"
+        f"<article{data}>{screen}{_timeline(row)}<h3>{escape(name)}</h3><p>{escape(_size(row))}</p>"
+        f"<p>{escape(_origin(row))}</p><details><summary>Facts</summary><dl>{facts}</dl>"
         f'<a href="{source}" download>Download</a></details></article>\n'
     )
 
@@ -150,14 +151,14 @@ def _timeline(row: Row) -> str:
 
 def _bar(one: Interval, length: float) -> str:
     left, wide = (100 * float(value) / length for value in (one.start_s, one.end_s - one.start_s))
-    said = _escape(f"{one.name}, {one.start_s:.1f} to {one.end_s:.1f} s")
+    said = escape(f"{one.name}, {one.start_s:.1f} to {one.end_s:.1f} s")
     return (f'<span style="left:{left:.2f}%;width:{wide:.2f}%" title="{said}">'
-            f"{_escape(one.name)}</span>")
+            f"{escape(one.name)}</span>")
 
 
 def _passes(row: Row) -> str:
     """Return links to a clip's ground truth."""
-    links = ", ".join(f'<a href="{_escape(quote(told.folder))}/">{_escape(kind)}</a>'
+    links = ", ".join(f'<a href="{escape(quote(told.folder))}/">{escape(kind)}</a>'
                       for kind, told in (row.passes or {}).items())
     return f"<dt>Ground truth</dt><dd>{links}</dd>" if links else ""
 
@@ -166,16 +167,16 @@ def _name(row: Row) -> str:
     """Return what sets a clip apart from the others of its take."""
     if row.dot_count is not None:
         shown = _text(row, "variant").partition("@")[0].replace(":", " · ").replace("/", ", ")
-        return _words(f"{shown} · {_text(row, 'angle')}°")
+        return words(f"{shown} · {_text(row, 'angle')}°")
     background = _text(row, "background_config")
     if background not in BACKGROUNDS:
         background = _text(row, "background_name")
-    return _words(f"{_text(row, 'avatar')} · {background} · {_text(row, 'angle')}°")
+    return words(f"{_text(row, 'avatar')} · {background} · {_text(row, 'angle')}°")
 
 
 def _origin(row: Row) -> str:
     """Return what a clip was made from, where that has a name."""
-    parts = [_words(_text(row, key)) for key in ("background_name", "take", "render_config_name")]
+    parts = [words(_text(row, key)) for key in ("background_name", "take", "render_config_name")]
     return ", ".join([*filter(None, parts), f"seed {_text(row, 'seed')}"])
 
 
@@ -201,16 +202,8 @@ def _text(row: Row, key: str) -> str:
 
 
 def _shown(key: str, value: str) -> str:
-    return f"{value}°" if key == "angle" else _words(value)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return f"{value}°" if key == "angle" else words(value)
 
 
 def _order(value: Any) -> tuple[float, str]:
     return (value, "") if isinstance(value, int | float) else (0, str(value))
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=True)

@@ -1,6 +1,6 @@
 """Contact sheets in seconds, without Blender: flat-shaded faces painted from far to near."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -176,34 +176,41 @@ def _paint_ground(picture: Image.Image, camera: Camera, middles: Sequence[FloatA
 
 def capsule_body(skeleton: Skeleton) -> Character:
     """Return a plain body of tapered capsules on a skeleton with the standard names."""
-    meshes = []
+    meshes = (*_capsule_bones(skeleton), *_capsule_head(skeleton), *_eyes_and_palms(skeleton))
+    materials = {part: Material(part, "plain", {"color": color, "roughness": 0.7, "metallic": 0.0})
+                 for part, color in CAPSULE_COLORS.items()}
+    return Character("capsules", skeleton, meshes, materials, "capsules", "made here",
+                     "Apache-2.0")
+
+
+def _capsule_bones(skeleton: Skeleton) -> Iterator[Mesh]:
     for joint, name in enumerate(skeleton.names):
         bare = name.removeprefix("Left").removeprefix("Right")
-        if bare == "Head" or bare == "Hand":
-            continue
-        part, thick, thin = CAPSULE_BONES.get(bare, (SKIN, FINGER_RADIUS_M, FINGER_RADIUS_M))
-        head, tail = skeleton.heads[joint], skeleton.tails[joint]
-        wide = 1.25 if bare in ("Hips", "Spine", "Spine1") else 1.0
-        meshes.append(_capsule(name, joint, part, (head, tail), (thick, thin), wide))
+        if bare not in ("Head", "Hand"):
+            part, thick, thin = CAPSULE_BONES.get(bare, (SKIN, FINGER_RADIUS_M, FINGER_RADIUS_M))
+            ends = skeleton.heads[joint], skeleton.tails[joint]
+            wide = 1.25 if bare in ("Hips", "Spine", "Spine1") else 1.0
+            yield _capsule(name, joint, part, ends, (thick, thin), wide)
+
+
+def _capsule_head(skeleton: Skeleton) -> Iterator[Mesh]:
     head = skeleton.index["Head"]
-    at = skeleton.heads[head]
     for name, part, offset, radii in (
         ("face", SKIN, (0.0, -0.012, 0.085), (0.074, 0.09, 0.115)),
         ("hair", HAIR, (0.0, 0.02, 0.115), (0.082, 0.092, 0.098)),
         ("nose", SKIN, (0.0, -0.105, 0.07), (0.012, 0.018, 0.02)),
     ):
-        meshes.append(_ball(name, head, part, at + np.array(offset), radii))
-    for side in (1, -1):
-        meshes.append(_ball("eye", head, HAIR, at + np.array([side * 0.03, -0.088, 0.10]),
-                            (0.014, 0.012, 0.010)))
-        hand = skeleton.index["LeftHand" if side > 0 else "RightHand"]
-        meshes.append(_ball("palm", hand, SKIN, 
-                            skeleton.heads[hand] + np.array([side * 0.055, 0.012, -0.003]),
-                            (0.056, 0.042, 0.016)))
-    materials = {part: Material(part, "plain", {"color": color, "roughness": 0.7, "metallic": 0.0})
-                 for part, color in CAPSULE_COLORS.items()}
-    return Character("capsules", skeleton, tuple(meshes), materials, "capsules", "made here",
-                     "Apache-2.0")
+        yield _ball(name, head, part, skeleton.heads[head] + np.array(offset), radii)
+
+
+def _eyes_and_palms(skeleton: Skeleton) -> Iterator[Mesh]:
+    head = skeleton.index["Head"]
+    for side, name in ((1, "LeftHand"), (-1, "RightHand")):
+        eye = skeleton.heads[head] + np.array([side * 0.03, -0.088, 0.10])
+        yield _ball("eye", head, HAIR, eye, (0.014, 0.012, 0.010))
+        hand = skeleton.index[name]
+        palm = skeleton.heads[hand] + np.array([side * 0.055, 0.012, -0.003])
+        yield _ball("palm", hand, SKIN, palm, (0.056, 0.042, 0.016))
 
 
 def _rigid(name: str, joint: int, part: str, grid: FloatArray) -> Mesh:

@@ -9,6 +9,7 @@ from math import atan2, degrees
 import numpy as np
 from scipy.optimize import nnls
 
+from mimegen.base.angles import half_turn
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
@@ -138,7 +139,7 @@ def _of_picture(picture: Picture, config: RenderConfig, angle_deg: float) -> Pla
     if told.sun_from_deg is not None:
         azimuth = camera_azimuth(config) + angle_deg + told.sun_from_deg[0]
         light = light.model_copy(update={
-            "sun_from_deg": ((azimuth + 180.0) % 360.0 - 180.0, told.sun_from_deg[1])})
+            "sun_from_deg": (half_turn(azimuth), told.sun_from_deg[1])})
     return PlaceLight(light, told.tint)
 
 

@@ -200,11 +200,12 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
             for part in _castings(take, cells[_Kind.of(take)], rendering, faults):
                 yield from lit_by_places(part, lights) if follow_place else [part]
 
-    return Plan(castings, clips=sum(count * cells[kind].clips for kind, count in kinds.items()),
-                shots=sum(count * (cells[kind].clips if follow_place else cells[kind].shots)
-                          for kind, count in kinds.items()),
-                displays=sum(count * cells[kind].displays for kind, count in kinds.items()),
-                left_out=tuple(left_out))
+    clips = sum(count * cells[kind].clips for kind, count in kinds.items())
+    # Under a light of its own each clip is a shot of its own.
+    shots = clips if follow_place else sum(
+        count * cells[kind].shots for kind, count in kinds.items())
+    displays = sum(count * cells[kind].displays for kind, count in kinds.items())
+    return Plan(castings, clips, shots, displays, left_out=tuple(left_out))
 
 
 class PlaceLights:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.srgb import decoded, encoded
 from mimegen.motion.quaternions import FloatArray
 from mimegen.store.frames import ByteArray
 
@@ -106,36 +107,51 @@ class Canvas:
         side = int(-(-int(wide.max()) // PHASES)) + 1
         # The patch's corner is where the leftmost pixel that the disc can touch begins.
         corner = (fine - wide[..., None] // 2) // PHASES
-        within = fine - corner * PHASES
-        kinds, patch = np.unique(
-            np.concatenate([within[shown], wide[shown][:, None]], axis=1), axis=0,
-            return_inverse=True)
-        covers = disc_coverage(kinds[:, :2] / PHASES, kinds[:, 2] / (2 * PHASES), side)
-        covers = np.asarray(covers, np.float32)
-        which = np.zeros(shown.shape, np.intp)
-        which[shown] = patch.ravel()
+        covers, which = _covers(fine - corner * PHASES, wide, shown, side)
         weak = np.asarray(strengths, np.float32)
-        size, steps, stamps = self.width * self.height, np.arange(side), []
+        stamps = []
         for dot in np.flatnonzero(shown.any(axis=0)):
             frames = np.flatnonzero(shown[:, dot])
-            x = corner[frames, dot, 0][:, None, None] + steps
-            y = corner[frames, dot, 1][:, None, None] + steps[:, None]
-            inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
-            pixels = np.where(inside, y * self.width + x, size) + frames[:, None, None] * (size + 1)
+            pixels = self._pixels(corner[frames, dot], frames, side)
             cover = covers[which[frames, dot]] * weak[frames, dot, None, None]
             touched = cover > 0
             stamps.append((int(dot), pixels[touched], cover[touched]))
         return stamps
 
+    def _pixels(self, corners: NDArray[np.int64], frames: NDArray[np.intp], side: int
+                ) -> NDArray[np.int64]:
+        """Return the numbers (N, side, side) of the pixels of patches, in all frames' pixels.
+
+        ``corners`` (N, 2) are the patches' left upper pixels in these frames (N,).
+        """
+        size, steps = self.width * self.height, np.arange(side)
+        x = corners[:, 0][:, None, None] + steps
+        y = corners[:, 1][:, None, None] + steps[:, None]
+        inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
+        within = np.where(inside, y * self.width + x, size)
+        return np.asarray(within + frames[:, None, None] * (size + 1))
+
+
+def _covers(within: NDArray[np.int64], wide: NDArray[np.int64], shown: NDArray[np.bool_], side: int
+            ) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the covers (K, side, side) of all kinds of discs, and which (F, D) each dot has.
+
+    Kinds differ in the disc's middle ``within`` (F, D, 2) its patch and in how ``wide`` (F, D) it
+    is, both in phases.
+    """
+    kinds, patch = np.unique(
+        np.concatenate([within[shown], wide[shown][:, None]], axis=1), axis=0, return_inverse=True)
+    covers = disc_coverage(kinds[:, :2] / PHASES, kinds[:, 2] / (2 * PHASES), side)
+    which = np.zeros(shown.shape, np.intp)
+    which[shown] = patch.ravel()
+    return np.asarray(covers, np.float32), which
+
 
 def to_srgb(linear: FloatArray) -> ByteArray:
-    """Return linear light, 0 to 1, as sRGB bytes."""
-    curve = np.where(linear <= 0.0031308, 12.92 * linear,
-                     1.055 * np.maximum(linear, 0.0031308) ** (1 / 2.4) - 0.055)
-    return np.asarray(np.clip(curve, 0, 1) * 255 + 0.5).astype(np.uint8)
+    """Return linear light, 0 to 1 and of any shape, as sRGB bytes."""
+    return np.asarray(np.clip(encoded(linear), 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
 def to_linear(srgb: ByteArray) -> FloatArray:
-    """Return sRGB bytes as linear light, 0 to 1."""
-    value = srgb / 255.0
-    return np.asarray(np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4))
+    """Return sRGB bytes of any shape as linear light, 0 to 1."""
+    return np.asarray(decoded(srgb / 255.0))

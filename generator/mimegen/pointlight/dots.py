@@ -54,12 +54,12 @@ class Dots:
 
     @cached_property
     def own(self) -> NDArray[np.intp]:
-        """The numbers of the dots that belong to a performer, not to a mask."""
+        """The numbers (K,) of the dots that belong to a performer, not to a mask."""
         return np.flatnonzero(self.performers != MASK)
 
     @cached_property
     def people(self) -> list[NDArray[np.intp]]:
-        """The numbers of each performer's dots."""
+        """The numbers (K,) of each performer's dots."""
         return [np.flatnonzero(self.performers == person)
                 for person in np.unique(self.performers[self.own])]
 
@@ -68,7 +68,7 @@ class Dots:
         return replace(self, places=places)
 
     def chosen(self, keep: NDArray[np.intp]) -> "Dots":
-        """Return only the dots with these numbers, in this order."""
+        """Return only the dots with these numbers (K,), in this order."""
         number = np.full(self.count, -1)
         number[keep] = np.arange(len(keep))
         limbs, trunk = number[self.limbs], number[self.trunk]

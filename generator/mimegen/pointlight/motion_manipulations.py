@@ -22,7 +22,7 @@ class Reversed(Manipulation):
     algorithm = "frames in reverse order (Pavlova et al. 2002)"
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return the same moments from last to first."""
+        """Return the same moments (F,), in seconds, from last to first."""
         return moments[::-1]
 
 
@@ -34,7 +34,7 @@ class Speed(Manipulation):
     factor: float = Field(default=0.5, gt=0, le=20)
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return more or fewer moments of the same span."""
+        """Return more or fewer moments, in seconds, of the span of ``moments`` (F,)."""
         span = moments[-1] - moments[0]
         count = int(np.floor(abs(span) / self.factor * setting.fps + 1e-6)) + 1
         step = np.sign(span) * self.factor / setting.fps
@@ -49,7 +49,7 @@ class Warped(Manipulation):
     power: float = Field(default=2.0, gt=0.1, le=10)
 
     def moments(self, moments: FloatArray, setting: Setting) -> FloatArray:
-        """Return as many moments of the same span, unevenly spaced."""
+        """Return as many moments (F,), in seconds, of the same span, unevenly spaced."""
         span = moments[-1] - moments[0]
         share = np.linspace(0, 1, len(moments))
         return np.asarray(moments[0] + span * share**self.power)

@@ -194,7 +194,7 @@ class Masked(Manipulation):
         return dots.joined(mask)
 
     def region(self, dots: Dots, setting: Setting) -> tuple[FloatArray, FloatArray]:
-        """Return the left upper and right lower corner of the masked area, in pixels."""
+        """Return the left upper and right lower corner (2,) of the masked area, in pixels."""
         low, high = dots.box()
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1.0) * self.area
         size = np.array([setting.width, setting.height], float)

@@ -57,7 +57,7 @@ class View:
 
 
 def view_from(azimuth_deg: float, elevation_deg: float) -> FloatArray:
-    """Return the quaternion from view to world axes; azimuth 0 looks at the person's face."""
+    """Return the quaternion (4,) from view to world axes; azimuth 0 looks at the person's face."""
     euler = np.array([90.0 - elevation_deg, 0.0, azimuth_deg])
     return quaternions.from_euler("xyz", euler)
 

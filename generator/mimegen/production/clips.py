@@ -17,8 +17,8 @@ from mimegen.plan.shots import camera_of
 from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import display_row
-from mimegen.production.manifest import clip_row, panned, told_timeline
 from mimegen.production.moving import move
+from mimegen.production.rows import clip_row, panned, told_timeline
 from mimegen.store.makers import makers
 from mimegen.store.store import Store
 

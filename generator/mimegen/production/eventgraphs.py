@@ -35,19 +35,17 @@ def event_graph(row: Row) -> dict[str, Any]:
     before which, and which go on together. ``relations`` hold in all their frames.
     """
     timeline = row.timeline or []
-    events = [{"id": f"e{number}", **_event(one, row)} for number, one in enumerate(
-        (one for one in timeline if one.kind != RELATION), 1)]
-    names = dict(zip((one for one in map(_key, timeline) if one[0] != RELATION),
-                     (event["id"] for event in events), strict=True))
-    story = outermost(timeline)
+    happens = [one for one in timeline if one.kind != RELATION]
+    ids = {_key(one): f"e{number}" for number, one in enumerate(happens, 1)}
     return {
         "sample_id": row.sample_id, "fps": row.fps, "frames": row.frames,
         "performers": sorted({one.performer for one in timeline}, reverse=True),
         "things": sorted({one.object.name for one in timeline if one.object}),
         "places": sorted({one.target for one in timeline if one.kind == RELATION and one.target}),
-        "events": events,
-        "order": [[names[_key(one)], how, names[_key(other)]]
-                  for one, how, other in _order(story)],
+        "events": [{"id": f"e{number}", **_event(one, row)}
+                   for number, one in enumerate(happens, 1)],
+        "order": [[ids[_key(one)], how, ids[_key(other)]]
+                  for one, how, other in _order(outermost(timeline))],
         "relations": [_event(one, row) for one in timeline if one.kind == RELATION],
     }
 

@@ -22,12 +22,12 @@ from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.production.journal import Journal
-from mimegen.production.others import looked_at_again
 from mimegen.production.passpieces import PASSES, Piece, pieces_of
 from mimegen.production.passtasks import geometry_tasks, pass_jobs
 from mimegen.production.progress import Reporter
 from mimegen.production.sizes import Sizes
 from mimegen.production.tasks import in_parts
+from mimegen.production.waiting import looked_at_again
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob
 from mimegen.stage.plain import NONE

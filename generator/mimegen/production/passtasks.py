@@ -75,15 +75,18 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
     # Keypoints need nobody to look, and are made where nobody can.
     points = [number for number in due if columns[number].kind == KEYPOINTS]
     groups = {"keypoints": points, "passes": [number for number in due if number not in points]}
-    frames = max(each.frames for each in columns)
-    return [(PassJob(
-        published_figures(part, config.fps, store),
-        tuple(columns[number].camera for number in group), config,
-        tuple(folders[number] for number in group),
-        np.stack([missing[number] & shown for number in group], axis=1),
-        tuple(columns[number].kind for number in group), wanted.engine),
-        f"{what} of {casting.take.action} by {part.name}")
-        for part, shown in casting.in_turn(frames) for what, group in groups.items() if group]
+    jobs = []
+    for part, shown in casting.in_turn(max(each.frames for each in columns)):
+        figures = published_figures(part, config.fps, store)
+        for what, group in groups.items():
+            if group:
+                job = PassJob(
+                    figures, tuple(columns[number].camera for number in group), config,
+                    tuple(folders[number] for number in group),
+                    np.stack([missing[number] & shown for number in group], axis=1),
+                    tuple(columns[number].kind for number in group), wanted.engine)
+                jobs.append((job, f"{what} of {casting.take.action} by {part.name}"))
+    return jobs
 
 
 def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, store: Store,

@@ -21,7 +21,6 @@ from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import finished_row
 from mimegen.production.journal import Journal
-from mimegen.production.others import looked_at_again
 from mimegen.production.progress import Reporter
 from mimegen.production.run import (
     Run,
@@ -33,6 +32,7 @@ from mimegen.production.run import (
 )
 from mimegen.production.sizes import Sizes, Sum
 from mimegen.production.tasks import Notice, Work, casting_tasks
+from mimegen.production.waiting import looked_at_again
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
@@ -166,12 +166,12 @@ def _claims_of(part: CastingPlan) -> list[str]:
 
 def _divided(part: CastingPlan, claimed: set[str]) -> tuple[CastingPlan, CastingPlan]:
     """Return the clips of a casting that were claimed, by their shots or themselves; the others."""
-    mine, theirs = (
-        replace(part,
-                clips=tuple(clip for clip in part.clips if (clip.shot.key in claimed) == own),
-                displays=tuple(clip for clip in part.displays if (clip.key in claimed) == own))
-        for own in (True, False))
-    return mine, theirs
+    def those(mine: bool) -> CastingPlan:
+        clips = [clip for clip in part.clips if (clip.shot.key in claimed) == mine]
+        displays = [clip for clip in part.displays if (clip.key in claimed) == mine]
+        return replace(part, clips=tuple(clips), displays=tuple(displays))
+
+    return those(True), those(False)
 
 
 def _not_others(tasks: Iterable[Work], run: Run) -> Iterator[Work]:

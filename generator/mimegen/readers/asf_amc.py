@@ -7,47 +7,32 @@ top of its parent, where C is its ``axis`` and M the product of its degrees of f
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.files import text_of
+from mimegen.readers.asf import (
+    SHIFTS,
+    TURNS,
+    AsfSkeleton,
+    numbers_of,
+    read_asf,
+    rest_pose,
+    rows_of,
+)
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.names import SIDES
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 
 ASSUMED_FPS = 120.0
-LARGEST, MOST_BONES = 1e6, 1000
 # Metres above the laboratory's floor, which the format has at Y = 0, where ankles rest.
 ANKLES_REST = (0.045, 0.125)
-TURNS, SHIFTS = ("rx", "ry", "rz"), ("tx", "ty", "tz")
-
-
-@dataclass
-class _Bone:
-    """A bone as in the file; ``offset`` is direction times length, ``dof`` lower case."""
-
-    name: str
-    offset: FloatArray = field(default_factory=lambda: np.zeros(3))
-    axis: FloatArray = field(default_factory=lambda: np.zeros(3))
-    order: str = "xyz"
-    dof: tuple[str, ...] = ()
-
-
-@dataclass
-class _Skeleton:
-    """The skeleton file: the root is bone 0; ``parents`` by name; ``degrees`` for angles."""
-
-    bones: dict[str, _Bone]
-    parents: dict[str, str]
-    position: FloatArray
-    degrees: bool
 
 
 def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -60,9 +45,9 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """
     if path.suffix.lower() == ".asf":
         raise RequestError(f"{path}: holds a skeleton without motion; give the .amc file")
-    rows = _rows(path)
+    rows = rows_of(path)
     asf = skeleton_file(path, options.skeleton)
-    body = _Asf(asf).read()
+    body = read_asf(asf)
     frames, degrees, cut = _frames(path, rows, body)
     motion = _motion(body, frames, degrees)
     notes = (f"the skeleton is of {asf.name}",
@@ -115,134 +100,8 @@ def skeleton_file(path: Path, given: Path | None) -> Path:
                        " name it with --skeleton FILE")
 
 
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the numbers and words of a text file's lines that are no comments."""
-    text = text_of(path, "the text of Acclaim motion")
-    lines = [(n, line.split("#")[0].split()) for n, line in enumerate(text.split("\n"), start=1)]
-    return [(n, words) for n, words in lines if words]
-
-
-def _numbers(where: str, words: list[str], count: int) -> FloatArray:
-    try:
-        found = np.array([float(word) for word in words[:count]])
-    except ValueError:
-        found = np.full(count, np.nan)
-    if len(found) != count or not (np.abs(found) < LARGEST).all():
-        raise RequestError(f"{where}: expected {count} numbers within a million, not"
-                           f" {' '.join(words)[:40]!r}")
-    return found
-
-
-class _Asf:
-    """Reads the sections of a skeleton file one after the other."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows, self.at = path, _rows(path), 0
-        root = _Bone("root", dof=(*SHIFTS, *TURNS))
-        self.body = _Skeleton({"root": root}, {}, np.zeros(3), True)
-
-    def read(self) -> _Skeleton:
-        sections = {":units": self._units, ":root": self._root, ":bonedata": self._bones,
-                    ":hierarchy": self._hierarchy}
-        while self.at < len(self.rows):
-            _, words = self.rows[self.at]
-            self.at += 1
-            section = sections.get(words[0].lower())
-            if section is not None:
-                section(words)
-        if len(self.body.bones) < 2 or not self.body.parents:
-            raise RequestError(f"{self.path}: has no :bonedata or no :hierarchy, expected the"
-                               " skeleton of one person")
-        return self.body
-
-    def _section(self) -> list[tuple[str, list[str]]]:
-        """Return the lines up to the next section, each with the place to name in errors."""
-        found = []
-        while self.at < len(self.rows) and not self.rows[self.at][1][0].startswith(":"):
-            number, words = self.rows[self.at]
-            found.append((f"{self.path}: line {number}", words))
-            self.at += 1
-        return found
-
-    def _units(self, _: list[str]) -> None:
-        for _where, words in self._section():
-            if words[0].lower() == "angle" and len(words) > 1:
-                self.body.degrees = words[1].lower().startswith("deg")
-
-    def _root(self, _: list[str]) -> None:
-        root = self.body.bones["root"]
-        for where, words in self._section():
-            key = words[0].lower()
-            if key == "order":
-                root.dof = self._freedom(where, words[1:])
-            elif key == "axis":
-                root.order = self._order(where, words[1:])
-            elif key == "position":
-                self.body.position = _numbers(where, words[1:], 3)
-            elif key == "orientation":
-                root.axis = _numbers(where, words[1:], 3)
-
-    def _bones(self, _: list[str]) -> None:
-        bone, direction, length = _Bone(""), np.zeros(3), 0.0
-        for where, words in self._section():
-            key = words[0].lower()
-            if key == "begin":
-                bone, direction, length = _Bone(""), np.zeros(3), 0.0
-            elif key == "name" and len(words) > 1:
-                bone.name = words[1]
-            elif key == "direction":
-                direction = _numbers(where, words[1:], 3)
-            elif key == "length":
-                length = float(_numbers(where, words[1:], 1)[0])
-            elif key == "axis":
-                bone.axis = _numbers(where, words[1:], 3)
-                bone.order = self._order(where, words[4:])
-            elif key == "dof":
-                bone.dof = self._freedom(where, words[1:])
-            elif key == "end":
-                self._add(where, bone, direction * length)
-
-    def _add(self, where: str, bone: _Bone, offset: FloatArray) -> None:
-        if not bone.name or bone.name in self.body.bones:
-            raise RequestError(f"{where}: expected a bone with a name of its own,"
-                               f" not {bone.name!r}")
-        if len(self.body.bones) > MOST_BONES:
-            raise RequestError(f"{where}: more than {MOST_BONES} bones, expected one person")
-        bone.offset = offset
-        self.body.bones[bone.name] = bone
-
-    def _hierarchy(self, _: list[str]) -> None:
-        for where, words in self._section():
-            if words[0].lower() in ("begin", "end"):
-                continue
-            for name in words:
-                if name not in self.body.bones:
-                    raise RequestError(f"{where}: there is no bone {name!r} in :bonedata")
-            for child in words[1:]:
-                # Parents come first, so that no circle can be.
-                if child in self.body.parents or child == words[0] \
-                        or words[0] not in ("root", *self.body.parents):
-                    raise RequestError(f"{where}: expected bones below root, each once and"
-                                       f" after its parent, not {child!r}")
-                self.body.parents[child] = words[0]
-
-    def _freedom(self, where: str, words: list[str]) -> tuple[str, ...]:
-        found = tuple(word.lower() for word in words)
-        if len(set(found)) != len(found) or not set(found) <= {*TURNS, *SHIFTS, "l"}:
-            raise RequestError(f"{where}: expected degrees of freedom such as rx ry rz, each once,"
-                               f" not {' '.join(words)[:40]!r}")
-        return found
-
-    def _order(self, where: str, words: list[str]) -> str:
-        order = "".join(words).lower()
-        if sorted(order) != ["x", "y", "z"]:
-            raise RequestError(f"{where}: expected an order of axes such as XYZ, not"
-                               f" {' '.join(words)[:40]!r}")
-        return order
-
-
 def _frames(path: Path, rows: list[tuple[int, list[str]]],
-            body: _Skeleton) -> tuple[dict[str, FloatArray], bool, tuple[str, ...]]:
+            body: AsfSkeleton) -> tuple[dict[str, FloatArray], bool, tuple[str, ...]]:
     """Return the values (F, C) of each bone's degrees of freedom, whether in degrees, and notes."""
     degrees, count = body.degrees, 0
     values: dict[str, list[FloatArray]] = {n: [] for n, bone in body.bones.items() if bone.dof}
@@ -262,7 +121,7 @@ def _frames(path: Path, rows: list[tuple[int, list[str]]],
             if len(words) - 1 != wanted:
                 raise RequestError(f"{where}: bone {name!r} has {len(words) - 1} values, its"
                                    f" skeleton has {wanted} degrees of freedom")
-            values[name].append(_numbers(where, words[1:], wanted))
+            values[name].append(numbers_of(where, words[1:], wanted))
         elif count:
             raise RequestError(f"{where}: {name[:30]!r} is no bone that moves in the skeleton; the"
                                " skeleton file is of another person, or the line is damaged")
@@ -280,20 +139,14 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
                            " damaged or of another skeleton")
 
 
-def _motion(body: _Skeleton, values: Mapping[str, FloatArray], degrees: bool) -> Motion:
+def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool) -> Motion:
     """Return the motion; a bone's joint is where it begins, its turn that from the rest pose."""
-    names = ["root", *body.parents]
-    index = {name: number for number, name in enumerate(names)}
-    parents = np.array([-1, *(index[body.parents[name]] for name in names[1:])])
+    skeleton = rest_pose(body)
     count = len(next(iter(values.values())))
-    heads, tails = np.zeros((2, len(names), 3))
-    rotations = np.tile(quaternions.IDENTITY, (count, len(names), 1))
+    rotations = np.tile(quaternions.IDENTITY, (count, len(skeleton.names), 1))
     unit, scale = (1.0 if known else 180.0 / np.pi for known in (body.degrees, degrees))
-    for number, name in enumerate(names):
+    for number, name in enumerate(skeleton.names):
         bone = body.bones[name]
-        if number:
-            heads[number] = tails[parents[number]]
-        tails[number] = heads[number] + bone.offset
         axis = quaternions.from_euler(bone.order, bone.axis * unit)
         turns = [(dof[1], column) for column, dof in enumerate(bone.dof) if dof in TURNS]
         if turns:
@@ -302,10 +155,8 @@ def _motion(body: _Skeleton, values: Mapping[str, FloatArray], degrees: bool) ->
             moved = quaternions.from_euler("".join(letter for letter, _ in turns), angles)
             rotations[:, number] = quaternions.multiply(
                 quaternions.multiply(axis, moved), quaternions.conjugate(axis))
-    tails[0] = heads[1:][parents[1:] == 0].mean(axis=0)
     roots = np.tile(body.position, (count, 1))
     for column, dof in enumerate(body.bones["root"].dof):
         if dof in SHIFTS:
             roots[:, SHIFTS.index(dof)] += values["root"][:, column]
-    skeleton = Skeleton(tuple(names), parents, heads, tails)
     return Motion(skeleton, ASSUMED_FPS, roots, quaternions.without_flips(rotations))

@@ -4,10 +4,8 @@ Format: Meredith and Maddock, "Motion Capture File Formats Explained" (2001), se
 joint's rotation is the product of its channels' rotations in the order in which they are listed.
 """
 
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +13,11 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.bvh_text import BvhJoint, hierarchy_of, table_of
 from mimegen.readers.files import text_of
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.recording import Recording
-
-LARGEST, MOST_JOINTS = 1e6, 1000
-COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
-                250, 300, 360, 480, 500, 1000, 24 / 1.001, 30 / 1.001, 60 / 1.001, 120 / 1.001)
-
-
-@dataclass
-class _Joint:
-    name: str
-    parent: int
-    offset: list[float] = field(default_factory=list)
-    end: list[float] | None = None
-    channels: list[str] = field(default_factory=list)
 
 
 def read_bvh_recording(path: Path, options: ReadOptions) -> Recording:
@@ -55,196 +41,13 @@ def read_bvh(path: Path) -> tuple[Motion, tuple[str, ...]]:
     if start is None:
         raise RequestError(f"{path}: has no MOTION line, expected HIERARCHY, then MOTION;"
                            " the file is truncated or not BVH")
-    joints = _hierarchy(path, rows[:start])
-    table, rate, notes = _table(path, rows, start, joints)
+    joints = hierarchy_of(path, rows[:start])
+    table, rate, notes = table_of(path, rows, start, joints)
     motion, more = _motion(path, joints, table, rate)
     return motion, (*notes, *more)
 
 
-def _hierarchy(path: Path, rows: list[str]) -> list[_Joint]:
-    tokens = [(word, i + 1) for i, row in enumerate(rows)
-              for word in row.replace("{", " { ").replace("}", " } ").split()]
-    if not tokens or tokens[0][0] != "HIERARCHY":
-        raise RequestError(f"{path}: line 1: expected HIERARCHY, the file is not BVH")
-    return _Hierarchy(path, tokens[1:]).read()
-
-
-class _Hierarchy:
-    """Reads the words of the HIERARCHY section one after the other."""
-
-    def __init__(self, path: Path, tokens: list[tuple[str, int]]) -> None:
-        self.path, self.tokens, self.at = path, tokens, 0
-        self.joints: list[_Joint] = []
-        self.open: list[int | None] = []
-
-    def read(self) -> list[_Joint]:
-        while self.at < len(self.tokens):
-            word = self._next("ROOT, JOINT, End Site, OFFSET, CHANNELS or }")
-            if word in ("ROOT", "JOINT"):
-                self._begin_joint(word)
-            elif word == "End":
-                self._joint()
-                self._next("Site")
-                self._expect("{")
-                self.open.append(None)
-            elif word == "OFFSET":
-                self._offset()
-            elif word == "CHANNELS":
-                self._channels()
-            elif word == "}" and self.open:
-                self.open.pop()
-            else:
-                self._fail(f"expected ROOT, JOINT, End Site, OFFSET, CHANNELS or }}, not {word!r}")
-        self._check()
-        return self.joints
-
-    def _check(self) -> None:
-        if self.open:
-            self._fail("the hierarchy ends inside a joint, expected }; the file is truncated")
-        if not self.joints:
-            self._fail("expected ROOT, the file has no joints")
-        for joint in self.joints:
-            if not joint.offset:
-                self._fail(f"joint {joint.name!r} has no OFFSET")
-
-    def _fail(self, problem: str) -> NoReturn:
-        number = self.tokens[min(self.at, len(self.tokens)) - 1][1] if self.tokens else 1
-        raise RequestError(f"{self.path}: line {number}: {problem}")
-
-    def _next(self, expected: str) -> str:
-        if self.at >= len(self.tokens):
-            self._fail(f"the hierarchy ends where {expected} was expected; the file is truncated")
-        self.at += 1
-        return self.tokens[self.at - 1][0]
-
-    def _expect(self, wanted: str) -> None:
-        if (word := self._next(wanted)) != wanted:
-            self._fail(f"expected {wanted}, not {word!r}")
-
-    def _number(self) -> float:
-        word = self._next("a number")
-        try:
-            value = float(word)
-        except ValueError:
-            value = np.nan
-        if not abs(value) < LARGEST:
-            self._fail(f"expected a number within a million, not {word!r}")
-        return value
-
-    def _joint(self) -> _Joint:
-        if not self.open or self.open[-1] is None:
-            self._fail("OFFSET, CHANNELS or End Site outside of a joint")
-        number = self.open[-1]
-        assert number is not None
-        return self.joints[number]
-
-    def _begin_joint(self, word: str) -> None:
-        words = [self._next("a joint's name")]
-        while (part := self._next("{")) != "{":
-            words.append(part)
-        name = " ".join(words)
-        if word == "ROOT" and self.joints:
-            self._fail(f"a second ROOT, {name!r}; expected one skeleton: save one person per file")
-        if word == "JOINT" and (not self.open or self.open[-1] is None):
-            self._fail(f"JOINT {name!r} outside of a ROOT or inside an End Site")
-        if any(joint.name == name for joint in self.joints):
-            self._fail(f"a second joint is called {name!r}; expected names that differ")
-        if len(self.joints) == MOST_JOINTS:
-            self._fail(f"more than {MOST_JOINTS} joints, expected the skeleton of one person")
-        self.joints.append(_Joint(name, -1 if word == "ROOT" else int(self.open[-1] or 0)))
-        self.open.append(len(self.joints) - 1)
-
-    def _offset(self) -> None:
-        offset = [self._number(), self._number(), self._number()]
-        if self.open and self.open[-1] is None:
-            parent = next(j for j in reversed(self.open) if j is not None)
-            self.joints[parent].end = offset
-        else:
-            self._joint().offset = offset
-
-    def _channels(self) -> None:
-        count, joint = self._next("the number of channels"), self._joint()
-        if not count.isdigit() or int(count) > 6:
-            self._fail(f"joint {joint.name!r}: expected 0 to 6 channels, not {count!r}")
-        if joint.channels:
-            self._fail(f"joint {joint.name!r} has CHANNELS twice")
-        for _ in range(int(count)):
-            channel = self._next("a channel's name").lower()
-            if not re.fullmatch(r"[xyz](position|rotation)", channel) or channel in joint.channels:
-                self._fail(f"joint {joint.name!r}: expected channels like Xposition or Zrotation,"
-                           f" each once, not {channel!r}")
-            joint.channels.append(channel)
-
-
-def _table(path: Path, rows: list[str], start: int,
-           joints: list[_Joint]) -> tuple[FloatArray, float, tuple[str, ...]]:
-    """Return the channel values (F, C), the frame rate and notes."""
-    filled = [i for i in range(start + 1, len(rows)) if rows[i].strip()]
-    head = " ".join(rows[i].strip() for i in filled[:2])
-    match = re.fullmatch(r"Frames\s*:\s*(\S+)\s+Frame\s+Time\s*:\s*(\S+)", head, re.IGNORECASE)
-    if not match:
-        raise RequestError(f"{path}: line {start + 2}: expected 'Frames: N' and 'Frame Time: S'"
-                           " after MOTION")
-    rate = _rate(path, match[2], filled[1] + 1)
-    if not re.fullmatch(r"[+-]?\d{1,18}", match[1]):
-        raise RequestError(f"{path}: line {filled[0] + 1}: expected a number of frames,"
-                           f" not {match[1][:20]!r}")
-    declared, lines = int(match[1]), filled[2:]
-    if declared < 2 or len(lines) < 2:
-        raise RequestError(f"{path}: line {filled[0] + 1}: has {min(declared, len(lines))} frames,"
-                           " a motion needs at least 2")
-    table = _values(path, rows, lines, joints)
-    if len(table) < declared:
-        raise RequestError(f"{path}: line {lines[-1] + 1}: the file ends after {len(table)} of the"
-                           f" {declared} frames that line {filled[0] + 1} promises;"
-                           " it is truncated")
-    notes = () if len(table) == declared else (
-        f"the file holds {len(table)} frames and declares {declared}: all are used",)
-    return table, rate, notes
-
-
-def _values(path: Path, rows: list[str], lines: list[int], joints: list[_Joint]) -> FloatArray:
-    names = [joint.name for joint in joints for _ in joint.channels]
-    if not names:
-        raise RequestError(f"{path}: no joint has CHANNELS, there is no motion in the file")
-    words = [rows[i].split() for i in lines]
-    for i, row in zip(lines, words, strict=True):
-        if len(row) != len(names):
-            cut = "; the file is truncated" if i == lines[-1] and len(row) < len(names) else ""
-            raise RequestError(f"{path}: line {i + 1}: has {len(row)} values, the skeleton has"
-                               f" {len(names)} channels{cut}")
-    try:
-        table = np.array([list(map(float, row)) for row in words])
-    except ValueError:
-        table = np.array([[_value(word) for word in row] for row in words])
-    wrong = np.argwhere(~(np.abs(table) < LARGEST))
-    if len(wrong):
-        frame, channel = wrong[0]
-        raise RequestError(f"{path}: line {lines[frame] + 1}, joint {names[channel]!r}: expected a"
-                           f" number within a million, not {words[frame][channel][:20]!r}")
-    return table
-
-
-def _value(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return np.nan
-
-
-def _rate(path: Path, word: str, line: int) -> float:
-    """Return the frame rate; frame times are rounded, so a common rate within that is taken."""
-    time = _value(word)
-    if not 1e-4 <= time <= 10.0:
-        raise RequestError(f"{path}: line {line}: the frame time is {word[:20]!r},"
-                           " expected seconds between 0.0001 and 10, such as 0.0333333")
-    rate = min(COMMON_RATES, key=lambda r: abs(1 / r - time))
-    digits = len(word.partition(".")[2])
-    near = abs(1 / rate - time) <= 0.6 * 10.0**-digits and abs(rate * time - 1) < 1e-3
-    return float(rate if near else 1 / time)
-
-
-def _motion(path: Path, joints: list[_Joint], table: FloatArray,
+def _motion(path: Path, joints: list[BvhJoint], table: FloatArray,
             rate: float) -> tuple[Motion, tuple[str, ...]]:
     offsets = np.array([joint.offset for joint in joints])
     rotations, moves = _channels(joints, table, offsets)
@@ -272,8 +75,8 @@ def _motion(path: Path, joints: list[_Joint], table: FloatArray,
     return motion, tuple(notes)
 
 
-def _folded(joints: list[_Joint], rotations: FloatArray, moves: FloatArray,
-            offsets: FloatArray) -> tuple[list[_Joint], FloatArray, FloatArray, FloatArray]:
+def _folded(joints: list[BvhJoint], rotations: FloatArray, moves: FloatArray,
+            offsets: FloatArray) -> tuple[list[BvhJoint], FloatArray, FloatArray, FloatArray]:
     """Fold a root with a single child that has its own path into that child."""
     moves[:, 1] = moves[:, 0] + quaternions.rotate(rotations[:, 0], moves[:, 1])
     rotations[:, 1] = quaternions.multiply(rotations[:, 0], rotations[:, 1])
@@ -281,7 +84,7 @@ def _folded(joints: list[_Joint], rotations: FloatArray, moves: FloatArray,
     return rest, rotations[:, 1:], moves[:, 1:], offsets[1:]
 
 
-def _channels(joints: list[_Joint], table: FloatArray,
+def _channels(joints: list[BvhJoint], table: FloatArray,
               offsets: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return local rotations (F, J, 4) and the joints' places (F, J, 3) relative to parents."""
     rotations = np.tile(quaternions.IDENTITY, (len(table), len(joints), 1))
@@ -305,7 +108,7 @@ def _channels(joints: list[_Joint], table: FloatArray,
     return rotations, _with_offsets_where_still_zero(joints, moves, offsets)
 
 
-def _with_offsets_where_still_zero(joints: list[_Joint], moves: FloatArray,
+def _with_offsets_where_still_zero(joints: list[BvhJoint], moves: FloatArray,
                                    offsets: FloatArray) -> FloatArray:
     """Keep OFFSET where position channels below the root are all zero: they add, not replace."""
     placed = [i for i, joint in enumerate(joints)
@@ -315,7 +118,7 @@ def _with_offsets_where_still_zero(joints: list[_Joint], moves: FloatArray,
     return moves
 
 
-def _skeleton(joints: list[_Joint], parents: NDArray[np.intp], heads: FloatArray) -> Skeleton:
+def _skeleton(joints: list[BvhJoint], parents: NDArray[np.intp], heads: FloatArray) -> Skeleton:
     tails = heads.copy()
     for number, joint in enumerate(joints):
         children = np.flatnonzero(parents == number)

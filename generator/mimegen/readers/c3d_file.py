@@ -105,17 +105,7 @@ def _by_c3d(path: Path) -> Trajectories:
         if (frames - 1) * points * 4 * word > path.stat().st_size:
             raise RequestError(f"{path}: is shorter than the {frames} frames of {points} points"
                                " that it declares; it is truncated or damaged")
-        values = np.empty((frames, points, 4))
-        count = 0
-        for frame, _ in zip(reader.read_frames(copy=False), range(frames), strict=False):
-            values[count] = frame[1][:, :4]
-            count += 1
-        # Some count one frame too many in POINT:FRAMES.
-        if count < frames - 1:
-            raise RequestError(f"{path}: the file ends after {count} of the {frames} frames that"
-                               " it declares; it is truncated")
-        values = values[:count]
-        values[values[..., 3] < 0] = np.nan
+        values = _values(path, reader, frames, points)
         # Some old files have no such group: all that is said of their points is in the header.
         group = reader.get("POINT") or {}
         labels = [label for name in ("LABELS", *(f"LABELS{n}" for n in range(2, 22)))
@@ -126,6 +116,25 @@ def _by_c3d(path: Path) -> Trajectories:
         rate = float(reader.point_rate)
     return Trajectories(_named(labels, points), values[..., :3], rate, unit[0] if unit else "",
                         frozenset(others), "c3d")
+
+
+def _values(path: Path, reader: c3d.Reader, frames: int, points: int) -> FloatArray:
+    """Return places and residual (F, P, 4) of every point, NaN where it was not seen.
+
+    Raises RequestError where the file ends before the frames that it declares.
+    """
+    values = np.empty((frames, points, 4))
+    count = 0
+    for frame, _ in zip(reader.read_frames(copy=False), range(frames), strict=False):
+        values[count] = frame[1][:, :4]
+        count += 1
+    # Some count one frame too many in POINT:FRAMES.
+    if count < frames - 1:
+        raise RequestError(f"{path}: the file ends after {count} of the {frames} frames that"
+                           " it declares; it is truncated")
+    values = values[:count]
+    values[values[..., 3] < 0] = np.nan
+    return values
 
 
 class _CountingReader(c3d.Reader):  # type: ignore[misc]

@@ -12,10 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import words
 from mimegen.motion import Motion, Skeleton
+from mimegen.readers.joint_tree import JointTree
 from mimegen.readers.mapping import read_mapping
 from mimegen.readers.names import SIDES, Found, roles_by_name
-from mimegen.readers.shape import JointTree, roles_by_shape
+from mimegen.readers.shape import roles_by_shape
 
 LIMBS = (("clavicle", "upper_arm", "forearm", "hand"), ("thigh", "shin", "foot", "toe"))
 ESSENTIAL = ("hips", "head", *(f"{side}_{part}" for side in SIDES for part in
@@ -122,22 +124,17 @@ def _refuse_doubts(skeleton: Skeleton, found: Found, file: str, hint: str) -> No
         return
     taken = {joint for joint, _ in found.values()}
     free = [name for name in skeleton.names if name not in taken] if missing else []
-    said = [f"{found[role][0]!r} is perhaps the {plain_role(role)} ({sure:.0%} sure)"
+    said = [f"{found[role][0]!r} is perhaps the {words(role)} ({sure:.0%} sure)"
             for sure, role in doubts[:MOST_DOUBTS]]
     if missing:
-        said.append(f"nothing fits {', '.join(map(plain_role, missing[:MOST_DOUBTS + 1]))}"
+        said.append(f"nothing fits {', '.join(map(words, missing[:MOST_DOUBTS + 1]))}"
                     + (f" (not recognised: {', '.join(map(repr, free[:MOST_DOUBTS]))})"
                        if free else ""))
     raise DoubtfulBonesError(
         f"{file}: cannot tell which bone is which in what should be one whole person:"
         f" {'; '.join(said)}{hint}",
         dict.fromkeys(free, "")
-        | {found[role][0]: f"{plain_role(role)}? {sure:.0%}" for sure, role in doubts})
-
-
-def plain_role(role: str) -> str:
-    """Return ``left upper arm`` for ``left_upper_arm``."""
-    return role.replace("_", " ")
+        | {found[role][0]: f"{words(role)}? {sure:.0%}" for sure, role in doubts})
 
 
 def _ancestors(skeleton: Skeleton, joint: int) -> Iterator[int]:

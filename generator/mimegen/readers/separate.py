@@ -58,6 +58,16 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
         raise unfinished from problem
     if done.returncode == -signal.SIGXCPU:
         raise unfinished
+    _refuse_crash(path, done)
+    answer = load_answer(target) if done.returncode == 0 else None
+    if answer is None:
+        raise RequestError(f"{path}: Blender cannot read it ({_reason(done.stderr)});"
+                           " export it again as FBX or GLB")
+    return answer
+
+
+def _refuse_crash(path: Path, done: subprocess.CompletedProcess[bytes]) -> None:
+    """Raise RequestError where Blender ran out of memory, or was ended by a signal."""
     if done.returncode != 0 and OUT_OF_MEMORY.search(done.stderr):
         raise RequestError(f"{path}: Blender needs more than {GIBIBYTES_TO_READ:g} GiB of memory to"
                            " read it; it is damaged, or too large")
@@ -66,11 +76,6 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
             f"{path}: Blender crashed while reading it (signal {-done.returncode});"
             " the file is damaged or of a kind it does not know, export it again"
         )
-    answer = load_answer(target) if done.returncode == 0 else None
-    if answer is None:
-        raise RequestError(f"{path}: Blender cannot read it ({_reason(done.stderr)});"
-                           " export it again as FBX or GLB")
-    return answer
 
 
 def load_answer(path: Path) -> Answer | None:

@@ -5,20 +5,19 @@ joint of the trunk, and a neck beside the arms. How long the parts are to each o
 from arms; where feet, knees and elbows point tells left from right.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations, pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mimegen.base.vectors import unit
-from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.fingers import fingers_by_shape
+from mimegen.readers.joint_tree import JointTree
 
 # Branches of one joint that are looked at, longest first: limbs, neck, and what clothes hang on.
-BRANCHES, POSES = 8, 60
+BRANCHES = 8
 STRAIGHT, COST_OF_A_JOINT_BETWEEN, MOST_JOINTS_BETWEEN = 0.97, 1.2, 2
 # Of the height, after Winter (2009), figure 4.1: means over people, and how far rigs stray (log).
 LEGS = 0.491
@@ -30,93 +29,6 @@ WORST_COST = 8.0
 # Shoulders and hips whose left sides differ more than this (cosine) leave left and right unsure.
 LEAST_ALONG = 0.6
 SHARE_OF_LONGEST = 0.4
-
-
-@dataclass(frozen=True, eq=False)
-class JointTree:
-    """A tree of joints in some natural poses ``places`` (K, J, 3), in any unit and axes.
-
-    ``turns`` (J,) is how far (degrees) each joint turns about its mean. ``nubs`` (J,) are ends of
-    chains that never turn: they only mark where a bone ends.
-    """
-
-    skeleton: Skeleton
-    places: FloatArray
-    turns: FloatArray
-    nubs: NDArray[np.bool_]
-
-    @classmethod
-    def at_rest(cls, skeleton: Skeleton) -> "JointTree":
-        """Return the body of a skeleton of which only the rest pose is known."""
-        count = len(skeleton.names)
-        return cls(skeleton, skeleton.heads[None], np.zeros(count), np.zeros(count, dtype=bool))
-
-    @classmethod
-    def moving(cls, motion: Motion) -> "JointTree":
-        """Return the body of a motion."""
-        skeleton, step = motion.skeleton, max(1, motion.frames // POSES)
-        places = motion.global_pose.positions[::step]
-        local = motion.rotations[::step]
-        mean = quaternions.normalise(quaternions.without_flips(local).mean(axis=0) + 1e-12)
-        between = quaternions.multiply(quaternions.conjugate(mean), local)
-        turns = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(between), axis=2))
-        ends = skeleton.tails - skeleton.heads
-        # Readers of files without bone ends let the last bones go on for half their length.
-        open_ended = np.isclose(ends, 0.0).all(axis=1) | np.isclose(
-            ends, skeleton.offsets / 2).all(axis=1)
-        leaves = ~np.isin(np.arange(len(ends)), skeleton.parents)
-        return cls(skeleton, places - places[:, :1], turns.mean(axis=0),
-                   leaves & open_ended & (turns.max(axis=0) < 0.01))
-
-    @cached_property
-    def lengths(self) -> FloatArray:
-        """The distance (J,) of each joint from its parent, 0 for the root."""
-        joints = np.arange(len(self.skeleton.names))
-        lengths = self.distances[joints, self.skeleton.parents]
-        lengths[0] = 0.0
-        return np.asarray(lengths)
-
-    @cached_property
-    def children(self) -> list[list[int]]:
-        """Each joint's children."""
-        children: list[list[int]] = [[] for _ in self.skeleton.names]
-        for joint, parent in enumerate(self.skeleton.parents[1:].tolist(), start=1):
-            children[parent].append(joint)
-        return children
-
-    @cached_property
-    def reaches(self) -> FloatArray:
-        """The length (J,) of the longest way from each joint's parent through it to an end."""
-        deepest = np.zeros(len(self.lengths))
-        for joint in range(len(deepest) - 1, 0, -1):
-            parent = self.skeleton.parents[joint]
-            deepest[parent] = max(deepest[parent], self.lengths[joint] + deepest[joint])
-        return np.asarray(self.lengths + deepest)
-
-    def ancestors(self, joint: int) -> list[int]:
-        """Return a joint and all above it."""
-        line = []
-        while joint >= 0:
-            line.append(joint)
-            joint = int(self.skeleton.parents[joint])
-        return line
-
-    def line(self, joint: int) -> list[int]:
-        """Return the joints of the longest way down from a joint."""
-        line = [joint]
-        while children := self.children[line[-1]]:
-            line.append(max(children, key=lambda c: self.reaches[c]))
-        return line
-
-    def way(self, start: int, end: int) -> FloatArray:
-        """Return the vectors (K, 3) from one joint to another."""
-        return np.asarray(self.places[:, end] - self.places[:, start])
-
-    @cached_property
-    def distances(self) -> FloatArray:
-        """The usual distances (J, J) of joints from each other."""
-        between = self.places[:, :, None] - self.places[:, None]
-        return np.asarray(np.median(np.linalg.norm(between, axis=3), axis=0))
 
 
 @dataclass(frozen=True)
@@ -165,41 +77,59 @@ def roles_by_shape(body: JointTree) -> dict[str, tuple[str, float]]:
     if not people:
         return {}
     best = people[0]
-    fit = float(np.clip(1.0 - best.cost / WORST_COST, 0.0, 1.0))
-    swapped = [p.cost for p in people[1:] if p.legs.joint != best.legs.joint]
-    clear = float(np.clip((min(swapped) - best.cost) / 2.0, 0.0, 1.0)) if swapped else 1.0
-    sure = 0.9 * fit * clear
+    sure = 0.9 * _fit(best) * _clearness(people)
     found = {"hips": (best.hips, sure), "head": (best.head, sure)}
     left, certainty = _left(body, best)
-    shoulders = body.way(best.arms.limbs[1].upper, best.arms.limbs[0].upper)
-    along = float(np.sum(unit(shoulders) * left, axis=1).mean())
+    along = float(np.sum(unit(_across(body, best.arms)) * left, axis=1).mean())
     untwisted = 2 * (abs(along) - LEAST_ALONG) / (1 - LEAST_ALONG)
     confidence = sure * float(np.clip(2 * certainty, 0.0, 1.0) * np.clip(untwisted, 0.0, 1.0))
-    legs = body.way(best.legs.limbs[1].upper, best.legs.limbs[0].upper)
-    first_legs = np.sum(legs * left, axis=1).mean() > 0
-    for pair, first, parts, before in (
-            (best.legs, first_legs, ("thigh", "shin", "foot"), None),
-            (best.arms, along > 0, ("upper_arm", "forearm", "hand"), "clavicle")):
-        limbs = pair.limbs if first else pair.limbs[::-1]
-        for side, limb in zip(("left", "right"), limbs, strict=True):
-            joints = dict(zip(parts, (limb.upper, limb.lower, limb.end), strict=True))
-            joints |= _ends(body, limb, before)
-            found |= {f"{side}_{part}": (joint, confidence) for part, joint in joints.items()}
-            if before:
-                fingers = fingers_by_shape(body.places, body.children, limb.end)
-                found |= {f"{side}_{finger}": (joint, 0.9 * confidence)
-                          for finger, joint in fingers.items()}
+    first_leg_is_left = bool(np.sum(_across(body, best.legs) * left, axis=1).mean() > 0)
+    for side, limb in _by_side(best.legs, first_leg_is_left):
+        found |= {f"{side}_{part}": (joint, confidence)
+                  for part, joint in _leg(body, limb).items()}
+    for side, limb in _by_side(best.arms, along > 0):
+        found |= {f"{side}_{part}": (joint, confidence)
+                  for part, joint in _arm(body, limb).items()}
+        fingers = fingers_by_shape(body.places, body.children, limb.end)
+        found |= {f"{side}_{finger}": (joint, 0.9 * confidence)
+                  for finger, joint in fingers.items()}
     return {role: (body.skeleton.names[joint], round(confidence, 2))
             for role, (joint, confidence) in found.items()}
 
 
-def _ends(body: JointTree, limb: Branch, before: str | None) -> dict[str, int]:
-    """Return a leg's toe, or an arm's clavicle, if there is one."""
-    if before is None:
-        after = limb.line[limb.line.index(limb.end) + 1 :]
-        return {"toe": after[0]} if after and not body.nubs[after[0]] else {}
+def _fit(person: PersonReading) -> float:
+    """Return how much like a person a reading is, 0 to 1."""
+    return float(np.clip(1.0 - person.cost / WORST_COST, 0.0, 1.0))
+
+
+def _clearness(people: list[PersonReading]) -> float:
+    """Return how far, 0 to 1, the best reading is from the best one with other legs."""
+    swapped = [person.cost for person in people[1:] if person.legs.joint != people[0].legs.joint]
+    return float(np.clip((min(swapped) - people[0].cost) / 2.0, 0.0, 1.0)) if swapped else 1.0
+
+
+def _across(body: JointTree, pair: Pair) -> FloatArray:
+    """Return the way (K, 3) from a pair's second limb to its first."""
+    return body.way(pair.limbs[1].upper, pair.limbs[0].upper)
+
+
+def _by_side(pair: Pair, first_is_left: bool) -> Iterator[tuple[str, Branch]]:
+    limbs = pair.limbs if first_is_left else pair.limbs[::-1]
+    return zip(("left", "right"), limbs, strict=True)
+
+
+def _leg(body: JointTree, limb: Branch) -> dict[str, int]:
+    """Return the joints of a leg's parts, with its toe if there is one."""
+    after = limb.line[limb.line.index(limb.end) + 1 :]
+    toe = {"toe": after[0]} if after and not body.nubs[after[0]] else {}
+    return {"thigh": limb.upper, "shin": limb.lower, "foot": limb.end} | toe
+
+
+def _arm(body: JointTree, limb: Branch) -> dict[str, int]:
+    """Return the joints of an arm's parts, with its clavicle if there is one."""
     above = limb.line[: limb.line.index(limb.upper)]
-    return {before: above[-1]} if above else {}
+    clavicle = {"clavicle": above[-1]} if above else {}
+    return {"upper_arm": limb.upper, "forearm": limb.lower, "hand": limb.end} | clavicle
 
 
 def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:

@@ -40,7 +40,7 @@ def compiled(scene: Scene, find: Find) -> Compiled:
         facing=scene.facing + first.start.turn, balanced=play.balanced[0], props=first.props,
         vary=scene.vary, phases=tuple(first.phases()),
         partner=_partner(scene, play) if others else None)
-    score._source, score._compiled = scene.source, True
+    score.came_from(scene.source, compiled=True)
     found = relations([sheet.spots for sheet in play.sheets],
                       {name: scene.spot(name) for name in scene.marks}, score.duration)
     return Compiled(score, (*play.happens, *found))

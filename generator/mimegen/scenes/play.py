@@ -1,35 +1,29 @@
 """A scene played through: each step at its time, from where the one before has left everybody."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
 from mimegen.base.errors import RequestError
-from mimegen.choreography.hands import hangs
+from mimegen.base.names import words
 from mimegen.choreography.places import Place
-from mimegen.choreography.score import FootKey, GazeKey, HandKey, Key, PelvisKey
+from mimegen.choreography.score import FootKey, GazeKey, Key, PelvisKey
 from mimegen.choreography.styles import style_named
-from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval
-from mimegen.scenes.parts import HANDS, Known, Part, Piece, piece
+from mimegen.scenes.order import Order
+from mimegen.scenes.parts import Known, Part, Piece, piece
 from mimegen.scenes.postures import Tracks, complete, posture
+from mimegen.scenes.readiness import FIRST_FOOT_S, READY_S, SITTING_S, lead, prepare, seated
 from mimegen.scenes.scene import PEOPLE_APART_CM, Scene, Step
 from mimegen.scenes.sheet import Sheet
 from mimegen.scenes.spots import Spot, placed
+from mimegen.scenes.telling import Telling
 from mimegen.scenes.things import Things
 from mimegen.scenes.ways import STEP_S, legs_of
 
 Find = Callable[[Step], Known]
-NAMES = (PERFORMER, PARTNER)
-# How long it takes to get ready for an action: at all, with both feet stepping one after another,
-# sitting down and up. The first foot is there, the eyes are, after so long.
-READY_S, STEPPING_S, SITTING_S, FIRST_FOOT_S = 0.9, 1.2, 1.8, 0.45
-# Hands that hang come so much after the body, which has its inertia, to what they reach for.
-REACHING_S = 0.25
 # Who has nothing to do for longer stands at rest, after so long.
 IDLE_S, RESTING_S = 1.2, 1.0
-# Who gets up and down so far (cm) sits; lower than this they are seated.
-SITS_CM, SEATED_CM = 20.0, -25.0
 # Two are where an action of two has them to within this (cm, degrees).
 MEET_CM, MEET_DEG = 15.0, 20.0
 LOOK_S, TAIL_S = 0.5, 0.8
@@ -48,14 +42,14 @@ class Play:
         """Play all of it. Raises RequestError with file and line for what nobody can do."""
         self.scene, self.find = scene, find
         self.sheets = [Sheet(scene.spot(role.starts)) for role in scene.roles]
-        self.happens: list[Interval] = []
+        self._told = Telling(scene)
+        self.happens = self._told.happens
         self.balanced = [True] * len(self.sheets)
         self.duration = 0.0
-        self._things = Things(scene, self._add)
-        self._done: dict[str, tuple[float, float]] = {}
+        self._things = Things(scene, self._told.add)
         self._count = 0
         self._begin()
-        self._run()
+        self._play()
         self._finish()
 
     def _begin(self) -> None:
@@ -63,50 +57,12 @@ class Play:
         for sheet in self.sheets:
             sheet.put(0.0, posture("standing") | posture("settling"))
 
-    def _run(self) -> None:
-        waiting = [list(role.steps) for role in self.scene.roles]
-        while any(waiting):
-            ready = [(begin, who) for who, steps in enumerate(waiting)
-                     if steps and (begin := self._begins(who, steps[0], waiting)) is not None]
-            if not ready:
-                step = next(steps[0] for steps in waiting if steps)
-                raise self.scene.error(step, "waits for a step that waits for it")
-            begin, who = min(ready)
-            step = waiting[who].pop(0)
-            done = [step]
-            if step.do is not None and self._of_two(step):
-                done.append(waiting[1 - who].pop(0))
+    def _play(self) -> None:
+        for who, step, begin in Order(self.scene, self.sheets, self._of_two):
             self._do(who, step, begin)
-            self._done |= {one.id: (begin, self.sheets[who].free) for one in done if one.id}
-
-    def _begins(self, who: int, step: Step, waiting: Sequence[Sequence[Step]]) -> float | None:
-        """Return when a step can begin; None while it waits for another."""
-        if step.join is not None:
-            return None
-        free = self.sheets[who].free
-        if step.do is not None and self._of_two(step):
-            others = waiting[1 - who] if len(waiting) > 1 else ()
-            if not others or step.id is None or others[0].join != step.id:
-                return None if len(waiting) > 1 and others else self._alone(step)
-            free = max(free, self.sheets[1 - who].free)
-        for name, which in ((step.after, 1), (step.during, 0)):
-            if name is not None:
-                if name not in self._done:
-                    return None
-                free = max(free, self._done[name][which])
-        if step.at is not None:
-            if step.at < free - 1e-6:
-                raise self.scene.error(step, f"at: {step.at:g} s lies within the step before,"
-                                             f" which lasts until {free:.1f} s")
-            free = step.at
-        return free + step.pause
-
-    def _alone(self, step: Step) -> float:
-        raise self.scene.error(step, f"{step.do!r} is for two: give it an id, and let the other"
-                                     " performer join it")
 
     def _of_two(self, step: Step) -> bool:
-        return self._known(step).score.partner is not None
+        return step.do is not None and self._known(step).score.partner is not None
 
     def _known(self, step: Step) -> Known:
         try:
@@ -115,7 +71,7 @@ class Play:
             raise self.scene.error(step, str(problem)) from problem
 
     def _do(self, who: int, step: Step, begin: float) -> None:
-        actors = (who, 1 - who) if step.do is not None and self._of_two(step) else (who,)
+        actors = (who, 1 - who) if self._of_two(step) else (who,)
         for actor in actors:
             self._rest(actor, begin)
         {"do": self._act, "walk": self._walk, "face": self._face, "wait": self._wait}[step.verb](
@@ -134,15 +90,15 @@ class Play:
         origins = self._origins(actors, used, step, known)
         parts = [self._keys(actor, part, origin, step)
                  for actor, part, origin in zip(actors, used.parts, origins, strict=True)]
-        start = begin if begin == 0 else begin + max(
-            _lead(self.sheets[actor], _first(keys)) for actor, keys in zip(
-                actors, parts, strict=True))
+        leads = [lead(self.sheets[actor], _first(keys))
+                 for actor, keys in zip(actors, parts, strict=True)]
+        start = begin + max(leads) if begin else begin
         for actor, part, keys, origin in zip(actors, used.parts, parts, origins, strict=True):
-            _prepare(self.sheets[actor], begin, start, _first(keys), step.line)
+            prepare(self.sheets[actor], begin, start, _first(keys), step.line)
             self._perform(actor, part, keys, origin, start, step)
             self.sheets[actor].free = start + used.duration
             self.balanced[actor] &= part.balanced
-        self._tell(who, step, known, used, start)
+        self._told.action(who, step, known, used, start)
         self._things.pass_on(who, step, used, start, self._before(who))
 
     def _piece(self, step: Step, known: Known) -> Piece:
@@ -207,8 +163,9 @@ class Play:
         since = self._stand_up(who, step, begin)
         legs = legs_of(sheet.spot, there)
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs])
-        self._add(who, "step", step.does or f"walks to the {_words(str(step.walk))}", since,
-                  sheet.free, target=_words(str(step.walk)))
+        mark = words(str(step.walk))
+        self._told.add(who, "step", step.does or f"walks to the {mark}", since, sheet.free,
+                       target=mark)
         _check_apart(self.scene, step, self.sheets, since, sheet.free + 0.1)
 
     def _face(self, who: int, step: Step, begin: float) -> None:
@@ -217,9 +174,9 @@ class Play:
         since = self._stand_up(who, step, begin)
         there = sheet.spot._replace(turn=sheet.spot.turn + sheet.spot.to_turn_to(turn))
         self._go(who, step, since, [(leg.there, leg.steps) for leg in legs_of(sheet.spot, there)])
-        whom = self._called(who, step.face) if isinstance(step.face, str) else None
-        self._add(who, "step", step.does or (f"turns to the {whom}" if whom else "turns"), since,
-                  sheet.free, target=whom)
+        whom = self._told.called(step.face) if isinstance(step.face, str) else None
+        does = step.does or (f"turns to the {whom}" if whom else "turns")
+        self._told.add(who, "step", does, since, sheet.free, target=whom)
 
     def _turn(self, who: int, step: Step, begin: float) -> float:
         here = self.sheets[who].spot
@@ -234,11 +191,11 @@ class Play:
         sheet = self.sheets[who]
         wanted = self._posture(who, "standing", step)
         feet = sheet.stepping(wanted)
-        if not feet and not _seated(sheet):
-            _prepare(sheet, begin, begin + READY_S, wanted, step.line)
+        if not feet and not seated(sheet):
+            prepare(sheet, begin, begin + READY_S, wanted, step.line)
             return begin
-        since = begin + (SITTING_S if _seated(sheet) else FIRST_FOOT_S * len(feet))
-        _prepare(sheet, begin, since, wanted, step.line)
+        since = begin + (SITTING_S if seated(sheet) else FIRST_FOOT_S * len(feet))
+        prepare(sheet, begin, since, wanted, step.line)
         return since
 
     def _go(self, who: int, step: Step, since: float, legs: Sequence[tuple[Spot, int]]) -> None:
@@ -256,11 +213,11 @@ class Play:
         if step.look is not None:
             sheet.hold(begin, step.line)
             sheet.put(begin + LOOK_S, {"gaze": self._gaze(who, step.look)}, step.line)
-            self._add(who, "gaze", self._called(who, step.look), begin + LOOK_S,
-                      begin + max(step.wait or 0.0, LOOK_S) + 0.1)
+            self._told.add(who, "gaze", self._told.called(step.look), begin + LOOK_S,
+                           begin + max(step.wait or 0.0, LOOK_S) + 0.1)
         sheet.free = begin + (step.wait or 0.0)
         if step.does:
-            self._add(who, "step", step.does, begin, sheet.free)
+            self._told.add(who, "step", step.does, begin, sheet.free)
 
     # Rest
 
@@ -273,7 +230,7 @@ class Play:
 
     def _at_rest(self, who: int) -> Tracks:
         sheet = self.sheets[who]
-        if _seated(sheet):
+        if seated(sheet):
             return self._posture(who, "seated")
         wanted = self._posture(who, "standing")
         feet = {track: cast(FootKey, sheet.now[track]) for track in ("left_foot", "right_foot")}
@@ -309,32 +266,8 @@ class Play:
     def _before(self, who: int) -> str:
         """Return the mark nearest to what lies before a performer, in words."""
         before = self.sheets[who].spot.of(Spot(0.0, BEFORE_CM))
-        return _words(min(self.scene.marks,
+        return words(min(self.scene.marks,
                           key=lambda mark: before.distance(self.scene.spot(mark))))
-
-    # What is told of it
-
-    def _tell(self, who: int, step: Step, known: Known, used: Piece, start: float) -> None:
-        end = start + used.duration
-        self._add(who, "action", known.name, start, end)
-        if step.does:
-            self._add(who, "step", step.does, start, end)
-        if step.look:
-            self._add(who, "gaze", self._called(who, step.look), start, end)
-        swapped = {PERFORMER: NAMES[who], PARTNER: NAMES[1 - who]}
-        for one in used.happens:
-            if (one.kind == "held" and step.things) or (
-                    one.kind == "step" and step.does and known.action is None):
-                continue
-            self.happens.append(one.model_copy(update={
-                "performer": swapped[one.performer],
-                "target": swapped.get(one.target or "", one.target),
-                **{name: round(float(value) + start, 3) for name in ("start_s", "end_s", "peak_s")
-                   if (value := getattr(one, name)) is not None}}))
-
-    def _add(self, who: int, kind: str, name: str, start: float, end: float, **facts: Any) -> None:
-        self.happens.append(Interval(kind=kind, name=name, performer=NAMES[who],
-                                     start_s=round(start, 3), end_s=round(end, 3), **facts))
 
     def _gaze(self, who: int, name: str) -> Key:
         if name in self.scene.marks:
@@ -342,10 +275,6 @@ class Play:
             up = self.scene.marks[name].up
             return complete(GazeKey(to=Place("floor", (spot.left, spot.forward, up))))
         return complete(GazeKey(to=Place("partner_eyes", (0.0, 0.0, 0.0))))
-
-    def _called(self, who: int, name: str) -> str:
-        return _words(name) if name in self.scene.marks else "other person"
-
 
 def _first(keys: Mapping[str, Sequence[tuple[float, Key]]]) -> Tracks:
     return {track: found[0][1] for track, found in keys.items()}
@@ -356,42 +285,6 @@ def _renamed(key: Key, names: Mapping[str, str]) -> Key:
     if place is None or place.anchor not in names:
         return key
     return key.model_copy(update={"to": Place(names[place.anchor], place.offset)})
-
-
-def _seated(sheet: Sheet) -> bool:
-    return (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0) < SEATED_CM
-
-
-def _lead(sheet: Sheet, wanted: Tracks) -> float:
-    """Return how long it takes to get from where everything is to where it is wanted."""
-    later = REACHING_S if _reaches(sheet, wanted) else 0.0
-    up = cast(PelvisKey, wanted.get("pelvis", sheet.now["pelvis"])).up or 0.0
-    if abs(up - (cast(PelvisKey, sheet.now["pelvis"]).up or 0.0)) > SITS_CM:
-        return later + SITTING_S
-    return later + (STEPPING_S if len(sheet.stepping(wanted)) > 1 else READY_S)
-
-
-def _reaches(sheet: Sheet, wanted: Tracks) -> bool:
-    """Say whether hands that hang now are wanted elsewhere."""
-    now, then = (all(hangs(cast(HandKey, keys[track])) for track in HANDS if track in keys)
-                 for keys in (sheet.now, wanted))
-    return now and not then
-
-
-def _prepare(sheet: Sheet, begin: float, arrives: float, wanted: Tracks,
-             line: int) -> None:
-    """Bring all tracks to where they are wanted; feet step one after the other."""
-    if arrives > begin:
-        sheet.hold(begin, line)
-    feet = sheet.stepping(wanted)
-    if len(feet) > 1 and arrives > begin:
-        early: Iterable[str] = (feet[0], "gaze")
-        sheet.put(begin + FIRST_FOOT_S, {track: wanted[track] for track in early
-                                         if track in wanted}, line)
-    if arrives - begin > READY_S + REACHING_S / 2 and _reaches(sheet, wanted):
-        sheet.put(arrives - REACHING_S, {track: key for track, key in wanted.items()
-                                         if track not in HANDS}, line)
-    sheet.put(arrives, wanted, line)
 
 
 def _check_apart(scene: Scene, step: Step, sheets: Sequence[Sheet], since: float = 0.0,
@@ -405,7 +298,3 @@ def _check_apart(scene: Scene, step: Step, sheets: Sequence[Sheet], since: float
         raise scene.error(step, f"the performers are in each other's way at"
                                 f" {moments[apart.argmin()]:.1f} s, {apart.min():.0f} cm apart;"
                                 f" expected at least {PEOPLE_APART_CM:g}")
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

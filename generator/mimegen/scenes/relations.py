@@ -5,6 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.angles import half_turn
+from mimegen.base.names import words
+from mimegen.base.spans import spans
 from mimegen.manifest.timeline import PARTNER, PERFORMER, RELATION, Interval
 from mimegen.motion.quaternions import FloatArray
 from mimegen.scenes.spots import Spot
@@ -29,7 +32,7 @@ def relations(ways: Sequence[Way], marks: Mapping[str, Spot], duration: float
     for name, track in zip((PERFORMER, PARTNER), tracks, strict=False):
         for mark, spot in marks.items():
             near = _apart(track, np.array([spot])) < AT_CM
-            yield from _spans(near, moments, duration, name, "near", mark.replace("_", " "))
+            yield from _spans(near, moments, duration, name, "near", words(mark))
     if len(tracks) == 2:
         yield from _of_two(tracks[0], tracks[1], moments, duration)
 
@@ -63,15 +66,14 @@ def _bearing(own: FloatArray, seen: FloatArray) -> FloatArray:
     """Return where (F,) in degrees to the left of ahead, -180 to 180, the other one is seen."""
     left, forward = (seen - own)[:, :2].T
     heading = np.rad2deg(np.arctan2(left, forward))
-    return np.asarray((heading - own[:, 2] + 180.0) % 360.0 - 180.0)
+    return half_turn(heading - own[:, 2])
 
 
 def _spans(true: NDArray[np.bool_], moments: FloatArray, duration: float, who: str, name: str,
            target: str) -> Iterator[Interval]:
     """Yield when it is true for longer than a moment."""
-    edges = np.flatnonzero(np.diff(np.r_[False, true, False].astype(int)))
     ends = np.r_[moments, duration]
-    for first, last in zip(edges[::2], edges[1::2], strict=True):
+    for first, last in spans(true):
         if ends[last] - ends[first] >= SHORTEST_S:
             yield Interval(kind=RELATION, name=name, performer=who, target=target,
                            start_s=round(float(ends[first]), 3), end_s=round(float(ends[last]), 3))

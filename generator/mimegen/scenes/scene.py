@@ -1,6 +1,6 @@
 """Scene files: who does what, where on the floor, when or after what (``scenes/*.yaml``)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -223,34 +223,21 @@ def _ids(document: YamlFile, scene: Scene) -> dict[str, tuple[str, Step]]:
     return found
 
 
+# The way to a part of the file, from its top.
+Where = tuple[str | int, ...]
 Kinds = Literal["mark", "step", "thing", "mark or performer"]
 
 
-def _check_known(document: YamlFile, where: tuple[str | int, ...], kind: Kinds, name: str,
-                 known: Any) -> None:
+def _check_known(document: YamlFile, where: Where, kind: Kinds, name: str,
+                 known: Collection[str]) -> None:
     if name not in known:
         raise document.error(where, f"no {kind} is called {name!r}{near_misses(name, known)}")
 
 
-def _check_step(document: YamlFile, scene: Scene, where: tuple[str | int, ...], step: Step,
+def _check_step(document: YamlFile, scene: Scene, where: Where, step: Step,
                 ids: dict[str, tuple[str, Step]]) -> None:
-    verbs = [verb for verb in VERBS if getattr(step, verb) is not None]
-    if len(verbs) != 1:
-        raise document.error(where, f"expected exactly one of {', '.join(VERBS)}"
-                                    f" (got {', '.join(verbs) or 'none'})")
-    for key in step.model_fields_set - SAID[step.verb] - {step.verb}:
-        written = type(step).model_fields[key].alias or key
-        raise document.error((*where, written), f"means nothing to '{step.verb}:'")
-    places = {**scene.marks, **scene.performers}
-    for key, kind, known in (
-        ("walk", "mark", scene.marks), ("face", "mark or performer", places),
-        ("look", "mark or performer", places), ("after", "step", ids), ("during", "step", ids),
-        ("join", "step", ids), ("takes", "thing", scene.things), ("leaves", "thing", scene.things),
-        ("gives", "thing", scene.things), ("uses", "thing", scene.things),
-    ):
-        name = getattr(step, key)
-        if isinstance(name, str):
-            _check_known(document, (*where, key), kind, name, known)  # type: ignore[arg-type]
+    _check_verb(document, where, step)
+    _check_names(document, scene, where, step, ids)
     if sum(moment is not None for moment in (step.at, step.after, step.during)) > 1:
         raise document.error(where, "begins at one moment: say at, after or during")
     if step.join is not None and (ids[step.join][0] == where[1] or ids[step.join][1].do is None):
@@ -259,3 +246,29 @@ def _check_step(document: YamlFile, scene: Scene, where: tuple[str | int, ...], 
     for name in ("look", "face"):
         if getattr(step, name) == where[1]:
             raise document.error((*where, name), "is the performer's own name")
+
+
+def _check_verb(document: YamlFile, where: Where, step: Step) -> None:
+    """Refuse a step without a verb or with several, and words that mean nothing to its verb."""
+    verbs = [verb for verb in VERBS if getattr(step, verb) is not None]
+    if len(verbs) != 1:
+        raise document.error(where, f"expected exactly one of {', '.join(VERBS)}"
+                                    f" (got {', '.join(verbs) or 'none'})")
+    for key in step.model_fields_set - SAID[step.verb] - {step.verb}:
+        written = type(step).model_fields[key].alias or key
+        raise document.error((*where, written), f"means nothing to '{step.verb}:'")
+
+
+def _check_names(document: YamlFile, scene: Scene, where: Where, step: Step,
+                 ids: dict[str, tuple[str, Step]]) -> None:
+    """Refuse marks, performers, steps and things that the scene does not have."""
+    places = {**scene.marks, **scene.performers}
+    expected: tuple[tuple[str, Kinds, Collection[str]], ...] = (
+        ("walk", "mark", scene.marks), ("face", "mark or performer", places),
+        ("look", "mark or performer", places), ("after", "step", ids), ("during", "step", ids),
+        ("join", "step", ids), ("takes", "thing", scene.things), ("leaves", "thing", scene.things),
+        ("gives", "thing", scene.things), ("uses", "thing", scene.things))
+    for key, kind, known in expected:
+        name = getattr(step, key)
+        if isinstance(name, str):
+            _check_known(document, (*where, key), kind, name, known)

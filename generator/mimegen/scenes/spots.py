@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.angles import half_turn
 from mimegen.choreography.body import FLOOR, PARTNER
 from mimegen.choreography.places import LEFT, RIGHT, Direction, Place
 from mimegen.choreography.score import GazeKey, HandKey, Key, PropKey
@@ -47,7 +48,7 @@ class Spot(NamedTuple):
 
     def to_turn_to(self, turn: float) -> float:
         """Return by how much to turn to the left, -180 to 180, to be turned so."""
-        return float((turn - self.turn + 180.0) % 360.0 - 180.0)
+        return half_turn(turn - self.turn)
 
 
 def placed(track: str, key: Key, spot: Spot) -> Key:

@@ -118,7 +118,7 @@ def outline_points(performance: Performance) -> FloatArray:
 
 def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.intp]:
     """Return the numbers of the vertices that are extreme within their group."""
-    directions = _sphere(48)
+    directions = sphere_directions(48)
     chosen: set[int] = set()
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
@@ -126,7 +126,7 @@ def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.in
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def _sphere(count: int) -> FloatArray:
+def sphere_directions(count: int) -> FloatArray:
     """Return evenly spread unit vectors (count, 3), a Fibonacci lattice."""
     number = np.arange(count) + 0.5
     z = 1 - 2 * number / count

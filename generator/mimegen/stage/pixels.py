@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.srgb import Floats, encoded
 from mimegen.store.frames import ByteArray
 
 # The bits of 1 as a half float.
@@ -48,8 +49,6 @@ def _table() -> ByteArray:
     return to_straight_srgb(opaque)[:, 0]
 
 
-def _transfer(linear: NDArray[np.float32]) -> NDArray[np.float64]:
+def _transfer(linear: NDArray[np.float32]) -> Floats:
     # In double precision, so that the last bit, which differs between CPUs, never changes a byte.
-    exact = linear.astype(float)
-    curve = 1.055 * np.power(exact, 1 / 2.4) - 0.055
-    return np.where(exact <= 0.0031308, exact * 12.92, curve)
+    return encoded(linear.astype(float))

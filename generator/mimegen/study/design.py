@@ -40,8 +40,12 @@ def single_lists(actions: Mapping[str, Takes], chooses: bool, settings: Settings
             for turn in range(most_takes)]
     apart = chooses and not settings.repeat_options
     parts = max(_parts(row, apart, settings.trials) for row in rows)
-    return [[take[(place // parts + turn) % len(take)]
-             for place, take in enumerate(row) if place % parts == part]
+
+    def one_list(row: Sequence[list[Question]], part: int, turn: int) -> list[Question]:
+        """Return every ``parts``-th take, each by another of its variants than the one before."""
+        return [take[(place + turn) % len(take)] for place, take in enumerate(row[part::parts])]
+
+    return [one_list(row, part, turn)
             for turn in range(variants) for row in rows for part in range(parts)]
 
 
@@ -73,8 +77,12 @@ def pair_lists(actions: Mapping[str, Takes], settings: Settings, seed: int) -> l
         raise RequestError("same needs two clips of every action; render another variant")
     at_once = max((settings.trials or 2 * len(triples)) // 2, 1)
     parts = ceil(len(triples) / at_once)
-    return [[pair for place, triple in enumerate(triples) if place % parts == part
-             for pair in _pairs([clips[action] for action in triple], turn, role, place)]
+
+    def one_list(part: int, role: int, turn: int) -> list[Pair]:
+        return [pair for place in range(part, len(triples), parts)
+                for pair in _pairs([clips[action] for action in triples[place]], turn, role, place)]
+
+    return [one_list(part, role, turn)
             for turn in range(variants) for role in range(3) for part in range(parts)]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.srgb import encoded
 from mimegen.writers.piece import Piece
 
 STATUE_SUFFIXES = (".glb", ".stl", ".obj", ".ply")
@@ -54,9 +55,7 @@ def _joined(meshes: Sequence[trimesh.Trimesh]) -> trimesh.Trimesh:
 
 
 def _mesh(piece: Piece) -> trimesh.Trimesh:
-    coded = np.where(piece.colors <= 0.0031308, 12.92 * piece.colors,
-                     1.055 * np.clip(piece.colors, 0, 1) ** (1 / 2.4) - 0.055)
-    colors = np.round(255 * np.clip(coded, 0, 1)).astype(np.uint8)
+    colors = np.round(255 * np.clip(encoded(piece.colors), 0, 1)).astype(np.uint8)
     return trimesh.Trimesh(piece.vertices, _with_area(piece), vertex_colors=colors, process=False)
 
 

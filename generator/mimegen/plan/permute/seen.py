@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mimegen.base.angles import half_turn
 from mimegen.base.errors import RequestError
 from mimegen.library.catalogue import Catalogue
 from mimegen.manifest.file import MANIFEST, rows_of
@@ -37,7 +38,7 @@ class Seen:
 
     def takes_azimuth(self, action: str, azimuth: float) -> bool:
         """Whether a camera at an azimuth is far from all rows of an action."""
-        return all(abs((azimuth - angle + 180) % 360 - 180) >= axes().unseen.azimuth
+        return all(abs(half_turn(azimuth - angle)) >= axes().unseen.azimuth
                    for angle in self.angles.get(action, ()))
 
     def takes_background(self, action: str, name: str) -> bool:

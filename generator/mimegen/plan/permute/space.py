@@ -229,10 +229,9 @@ class _Rules:
                  if name in self.freedom.drawn}
         names = {"other": others, "misaligned": self._new(take, (
             name for source in self.freedom.levels_of(MISLEADING) for name in misaligned[source]))}
-        grid, levels = ({name: self._allowed(take, names, name, values) or (
-            (OWN_MANNER,) if name in MANNERS else ()) for name, values in (
-            (name, getattr(axis, kind)) for name, axis in drawn.items())}
-            for kind in ("grid", "levels"))
+        grid = {name: self._levels(take, names, name, axis.grid) for name, axis in drawn.items()}
+        levels = {name: self._levels(take, names, name, axis.levels)
+                  for name, axis in drawn.items()}
         for name, values in grid.items():
             if not values:
                 raise RequestError(
@@ -254,6 +253,12 @@ class _Rules:
 
     def _new(self, take: Take, names: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in names if self._is_new(take, name))
+
+    def _levels(self, take: Take, names: Mapping[str, Sequence[str]], name: str,
+                values: Sequence[Value]) -> tuple[Value, ...]:
+        """Return the levels that are left of an axis; a manner of which none is, is the take's."""
+        own = (OWN_MANNER,) if name in MANNERS else ()
+        return self._allowed(take, names, name, values) or own
 
     def _allowed(self, take: Take, names: Mapping[str, Sequence[str]], name: str,
                  values: Iterable[Value]) -> tuple[Value, ...]:

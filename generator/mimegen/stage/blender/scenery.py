@@ -15,9 +15,10 @@ from PIL import Image
 
 from mimegen.base.files import publish
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.blender.nodes import Nodes, linear
 from mimegen.stage.blender.render import PictureReader, apply_sampling
 from mimegen.stage.blender.scene import place_camera, reset_scene, set_light
-from mimegen.stage.blender.scenery_materials import Nodes, linear, make_material
+from mimegen.stage.blender.scenery_materials import make_material
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import (
@@ -31,8 +32,11 @@ from mimegen.stage.scenery.layout import (
     wall_panels,
     world_from_set,
 )
-from mimegen.stage.scenery.scenery import Box, Cylinder, Extrude, Lamp, Plane, Scenery, Sky, Solid
-from mimegen.stage.scenery.shapes import ShapeMesh, joined, mesh_of
+from mimegen.stage.scenery.light import Lamp, Sky
+from mimegen.stage.scenery.meshes import ShapeMesh, joined
+from mimegen.stage.scenery.objects import Box, Cylinder, Extrude, Solid
+from mimegen.stage.scenery.scenery import Plane, Scenery
+from mimegen.stage.scenery.shapes import mesh_of
 
 # Edges sharper than this stay sharp.
 SHARP_RAD = math.radians(35.0)

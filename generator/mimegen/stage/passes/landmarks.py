@@ -13,6 +13,7 @@ from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.framing import sphere_directions
 from mimegen.stage.passes.parts import PARTS, vertex_parts
 from mimegen.stage.passes.surface import character_roles
 from mimegen.stage.skinning import SkinMatrix
@@ -155,7 +156,7 @@ class _Body:
         away = self._vertices - place
         reach = np.linalg.norm(away, axis=1)
         near = reach < 0.4
-        cosines = (away[near] / np.maximum(reach[near, None], 1e-9)) @ _sphere(64).T
+        cosines = (away[near] / np.maximum(reach[near, None], 1e-9)) @ sphere_directions(64).T
         first = np.where(cosines > _CONE_COSINE, reach[near, None], np.inf).min(axis=0,
                                                                                 initial=np.inf)
         return float(np.median(first[np.isfinite(first)])) if np.isfinite(first).any() else SKIN_M
@@ -210,12 +211,3 @@ def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:
     row = np.zeros(4 * len(skeleton.names))
     row[4 * joint:4 * joint + 4] = [*place, 1.0]
     return row
-
-
-def _sphere(count: int) -> FloatArray:
-    """Return evenly spread unit vectors (count, 3), a Fibonacci lattice."""
-    number = np.arange(count) + 0.5
-    z = 1 - 2 * number / count
-    turn = np.pi * (1 + 5**0.5) * number
-    flat = np.sqrt(1 - z * z)
-    return np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1)

@@ -15,7 +15,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.crop import Region
 from mimegen.stage.raster.view import to_picture
-from mimegen.stage.scenery.scenery import SetMaterial
+from mimegen.stage.scenery.materials import SetMaterial
 
 # Nothing lower over the floor counts as standing on it; what is level there belongs to it.
 FLOOR_M = 0.05

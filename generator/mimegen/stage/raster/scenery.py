@@ -47,7 +47,7 @@ from mimegen.stage.raster.set_shaders import (
 from mimegen.stage.raster.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.stage.raster.view import to_picture, to_sun
 from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import SetMaterial
+from mimegen.stage.scenery.materials import SetMaterial
 
 # Each pixel is the mean of so many, across and down, whose edges have so many samples.
 FINER, SAMPLES = 2, 4

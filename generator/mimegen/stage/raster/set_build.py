@@ -19,8 +19,10 @@ from mimegen.stage.scenery.layout import (
     wall_panels,
     world_from_set,
 )
-from mimegen.stage.scenery.scenery import Box, Plane, Solid
-from mimegen.stage.scenery.shapes import ShapeMesh, mesh_of
+from mimegen.stage.scenery.meshes import ShapeMesh
+from mimegen.stage.scenery.objects import Box, Solid
+from mimegen.stage.scenery.scenery import Plane
+from mimegen.stage.scenery.shapes import mesh_of
 
 # What the corners of triangles hold, as the shaders take it.
 ATTRIBUTES = ("place", "normal", "own", "scattered", "uv", "offshore")

@@ -20,7 +20,9 @@ from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.layout import wall_panels, world_from_set
-from mimegen.stage.scenery.scenery import Lamp, Scenery, SetMaterial
+from mimegen.stage.scenery.light import Lamp
+from mimegen.stage.scenery.materials import SetMaterial
+from mimegen.stage.scenery.scenery import Scenery
 
 # Lamps larger than this are taken apart, into no more parts than shaders have room for.
 LAMP_PART_M, MOST_PARTS = 1.5, 64

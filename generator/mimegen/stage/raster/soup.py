@@ -10,8 +10,8 @@ from scipy import sparse
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.scenery.scenery import Box
-from mimegen.stage.scenery.shapes import Face, ShapeMesh
+from mimegen.stage.scenery.meshes import Face, ShapeMesh
+from mimegen.stage.scenery.objects import Box
 
 # Edges sharper than this stay sharp.
 SHARP_COSINE = np.cos(np.radians(35.0))

@@ -7,7 +7,9 @@ import numpy as np
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.layout import PlacedShape, laid_objects
-from mimegen.stage.scenery.scenery import Foliage, Frond, Group, Object, Scenery, Variation
+from mimegen.stage.scenery.objects import Foliage, Frond, Group, Object
+from mimegen.stage.scenery.ranges import Variation
+from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.standing import (
     DEEPER_M,
     FLAT_M,

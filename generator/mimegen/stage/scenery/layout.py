@@ -11,15 +11,8 @@ from numpy.typing import NDArray
 from mimegen.base.seeds import generator
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
-from mimegen.stage.scenery.scenery import (
-    Copies,
-    Group,
-    Object,
-    Placed,
-    Scenery,
-    Solid,
-    Words,
-)
+from mimegen.stage.scenery.objects import Copies, Group, Object, Placed, Solid, Words
+from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shapes import bounds_of
 
 # The room that a performance takes: 2 m x 3 m and 2.5 m high, from above what lies on the floor.
@@ -130,7 +123,7 @@ def visible_pieces(pieces: list[PlacedShape], camera: Camera) -> list[PlacedShap
 
 
 def in_view(pieces: Sequence[PlacedShape], camera: Camera) -> NDArray[np.bool_]:
-    """Return of which pieces the camera's view may show a part."""
+    """Return of which pieces (N,) the camera's view may show a part."""
     return hulls_meet(_view(camera, HORIZON_M), turned_boxes(pieces))
 
 

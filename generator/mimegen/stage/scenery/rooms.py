@@ -10,7 +10,10 @@ import numpy as np
 
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.layout import turned
-from mimegen.stage.scenery.scenery import Copies, Lamp, Object, Plane, Room, Scenery, Walls
+from mimegen.stage.scenery.light import Lamp
+from mimegen.stage.scenery.objects import Copies, Object
+from mimegen.stage.scenery.ranges import Room
+from mimegen.stage.scenery.scenery import Plane, Scenery, Walls
 from mimegen.stage.scenery.standing import DEEPER_M, Standing, in_the_performers_room
 
 # What is as near to a wall, or to the ceiling, goes along with it.

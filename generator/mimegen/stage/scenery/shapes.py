@@ -1,17 +1,22 @@
-"""The shapes of a set as meshes, in numpy alone."""
+"""Each kind of shape of a set as a mesh, in numpy alone."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PchipInterpolator
+from scipy.interpolate import PchipInterpolator
 
 from mimegen.base.seeds import generator
-from mimegen.base.vectors import product, spread_directions, unit
+from mimegen.base.vectors import spread_directions, unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.letters import GRID, strokes_of
-from mimegen.stage.scenery.scenery import (
+from mimegen.stage.scenery.meshes import (
+    ShapeMesh,
+    grid_faces,
+    skin,
+    smooth_line,
+    unit_circle,
+)
+from mimegen.stage.scenery.objects import (
     Arc,
     Box,
     Curtain,
@@ -29,55 +34,10 @@ from mimegen.stage.scenery.scenery import (
     Words,
 )
 
-Face = tuple[int, ...]
 SIDES = 32
 TUBE_SIDES = 10
 # So many bunches of leaves make a crown.
 BOUGHS = 26
-# The axes that are left where one looks along X, Y or Z.
-SEEN_ALONG = np.array([[1, 2], [0, 2], [0, 1]])
-
-
-@dataclass(frozen=True, eq=False)
-class ShapeMesh:
-    """Vertices (V, 3) in metres and faces, counter-clockwise seen from outside.
-
-    ``offshore`` (V,) is the distance to the waterline, negative on land, for an island alone.
-    """
-
-    vertices: FloatArray
-    faces: tuple[Face, ...]
-    offshore: FloatArray | None = None
-
-    def texture_coordinates(self) -> FloatArray:
-        """Return U V in metres of every face's corners (L, 2), seen along the nearest axis."""
-        sizes = np.array([len(face) for face in self.faces])
-        starts = np.cumsum(sizes) - sizes
-        found = np.empty((int(sizes.sum()), 2))
-        for size in np.unique(sizes):
-            which = np.flatnonzero(sizes == size)
-            points = self.vertices[np.array([self.faces[face] for face in which])]
-            # Newell's normal holds for any polygon, convex or not.
-            normals = np.cross(points, np.roll(points, -1, axis=1)).sum(axis=1)
-            axes = SEEN_ALONG[np.abs(normals).argmax(axis=1)]
-            found[starts[which, None] + np.arange(size)] = np.take_along_axis(
-                points, axes[:, None], axis=2)
-        return found
-
-
-def in_world(outline: ShapeMesh, matrix: FloatArray) -> FloatArray:
-    """Return an outline's vertices (V, 3) where its matrix (4, 4) takes them."""
-    return np.asarray(product(outline.vertices, matrix[:3, :3].T) + matrix[:3, 3])
-
-
-def joined(placed: Sequence[tuple[ShapeMesh, FloatArray]]) -> ShapeMesh:
-    """Return outlines, each at its matrix (4, 4), as one."""
-    vertices, faces, first = [], [], 0
-    for outline, matrix in placed:
-        vertices.append(in_world(outline, matrix))
-        faces += [tuple(first + corner for corner in face) for face in outline.faces]
-        first += len(outline.vertices)
-    return ShapeMesh(np.concatenate(vertices), tuple(faces))
 
 
 @singledispatch
@@ -93,60 +53,12 @@ def bounds_of(shape: Solid) -> tuple[FloatArray, FloatArray]:
     return points.min(axis=0), points.max(axis=0)
 
 
-def smooth_line(points: Sequence[Sequence[float]], steps: int, closed: bool) -> FloatArray:
-    """Return a cubic spline through points (N, D), ``steps`` to each span."""
-    line = np.array(points, dtype=float)
-    if closed:
-        line = np.vstack([line, line[:1]])
-    knots = np.arange(len(line))
-    spline = CubicSpline(knots, line, bc_type="periodic" if closed else "natural")
-    at = np.linspace(0, len(line) - 1, (len(line) - 1) * steps + 1)
-    return np.asarray(spline(at[:-1] if closed else at))
-
-
-def _grid_faces(rows: int, columns: int, wrap: bool) -> list[Face]:
-    """Return the quads between ``rows`` lines of ``columns`` vertices each."""
-    last = columns if wrap else columns - 1
-    return [
-        (row * columns + col, row * columns + (col + 1) % columns,
-         (row + 1) * columns + (col + 1) % columns, (row + 1) * columns + col)
-        for row in range(rows - 1) for col in range(last)
-    ]
-
-
-def _skin(rings: FloatArray, capped: bool) -> ShapeMesh:
-    """Return the skin over rings (R, N, 3), each counter-clockwise seen from the last one."""
-    rows, columns = rings.shape[:2]
-    faces = _grid_faces(rows, columns, wrap=True)
-    if capped:
-        faces.append(tuple(range(columns - 1, -1, -1)))
-        faces.append(tuple(range((rows - 1) * columns, rows * columns)))
-    return _welded(rings.reshape(-1, 3), faces)
-
-
-def _welded(vertices: FloatArray, faces: list[Face]) -> ShapeMesh:
-    """Join vertices at one place, and drop what that leaves of faces without area."""
-    _, first, joined = np.unique(vertices.round(6), axis=0, return_index=True, return_inverse=True)
-    kept = []
-    for face in faces:
-        corners = [int(joined.ravel()[corner]) for corner in face]
-        corners = [c for n, c in enumerate(corners) if c != corners[n - 1]]
-        if len(corners) > 2:
-            kept.append(tuple(corners))
-    return ShapeMesh(vertices[first], tuple(kept))
-
-
-def _circle(sides: int) -> FloatArray:
-    turn = np.arange(sides) / sides * 2 * np.pi
-    return np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-
-
 def _turned(profile: FloatArray, capped: bool) -> ShapeMesh:
     """Return the profile (N, 2) of radius and height turned about Z."""
     rings = np.empty((len(profile), SIDES, 3))
-    rings[..., :2] = profile[:, None, :1] * _circle(SIDES)
+    rings[..., :2] = profile[:, None, :1] * unit_circle(SIDES)
     rings[..., 2] = profile[:, 1:]
-    return _skin(rings, capped)
+    return skin(rings, capped)
 
 
 @mesh_of.register
@@ -161,7 +73,7 @@ def _raised(outline: FloatArray, height: float) -> ShapeMesh:
     area = (outline[:, 0] * after[:, 1] - outline[:, 1] * after[:, 0]).sum()
     around = outline if area > 0 else outline[::-1]
     levels = [np.column_stack([around, np.full(len(around), z)]) for z in (0.0, height)]
-    return _skin(np.stack(levels), capped=True)
+    return skin(np.stack(levels), capped=True)
 
 
 @mesh_of.register
@@ -206,10 +118,10 @@ def _(shape: Tube) -> ShapeMesh:
     side /= np.linalg.norm(side, axis=1, keepdims=True)
     up = np.cross(along, side)
     radius = np.linspace(shape.radius, shape.end or shape.radius, len(line))[:, None, None]
-    circle = _circle(TUBE_SIDES)
+    circle = unit_circle(TUBE_SIDES)
     rings = line[:, None] + radius * (
         circle[:, :1] * side[:, None] + circle[:, 1:] * up[:, None])
-    return _skin(rings, capped=not shape.closed)
+    return skin(rings, capped=not shape.closed)
 
 
 @mesh_of.register
@@ -219,7 +131,7 @@ def _(shape: Arc) -> ShapeMesh:
     way = np.stack([np.cos(turn), np.sin(turn), np.zeros_like(turn)], axis=-1)
     lines = np.stack([way * (shape.radius - shape.width), way * shape.radius], axis=1)
     vertices = lines.reshape(-1, 3)
-    faces = [(a, b, c, d) for a, d, c, b in _grid_faces(len(turn), 2, wrap=False)]
+    faces = [(a, b, c, d) for a, d, c, b in grid_faces(len(turn), 2, wrap=False)]
     return ShapeMesh(vertices, tuple(faces))
 
 
@@ -233,7 +145,7 @@ def _(shape: Curtain) -> ShapeMesh:
     vertices[..., 0] = (share - 0.5) * width
     vertices[..., 1] = shape.depth * np.sin(swing) * (1.0 - 0.45 * level[:, None])
     vertices[..., 2] = level[:, None] * height
-    return ShapeMesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
+    return ShapeMesh(vertices.reshape(-1, 3), tuple(grid_faces(rows, columns, wrap=False)))
 
 
 @mesh_of.register
@@ -245,7 +157,7 @@ def _(shape: Sheet) -> ShapeMesh:
     vertices[..., 1] = shape.belly * np.sin(np.pi * share) * np.sin(np.pi * level)
     # A cord that bears its own weight hangs in a parabola, all but for a hair.
     vertices[..., 2] = level * (height - shape.sag * 4 * share * (1 - share))
-    return ShapeMesh(vertices.reshape(-1, 3), tuple(_grid_faces(rows, columns, wrap=False)))
+    return ShapeMesh(vertices.reshape(-1, 3), tuple(grid_faces(rows, columns, wrap=False)))
 
 
 @mesh_of.register
@@ -283,14 +195,14 @@ def _(shape: Loft) -> ShapeMesh:
         at = np.interp(np.linspace(0, len(x) - 1, (len(x) - 1) * 6 + 1), np.arange(len(x)), x)
         table, x = np.asarray(PchipInterpolator(x, table)(at)), at
     bottom, top, width, square, lean = table[:, :, None].transpose(1, 0, 2)
-    circle = _circle(48)
+    circle = unit_circle(48)
     bent = np.sign(circle) * np.abs(circle) ** (2 / square[..., None])
     y, z = bent[..., 0] / 2, bent[..., 1] / 2
     rings = np.empty((len(x), len(circle), 3))
     rings[..., 0] = x[:, None]
     rings[..., 1] = y * width * (1 - lean * (z + 0.5))
     rings[..., 2] = (bottom + top) / 2 + z * (top - bottom)
-    return _skin(rings, capped=True)
+    return skin(rings, capped=True)
 
 
 @mesh_of.register
@@ -364,7 +276,7 @@ def _(shape: Island) -> ShapeMesh:
     rings = np.concatenate([lines, np.zeros((*lines.shape[:2], 1))], axis=-1)[::-1]
     columns = len(coast)
     count = len(away) * columns
-    faces = [face[::-1] for face in _grid_faces(len(away), columns, wrap=True)]
+    faces = [face[::-1] for face in grid_faces(len(away), columns, wrap=True)]
     faces = [tuple(int(corner) for corner in face) for face in faces]
     inner = range((len(away) - 1) * columns, count)
     faces.append(tuple(inner))

@@ -16,7 +16,8 @@ from mimegen.base.errors import near_misses
 from mimegen.base.files import Stamp, stamp
 from mimegen.base.paths import data_folders
 from mimegen.base.yaml_file import Strict, YamlFile
-from mimegen.stage.scenery.scenery import Object, SetMaterial
+from mimegen.stage.scenery.materials import SetMaterial
+from mimegen.stage.scenery.objects import Object
 
 Kind = Literal["materials", "groups"]
 KINDS: tuple[Kind, ...] = ("materials", "groups")

@@ -19,7 +19,8 @@ from mimegen.stage.scenery.layout import (
     turned_boxes,
     wall_panels,
 )
-from mimegen.stage.scenery.scenery import Box, Cylinder, Object, Scenery, Sphere
+from mimegen.stage.scenery.objects import Box, Cylinder, Object, Sphere
+from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shapes import bounds_of
 
 # Things may lie in one another, or in walls, by this much more than in the set as it was written.

@@ -7,7 +7,8 @@ import numpy as np
 from mimegen.base.vectors import product
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.scenery.layout import PlacedShape
-from mimegen.stage.scenery.shapes import in_world, mesh_of
+from mimegen.stage.scenery.meshes import in_world
+from mimegen.stage.scenery.shapes import mesh_of
 
 # Besides the pieces' own axes, planes between them are looked for in so many level directions,
 # since most things stand upright, and in so many others.

@@ -9,19 +9,12 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.base.seeds import generator
 from mimegen.stage.scenery.checks import Written, faults
+from mimegen.stage.scenery.light import Lamp
+from mimegen.stage.scenery.materials import SetMaterial
+from mimegen.stage.scenery.objects import Copies, Group, Object
+from mimegen.stage.scenery.ranges import ColorRange, Hour, ThingRange, Variation
 from mimegen.stage.scenery.rooms import another_room
-from mimegen.stage.scenery.scenery import (
-    ColorRange,
-    Copies,
-    Group,
-    Hour,
-    Lamp,
-    Object,
-    Scenery,
-    SetMaterial,
-    ThingRange,
-    Variation,
-)
+from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.standing import DEEPER_M, Standing, in_the_performers_room
 
 # How often a place is looked for that has room, and how often a whole set is drawn.

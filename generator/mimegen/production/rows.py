@@ -13,18 +13,15 @@ from mimegen.plan.shots import camera_of
 
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
-    config = clip.shot.config
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
-    return Row(**shot_facts | _told(clip, shot_facts) | pan | {
+    return Row(**shot_facts | _told(clip, shot_facts) | pan | _of_background(clip) | _of_light(clip)
+               | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
         "config_name": str(clip.variant),
-        "background_config": clip.chosen.kind,
-        "background_name": clip.chosen.name,
-        **_drawn_place(clip),
-        "render_config_name": config.name,
+        "render_config_name": clip.shot.config.name,
         "frames": clip_facts.frames,
         "width": clip_facts.width,
         "height": clip_facts.height,
@@ -33,16 +30,31 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         **({"permutation": clip.permutation.content()} if clip.permutation else {}),
         "clip_key": clip.key,
         "still_key": clip.still_key(camera_of(shot_facts)),
-        "background_licence": clip.background.licence,
-        "background_author": clip.background.author,
-        "background_source": clip.background.source,
-        "light": clip.shot.rendering.figures_config.light.model_dump(mode="json"),
-        **({} if clip.tint is None else {"light_tint": list(clip.tint)}),
-        **({} if clip.shade is None else {"shadow_tint": list(clip.shade.tint)}),
-        "render_config": config.model_dump(mode="json"),
+        "render_config": clip.shot.config.model_dump(mode="json"),
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
     })
+
+
+def _of_background(clip: Clip) -> dict[str, Any]:
+    """Return what a row says of what is behind the figures."""
+    return {
+        "background_config": clip.chosen.kind,
+        "background_name": clip.chosen.name,
+        **_drawn_place(clip),
+        "background_licence": clip.background.licence,
+        "background_author": clip.background.author,
+        "background_source": clip.background.source,
+    }
+
+
+def _of_light(clip: Clip) -> dict[str, Any]:
+    """Return what a row says of the light on figures and on their shadows."""
+    return {
+        "light": clip.shot.rendering.figures_config.light.model_dump(mode="json"),
+        **({} if clip.tint is None else {"light_tint": list(clip.tint)}),
+        **({} if clip.shade is None else {"shadow_tint": list(clip.shade.tint)}),
+    }
 
 
 def _drawn_place(clip: Clip) -> dict[str, int]:

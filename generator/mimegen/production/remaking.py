@@ -1,0 +1,237 @@
+"""The plans that make clips again, from what their rows say."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.choreography.manner import Manner
+from mimegen.faults.fault import parse_faults
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.scene_take import SCENE, scene_take
+from mimegen.library.take import Take
+from mimegen.library.takes import altered, library_take, user_take
+from mimegen.manifest.row import Row
+from mimegen.plan.permute.declaration import Declaration, Permutation
+from mimegen.plan.permute.planned import config_of, permuted_plan
+from mimegen.plan.plan import Plan, make_plan
+from mimegen.plan.variants import parse_variants
+from mimegen.readers.options import ReadOptions, parse_trim
+from mimegen.stage.config import RenderConfig, read_config
+
+# Render configs that rows hold, by name: one name may have meant several.
+Configs = dict[str, list[RenderConfig]]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where takes come from: a library, and a user's own ``files`` by their SHA-256."""
+
+    catalogue: Catalogue
+    files: dict[str, Path]
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, files: Iterable[Path]) -> Self:
+        """Return them. Raises RequestError for a file that cannot be read."""
+        try:
+            return cls(catalogue, {file_hash(file): file for file in files})
+        except OSError as problem:
+            raise RequestError(f"{problem.filename}: {problem.strerror}") from problem
+
+    def file(self, sha256: str | None, what: str) -> Path | None:
+        """Return the file of a hash; None of none. Raises RequestError where it is not there."""
+        if sha256 is not None and sha256 not in self.files:
+            raise RequestError(f"{what} is needed; say --motion FILE for it too")
+        return None if sha256 is None else self.files[sha256]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What several rows of one casting have in common, so that one plan makes them all.
+
+    ``look`` is the render config as JSON, or a display's key; ``permutation`` the declaration as
+    JSON; ``performer`` and ``partner`` are what a user says for these characters.
+    """
+
+    action: str
+    take: str
+    seed: int
+    style: str | None
+    manner: Manner
+    config: str
+    look: str
+    performer: str | None
+    partner: str | None
+    device: str
+    opaque: bool
+    tempo: float
+    mirror: bool
+    faults: tuple[str, ...]
+    permutation: str | None
+
+
+def grouped(rows: Iterable[Row]) -> dict[Declared, list[Row]]:
+    """Return the rows by what they have in common: one plan makes those of a group."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[_declared(row)].append(row)
+    return dict(groups)
+
+
+def _declared(row: Row) -> Declared:
+    variant = row.config_name or ""
+    base = variant.startswith(("base+", "pointlight"))
+    return Declared(
+        row.action, row.take, row.seed, row.style,
+        Manner(row.stance, row.intensity, row.frequency), row.render_config_name or "",
+        # A config's name is one thing, what it said when the clip was made another. A display's
+        # row holds no config, but the key that one gave it.
+        json.dumps(row.render_config if row.shot_key else row.clip_key, sort_keys=True),
+        _cast_word(row.avatar) if base else None, _cast_word(row.partner_avatar),
+        row.device or "cpu", row.plain_id is not None, float(row.tempo or 1), bool(row.mirrored),
+        tuple(f"{fault['name']}={fault['amount']}" for fault in row.faults or ()),
+        json.dumps(row.permutation, sort_keys=True) if row.permutation else None)
+
+
+def _cast_word(name: str | None) -> str | None:
+    """Return what a user says for a character of this name."""
+    if name is None:
+        return None
+    if name.endswith("_lights"):
+        return f"lights:{_cast_word(name.removesuffix('_lights'))}"
+    return re.sub(r"^random_(\d+)$", r"random:\1", name)
+
+
+def _own_config(row: Row) -> RenderConfig | None:
+    """Return the render config that a row holds; None of a display's, or where it is none now."""
+    if row.shot_key is not None:
+        with suppress(ValidationError):
+            return RenderConfig.model_validate_json(json.dumps(row.render_config))
+    return None
+
+
+def configs_of(rows: Iterable[Row]) -> Configs:
+    """Return the render configs that rows hold, by name, for displays: their rows hold none."""
+    found: dict[str, dict[str, RenderConfig]] = defaultdict(dict)
+    for row in rows:
+        said = json.dumps(row.render_config, sort_keys=True)
+        if said not in found[row.render_config_name or ""] and (config := _own_config(row)):
+            found[config.name][said] = config
+    return {name: [*configs.values()] for name, configs in found.items()}
+
+
+def plan_again(sources: Sources, declared: Declared, rows: Sequence[Row],
+          configs: Configs) -> Plan:
+    """Return the plan of these rows' clips. Raises RequestError where it would be another's."""
+    plan = _declared_plan(sources.catalogue, declared, rows[0]) if declared.permutation else (
+        _named_plan(sources, declared, rows, configs))
+    wanted = {row.plain_id or row.sample_id for row in rows}
+    others = {clip.sample_id for clip in plan} ^ wanted
+    if others:
+        raise RequestError(f"what the row says now makes {', '.join(sorted(others - wanted))};"
+                           " run its request again")
+    return plan
+
+
+def _declared_plan(catalogue: Catalogue, declared: Declared, row: Row) -> Plan:
+    """Return the plan of a permutation, in the config that it was rendered in."""
+    content = json.loads(declared.permutation or "")
+    number = content.pop("number")
+    declaration = Declaration.model_validate(content)
+    config = _config_before(catalogue, declaration, row) if row.shot_key else read_config(
+        catalogue.file("config", declared.config))
+    return permuted_plan(catalogue, [Permutation(number, declaration)], declared.device, config)
+
+
+def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> RenderConfig:
+    """Return the config that became the row's by what is declared of camera and light.
+
+    Raises RequestError where there is none such any more.
+    """
+    known = []
+    for name in (declaration.config, row.render_config_name or ""):
+        with suppress(RequestError):
+            known.append(read_config(catalogue.file("config", name)))
+    for config in (*known, *filter(None, [_own_config(row)])):
+        if config_of(config, declaration).model_dump(mode="json") == row.render_config:
+            return config
+    raise RequestError(f"its render config {row.render_config_name} is not what it was; run its"
+                       " request again")
+
+
+def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
+                configs: Configs) -> Plan:
+    """Return the plan of the cells that rows name."""
+    catalogue = sources.catalogue
+    take = _take(sources, declared, rows)
+    names = ",".join(row.config_name or "" for row in rows)
+    variants = parse_variants(names, set(catalogue.characters), set(catalogue.backgrounds))
+    plans = [make_plan(catalogue, [altered(take, declared.tempo, declared.mirror)], variants,
+                       config, declared.device, declared.performer, declared.partner,
+                       parse_faults(declared.faults))
+             for config in _candidates(catalogue, rows[0], configs)]
+    if len(plans) == 1:
+        return plans[0]
+    # Of a display that code has changed since, no config makes the key again.
+    again = (plan for plan in plans if rows[0].clip_key in {clip.key for clip in plan})
+    return next(again, plans[0])
+
+
+def _candidates(catalogue: Catalogue, row: Row, configs: Configs
+                ) -> list[RenderConfig]:
+    """Return a row's own config; of a display's, which holds none, all known of that name."""
+    if (own := _own_config(row)) is not None:
+        return [own]
+    name = row.render_config_name or ""
+    known = configs.get(name, [])
+    with suppress(RequestError):
+        return [*known, read_config(catalogue.file("config", name))]
+    return known or [read_config(catalogue.file("config", name))]
+
+
+def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> Take:
+    row = rows[0]
+    if row.config_name is None or row.render_config_name is None:
+        raise RequestError("was not made by render; run the command that made it again")
+    if row.motion_sha256 in sources.files:
+        return _own_take(sources, rows)
+    if row.motion_kind == SCENE:
+        return _unchanged(scene_take(sources.catalogue, declared.take, declared.seed,
+                                     declared.style), row)
+    entry = (sources.catalogue.cues | sources.catalogue.actions).get(declared.action)
+    if entry is None or declared.take not in entry.takes:
+        raise RequestError(f"its take {row.motion_file} of {declared.action} is in no library that"
+                           f" is known; say --library, or --motion {row.motion_file}")
+    return _unchanged(library_take(entry, declared.take, declared.seed, declared.style,
+                                   declared.manner), row)
+
+
+def _unchanged(take: Take, row: Row) -> Take:
+    if file_hash(take.file) != row.motion_sha256:
+        raise RequestError(f"{take.file}: is not the file that it was (its SHA-256 is another);"
+                           " bring that back, or render the clip anew")
+    return take
+
+
+def _own_take(sources: Sources, rows: Sequence[Row]) -> Take:
+    """Return the take of a file that was rendered with --motion, read as these rows say."""
+    row = rows[0]
+    behind = {each.background_config: each.background_name for each in rows}
+    options = ReadOptions(
+        stack=row.motion_stack, subject=row.motion_subject,
+        mapping=sources.file(row.motion_mapping_sha256, "its bone mapping"),
+        trim=parse_trim(row.motion_trim or "none"))
+    file = sources.file(row.motion_sha256, str(row.motion_file))
+    assert file is not None, "it was looked up"
+    return user_take(
+        sources.catalogue, file, tuple(row.labels), behind.get("aligned"),
+        behind.get("misaligned"), row.licence or "not stated",
+        sources.file(row.partner_motion_sha256, str(row.partner_motion_file)), options)

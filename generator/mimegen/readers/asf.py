@@ -1,0 +1,181 @@
+"""Skeletons in Acclaim's ASF files: bones with directions, axes and degrees of freedom."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.files import text_of
+
+LARGEST, MOST_BONES = 1e6, 1000
+TURNS, SHIFTS = ("rx", "ry", "rz"), ("tx", "ty", "tz")
+
+
+@dataclass
+class AsfBone:
+    """A bone as in the file; ``offset`` is direction times length, ``dof`` lower case."""
+
+    name: str
+    offset: FloatArray = field(default_factory=lambda: np.zeros(3))
+    axis: FloatArray = field(default_factory=lambda: np.zeros(3))
+    order: str = "xyz"
+    dof: tuple[str, ...] = ()
+
+
+@dataclass
+class AsfSkeleton:
+    """The skeleton file: the root is bone 0; ``parents`` by name; ``degrees`` for angles."""
+
+    bones: dict[str, AsfBone]
+    parents: dict[str, str]
+    position: FloatArray
+    degrees: bool
+
+
+def rows_of(path: Path) -> list[tuple[int, list[str]]]:
+    """Return the numbers and words of a text file's lines that are no comments."""
+    text = text_of(path, "the text of Acclaim motion")
+    lines = [(n, line.split("#")[0].split()) for n, line in enumerate(text.split("\n"), start=1)]
+    return [(n, words) for n, words in lines if words]
+
+
+def numbers_of(where: str, words: list[str], count: int) -> FloatArray:
+    """Return the first ``count`` words as numbers; raises RequestError that names ``where``."""
+    try:
+        found = np.array([float(word) for word in words[:count]])
+    except ValueError:
+        found = np.full(count, np.nan)
+    if len(found) != count or not (np.abs(found) < LARGEST).all():
+        raise RequestError(f"{where}: expected {count} numbers within a million, not"
+                           f" {' '.join(words)[:40]!r}")
+    return found
+
+
+def read_asf(path: Path) -> AsfSkeleton:
+    """Read a skeleton file; raises RequestError, with file and line, where it is damaged."""
+    return _Asf(path).read()
+
+
+class _Asf:
+    """Reads the sections of a skeleton file one after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.rows, self.at = path, rows_of(path), 0
+        root = AsfBone("root", dof=(*SHIFTS, *TURNS))
+        self.body = AsfSkeleton({"root": root}, {}, np.zeros(3), True)
+
+    def read(self) -> AsfSkeleton:
+        sections = {":units": self._units, ":root": self._root, ":bonedata": self._bones,
+                    ":hierarchy": self._hierarchy}
+        while self.at < len(self.rows):
+            _, words = self.rows[self.at]
+            self.at += 1
+            section = sections.get(words[0].lower())
+            if section is not None:
+                section(words)
+        if len(self.body.bones) < 2 or not self.body.parents:
+            raise RequestError(f"{self.path}: has no :bonedata or no :hierarchy, expected the"
+                               " skeleton of one person")
+        return self.body
+
+    def _section(self) -> list[tuple[str, list[str]]]:
+        """Return the lines up to the next section, each with the place to name in errors."""
+        found = []
+        while self.at < len(self.rows) and not self.rows[self.at][1][0].startswith(":"):
+            number, words = self.rows[self.at]
+            found.append((f"{self.path}: line {number}", words))
+            self.at += 1
+        return found
+
+    def _units(self, _: list[str]) -> None:
+        for _where, words in self._section():
+            if words[0].lower() == "angle" and len(words) > 1:
+                self.body.degrees = words[1].lower().startswith("deg")
+
+    def _root(self, _: list[str]) -> None:
+        root = self.body.bones["root"]
+        for where, words in self._section():
+            key = words[0].lower()
+            if key == "order":
+                root.dof = self._freedom(where, words[1:])
+            elif key == "axis":
+                root.order = self._order(where, words[1:])
+            elif key == "position":
+                self.body.position = numbers_of(where, words[1:], 3)
+            elif key == "orientation":
+                root.axis = numbers_of(where, words[1:], 3)
+
+    def _bones(self, _: list[str]) -> None:
+        bone, direction, length = AsfBone(""), np.zeros(3), 0.0
+        for where, words in self._section():
+            key = words[0].lower()
+            if key == "begin":
+                bone, direction, length = AsfBone(""), np.zeros(3), 0.0
+            elif key == "name" and len(words) > 1:
+                bone.name = words[1]
+            elif key == "direction":
+                direction = numbers_of(where, words[1:], 3)
+            elif key == "length":
+                length = float(numbers_of(where, words[1:], 1)[0])
+            elif key == "axis":
+                bone.axis = numbers_of(where, words[1:], 3)
+                bone.order = self._order(where, words[4:])
+            elif key == "dof":
+                bone.dof = self._freedom(where, words[1:])
+            elif key == "end":
+                self._add(where, bone, direction * length)
+
+    def _add(self, where: str, bone: AsfBone, offset: FloatArray) -> None:
+        if not bone.name or bone.name in self.body.bones:
+            raise RequestError(f"{where}: expected a bone with a name of its own,"
+                               f" not {bone.name!r}")
+        if len(self.body.bones) > MOST_BONES:
+            raise RequestError(f"{where}: more than {MOST_BONES} bones, expected one person")
+        bone.offset = offset
+        self.body.bones[bone.name] = bone
+
+    def _hierarchy(self, _: list[str]) -> None:
+        for where, words in self._section():
+            if words[0].lower() in ("begin", "end"):
+                continue
+            for name in words:
+                if name not in self.body.bones:
+                    raise RequestError(f"{where}: there is no bone {name!r} in :bonedata")
+            for child in words[1:]:
+                # Parents come first, so that no circle can be.
+                if child in self.body.parents or child == words[0] \
+                        or words[0] not in ("root", *self.body.parents):
+                    raise RequestError(f"{where}: expected bones below root, each once and"
+                                       f" after its parent, not {child!r}")
+                self.body.parents[child] = words[0]
+
+    def _freedom(self, where: str, words: list[str]) -> tuple[str, ...]:
+        found = tuple(word.lower() for word in words)
+        if len(set(found)) != len(found) or not set(found) <= {*TURNS, *SHIFTS, "l"}:
+            raise RequestError(f"{where}: expected degrees of freedom such as rx ry rz, each once,"
+                               f" not {' '.join(words)[:40]!r}")
+        return found
+
+    def _order(self, where: str, words: list[str]) -> str:
+        order = "".join(words).lower()
+        if sorted(order) != ["x", "y", "z"]:
+            raise RequestError(f"{where}: expected an order of axes such as XYZ, not"
+                               f" {' '.join(words)[:40]!r}")
+        return order
+
+
+def rest_pose(body: AsfSkeleton) -> Skeleton:
+    """Return the skeleton with each bone's joint where its parent's bone ends."""
+    names = ["root", *body.parents]
+    index = {name: number for number, name in enumerate(names)}
+    parents = np.array([-1, *(index[body.parents[name]] for name in names[1:])])
+    heads, tails = np.zeros((2, len(names), 3))
+    for number, name in enumerate(names):
+        if number:
+            heads[number] = tails[parents[number]]
+        tails[number] = heads[number] + body.bones[name].offset
+    tails[0] = heads[1:][parents[1:] == 0].mean(axis=0)
+    return Skeleton(tuple(names), parents, heads, tails)

@@ -1,0 +1,100 @@
+"""A tree of joints in some poses, and what its geometry says: lengths, branches, distances."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+# So many poses of a motion are looked at, evenly spread.
+POSES = 60
+
+
+@dataclass(frozen=True, eq=False)
+class JointTree:
+    """A tree of joints in some natural poses ``places`` (K, J, 3), in any unit and axes.
+
+    ``turns`` (J,) is how far (degrees) each joint turns about its mean. ``nubs`` (J,) are ends of
+    chains that never turn: they only mark where a bone ends.
+    """
+
+    skeleton: Skeleton
+    places: FloatArray
+    turns: FloatArray
+    nubs: NDArray[np.bool_]
+
+    @classmethod
+    def at_rest(cls, skeleton: Skeleton) -> "JointTree":
+        """Return the body of a skeleton of which only the rest pose is known."""
+        count = len(skeleton.names)
+        return cls(skeleton, skeleton.heads[None], np.zeros(count), np.zeros(count, dtype=bool))
+
+    @classmethod
+    def moving(cls, motion: Motion) -> "JointTree":
+        """Return the body of a motion."""
+        skeleton, step = motion.skeleton, max(1, motion.frames // POSES)
+        places = motion.global_pose.positions[::step]
+        local = motion.rotations[::step]
+        mean = quaternions.normalise(quaternions.without_flips(local).mean(axis=0) + 1e-12)
+        between = quaternions.multiply(quaternions.conjugate(mean), local)
+        turns = np.degrees(np.linalg.norm(quaternions.to_rotation_vectors(between), axis=2))
+        ends = skeleton.tails - skeleton.heads
+        # Readers of files without bone ends let the last bones go on for half their length.
+        open_ended = np.isclose(ends, 0.0).all(axis=1) | np.isclose(
+            ends, skeleton.offsets / 2).all(axis=1)
+        leaves = ~np.isin(np.arange(len(ends)), skeleton.parents)
+        return cls(skeleton, places - places[:, :1], turns.mean(axis=0),
+                   leaves & open_ended & (turns.max(axis=0) < 0.01))
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        """The distance (J,) of each joint from its parent, 0 for the root."""
+        joints = np.arange(len(self.skeleton.names))
+        lengths = self.distances[joints, self.skeleton.parents]
+        lengths[0] = 0.0
+        return np.asarray(lengths)
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """Each joint's children."""
+        children: list[list[int]] = [[] for _ in self.skeleton.names]
+        for joint, parent in enumerate(self.skeleton.parents[1:].tolist(), start=1):
+            children[parent].append(joint)
+        return children
+
+    @cached_property
+    def reaches(self) -> FloatArray:
+        """The length (J,) of the longest way from each joint's parent through it to an end."""
+        deepest = np.zeros(len(self.lengths))
+        for joint in range(len(deepest) - 1, 0, -1):
+            parent = self.skeleton.parents[joint]
+            deepest[parent] = max(deepest[parent], self.lengths[joint] + deepest[joint])
+        return np.asarray(self.lengths + deepest)
+
+    def ancestors(self, joint: int) -> list[int]:
+        """Return a joint and all above it."""
+        line = []
+        while joint >= 0:
+            line.append(joint)
+            joint = int(self.skeleton.parents[joint])
+        return line
+
+    def line(self, joint: int) -> list[int]:
+        """Return the joints of the longest way down from a joint."""
+        line = [joint]
+        while children := self.children[line[-1]]:
+            line.append(max(children, key=lambda c: self.reaches[c]))
+        return line
+
+    def way(self, start: int, end: int) -> FloatArray:
+        """Return the vectors (K, 3) from one joint to another."""
+        return np.asarray(self.places[:, end] - self.places[:, start])
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """The usual distances (J, J) of joints from each other."""
+        between = self.places[:, :, None] - self.places[:, None]
+        return np.asarray(np.median(np.linalg.norm(between, axis=3), axis=0))

@@ -1,8 +1,8 @@
 """Arms stop each other: where one lies in the other, both give way about their shoulders.
 
 Each arm is a row of balls, as thick as its flesh and what is worn on it. Hands stay as nearly where
-they are as they can: elbows swing about the line from shoulder to wrist first. No arm is driven
-into the trunk for it.
+they are as they can: elbows swing about the line from shoulder to wrist first, and rather away
+from the trunk than towards it.
 """
 
 from collections.abc import Mapping
@@ -38,6 +38,8 @@ ROUNDS, MOST = 8, 0.35
 FREE, FIRM = 4.0, 1000.0
 # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
 TWIST = 0.02
+# How much dearer it is to drive an arm into the trunk.
+INWARDS = 3.0
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The weight of staying where nothing pushes, against that of a push.
@@ -49,12 +51,13 @@ FAINT = 1e-3
 @dataclass(frozen=True)
 class Arms:
     """Both arms in all frames: ``joints`` (F, 2, 3, 3) from shoulder to wrist, radii (2, B) of
-    their balls, and how ``firm`` (F, 2), 0 to 1, hands stay.
+    their balls, how ``firm`` (F, 2), 0 to 1, hands stay, and the middle (F, 3) of the ``hips``.
     """
 
     joints: FloatArray
     radii: FloatArray
     firm: FloatArray
+    hips: FloatArray
 
     def balls(self) -> FloatArray:
         """Return the balls' middles (F, 2, B, 3)."""
@@ -76,13 +79,27 @@ class Arms:
         spins = quaternions.from_rotation_vectors(turns)[:, :, None]
         return replace(self, joints=shoulders + quaternions.rotate(spins, self.joints - shoulders))
 
-    def eased(self, side: int, frames: NDArray[np.intp], levers: FloatArray) -> FloatArray:
-        """Return the turns (N, 3) that move an arm's elbow and wrist least for ``levers`` (N, 3).
+    def eased(self, side: int, frames: NDArray[np.intp], places: FloatArray,
+              ways: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the turns (N, 3) that move an arm's elbow and wrist least.
+
+        They take its ``places`` (N, 3) some ``ways`` (N, 3), by so much (N,).
         """
         joints, firm = self.joints[frames, side], self.firm[frames, side]
         elbow, wrist = joints[:, 1] - joints[:, 0], joints[:, 2] - joints[:, 0]
         dear = (FREE + FIRM * firm)[:, None, None]
-        return solve_triples(_swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3), levers)
+        costs = _swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3)
+        levers = quaternions.cross(places - joints[:, 0], ways)
+        inwards = np.maximum(-np.sum(self._outwards(frames, places) * ways, axis=1), 0.0)
+        turns = solve_triples(costs, levers) / (1 + INWARDS * inwards)[:, None]
+        return turns, np.sum(levers * turns, axis=1)
+
+    def _outwards(self, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
+        """Return the ways (N, 3) from the trunk's axis to places (N, 3)."""
+        hips = self.hips[frames]
+        up = unit(self.joints[frames, :, 0].mean(axis=1) - hips)
+        out = places - hips
+        return unit(out - np.sum(out * up, axis=1, keepdims=True) * up)
 
 
 def _swings(arm: FloatArray) -> FloatArray:
@@ -128,7 +145,9 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
     if not (has_arms(joints) and character.meshes):
         return motion
     chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
-    arms = Arms(motion.global_pose.positions[:, chains], radii_of(character, joints), firm)
+    places = motion.global_pose.positions
+    hips = places[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
+    arms = Arms(places[:, chains], radii_of(character, joints), firm, hips)
     if not arms.depths().any():
         return motion
     trunk = Trunk.of(motion, character, joints, arms)
@@ -146,12 +165,13 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
 
 
 def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
-    """Return the radii (2, B) of both arms' balls."""
+    """Return the radii (2, B) of both arms' balls, between their flesh's mean and its widest."""
     tubes = measured_tubes(character, tuple(sorted(joints.items())))
     grid = np.linspace(0, 1, ALONG)
-    return np.array([np.concatenate([
-        np.interp(along, grid, tubes[f"{side}_{ARM[bone]}"].radii.mean(axis=1))
-        for bone, along in PARTS]) for side in SIDES])
+    thick = {name: (tube.radii.mean(axis=1) + tube.radii.max(axis=1)) / 2
+             for name, tube in tubes.items()}
+    return np.array([np.concatenate([np.interp(along, grid, thick[f"{side}_{ARM[bone]}"])
+                                     for bone, along in PARTS]) for side in SIDES])
 
 
 def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
@@ -175,10 +195,8 @@ def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
         deep, way, own = (values[frames, side] for values in (depths, ways, balls))
         shares = deep**2 / np.maximum(np.sum(deep**2, axis=1, keepdims=True), 1e-12)
         place, way = (np.einsum("nb,nbx->nx", shares, each) for each in (own, way))
-        levers = quaternions.cross(place - arms.joints[frames, side, 0], way)
-        eased = arms.eased(side, frames, levers)
-        gain = np.sum(levers * eased, axis=1)
-        found[frames, side] = held(eased * (deep.max(axis=1, initial=0.0)
+        turns, gain = arms.eased(side, frames, place, way)
+        found[frames, side] = held(turns * (deep.max(axis=1, initial=0.0)
                                             / (gain + YIELDS))[:, None])
     return found
 
@@ -219,12 +237,11 @@ class Contact(NamedTuple):
     def turns(self, arms: Arms) -> FloatArray:
         """Return the rotation vectors (F, 2, 3) that take arms out of one another."""
         found = np.zeros((*arms.firm.shape, 3))
-        ways = np.stack([self.way, -self.way], axis=1)
-        levers = quaternions.cross(self.places - arms.joints[self.frames, :, 0], ways)
-        eased = np.stack([arms.eased(side, self.frames, levers[:, side])
-                          for side in range(len(SIDES))], axis=1)
-        gain = np.sum(levers * eased, axis=(1, 2))
-        found[self.frames] = held(eased * (self.deep / (gain + YIELDS))[:, None, None])
+        each = [arms.eased(side, self.frames, self.places[:, side], way)
+                for side, way in enumerate((self.way, -self.way))]
+        share = self.deep / (each[0][1] + each[1][1] + YIELDS)
+        for side, (turns, _) in enumerate(each):
+            found[self.frames, side] = held(turns * share[:, None])
         return found
 
 

@@ -35,7 +35,7 @@ PASSED = 0.03
 # How often arms are pushed apart, and how far (radians) they turn for it at most each time.
 ROUNDS, MOST = 8, 0.35
 # What a wrist's way costs against an elbow's: of free hands, and of those that touch something.
-FREE, FIRM = 4.0, 1000.0
+FREE, FIRM = 4.0, 2e4
 # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
 TWIST = 0.02
 # How much dearer it is to drive an arm into the trunk.
@@ -87,7 +87,7 @@ class Arms:
         """
         joints, firm = self.joints[frames, side], self.firm[frames, side]
         elbow, wrist = joints[:, 1] - joints[:, 0], joints[:, 2] - joints[:, 0]
-        dear = (FREE + FIRM * firm)[:, None, None]
+        dear = (FREE + FIRM * firm**4)[:, None, None]
         costs = _swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3)
         levers = quaternions.cross(places - joints[:, 0], ways)
         inwards = np.maximum(-np.sum(self._outwards(frames, places) * ways, axis=1), 0.0)
@@ -269,6 +269,8 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
 def _turned(motion: Motion, joints: Mapping[str, int], turns: FloatArray) -> Motion:
     """Return the motion with upper arms and forearms turned by ``turns`` (F, 2, 4), not hands."""
     frames = np.flatnonzero(turns[..., 1:].any(axis=(1, 2)))
+    if not len(frames):
+        return motion
     part = motion.at(frames)
     whole = part.global_pose.rotations.copy()
     for number, side in enumerate(SIDES):

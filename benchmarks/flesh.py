@@ -11,7 +11,7 @@ those that the engine makes of short scores. Of every pose:
   trunk, is from the skin next to it;
 - ``inside_mm``: how deep skin lies inside that of the next part of trunk, arm or leg: the shortest
   way to that part's surface, or out of it along the skin's own normal and 45 degrees about it;
-- ``crossed_mm``: the same of either arm and hand inside the other arm;
+- ``crossed_mm``: the same of either arm and hand inside the other arm (not the other hand);
 - ``thin_pct``: the narrowest of the arms' cross-sections, but for the elbows, against the sculpted.
 """
 
@@ -93,7 +93,8 @@ NEIGHBOURS = (("trunk", "{}Arm"), ("{}Arm", "{}ForeArm"), ("trunk", "{}UpLeg"),
               ("{}UpLeg", "{}Leg"))
 ONE_ANOTHER = (("LeftBoth", "RightBoth"), ("LeftHand", "RightBoth"), ("RightHand", "LeftBoth"))
 FOLD_M = 0.04
-DEEPEST_M = 0.1
+# What is farther (m) from an arm's skin is not in it, but maybe in its hand.
+DEEPEST_M, ARM_M = 0.1, 0.06
 TILE = (190, 210)
 FOCUS = ("LeftArm", "RightArm", "Spine", "Head")
 
@@ -179,7 +180,8 @@ def measured(person: Person, done: Motion) -> dict[str, float]:
     last = Motion(done.skeleton, FPS, done.root_positions[-1:], done.rotations[-1:])
     sleeve, shirt = cloth_away(person, now, last)
     return {"volume_pct": volume_change(person, now), "sleeve_cm": sleeve, "shirt_cm": shirt,
-            "inside_mm": inside(person, now), "crossed_mm": deepest(person, now, ONE_ANOTHER),
+            "inside_mm": inside(person, now), 
+            "crossed_mm": deepest(person, now, ONE_ANOTHER, ARM_M),
             "thin_pct": thinnest(person, now)}
 
 
@@ -249,19 +251,23 @@ def inside(person: Person, now: FloatArray) -> float:
                                  ("Left", "Right") for first, second in NEIGHBOURS])
 
 
-def deepest(person: Person, now: FloatArray, parts: Sequence[tuple[str, str]]) -> float:
-    """Return how deep (mm) skin of either of two parts lies inside that of the other."""
+def deepest(person: Person, now: FloatArray, parts: Sequence[tuple[str, str]],
+            most: float = DEEPEST_M) -> float:
+    """Return how deep (mm) skin of either of two parts lies inside that of the other.
+
+    What is ``most`` (m) from the other's skin is not in it.
+    """
     normals = vertex_normals(now, person.skin.faces)
     found = 0.0
     for both in parts:
         own, across = (np.flatnonzero(person.parts[part]) for part in both)
-        found = max(found, _inside(person.skin, now, normals, own, across),
-                    _inside(person.skin, now, normals, across, own))
+        found = max(found, _inside(person.skin, now, normals, own, across, most),
+                    _inside(person.skin, now, normals, across, own, most))
     return 1000 * found
 
 
 def _inside(skin: Mesh, now: FloatArray, normals: FloatArray, own: NDArray[np.intp],
-            across: NDArray[np.intp]) -> float:
+            across: NDArray[np.intp], most: float) -> float:
     there = np.zeros(len(now), dtype=bool)
     there[across] = True
     faces = skin.faces[there[np.where(skin.faces < 0, skin.faces[:, :1], skin.faces)].all(axis=1)]
@@ -269,7 +275,7 @@ def _inside(skin: Mesh, now: FloatArray, normals: FloatArray, own: NDArray[np.in
     away, near = cKDTree(places).query(now[own])
     apart = np.linalg.norm(skin.vertices[own] - rest[near], axis=1)
     ahead = np.einsum("va,va->v", now[own] - places[near], out[near])
-    depth = np.where((apart > away + FOLD_M) & (ahead < 0) & (away < DEEPEST_M), away, 0.0)
+    depth = np.where((apart > away + FOLD_M) & (ahead < 0) & (away < most), away, 0.0)
     deepest = 0.0
     for vertex in np.argsort(-depth):
         if depth[vertex] <= deepest:

@@ -1,6 +1,6 @@
 """How deep hands lie in the body that they are part of, and whether they are where takes mean them.
 
-    hands.py [--people spacesuit random:2 ...] [--only TEXT] [--every 12] [--out FILE.json]
+    hands.py [--people spacesuit random:2 ...] [--only TEXT] [--every 12] [--out FILE.json] [--arms]
 
 All takes' first seeds are performed by each of the people, at 24 frames a second. In every 12th of
 them all points of a hand are held against the outer surface of all else but its own arm and the
@@ -8,6 +8,8 @@ other hand, as it is skinned; points nearer to the other hand than to that are i
 is worn about a wrist is no hand. A hand is *at* the body where it is inside it or nearer than 2 cm;
 *meant* to touch where, in the source, one of its points is within 8 mm of an unclothed person's
 surface. Hands deeper than 10 mm are told one by one: when, how deep, in what.
+
+With ``--arms`` upper arms and forearms, without hands, are held against the other arm instead.
 """
 
 import argparse
@@ -41,7 +43,7 @@ from mimegen.retarget.surface import SkinSample
 
 Row = dict[str, Any]
 FPS = 24.0
-AT_M, ALLOWED_M = 0.02, 0.010
+AT_M, ALLOWED_M, ARMS_M = 0.02, 0.010, 0.005
 # Points of the surface are this far (m) apart: some 10,000 to 20,000 of them.
 CELL_M = 0.009
 # Frames are looked at in which the hand is so near (m) to points of the surface that are so far
@@ -65,6 +67,9 @@ class Body:
         self.others = [surface.part(~hand & ~np.isin(surface.of, below(
             self.character, self.joints[f"{side}_upper_arm"])))
             for side, hand in zip(SIDES, reversed(bare), strict=True)]
+        self.arms = [surface.part(~hand & np.isin(surface.of, below(
+            self.character, self.joints[f"{side}_upper_arm"])))
+            for side, hand in zip(SIDES, bare, strict=True)]
 
 
 def built(name: str) -> Character:
@@ -104,14 +109,15 @@ def least_far(hand: FloatArray, surface: FloatArray) -> FloatArray:
                      for points, places in zip(hand, surface, strict=True)])
 
 
-def rows(body: Body, only: str, every: int) -> Iterator[Row]:
-    """Yield what hands do in each take."""
+def rows(body: Body, only: str, every: int, arms: bool) -> Iterator[Row]:
+    """Yield what hands, or arms, do in each take."""
     for path in sorted(data_folder().glob("mocap/*/*.score.yaml")):
         name = f"{path.parent.name}/{path.name.removesuffix('.score.yaml')}"
         if only in name:
             source = performed(path)
             done = retarget(source, body.character)
-            yield {"take": name, **hands_of(body, source, done.motion, every)}
+            yield {"take": name, **(arms_of(body, done.motion, every) if arms else
+                                    hands_of(body, source, done.motion, every))}
 
 
 KEPT: dict[Path, Motion] = {}
@@ -144,6 +150,24 @@ def hands_of(body: Body, source: Motion, motion: Motion, every: int) -> Row:
                           for frame, (each, at) in zip(near, frames, strict=True)
                           if each < -ALLOWED_M]
     return found
+
+
+def arms_of(body: Body, motion: Motion, every: int) -> Row:
+    """Return how far (m) arms are from the other one in each frame, and which are deep in it."""
+    part = motion.at(np.arange(0, motion.frames, every))
+    coarse = [thinned(arm, COARSE_M).skin.posed(part) for arm in body.arms]
+    off = least_far(*coarse)
+    near = np.flatnonzero(off < NEAR_M)
+    at = np.zeros(len(off), int)
+    for number, arm in enumerate(body.arms if len(near) else ()):
+        other = 1 - number
+        for frame, (each, joint) in zip(near, looked_at(
+                arm.skin, body.arms[other], body.bare[other], part.at(near)), strict=True):
+            if number == 0 or each < off[frame]:
+                off[frame], at[frame] = each, body.arms[other].of[joint]
+    deep = [(round(int(frame) * every / motion.fps, 2), "arm", round(-off[frame], 4),
+             motion.skeleton.names[at[frame]]) for frame in np.flatnonzero(off < -ARMS_M)]
+    return {"away": np.round(off, 4).tolist(), "meant": [False] * len(off), "deep": deep}
 
 
 def looked_at(hand: SkinSample, others: Surface, other_hand: SkinSample,
@@ -184,13 +208,14 @@ def main() -> None:
     parser.add_argument("--people", nargs="+", default=["spacesuit"])
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=12)
+    parser.add_argument("--arms", action="store_true")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     kept: dict[str, list[Row]] = {}
     for name in given.people:
         body = Body(name)
         kept[name] = []
-        for row in rows(body, given.only, given.every):
+        for row in rows(body, given.only, given.every, given.arms):
             kept[name].append(row)
             print(name, row["take"], told([row]), flush=True)
             for when, side, deep, joint in row["deep"]:

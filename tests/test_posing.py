@@ -15,6 +15,7 @@ from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance, posed_vertices
 from mimegen.characters.folds import SOFT_M, softly
 from mimegen.characters.helpers import helped_joint, with_helpers_turned
+from mimegen.characters.packing import pack_character, unpack_character
 from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
 from mimegen.characters.spec import read_character
 from mimegen.characters.surface import vertex_normals
@@ -156,6 +157,15 @@ def test_a_raised_arm_swells_out_of_its_bone(man: Character) -> None:
     assert [swell.amount(columns) for swell in corrections_of(man).swells] == [0.0, 0.0]
     linear, pressed = both(man, {"LeftArm": [0.0, 48.0, 0.0], "RightArm": [0.0, -48.0, 0.0]})
     assert np.abs(pressed - linear).max() < 0.005
+
+
+def test_arms_swell_by_what_their_own_body_loses() -> None:
+    spec = read_character(data_folder() / "rigs" / "woman.yaml")
+    slight, heavy = (build_character(spec.model_copy(update={
+        "phenotype": spec.phenotype.model_copy(update={"weight": weight})}))
+        for weight in (0.1, 0.9))
+    assert slight.swelling[0] > 0.08 > 0.06 > heavy.swelling[0]
+    assert unpack_character(pack_character(slight)).swelling == slight.swelling
 
 
 def test_all_engines_pose_the_same_vertices(man: Character) -> None:

@@ -13,6 +13,7 @@ from mimegen.characters.person import make_person
 from mimegen.characters.piece import Piece, lifted, under, without_hidden
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.characters.spec import CharacterSpec
+from mimegen.characters.swelling import swelling_of
 from mimegen.motion import Skeleton
 
 LAYER_GAP_M = 0.008
@@ -26,6 +27,7 @@ def build_character(spec: CharacterSpec) -> Character:
     """
     body = make_body(spec.phenotype)
     pieces: list[Piece] = [make_person(spec, body)]
+    skin = next(mesh for mesh in pieces[0].meshes if mesh.name == "skin")
     for garment in spec.outfit:
         pieces = with_layer(pieces, dress(garment, body))
     lift = max(piece.lift for piece in pieces)
@@ -39,9 +41,10 @@ def build_character(spec: CharacterSpec) -> Character:
     skeleton = rounded_skeleton(with_followers(skeleton, standing))
     meshes = tuple(rounded_mesh(following(following_helpers(mesh, skeleton), skeleton))
                    for mesh in standing)
+    swelling = swelling_of(following_helpers(skin, body.helped), body.helped)
     return Character(
-        spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values()),
-        SOURCE, spec.licence,
+        spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values(), swelling),
+        SOURCE, spec.licence, swelling,
     )
 
 

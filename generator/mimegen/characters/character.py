@@ -51,7 +51,11 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """A body with its outfit. ``fingerprint`` changes whenever anything visible does."""
+    """A body with its outfit. ``fingerprint`` changes whenever anything visible does.
+
+    ``swelling`` (2,) is by how much of their thickness arms grow as they rise and reach behind the
+    head; empty where they do not.
+    """
 
     name: str
     skeleton: Skeleton
@@ -60,6 +64,7 @@ class Character:
     fingerprint: str
     source: str
     licence: str
+    swelling: tuple[float, ...] = ()
 
     @property
     def soft(self) -> tuple[Mesh, ...]:

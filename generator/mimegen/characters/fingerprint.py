@@ -8,9 +8,10 @@ import numpy as np
 from mimegen.characters.character import Material, Mesh
 
 
-def fingerprint(meshes: Iterable[Mesh], materials: Iterable[Material]) -> str:
-    """Return the SHA-256 of everything visible, rounded to a micrometre."""
-    digest = hashlib.sha256()
+def fingerprint(meshes: Iterable[Mesh], materials: Iterable[Material],
+                swelling: tuple[float, ...] = ()) -> str:
+    """Return the SHA-256 of everything visible, rounded to a micrometre, and of how arms swell."""
+    digest = hashlib.sha256(repr(swelling).encode() if swelling else b"")
     for mesh in meshes:
         digest.update(repr((mesh.name, mesh.material, mesh.subdivide)).encode())
         arrays: Mapping[str, object] = {

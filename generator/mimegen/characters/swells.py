@@ -1,7 +1,8 @@
 """Swells: upper arms that turn far from half-way down grow as thick as blending makes them thin.
 
 What a shoulder loses in volume as its arm is raised, reaches forward or back is given to the upper
-arm, away from its bone, by as much as the bone points one way. A sleeve grows with its arm.
+arm, away from its bone, by as much as the bone points one way, on each body by as much as it lost
+(`swelling.py`). A sleeve grows with its arm.
 """
 
 from collections.abc import Sequence
@@ -19,10 +20,12 @@ from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
 ARMS, TRUNK = ("LeftArm", "RightArm"), "Spine2"
-# Ways of the left arm's bone in the trunk's frame, the cosine from which on it swells, and by how
-# much of its thickness it has where it points that way. Fitted to the man, the woman and random:3.
-WAYS = (((0.0, 0.0, 1.0), 0.1, 0.06), ((0.0, -1.0, 0.0), 0.5, 0.03),
-        ((0.0, 0.65, -0.75), 0.65, 0.02))
+# Ways of the left arm's bone in the trunk's frame, and the cosine from which on it swells: up,
+# behind the head, forward and back.
+WAYS = (((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
+        ((0.0, -1.0, 0.0), 0.5), ((0.0, 0.65, -0.75), 0.65))
+# By how much of its thickness it swells forward and back, as the man, the woman and random:3 need.
+LEVEL = (0.03, 0.02)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,7 @@ class Swell:
     """An arm that swells: the numbers of its joint and of the trunk's, its bone at rest (3,).
 
     ``vertices`` (N,) of a body go out by ``ways``, a sparse matrix (N, 4 J) that maps joint columns
-    to how they would if it swelled by its whole thickness.
+    to how they would if it swelled by its whole thickness, and do by ``sizes`` (W,) of it.
     """
 
     joint: int
@@ -38,35 +41,44 @@ class Swell:
     bone: FloatArray
     vertices: NDArray[np.intp]
     ways: Any
+    sizes: tuple[float, ...]
 
-    def amount(self, columns: Places) -> float:
-        """Return the share of its thickness by which it swells for joint columns (4 J, 3)."""
+    def nearness(self, columns: Places) -> FloatArray:
+        """Return how nearly (W,), 0 to 1, the bone points each way for joint columns (4 J, 3)."""
         blocks = columns.reshape(-1, 4, 3)
         trunk = np.asarray(blocks[self.trunk, :3], float)
         way = product(trunk, product(self.bone, np.asarray(blocks[self.joint, :3], float)))
         out = np.array([np.sign(self.bone[0]), 1.0, 1.0])
-        near = [float(np.sum(unit(each) * out * way)) for each, _, _ in WAYS]
-        return float(sum(most * max(cosine - start, 0.0) / (1 - start)
-                         for cosine, (_, start, most) in zip(near, WAYS, strict=True)))
+        return np.array([max(float(np.sum(unit(each) * out * way)) - start, 0.0) / (1 - start)
+                         for each, start in WAYS])
 
-    def apply(self, places: Places,
-              columns: Places) -> None:
+    def amount(self, columns: Places) -> float:
+        """Return the share of its thickness by which it swells for joint columns (4 J, 3)."""
+        return float(np.sum(self.nearness(columns) * self.sizes))
+
+    def apply(self, places: Places, columns: Places) -> None:
         """Move vertices (V, 3), blended with joint columns (4 J, 3), in place."""
         amount = self.amount(columns)
         if amount > 0:
-            places[self.vertices] += (amount * (self.ways @ columns)).astype(places.dtype)
+            self.swell(places, columns, amount)
+
+    def swell(self, places: Places, columns: Places, amount: float) -> None:
+        """Move vertices (V, 3) out by an ``amount`` of the arm's thickness, in place."""
+        places[self.vertices] += (amount * (self.ways @ columns)).astype(places.dtype)
 
 
 def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]:
     """Return the arms of a character that swell, as part of meshes one after another."""
-    if not has_helpers(character.skeleton):
-        return ()
     skeleton = character.skeleton
-    return tuple(_swell(skeleton, meshes, arm) for arm in ARMS
+    if not (character.swelling and has_helpers(skeleton)):
+        return ()
+    return tuple(swell_of(skeleton, meshes, arm, character.swelling) for arm in ARMS
                  if any(share_of_joints(mesh, skeleton, (arm,)).any() for mesh in character.soft))
 
 
-def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
+def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
+             raised: tuple[float, ...] = (0.0, 0.0)) -> Swell:
+    """Return how an arm, by its joint's name, swells: by ``raised`` (2,) up and behind the head."""
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
     joints, weights = joined_weights(meshes)
@@ -80,4 +92,4 @@ def _swell(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str) -> Swell:
     matrix = sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
                                shape=(len(swells), 4 * len(skeleton.names)))
     matrix.eliminate_zeros()
-    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix)
+    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, (*raised, *LEVEL))

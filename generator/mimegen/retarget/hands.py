@@ -80,8 +80,11 @@ class MovingBody:
 
 
 def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[str, int],
-                       character: Character, joints: Mapping[str, int]) -> Motion:
+                       character: Character, joints: Mapping[str, int]
+                       ) -> tuple[Motion, FloatArray]:
     """Return the target's motion with hands where the source's touch, whatever the proportions.
+
+    Also how surely (F, 2), 0 to 1, either hand touches something.
 
     Palms, knuckles and finger tips that are near the source's head, trunk, thighs or other arm are
     brought to the same place of the target's surface, palms that are near each other to the same
@@ -90,7 +93,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     it, the hand's rotation stays.
     """
     if not (has_arms(source_joints) and has_arms(joints)):
-        return motion
+        return motion, np.zeros((motion.frames, len(SIDES)))
     target = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
     original = source_body(source, source_joints, motion, character, joints, scale)
@@ -113,7 +116,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     goals = target.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
-    return arms_bent(motion, joints, goals)
+    return arms_bent(motion, joints, goals), np.minimum(near[:, None] + weights, 1.0)
 
 
 def has_arms(joints: Mapping[str, int]) -> bool:

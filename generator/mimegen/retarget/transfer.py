@@ -17,6 +17,7 @@ from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.readers.roles import find_roles
 from mimegen.retarget.anatomy import FINGERS, bone_direction, hand_axes, leg_length
+from mimegen.retarget.arms import with_arms_apart
 from mimegen.retarget.clearance import with_hands_clear
 from mimegen.retarget.feet import feet_of, on_the_ground
 from mimegen.retarget.ground import Ground
@@ -119,11 +120,13 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     """Return the performance with hands, body and feet where they touch in the source."""
     character, moved = performance.character, performance.motion
     joints, goal = _numbered(source.skeleton, roles), _numbered(moved.skeleton, goal_roles)
-    moved = rounded(with_hands_meeting(rounded(moved), source, joints, character, goal))
+    moved, firm = with_hands_meeting(rounded(moved), source, joints, character, goal)
+    moved = rounded(moved)
     ground = Ground(character, goal)
     moved = ground.lifted(moved)
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
+    moved = with_arms_apart(moved, character, goal, firm)
     moved = with_hands_clear(moved, character, goal)
     return Performance(character, ground.hands_lifted(moved))
 

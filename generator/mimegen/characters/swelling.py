@@ -1,0 +1,80 @@
+"""How far a body's arms swell as they rise, measured on its own skin.
+
+Slight bodies lose several times as much as heavy ones when blended with arms overhead.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mimegen.characters.character import Mesh, joint_transforms, posed_vertices
+from mimegen.characters.helpers import with_helpers_turned
+from mimegen.characters.swells import ARMS, Swell, swell_of
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+Turns = tuple[tuple[int, int, int], ...]
+# How the left arm's joints are turned (degrees about x, y, z) half-way down, as bodies are
+# sculpted, overhead and behind the head.
+JOINTS = ("Shoulder", "Arm", "ForeArm", "Hand")
+SCULPTED: Turns = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
+RAISED: tuple[Turns, Turns] = (((0, -27, -1), (-19, -60, -15), (-40, 5, -4), (-27, -10, 1)),
+          ((0, -26, 3), (-84, -55, -27), (-9, 8, -81), (-6, -12, -20)))
+# This share of what a body has lost there is given back, by so much of an arm's thickness at most.
+SHARE, MOST = 0.8, 0.2
+# A swelling by so much tells how much any gives.
+TRIED = 0.05
+
+
+def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
+    """Return by how much of their thickness arms swell straight up, and more behind the head.
+
+    ``skin`` is a whole one, on joints and helpers of the skeleton.
+    """
+    arms = [swell_of(skeleton, [skin], arm) for arm in ARMS]
+    whole, _ = _volumes(skin, skeleton, arms, SCULPTED)
+    found: list[float] = []
+    for turns in RAISED:
+        now, more = _volumes(skin, skeleton, arms, turns)
+        near = arms[0].nearness(_columns(_posed(skeleton, turns)))
+        has = sum(size * share for size, share in zip(found, near, strict=False))
+        needed = (SHARE * TRIED * (whole - now) / more - has) / near[len(found)]
+        found.append(round(float(np.clip(needed, 0.0, MOST)), 4))
+    return tuple(found)
+
+
+def _volumes(skin: Mesh, skeleton: Skeleton, arms: Sequence[Swell],
+             turns: Turns) -> tuple[float, float]:
+    """Return the volume (m3) within the skin in a pose, and how much more it is with swollen arms.
+    """
+    motion = _posed(skeleton, turns)
+    places = posed_vertices(skin, skeleton, motion.global_pose.positions[0],
+                            motion.global_pose.rotations[0])
+    now = _volume(places, skin)
+    for arm in arms:
+        arm.swell(places, _columns(motion), TRIED)
+    return now, _volume(places, skin) - now
+
+
+def _volume(places: FloatArray, skin: Mesh) -> float:
+    """Return the volume (m3) between the origin and a skin at places (V, 3)."""
+    corners = places[np.where(skin.faces < 0, skin.faces[:, :1], skin.faces)]
+    first, second, third, last = np.moveaxis(corners, 1, 0)
+    return float(np.sum(first * quaternions.cross(second - last, third))) / 6
+
+
+def _posed(skeleton: Skeleton, turns: Turns) -> Motion:
+    """Return a frame with both arms' joints turned, the right one's as in a mirror."""
+    rotations = np.tile(quaternions.IDENTITY, (1, len(skeleton.names), 1))
+    for side, mirrored in (("Left", [1, 1, 1]), ("Right", [1, -1, -1])):
+        joints = [skeleton.index[side + joint] for joint in JOINTS]
+        rotations[0, joints] = quaternions.from_rotation_vectors(np.radians(turns) * mirrored)
+    return with_helpers_turned(Motion(skeleton, 1.0, skeleton.heads[:1], rotations))
+
+
+def _columns(motion: Motion) -> FloatArray:
+    """Return the joint columns (4 J, 3) of a motion's first frame."""
+    pose = motion.global_pose
+    matrices, shifts = joint_transforms(motion.skeleton, pose.positions[0], pose.rotations[0])
+    columns = np.concatenate([np.swapaxes(matrices, -1, -2), shifts[:, None]], axis=1)
+    return np.asarray(columns.reshape(-1, 3))

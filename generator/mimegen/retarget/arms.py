@@ -1,0 +1,283 @@
+"""Arms stop each other: where one lies in the other, both give way about their shoulders.
+
+Each arm is a row of balls, as thick as its flesh and what is worn on it. Hands stay as nearly where
+they are as they can: elbows swing about the line from shoulder to wrist first, and rather away
+from the trunk than towards it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import lengths, unit
+from mimegen.characters.character import Character
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
+from mimegen.readers.names import SIDES
+from mimegen.retarget.flesh import ALONG, Axes, FleshTube, measured_tubes, stature, tube_axes
+from mimegen.retarget.hands import ARM, has_arms, settled
+from mimegen.retarget.solving import solve_triples
+
+# Balls of an arm: bones, and how far along them.
+PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)))
+OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
+# Which of the left arm's bones is held against which of the right's.
+PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
+# Arms are taken out of one another across their bones, not along them, so many times rather; where
+# their axes meet, within so much (m), straight across.
+FLAT, THIN = 10.0, 0.005
+# From so deep (m) on arms that are on the wrong side of one another change sides in full.
+PASSED = 0.03
+# How often arms are pushed apart, and how far (radians) they turn for it at most each time.
+ROUNDS, MOST = 8, 0.35
+# What a wrist's way costs against an elbow's: of free hands, and of those that touch something.
+FREE, FIRM = 4.0, 2e4
+# What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
+TWIST = 0.02
+# How much dearer it is to drive an arm into the trunk.
+INWARDS = 3.0
+# How much (m2) a push yields where the pose cannot.
+YIELDS = 0.01
+# The weight of staying where nothing pushes, against that of a push.
+FREE_OF_PUSHES = 0.05
+# Turns that are smaller (radians) are none.
+FAINT = 1e-3
+
+
+@dataclass(frozen=True)
+class Arms:
+    """Both arms in all frames: ``joints`` (F, 2, 3, 3) from shoulder to wrist, radii (2, B) of
+    their balls, how ``firm`` (F, 2), 0 to 1, hands stay, and the middle (F, 3) of the ``hips``.
+    """
+
+    joints: FloatArray
+    radii: FloatArray
+    firm: FloatArray
+    hips: FloatArray
+
+    def balls(self) -> FloatArray:
+        """Return the balls' middles (F, 2, B, 3)."""
+        bones = np.diff(self.joints, axis=2)
+        return np.concatenate([self.joints[:, :, [bone]] + along[:, None] * bones[:, :, [bone]]
+                               for bone, along in PARTS], axis=2)
+
+    def depths(self) -> FloatArray:
+        """Return how deep (F, B, B) left balls are in right ones, zero where they are not."""
+        left, right = np.moveaxis(self.balls(), 1, 0)
+        squares = (np.sum(left**2, axis=2)[:, :, None] + np.sum(right**2, axis=2)[:, None]
+                   - 2 * np.einsum("fax,fbx->fab", left, right))
+        reach = self.radii[0][:, None] + self.radii[1]
+        return np.asarray(np.maximum(reach - np.sqrt(np.maximum(squares, 0.0)), 0.0))
+
+    def turned(self, turns: FloatArray) -> "Arms":
+        """Return them turned by rotation vectors (F, 2, 3) about their shoulders."""
+        shoulders = self.joints[:, :, :1]
+        spins = quaternions.from_rotation_vectors(turns)[:, :, None]
+        return replace(self, joints=shoulders + quaternions.rotate(spins, self.joints - shoulders))
+
+    def eased(self, side: int, frames: NDArray[np.intp], places: FloatArray,
+              ways: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the turns (N, 3) that move an arm's elbow and wrist least.
+
+        They take its ``places`` (N, 3) some ``ways`` (N, 3), by so much (N,).
+        """
+        joints, firm = self.joints[frames, side], self.firm[frames, side]
+        elbow, wrist = joints[:, 1] - joints[:, 0], joints[:, 2] - joints[:, 0]
+        dear = (FREE + FIRM * firm**4)[:, None, None]
+        costs = _swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3)
+        levers = quaternions.cross(places - joints[:, 0], ways)
+        inwards = np.maximum(-np.sum(self._outwards(frames, places) * ways, axis=1), 0.0)
+        turns = solve_triples(costs, levers) / (1 + INWARDS * inwards)[:, None]
+        return turns, np.sum(levers * turns, axis=1)
+
+    def _outwards(self, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
+        """Return the ways (N, 3) from the trunk's axis to places (N, 3)."""
+        hips = self.hips[frames]
+        up = unit(self.joints[frames, :, 0].mean(axis=1) - hips)
+        out = places - hips
+        return unit(out - np.sum(out * up, axis=1, keepdims=True) * up)
+
+
+def _swings(arm: FloatArray) -> FloatArray:
+    """Return the matrices (F, 3, 3) of how far ends of arms (F, 3) go, squared, as they turn."""
+    return np.asarray(np.sum(arm**2, axis=1)[:, None, None] * np.eye(3)
+                      - arm[:, :, None] * arm[:, None])
+
+
+@dataclass(frozen=True)
+class Trunk:
+    """The trunk's tube, and how deep (F, 2, B) in it balls of arms are by themselves."""
+
+    tube: FleshTube
+    axes: Axes
+    allowed: FloatArray
+
+    @staticmethod
+    def of(motion: Motion, character: Character, joints: Mapping[str, int],
+           arms: Arms) -> "Trunk":
+        """Return a motion's trunk."""
+        pose = motion.global_pose
+        axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints,
+                         stature(character.skeleton, joints))["trunk"]
+        tube = measured_tubes(character, tuple(sorted(joints.items())))["trunk"]
+        trunk = Trunk(tube, axes, np.zeros((1, 1, 1)))
+        return replace(trunk, allowed=trunk.depths(arms)[0])
+
+    def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
+        """Return how much deeper (F, 2, B) balls are in it, and the ways (F, 2, B, 3) out."""
+        balls = arms.balls()
+        place = self.tube.found(balls.reshape(len(balls), -1, 3), self.axes)
+        _, ways = self.tube.point(place, self.axes)
+        depths = arms.radii - place.off.reshape(balls.shape[:3])
+        return np.maximum(depths - self.allowed, 0.0), ways.reshape(balls.shape)
+
+
+def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
+                    firm: FloatArray) -> Motion:
+    """Return the motion with arms turned out of one another, as smoothly as hands settle.
+
+    ``firm`` (F, 2) is how surely, 0 to 1, each hand touches something: such hands stay.
+    """
+    if not (has_arms(joints) and character.meshes):
+        return motion
+    chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
+    places = motion.global_pose.positions
+    hips = places[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
+    arms = Arms(places[:, chains], radii_of(character, joints), firm, hips)
+    if not arms.depths().any():
+        return motion
+    trunk = Trunk.of(motion, character, joints, arms)
+    turns = np.broadcast_to(quaternions.IDENTITY, (*firm.shape, 4))
+    for _ in range(ROUNDS):
+        pushes = turns_apart(arms, trunk)
+        weights = np.maximum(pushes.any(axis=2), FREE_OF_PUSHES)
+        smooth = settled(pushes, weights, motion.fps)
+        smooth = np.where(lengths(smooth)[..., None] > FAINT, smooth, 0.0)
+        if not smooth.any():
+            break
+        arms = arms.turned(smooth)
+        turns = quaternions.multiply(quaternions.from_rotation_vectors(smooth), turns)
+    return _turned(motion, joints, turns)
+
+
+def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
+    """Return the radii (2, B) of both arms' balls, between their flesh's mean and its widest."""
+    tubes = measured_tubes(character, tuple(sorted(joints.items())))
+    grid = np.linspace(0, 1, ALONG)
+    thick = {name: (tube.radii.mean(axis=1) + tube.radii.max(axis=1)) / 2
+             for name, tube in tubes.items()}
+    return np.array([np.concatenate([np.interp(along, grid, thick[f"{side}_{ARM[bone]}"])
+                                     for bone, along in PARTS]) for side in SIDES])
+
+
+def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
+    """Return the rotation vectors (F, 2, 3) about shoulders that take arms out of one another.
+
+    One pair of bones after another, then either arm out of the trunk.
+    """
+    found = np.zeros((*arms.firm.shape, 3))
+    for left, right in PAIRS:
+        turns = Contact.of(arms, left, right).turns(arms)
+        found, arms = found + turns, arms.turned(turns)
+    return found + turns_out(arms, trunk)
+
+
+def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
+    """Return the rotation vectors (F, 2, 3) that take arms out of the trunk."""
+    depths, ways = trunk.depths(arms)
+    balls, found = arms.balls(), np.zeros((*arms.firm.shape, 3))
+    for side in range(len(SIDES)):
+        frames = np.flatnonzero(depths[:, side].any(axis=1))
+        deep, way, own = (values[frames, side] for values in (depths, ways, balls))
+        shares = deep**2 / np.maximum(np.sum(deep**2, axis=1, keepdims=True), 1e-12)
+        place, way = (np.einsum("nb,nbx->nx", shares, each) for each in (own, way))
+        turns, gain = arms.eased(side, frames, place, way)
+        found[frames, side] = held(turns * (deep.max(axis=1, initial=0.0)
+                                            / (gain + YIELDS))[:, None])
+    return found
+
+
+def held(turns: FloatArray) -> FloatArray:
+    """Return rotation vectors (..., 3) no longer than what is turned at once."""
+    return np.asarray(turns * (MOST / np.maximum(lengths(turns)[..., None], MOST)))
+
+
+class Contact(NamedTuple):
+    """Where arms lie in one another in some ``frames`` (N,), and how ``deep`` (N,).
+
+    ``places`` (N, 2, 3) are within the left and the right arm, ``way`` (N, 3) takes the left one
+    out of the right.
+    """
+
+    frames: NDArray[np.intp]
+    places: FloatArray
+    way: FloatArray
+    deep: FloatArray
+
+    @staticmethod
+    def of(arms: Arms, left: int, right: int) -> "Contact":
+        """Return where a left bone is in a right one: the mean of their balls, by depth."""
+        depths = arms.depths() * np.outer(left == OF_BONE, right == OF_BONE)
+        frames = np.flatnonzero(depths.any(axis=(1, 2)))
+        depths = depths[frames]
+        shares = depths**2 / np.maximum(np.sum(depths**2, axis=(1, 2), keepdims=True), 1e-12)
+        each = np.stack([shares.sum(axis=2), shares.sum(axis=1)], axis=1)
+        places = np.einsum("fab,fabx->fax", each, arms.balls()[frames])
+        bones = unit(np.diff(arms.joints[frames], axis=2))
+        along = np.stack([bones[:, 0, left], bones[:, 1, right]], axis=1)
+        way, ahead = _ways(frames, places, along)
+        deep = depths.max(axis=(1, 2), initial=0.0)
+        passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / PASSED, 1.0)
+        return Contact(frames, places, way, deep + passed)
+
+    def turns(self, arms: Arms) -> FloatArray:
+        """Return the rotation vectors (F, 2, 3) that take arms out of one another."""
+        found = np.zeros((*arms.firm.shape, 3))
+        each = [arms.eased(side, self.frames, self.places[:, side], way)
+                for side, way in enumerate((self.way, -self.way))]
+        share = self.deep / (each[0][1] + each[1][1] + YIELDS)
+        for side, (turns, _) in enumerate(each):
+            found[self.frames, side] = held(turns * share[:, None])
+        return found
+
+
+def _ways(frames: NDArray[np.intp], places: FloatArray,
+          along: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ways (N, 3) out for bones ``along`` (N, 2, 3) at places (N, 2, 3).
+
+    Nearly across both bones, and to one side as long as arms are in each other; also how far (N,)
+    the left one is on that side.
+    """
+    apart = places[:, 0] - places[:, 1]
+    across = quaternions.cross(along[:, 0], along[:, 1])
+    facing = np.where(np.sum(across * apart, axis=1) < 0, -1.0, 1.0)[:, None]
+    flat = np.eye(3) + FLAT * np.einsum("nax,nay->nxy", along, along)
+    ways = unit(solve_triples(flat, apart) + THIN * facing * across)
+    follows = np.diff(frames, prepend=-2) == 1
+    back = np.concatenate([np.zeros(1, bool), np.sum(ways[1:] * ways[:-1], axis=1) < 0])[:len(ways)]
+    ways = ways * np.where(follows & back, -1.0, 1.0).cumprod()[:, None]
+    ahead = np.sum(ways * apart, axis=1)
+    meeting = np.cumsum(~follows)
+    side = np.where(np.bincount(meeting, ahead, 1) < 0, -1.0, 1.0)[meeting]
+    return side[:, None] * ways, side * ahead
+
+
+def _turned(motion: Motion, joints: Mapping[str, int], turns: FloatArray) -> Motion:
+    """Return the motion with upper arms and forearms turned by ``turns`` (F, 2, 4), not hands."""
+    frames = np.flatnonzero(turns[..., 1:].any(axis=(1, 2)))
+    if not len(frames):
+        return motion
+    part = motion.at(frames)
+    whole = part.global_pose.rotations.copy()
+    for number, side in enumerate(SIDES):
+        bones = [joints[f"{side}_{bone}"] for bone in ARM[:2]]
+        whole[:, bones] = quaternions.multiply(turns[frames, number, None], whole[:, bones])
+    rotations = motion.rotations.copy()
+    rotations[frames] = rounded(Motion.from_global_rotations(
+        part.skeleton, part.fps, part.root_positions, whole)).rotations
+    return Motion(motion.skeleton, motion.fps, motion.root_positions,
+                  quaternions.without_flips(rotations))

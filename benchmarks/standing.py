@@ -1,20 +1,23 @@
-"""How straight people stand: the knees of all takes in quiet standing, by seed.
+"""How straight people stand: the knees of all takes in quiet standing, by seed, and their feet.
 
     standing.py [--seeds 0 3] [--only TEXT] [--bodies man random:2 ...]
 
 Quiet standing is where the score has the pelvis no more than 3 cm down and both feet rest flat: a
 raised heel bends its knee, and legs act. The knee's bend is the angle between thigh and shin, on
-the score's own body and on each of the ``--bodies`` after retargeting.
+the score's own body and on each of the ``--bodies`` after retargeting. Of these it is also told
+how often a foot that bears weight is off the ground (`feet.py`).
 ``tests/test_choreography_standing.py`` and ``tests/test_retarget_standing.py`` hold single takes to
 it.
 """
 
 import argparse
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
 
+import feet
 from hands import built
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
@@ -63,19 +66,27 @@ def knees(motion: Motion) -> FloatArray:
     return np.stack([angles["knee bent", f"{side} knee"] for side in SIDES], axis=-1)
 
 
-def standing_knees(path: Path, seed: int, bodies: dict[str, Character]) -> dict[str, FloatArray]:
-    """Return all knees (N, 2) of a take's quiet standing, on the score's body and on others."""
+class Measured(NamedTuple):
+    """All knees (N, 2) of a body's quiet standing, and the feet of its performers."""
+
+    bent: FloatArray
+    feet: list[feet.Off]
+
+
+def measured(path: Path, seed: int, bodies: dict[str, Character]) -> dict[str, Measured]:
+    """Return what is measured of a take, on the score's body and on others."""
     score = read_score(path)
     motions = perform_scene(score, seed, FPS)
     stands = [quiet(motion, part, rendition) for motion, part, rendition
               in zip(motions, score.parts(), vary(score, seed), strict=True)]
-    performed = {OWN: motions} | {
-        name: [performance.motion for performance in retarget_scene(
-            [(motion, None) for motion in motions], [body] * len(motions))]
-        for name, body in (bodies.items() if any(map(np.any, stands)) else ())}
-    return {name: np.concatenate([knees(motion)[still] for motion, still
-                                  in zip(moved, stands, strict=True)])
-            for name, moved in performed.items()}
+    performed = {name: [performance.motion for performance in retarget_scene(
+        [(motion, None) for motion in motions], [body] * len(motions))]
+        for name, body in bodies.items()}
+    return {name: Measured(
+        np.concatenate([knees(motion)[still] for motion, still in zip(moved, stands, strict=True)]),
+        [feet.off_the_ground(source, motion, bodies[name]) for source, motion
+         in zip(motions, moved, strict=True) if name in bodies])
+        for name, moved in {OWN: motions, **performed}.items()}
 
 
 def main() -> None:
@@ -86,27 +97,29 @@ def main() -> None:
     parser.add_argument("--bodies", nargs="+", default=[])
     options = parser.parse_args()
     bodies = {name: built(name) for name in options.bodies}
-    found: dict[str, list[FloatArray]] = {OWN: []} | {name: [] for name in bodies}
+    found: dict[str, list[Measured]] = {OWN: []} | {name: [] for name in bodies}
     for path in sorted(data_folder().glob("mocap/*/*.score.yaml")):
         name = f"{path.parent.name}/{path.name.removesuffix('.score.yaml')}"
         for seed in options.seeds if options.only in name else ():
             try:
-                measured = standing_knees(path, seed, bodies)
+                of_bodies = measured(path, seed, bodies)
             except RequestError as problem:
                 print(name, seed, problem)
                 continue
-            for body, bent in measured.items():
-                found[body].append(bent)
-                if len(bent):
-                    print(f"{name} seed {seed}, {body}: {len(bent)} frames, {_said(bent)}",
-                          flush=True)
-    for body, all_bent in found.items():
-        print(f"all, {body}: {sum(map(len, all_bent))} frames, {_said(np.concatenate(all_bent))}")
+            for body, one in of_bodies.items():
+                found[body].append(one)
+                print(f"{name} seed {seed}, {body}: {_said([one])}", flush=True)
+    for body, every in found.items():
+        print(f"all, {body}: {_said(every)}")
 
 
-def _said(bent: FloatArray) -> str:
-    return (f"median {np.median(bent):.1f}, 95 % below {np.percentile(bent, 95):.1f} degrees,"
-            f" {100 * np.mean(bent <= LIMIT_DEG):.1f} % within {LIMIT_DEG:g}")
+def _said(found: list[Measured]) -> str:
+    bent = np.concatenate([one.bent for one in found])
+    offs = [off for one in found for off in one.feet]
+    said = [f"{len(bent)} frames, median {np.median(bent):.1f}, 95 % below"
+            f" {np.percentile(bent, 95):.1f} degrees, {100 * np.mean(bent <= LIMIT_DEG):.1f} %"
+            f" within {LIMIT_DEG:g}"] if len(bent) else []
+    return "; ".join([*said, *([feet.told(offs, FPS)] if offs else [])]) or "never stands"
 
 
 if __name__ == "__main__":

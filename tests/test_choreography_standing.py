@@ -84,6 +84,31 @@ def test_people_who_hold_something_out_stand_straight_too(
     assert knees(motion)[round(begins * FPS):round(ends * FPS)].max() <= 8.0
 
 
+@pytest.mark.parametrize(("take", "seed", "begins", "ends"), [
+    ("deadlift/deadlift", 0, 7.83, 8.0), ("deadlift/deadlift", 1, 8.47, 8.9),
+    ("shake_hands/shake_hands", 3, 1.87, 2.1), ("checking_watch/checking_watch", 1, 1.47, 2.0)])
+def test_who_stands_does_so_by_any_seed(
+    take: str, seed: int, begins: float, ends: float
+) -> None:
+    motion = perform(read_score(data_folder() / f"mocap/{take}.score.yaml"), seed, FPS)
+    assert knees(motion)[round(begins * FPS):round(ends * FPS)].max() <= 8.0
+
+
+def test_a_hand_that_is_too_low_drops_its_shoulder_and_bends_no_knee(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 0, right_hand: {to: floor 20 20 83}}\n"
+                                 "  - {at: 2, right_hand: {to: floor 20 20 83}}\n", 0)
+    shoulders = motion.global_pose.positions[:, [motion.skeleton.index[f"{side}Arm"]
+                                                 for side in SIDES], 2]
+    assert knees(motion)[standing(motion)].max() <= 8.0
+    assert np.mean(shoulders[:, 0] - shoulders[:, 1]) > 0.04
+
+
+def test_hips_go_between_feet_that_stand_unlike(tmp_path: Path) -> None:
+    motion = performed(tmp_path, "  - {at: 0, left_foot: {to: floor 12 28 0},"
+                                 " right_foot: {to: floor 12 0 0}, pelvis: {forward: -6}}\n", 0)
+    assert knees(motion)[standing(motion)].max() <= 8.0
+
+
 def test_a_deadlift_hangs_from_straight_arms() -> None:
     path = data_folder() / "mocap/deadlift/deadlift.score.yaml"
     angles = joint_angles(perform(read_score(path), 0, FPS))

@@ -106,6 +106,7 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
         STEP_LIST_DEG * size * _lifted_side(goals),
     ], axis=-1)
     stood = stand(skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
+    root += stood.aside
     root[:, 2] += stood.up
     turns[:, 2] += stood.tilt
     goals = {side: goal._replace(straightest=legs.STRAIGHTEST + stood.share * (

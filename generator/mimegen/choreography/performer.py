@@ -1,11 +1,12 @@
 """One performer: from a part's keys to a motion in that performer's own world."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from mimegen.base.easing import softly_limited
+from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.errors import RequestError
 from mimegen.base.vectors import lengths, product
 from mimegen.choreography import hands, trunk
@@ -17,7 +18,7 @@ from mimegen.choreography.feet import Lower, lower_body
 from mimegen.choreography.hand_shapes import finger_joints
 from mimegen.choreography.life import liveliness
 from mimegen.choreography.places import LEFT
-from mimegen.choreography.score import Score, ShouldersKey, Turned
+from mimegen.choreography.score import PelvisKey, Score, ShouldersKey, Turned
 from mimegen.choreography.timing import widened
 from mimegen.choreography.tracks import TimedKey, eased_weights, track_keys, values_of
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -36,6 +37,28 @@ CROWDED_M = 0.015
 # A performer who would be out of balance by more than this shifts the weight back.
 OFF_BALANCE_M, RIGHTED_ROUNDS = 0.035, 3
 HELP_EASE_S, SHOULDER_HEIGHT_M, PELVIS_SHARE = 0.09, 0.42, 0.45
+# Whose pelvis the score has less than the first down (cm) stands, from the second on legs act, and
+# so long (s) before and after. Who stands keeps the knees straight for a hand that is too low and
+# drops its shoulder instead: so far (m) from the other, by so much at most (radians).
+STANDS_CM, ACTS_CM, ACTING_S = -3.5, -6.5, 0.15
+SHOULDERS_APART_M, MOST_TILT = 0.34, 0.2
+
+
+class Help(NamedTuple):
+    """How the trunk helps arms that are too short: it is drawn along (F, 3), in metres, and
+    tilted to the left (F,), in radians."""
+
+    along: FloatArray
+    tilt: FloatArray
+
+    def more(self, other: "Help") -> "Help":
+        """Return this help and another together."""
+        return Help(self.along + other.along, self.tilt + other.tilt)
+
+    def limited(self) -> "Help":
+        """Return no more of it than a trunk does."""
+        return Help(softly_limited(self.along, HELP_LIMIT_M),
+                    MOST_TILT * np.tanh(self.tilt / MOST_TILT))
 
 
 def performed(score: Score, context: Context, exact: bool) -> Motion:
@@ -44,25 +67,26 @@ def performed(score: Score, context: Context, exact: bool) -> Motion:
     Where an arm is too short, the trunk goes along. Raises RequestError for a target out of reach
     if ``exact``.
     """
-    help_m = np.zeros((len(context.moments), 3))
+    help_now = none = Help(np.zeros((len(context.moments), 3)), np.zeros(len(context.moments)))
+    stands = _stands(context)
     along = going_along(score, context)
     shift_m = along.shift
-    motion, arms = _solved(score, context, help_m, shift_m, along)
+    motion, arms = _solved(score, context, none, shift_m, along)
     for _ in range(RIGHTED_ROUNDS if score.balanced else 0):
         back = righted(motion, OFF_BALANCE_M)
         if np.abs(back).max() < HELPED_FROM_M:
             break
         shift_m = shift_m + back
-        motion, arms = _solved(score, context, help_m, shift_m, along)
+        motion, arms = _solved(score, context, none, shift_m, along)
     for _ in range(HELP_ROUNDS):
         short = max(float(arm.short_by.max()) for arm in arms.values())
         if short < HELPED_FROM_M:
             break
-        more = help_m + _pulled(arms, context.fps)
-        helped, nearer = _solved(score, context, softly_limited(more, HELP_LIMIT_M), shift_m, along)
+        more = help_now.more(_help(arms, motion, stands))
+        helped, nearer = _solved(score, context, more.limited(), shift_m, along)
         if max(float(arm.short_by.max()) for arm in nearer.values()) > WORTH_IT * short:
             break
-        motion, arms, help_m = helped, nearer, more
+        motion, arms, help_now = helped, nearer, more
     if exact:
         for side, arm in arms.items():
             _check_reach(score, Anchors(score, context, motion.global_pose).hand_track(side).keys,
@@ -77,6 +101,25 @@ def _crowding(pushed: FloatArray) -> FloatArray:
     return np.asarray(share[:, None] * pushed)
 
 
+def _stands(context: Context) -> FloatArray:
+    """Return how far (F,) the score has the performer stand, its legs doing nothing else."""
+    keys = track_keys(context.line.phases, "pelvis", PelvisKey())
+    eased = eased_weights(keys, context.clock("pelvis"), liveliness().follow["pelvis up"])
+    up = product(eased, values_of(keys, ("up",)))[:, 0]
+    return 1.0 - widened(ramp(up, STANDS_CM, ACTS_CM), ACTING_S, ACTING_S, context.fps)
+
+
+def _help(arms: dict[str, Arm], motion: Motion, stands: FloatArray) -> Help:
+    """Return how the trunk helps arms that are too short, by how far (F,) the performer stands."""
+    pull = _pulled(arms, motion.fps)
+    pull[:, 2] -= stands * np.minimum(pull[:, 2], 0.0)
+    chest = motion.global_pose.rotations[:, motion.skeleton.index["Spine2"]]
+    low = {side: np.maximum(-quaternions.rotate(quaternions.conjugate(chest), arm.short)[:, 2], 0.0)
+           for side, arm in arms.items()}
+    lower = (low["Left"] - low["Right"]) / SHOULDERS_APART_M
+    return Help(pull, stands * gaussian_filter1d(lower, HELP_EASE_S * motion.fps, mode="nearest"))
+
+
 def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     """Return where the arms that are too short pull the shoulders (F, 3), eased in time."""
     pulls = np.stack([arm.short for arm in arms.values()])
@@ -88,12 +131,12 @@ def _pulled(arms: dict[str, Arm], fps: float) -> FloatArray:
     return np.asarray(widened(size, HELP_EASE_S, HELP_EASE_S, fps)[:, None] * towards)
 
 
-def _solved(score: Score, context: Context, help_m: FloatArray, shift_m: FloatArray, along: Along
+def _solved(score: Score, context: Context, helping: Help, shift_m: FloatArray, along: Along
             ) -> tuple[Motion, dict[str, Arm]]:
-    """Solve the whole body, with the trunk drawn along (F, 3) and the pelvis shifted (F, 3)."""
+    """Solve the whole body, with the trunk helping and the pelvis shifted (F, 3)."""
     skeleton = context.skeleton
-    lower = lower_body(context, PELVIS_SHARE * help_m + shift_m, along.pelvis)
-    rotations = _trunk_and_head(score, context, lower, (1 - PELVIS_SHARE) * help_m, along.chest)
+    lower = lower_body(context, PELVIS_SHARE * helping.along + shift_m, along.pelvis)
+    rotations = _trunk_and_head(score, context, lower, helping, along.chest)
     anchors = Anchors(score, context, _pose(skeleton, lower.root, rotations))
     shrugs = track_keys(context.line.phases, "shoulders", ShouldersKey())
     weights = eased_weights(shrugs, context.clock("shoulders"), liveliness().follow["shoulders"])
@@ -116,7 +159,7 @@ def _solved(score: Score, context: Context, help_m: FloatArray, shift_m: FloatAr
     return Motion.from_global_rotations(skeleton, context.fps, lower.root, rotations), arms
 
 
-def _trunk_and_head(score: Score, context: Context, lower: Lower, help_m: FloatArray,
+def _trunk_and_head(score: Score, context: Context, lower: Lower, helping: Help,
                     along: trunk.Turns) -> FloatArray:
     """Return the global rotations (F, J, 4) with everything but the arms in place."""
     skeleton = context.skeleton
@@ -124,12 +167,13 @@ def _trunk_and_head(score: Score, context: Context, lower: Lower, help_m: FloatA
     _put(rotations, skeleton, lower.rotations)
     turn, lean, tilt = _turns(context, "chest")
     sideways, back, _ = np.rad2deg(quaternions.rotate(
-        quaternions.conjugate(rotations[:, 0]), help_m).T / SHOULDER_HEIGHT_M)
+        quaternions.conjugate(rotations[:, 0]), (1 - PELVIS_SHARE) * helping.along).T
+        / SHOULDER_HEIGHT_M)
     added = (lower.chest, along, trunk.steadying(lower.root, rotations[:, 0], context.fps))
     bent = trunk.turned(trunk.Turns(
         turn + sum(turns.turn for turns in added),
         lean + sum(turns.lean for turns in added) - back,
-        tilt + sum(turns.tilt for turns in added) + sideways))
+        tilt + sum(turns.tilt for turns in added) + sideways + np.rad2deg(helping.tilt)))
     _put(rotations, skeleton, trunk.spine_rotations(rotations[:, 0], bent))
     chest = rotations[:, skeleton.index["Spine2"]]
     offsets = trunk.Turns(*_turns(context, "head"))

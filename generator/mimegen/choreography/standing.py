@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
-from mimegen.base.easing import ramp, smoothstep, soft_excess
+from mimegen.base.easing import ramp, smoothstep, soft_excess, softly_limited
 from mimegen.base.vectors import FloatArray
 from mimegen.choreography import legs
 from mimegen.choreography.anchors import SIDES
@@ -24,12 +24,17 @@ AROUND_S, EASE_S, LOAD_EASE_S = 0.12, 0.1, 0.06
 SUNK_M, CORNER_M, MADE_GOOD_M, TIPTOE_M = 0.04, 0.003, 0.12, 0.02
 # The pelvis lists by so much where the feet stand unlike, and up to so much more softly (degrees).
 LIST_DEG, LIST_MORE_DEG = 6.0, 3.0
+# What feet that stand unlike ask beyond a list of so many degrees the hips do by going between
+# them: so far at most (m), within so long; feet nearer than the last (leg lengths) stand together.
+EASY_DEG, BETWEEN_M, BETWEEN_S, TOGETHER = 5.0, 0.09, 0.1, 0.053
 
 
 class Stand(NamedTuple):
-    """How standing straightens the legs: the pelvis goes up (F,) in metres and is tilted to the
-    left (F,) in degrees; ``share`` (F,) is how far the legs do nothing else."""
+    """How standing straightens the legs: the pelvis goes over the ground (F, 3) and up (F,) in
+    metres and is tilted to the left (F,) in degrees; ``share`` (F,) is how far the legs do nothing
+    else."""
 
+    aside: FloatArray
     up: FloatArray
     tilt: FloatArray
     share: FloatArray
@@ -40,19 +45,56 @@ def stand(skeleton: Skeleton, root: FloatArray, pelvis: FloatArray,
     """Return what straightens the legs of a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4).
     """
     share, loads = _quiet(skeleton, goals, fps), _loads(skeleton, goals, fps)
-    high = {side: _height(skeleton, side, root, pelvis, goal) for side, goal in goals.items()}
-    both = loads["Left"] * loads["Right"]
-    apart = both * (high["Left"] - high["Right"])
+    standing = {side: _leg(skeleton, side, root, pelvis, goal) for side, goal in goals.items()}
+    first = _asked(skeleton, standing, loads, root)
+    away = share * ramp(first.down, 2 * SUNK_M, SUNK_M) * first.beyond
+    aside = _between(standing, away, fps)
+    asked = _asked(skeleton, {side: _leg(skeleton, side, root + aside, pelvis, goal)
+                              for side, goal in goals.items()}, loads, root)
+    straight = share * ramp(asked.down, 2 * SUNK_M, SUNK_M)
+    return Stand(aside, share * (asked.down - _as_written(asked.down)),
+                 -straight * np.rad2deg(asked.within / _hips_apart(skeleton)), straight)
+
+
+class _Leg(NamedTuple):
+    """A leg that stands: how high (F,) the pelvis is over it, and where its hip joint is over the
+    ground against the ankle (F, 3), in legs."""
+
+    high: FloatArray
+    slant: FloatArray
+
+
+class _Asked(NamedTuple):
+    """What legs that stand ask (F,), in metres: how much the pelvis is too low, how much higher
+    the left hip is to be by listing, and how much of what it is to be is beyond an easy list."""
+
+    down: FloatArray
+    within: FloatArray
+    beyond: FloatArray
+
+
+def _asked(skeleton: Skeleton, standing: dict[str, _Leg], loads: dict[str, FloatArray],
+           root: FloatArray) -> _Asked:
+    """Return what both legs ask of a pelvis at ``root`` (F, 3), by how far each foot stands."""
+    high = {side: leg.high for side, leg in standing.items()}
+    apart = loads["Left"] * loads["Right"] * (high["Left"] - high["Right"])
     list_m, more_m = np.deg2rad((LIST_DEG, LIST_MORE_DEG)) * _hips_apart(skeleton)
     size = np.abs(apart)
     within = np.sign(apart) * (np.minimum(size, list_m)
                                + soft_excess(np.maximum(size - list_m, 0.0), more_m))
     level = (loads["Left"] * high["Left"] + loads["Right"] * high["Right"]) / (
         loads["Left"] + loads["Right"]) - np.abs(apart - within) / 2
-    down = level - root[:, 2]
-    straight = share * ramp(down, 2 * SUNK_M, SUNK_M)
-    return Stand(share * (down - _as_written(down)),
-                 -straight * np.rad2deg(within / _hips_apart(skeleton)), straight)
+    easy_m = np.deg2rad(EASY_DEG) * _hips_apart(skeleton)
+    beyond = np.sign(apart) * CORNER_M * np.logaddexp(0.0, (size - easy_m) / CORNER_M)
+    return _Asked(level - root[:, 2], within, beyond)
+
+
+def _between(standing: dict[str, _Leg], away: FloatArray, fps: float) -> FloatArray:
+    """Return how the hips go over the ground (F, 3) for legs to be less unlike by ``away`` (F,)."""
+    apart = standing["Left"].slant - standing["Right"].slant
+    way = (away / (np.sum(apart**2, axis=-1) + TOGETHER**2))[:, None] * apart
+    eased = gaussian_filter1d(way, BETWEEN_S * fps, axis=0, mode="nearest")
+    return softly_limited(eased, BETWEEN_M)
 
 
 def _as_written(down: FloatArray) -> FloatArray:
@@ -62,14 +104,15 @@ def _as_written(down: FloatArray) -> FloatArray:
     return np.asarray(sunk + SUNK_M * smoothstep(np.clip(sunk / MADE_GOOD_M, 0.0, 1.0)) - high)
 
 
-def _height(skeleton: Skeleton, side: str, root: FloatArray, pelvis: FloatArray,
-            goal: legs.FootGoal) -> FloatArray:
-    """Return how high (F,) the pelvis is over a leg that stands."""
+def _leg(skeleton: Skeleton, side: str, root: FloatArray, pelvis: FloatArray,
+         goal: legs.FootGoal) -> _Leg:
+    """Return how a leg stands under a pelvis at ``root`` (F, 3), turned by ``pelvis`` (F, 4)."""
     hip = quaternions.rotate(pelvis, skeleton.offsets[skeleton.index[f"{side}UpLeg"]])
     ankle = legs.ankle_place(skeleton, side, goal)
-    flat = np.linalg.norm((root + hip - ankle)[:, :2], axis=-1)
+    slant = (root + hip - ankle) * [1.0, 1.0, 0.0]
     length = legs.leg_length(skeleton, side, KNEE_DEG)
-    return np.asarray(ankle[:, 2] - hip[:, 2] + np.sqrt(np.maximum(length**2 - flat**2, 0.0)))
+    up = np.sqrt(np.maximum(length**2 - np.sum(slant**2, axis=-1), 0.0))
+    return _Leg(ankle[:, 2] - hip[:, 2] + up, slant / length)
 
 
 def _hips_apart(skeleton: Skeleton) -> float:

@@ -240,7 +240,7 @@ def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.flo
     before = (ends - places[lit, None]).reshape(-1, 3)
     far = np.linalg.norm(before, axis=1)
     hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0),
-                        before / np.maximum(far, 1e-6)[:, None], far)
+                        before / np.maximum(far, 1e-6)[:, None], far - BEFORE_GLOW * dark.cell_m)
     way = unit(looked[..., :3] - places[lit, None])
     basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
     colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)

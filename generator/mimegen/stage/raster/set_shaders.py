@@ -131,10 +131,10 @@ void main() {
         from_sun = sun * sunlit(at, normal);
     vec2 far = far_seen(at, normal);
     from_sun *= far.y;
-    // What hides the sky far away is lit as what it hides is.
-    vec3 open = far.x / (1.0 - (1.0 - far.x) * base);
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
-        + volume_light(before, normal, 0.6667, 0.25) * near_share() * open;
+        + volume_light(before, normal, 0.6667, 0.25) * near_share() * far.x;
+    // What hides the sky far away is alike and lit alike.
+    reaching /= 1.0 - (1.0 - far.x) * base;
     vec4 low = vec4(0.0), high = vec4(0.0);
 #ifdef BY_LAMPS
     lamps_seen(before, low, high);

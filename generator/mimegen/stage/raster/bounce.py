@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.voxels import SIDES, Grid, Voxels
+from mimegen.stage.raster.voxels import SIDES, SPREAD, Grid, Voxels
 
 RAYS = 128
-# Of a cell's side: at flatter angles a cell is not seen by less.
-LEAST_SEEN = 0.1
 BOUNCES = 2
 # So many lamps, those of most power, shaders reckon with one by one.
 SINGLE = 8
@@ -29,6 +28,10 @@ NEAREST = 0.5
 AWAY = 0.35
 # Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
 FIXTURE = 2.5
+# So far before what glows, in cells, all is free: what it hangs on stops nothing.
+BEFORE_GLOW = 1.25
+# So often a place looks at what glows.
+LOOKS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +39,14 @@ class Light:
     """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
+    ``glowing`` (G, 10) are such parts of what glows.
     ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
     sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
 
     parts: FloatArray
     lamp_of: NDArray[np.int64]
+    glowing: FloatArray
     sky: Callable[[FloatArray], FloatArray]
     above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
@@ -125,6 +130,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     sky = light.sky(along) * (seen < 0)[:, None]
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(sky + _through_shell(casting, light, seen, starts, along), ways) + others
+    from_glow = np.float32(0.0) if len(light.glowing) == 0 else _from_glow(casting.without_glow(), light, places)
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
     sunny = _sunlight(casting, light, found, whole.facing[found])
@@ -134,14 +140,14 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
 
     def lit_by(sent: NDArray[np.float32]) -> Volume:
         """Return the light of sky and lamps and of what rays meet, whose sides send (C, 6, 3)."""
-        thrown[seen >= 0] = glow + sum(shares[:, [axis]] * sent[which, sides[:, axis]]
-                                       for axis in range(3))
-        scattered, mirrored = (_gathered(light_in, ways) for light_in in (thrown, thrown + sky))
+        thrown[seen >= 0] = sum(shares[:, [axis]] * sent[which, sides[:, axis]]
+                                for axis in range(3))
+        scattered, mirrored = (_gathered(light_in, ways) + from_glow
+                               for light_in in (thrown, thrown + sky))
         return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible,
                       found, sent)
 
     # Where light bounces last things that glow are seen as well, as lamps are.
-    glow = _glow_seen(whole.glow[found][which], towards, is_open)
     volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
     for _ in range(BOUNCES):
         volume = lit_by(_scattered(whole, volume, found, sunny))
@@ -220,6 +226,56 @@ def _from_lamps(casting: Voxels, light: Light, places: FloatArray, grid: Grid
     return single, others, come / sent
 
 
+def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.float32]:
+    """Return harmonics (P, 9, 3) of what glows, whose parts are looked at as often as they shine.
+
+    Cells of ``dark`` are free where things glow: in cells' own thickness thin lamps would hide one
+    another at flat angles.
+    """
+    total = np.zeros((len(places), 9, 3), np.float32)
+    strengths = _glow_strengths(light.glowing, places)
+    lit = np.flatnonzero(strengths.sum(axis=1) > 0)
+    looked = light.glowing[_drawn(strengths[lit])]
+    ends = looked[..., :3] + BEFORE_GLOW * dark.cell_m * looked[..., 3:6]
+    before = (ends - places[lit, None]).reshape(-1, 3)
+    far = np.linalg.norm(before, axis=1)
+    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0),
+                        before / np.maximum(far, 1e-6)[:, None], far - BEFORE_GLOW * dark.cell_m)
+    way = unit(looked[..., :3] - places[lit, None])
+    basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
+    colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)
+    each = strengths[lit].sum(axis=1)[:, None] / LOOKS * (hit < 0).reshape(-1, LOOKS)
+    total[lit] = np.einsum("pnk,pnc->pkc", basis, each[..., None] * colors, optimize=True)
+    return total
+
+
+def _glow_strengths(parts: FloatArray, places: FloatArray) -> NDArray[np.float32]:
+    """Return what of parts' (G, 10) light, of all colors, would come to places (P, 3), if seen.
+
+    A part is a disk: what is near to it does not see more than it sends.
+    """
+    strengths = np.zeros((len(places), len(parts)), np.float32)
+    for number, part in enumerate(parts):
+        away = part[:3] - places
+        squared = (away**2).sum(axis=1)
+        shone = np.maximum(-(away @ part[3:6]), 0.0) / np.sqrt(np.maximum(squared, 1e-9))
+        strengths[:, number] = (part[6:9].sum() / np.pi * shone
+                                / (squared + part[9] / np.pi))
+    return strengths
+
+
+def _drawn(strengths: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return for places (P,) LOOKS of the parts, as often as they are strong (P, G), in steps."""
+    share = np.cumsum(strengths, axis=1, dtype=float)
+    share /= share[:, -1:]
+    row = np.arange(len(share))[:, None]
+    shift = (row * SPREAD[0]) % 1.0
+    wanted = (np.arange(LOOKS) + shift) / LOOKS
+    found = np.searchsorted((share + row).ravel(), (wanted + row).ravel())
+    return np.asarray(np.minimum(found.reshape(wanted.shape) - row * share.shape[1],
+                                 share.shape[1] - 1))
+
+
 def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64],
               facing: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells that face (C, 6, 3)."""
@@ -264,19 +320,6 @@ def _seen_sides(ways: FloatArray, open_sides: NDArray[np.bool_]
     sides = np.where(ways < 0, 0, 3) + np.arange(3)
     shares = ways**2 * (np.take_along_axis(open_sides, sides, axis=1) + 1e-6)
     return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
-
-
-def _glow_seen(glow: NDArray[np.float32], ways: FloatArray, open_sides: NDArray[np.bool_]
-               ) -> NDArray[np.float32]:
-    """Return what cells whose sides ``glow`` (N, 6, 3) send against rays (N, 3).
-
-    Whatever of a cell is seen, what glows in it shows as much of itself as faces the ray.
-    """
-    facing = np.maximum(-ways @ SIDES.T, 0.0)
-    seen = (facing * open_sides).sum(axis=1)
-    seen = np.where(seen > 0, seen, facing.sum(axis=1))
-    shares = facing / np.maximum(seen, LEAST_SEEN)[:, None]
-    return np.asarray(np.einsum("ns,nsc->nc", shares, glow), np.float32)
 
 
 class _Filling:

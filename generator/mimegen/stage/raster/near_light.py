@@ -115,7 +115,7 @@ def _matter(cells: Cells, volume: Volume) -> bytes:
     free = cells.whole.free.copy().ravel()
     known = np.zeros(len(free), np.bool_)
     known[volume.cells] = True
-    things = known & (cells.casting.free.ravel() == 0) & ~cells.whole.glow.any(axis=(1, 2))
+    things = known & (cells.casting.free.ravel() == 0) & ~cells.whole.glows
     free[(free == 0) & ~things] = A_BIT
     return np.ascontiguousarray(free.reshape(cells.whole.grid.shape).T, np.float16).tobytes()
 

@@ -18,6 +18,7 @@ from mimegen.stage.crop import Region
 from mimegen.stage.pixels import to_straight_srgb
 from mimegen.stage.raster.bounce import Volume
 from mimegen.stage.raster.context import checked
+from mimegen.stage.raster.far_light import far_values
 from mimegen.stage.raster.lamplight import lamps_seen
 from mimegen.stage.raster.light import give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
@@ -53,7 +54,8 @@ from mimegen.stage.scenery.materials import SetMaterial
 FINER, SAMPLES = 2, 4
 SHADOW_CELLS = 2048
 # What shaders read, in the order of its units.
-SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest")
+SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
+            "far_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 # How far around the performer things cast shadows.
 SHADOW_REACH_M = 24.0
@@ -85,6 +87,7 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     sun_map = _draw_sun_map(context, built.casting, lit)
     # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
     read = {"shadow_map": sun_map, **_read_of_light(context, job, built, parts, lit)}
+    read["far_map"] = _far_map(context, job, built.casting, lit)
     for name, texture in read.items():
         texture.use(UNITS[name])
     shining = mirroring(built.inner, job.scenery.materials)
@@ -115,6 +118,15 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
     if job.scenery.lamps:
         read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, inner)
     return read
+
+
+def _far_map(context: moderngl.Context, job: SetJob, casting: NDArray[np.float32],
+             lit: dict[str, Any]) -> moderngl.Texture:
+    """Return what hides sun and sky far away; adds what shaders take of it."""
+    region = np.stack([lit["volume_corner"], lit["volume_corner"] + lit["volume_size"]])
+    drawn, values = far_values(context, casting, region, lit["to_set"], lit["sun_from"])
+    lit |= values
+    return drawn
 
 
 def _light_maps(context: moderngl.Context, volume: Volume

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from mimegen.stage.raster.far_light import FAR
 from mimegen.stage.raster.light_shaders import LAMPS, VOLUME
 from mimegen.stage.raster.mirror import FLOOR
 from mimegen.stage.raster.pattern_shaders import NOISE, PATTERNS, SKY
@@ -92,12 +93,13 @@ vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
 }
 
 vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness, vec3 straight,
-              vec4 lobe, vec4 low, vec4 high) {
+              vec4 lobe, float far_sky, vec4 low, vec4 high) {
     float aside = 1.0 - clamp(dot(view, normalize(view + sun_from)), 0.0, 1.0);
     vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
     vec3 flat_part = normal * dot(normal, view) - view;
     float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
-    vec3 all = around(place, normalize(lobe.b * normal + level * flat_part), roughness, lobe.a);
+    vec3 all = far_sky
+        * around(place, normalize(lobe.b * normal + level * flat_part), roughness, lobe.a);
 #ifdef MIRRORS_FLOOR
     if (normal.z > LEAST_LEVEL && abs(at.z - floor_level) < 0.05 && roughness < ROUGH.y) {
         vec4 in_floor = floor_mirrored(at, view, roughness, SLOPES * normal.xy / normal.z);
@@ -127,8 +129,12 @@ void main() {
     vec3 from_sun = vec3(0.0);
     for (int i = none; i < int(dot(normal, sun_from) > 0.0); i++)
         from_sun = sun * sunlit(at, normal);
+    vec2 far = far_seen(at, normal);
+    from_sun *= far.y;
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
-        + volume_light(before, normal, 0.6667, 0.25) * near_share();
+        + volume_light(before, normal, 0.6667, 0.25) * near_share() * far.x;
+    // What hides the sky far away is alike and lit alike.
+    reaching /= 1.0 - (1.0 - far.x) * base;
     vec4 low = vec4(0.0), high = vec4(0.0);
 #ifdef BY_LAMPS
     lamps_seen(before, low, high);
@@ -147,7 +153,8 @@ void main() {
             light *= 1.0 - coat * (0.04 * lobe.r + lobe.g);
         }
         light += (layer == 1 ? coat : 1.0)
-            * mirrored(before, normal, view, from_sun, roughness, straight, lobe, low, high);
+            * mirrored(before, normal, view, from_sun, roughness, straight, lobe, far.x,
+                        low, high);
     }
     // Half floats end there; what is endless becomes no number where something covers it.
     result = vec4(min(light, vec3(60000.0)), opacity * covered());
@@ -189,7 +196,7 @@ def set_fragment(kind: Kind) -> str:
     head = "".join(f"#define {name}\n" for name in defined)
     start = LIGHT.replace("#version 330\n", f"#version 330\n{head}", 1)
     lamps, floor = LAMPS if kind.by_lamps else "", FLOOR if kind.mirrors_floor else ""
-    rest = GLOWING if kind.glows else SKY + VOLUME + lamps + floor + SURFACE
+    rest = GLOWING if kind.glows else SKY + VOLUME + FAR + lamps + floor + SURFACE
     return start + MATERIAL + NOISE + PATTERNS + rest
 
 

@@ -1,7 +1,7 @@
 """A set as little boxes, coarse enough that light can be followed through it at once."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,21 +64,25 @@ class Grid:
 class Voxels:
     """Matter in a grid of cubes: ``free`` (X, Y, Z) cells to the nearest, and what it is like.
 
-    ``color`` (X Y Z, 3) is what cells reflect, ``glow`` (X Y Z, 6, 3) what their ``SIDES`` send
-    out. ``facing`` (X Y Z, 6, 3) is where what a side shows of the surface faces, as unit vectors:
-    a wall across the grid is no stairs.
+    ``color`` (X Y Z, 3) is what cells reflect; ``glows`` (X Y Z,) tells in which a thing glows.
+    ``facing`` (X Y Z, 6, 3) is where what a side shows of the surface faces, as unit vectors: a
+    wall across the grid is no stairs.
     """
 
     grid: Grid
     free: NDArray[np.float32]
     color: NDArray[np.float32]
-    glow: NDArray[np.float32]
+    glows: NDArray[np.bool_]
     facing: NDArray[np.float32]
 
     @property
     def cell_m(self) -> float:
         """The side of its cells."""
         return float(self.grid.cell_m[0])
+
+    def without_glow(self) -> "Voxels":
+        """Return them with what glows left out of what stops rays."""
+        return replace(self, free=_free((self.free == 0.0) & ~self.glows.reshape(self.free.shape)))
 
     @cached_property
     def _edged(self) -> NDArray[np.float32]:
@@ -128,8 +132,8 @@ class Voxels:
 class Matter:
     """Points of surfaces: their ``cells`` (N,) in a grid, their ``areas`` (N,), what each reflects.
 
-    ``colors`` (N, 3) and ``normals`` (N, 3) count by area; ``glow`` (X Y Z, 6, 3) is what cells'
-    sides send out.
+    ``colors`` (N, 3) and ``normals`` (N, 3) count by area; ``glows`` (X Y Z,) tells in which cells
+    a thing glows.
     """
 
     grid: Grid
@@ -137,14 +141,14 @@ class Matter:
     areas: FloatArray
     colors: FloatArray
     normals: FloatArray
-    glow: FloatArray
+    glows: NDArray[np.bool_]
 
     def with_more(self, other: "Matter") -> "Matter":
         """Return this matter and another's in the same grid."""
         return Matter(self.grid, np.concatenate([self.cells, other.cells]),
                       np.concatenate([self.areas, other.areas]),
                       np.concatenate([self.colors, other.colors]),
-                      np.concatenate([self.normals, other.normals]), self.glow + other.glow)
+                      np.concatenate([self.normals, other.normals]), self.glows | other.glows)
 
     def free(self) -> NDArray[np.float32]:
         """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it."""
@@ -157,11 +161,11 @@ class Matter:
         area = np.maximum(self._area(), 1e-9)
         means = [np.bincount(self.cells, part, len(area)) / area for part in self.colors.T]
         return Voxels(self.grid, self.free(), np.stack(means, axis=-1).astype(np.float32),
-                      self.glow.astype(np.float32), self._facing())
+                      self.glows, self._facing())
 
     def _facing(self) -> NDArray[np.float32]:
         """Return where the surfaces that each side shows face, each as much as the side shows."""
-        facing = np.empty((len(self.glow), len(SIDES), 3), np.float32)
+        facing = np.empty((len(self.glows), len(SIDES), 3), np.float32)
         for number, side in enumerate(SIDES):
             shown = np.maximum(self.normals @ side, 0.0)[:, None] * self.normals
             # Where a side shows nothing it faces as it lies.
@@ -170,31 +174,30 @@ class Matter:
         return facing
 
     def _area(self) -> FloatArray:
-        return np.asarray(np.bincount(self.cells, self.areas, len(self.glow)), float)
+        return np.asarray(np.bincount(self.cells, self.areas, len(self.glows)), float)
 
     def _shown(self, side: FloatArray) -> FloatArray:
         """Return how much area of cells (X Y Z,) is seen from a side."""
         return np.asarray(np.bincount(self.cells, np.maximum(self.normals @ side, 0.0),
-                                      len(self.glow)), float)
+                                      len(self.glows)), float)
 
 
 def matter_of(surfaces: Iterable[Surface], grid: Grid) -> Matter:
     """Return what of surfaces lies in a grid."""
-    count, side_area = int(np.prod(grid.shape)), grid.cell_m[0] ** 2
-    glow = np.zeros((count, len(SIDES), 3))
+    glows = np.zeros(int(np.prod(grid.shape)), np.bool_)
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))]
     for surface in surfaces:
         # Shifted inwards, the two faces of a thin lamp would change places.
         shift = 0.0 if surface.glows else INWARDS
-        points, normals, areas = _points(surface.triangles, grid, shift)
+        points, normals, areas = points_on(surface.triangles, grid, shift)
         cells, within = grid.cells(points)
         cells, areas, normals = cells[within], areas[within], normals[within]
         if surface.glows:
-            _add_glow(glow, cells, normals, areas[:, None] / side_area * surface.color)
+            glows[cells] = True
         dull = np.zeros(3) if surface.glows else surface.color
         found.append((cells, areas, areas[:, None] * dull, areas[:, None] * normals))
     cells, areas, colors, normals = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Matter(grid, cells, areas, colors, normals, glow)
+    return Matter(grid, cells, areas, colors, normals, glows)
 
 
 def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -203,19 +206,7 @@ def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:
     return np.asarray(free, np.float32)
 
 
-def _add_glow(glow: FloatArray, cells: NDArray[np.int64], normals: FloatArray, sent: FloatArray
-              ) -> None:
-    """Add to the sides of cells (C, 6, 3) what points (N,) that face ``normals`` send (N, 3).
-
-    A thin lamp glows no wider, and to where it faces alone.
-    """
-    for number, side in enumerate(SIDES):
-        shown = np.maximum(normals @ side, 0.0)
-        at = np.flatnonzero(shown)
-        np.add.at(glow[:, number], cells[at], shown[at, None] * sent[at])
-
-
-def _points(triangles: NDArray[np.float32], grid: Grid, inwards: float
+def points_on(triangles: NDArray[np.float32], grid: Grid, inwards: float
             ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return points (N, 3) spread over triangles that reach into a grid, normals and areas (N,).
 

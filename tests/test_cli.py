@@ -16,6 +16,7 @@ from conftest import mimegen
 from mimegen.base.paths import data_folder
 from mimegen.cli import COMMANDS, main
 from mimegen.commands.common import exits_cleanly
+from mimegen.commands.grouped import Grouped
 
 BASKETBALL = ("--action", "basketball")
 
@@ -219,3 +220,56 @@ def test_a_process_multiplies_matrices_in_one_thread() -> None:
     done = subprocess.run([sys.executable, "-c", counted], env=environment, capture_output=True,
                           text=True, check=True)
     assert done.stdout.strip() in ("{1}", "set()")
+
+
+@pytest.mark.parametrize("words", [
+    ["list", "actions"], ["list", "schema"], ["list", "actors"], ["render", "--help"], ["--help"]])
+def test_output_that_nobody_reads_ends_the_command_without_a_word(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "mimegen", *words], stdout=writing,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    told = "actors" in words
+    assert (done.returncode, bool(done.stderr)) == ((2, True) if told else (141, False)), done
+
+
+def test_tables_end_as_quietly(tmp_path: Path) -> None:
+    moves = tmp_path / "one.bvh"
+    moves.write_text("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation"
+                     " Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\n"
+                     "Frame Time: 0.1\n0 0 0\n0 0 9\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "mimegen", "inspect", moves], stdout=writing,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(("words", "meant"), [
+    (["list", "action"], "did you mean actions?"),
+    (["render", "--farm", "slrum"], "did you mean slurm?"),
+    (["render", "--farm", "grid"], "there is: local, ray, slurm")])
+def test_one_word_of_a_few_is_told_which_is_like_it(words: list[str], meant: str) -> None:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2 and meant in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_says_in_a_line_what_it_does(name: str) -> None:
+    line = next(line for line in CliRunner().invoke(main, ["--help"]).stdout.splitlines()
+                if line.split()[:1] == [name])
+    assert line.endswith(".") and not line.endswith("...")
+
+
+@pytest.mark.parametrize("name", ["render", "plan", "pointlight"])
+def test_long_help_is_in_parts(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert isinstance(command, Grouped)
+    named = [option for names in command.headings.values() for option in names]
+    options = {option.name for option in command.params if isinstance(option, click.Option)}
+    assert len(named) == len(set(named)) and set(named) == options
+    said = CliRunner().invoke(main, [name, "--help"]).stdout
+    assert all(f"\n{heading}:\n" in said for heading in command.headings)
+    assert all(f"--{name}" in said for name in ("trim", "out"))

@@ -14,6 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import reason
 from mimegen.base.paths import LIBRARIES
 from mimegen.choreography.styles import style_named
+from mimegen.commands.streams import nobody_reads
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import parse_trim
 
@@ -46,6 +47,8 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
             click.echo(f"mimegen: {' '.join(str(problem).split())}", err=True)
             status = WRONG_REQUEST
         except OSError as problem:
+            if nobody_reads():
+                raise
             click.echo(f"mimegen: {_told(problem)}", err=True)
             status = WRONG_REQUEST
         except KeyboardInterrupt:

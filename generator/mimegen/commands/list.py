@@ -20,14 +20,18 @@ from mimegen.pointlight.presets import presets, read_display
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(
+@click.argument("kind", metavar="KIND", type=click.Choice(
     ["actions", "takes", "cues", "scenes", "characters", "backgrounds", "configs", "variants",
      "displays", "dots", "manipulations", "faults", "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
 def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
-    """List what can be asked for; 'schema' is the JSON Schema of a manifest's rows."""
+    """List what can be asked for.
+
+    KIND is actions, takes, cues, scenes, characters, backgrounds, configs, variants, displays,
+    dots, manipulations or faults, or schema: the JSON Schema of a manifest's rows.
+    """
     if kind == "schema":
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE

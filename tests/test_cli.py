@@ -32,6 +32,8 @@ BASKETBALL = ("--action", "basketball")
     ((*BASKETBALL, "--device", "gpu"), ("gpu", "cpu")),
     ((*BASKETBALL, "--library", "absent"), ("absent", "no such folder")),
     (("--motion", "absent.bvh"), ("absent.bvh", "no such file")),
+    ((*BASKETBALL, "--seed", "9" * 20), ("seeds go up to",)),
+    ((*BASKETBALL, "--seed", "0:1000000000"), ("100,000 seeds at once",)),
     ((), ("--action", "--motion")),
     ((*BASKETBALL, "--motion", "a.bvh"), ("--action", "--motion")),
 ])
@@ -187,6 +189,17 @@ def test_lists_name_what_there_is(kind: str) -> None:
     assert names and (expected is None or expected in names)
     plain = mimegen("list", kind)
     assert all(str(name) in plain.stdout for name in names)
+
+
+def test_a_list_leaves_nothing_to_be_read_as_none(tmp_path: Path) -> None:
+    action = tmp_path / "mocap" / "waving_wide"
+    action.mkdir(parents=True)
+    (action / "action.yaml").write_text("{id: waving_wide, name: waving wide, labels: [waving],"
+                                        " semantic_group: greeting, recognised_by: the arm,"
+                                        " licence: CC0-1.0, author: me}")
+    listed = CliRunner().invoke(main, ["list", "actions", "--library", str(tmp_path)]).stdout
+    line = next(line for line in listed.splitlines() if line.startswith("waving_wide"))
+    assert line.split() == ["waving_wide", "waving", "-", "-", "-"]
 
 
 @pytest.mark.parametrize("name", ["Basketball shot", "basketball-shot", "Basketball001",

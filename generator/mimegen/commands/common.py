@@ -20,6 +20,9 @@ from mimegen.readers.options import parse_trim
 
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 _ARGUMENTS = "arguments"
+# Up to here JSON's numbers are whole in every program that reads a manifest.
+LARGEST_SEED = 2**53 - 1
+MOST_SEEDS = 100_000
 
 
 class Remembering(click.Command):
@@ -104,6 +107,10 @@ def seed_range(context: click.Context, param: click.Parameter, value: str) -> ra
     seeds = range(int(first), int(end) if colon else int(first) + 1)
     if not seeds:
         raise click.BadParameter(f"{value}: holds no seed; B is above A, as in 0:10")
+    if seeds[-1] > LARGEST_SEED:
+        raise click.BadParameter(f"{value}: seeds go up to {LARGEST_SEED}")
+    if seeds[-1] - seeds[0] >= MOST_SEEDS:
+        raise click.BadParameter(f"{value}: at most {MOST_SEEDS:,} seeds at once")
     return seeds
 
 

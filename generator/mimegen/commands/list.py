@@ -41,7 +41,8 @@ def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
         return DONE
     for row in rows:
         name, *rest = (value for key, value in row.items() if kind == "takes" or key != "file")
-        facts = (", ".join(value) if isinstance(value, list) else str(value) for value in rest)
+        facts = ((", ".join(value) if isinstance(value, list) else str(value or "")) or "-"
+                 for value in rest)
         click.echo(f"{name:<28}{'  '.join(facts)}".rstrip())
     return DONE
 

@@ -260,6 +260,16 @@ def test_tables_end_as_quietly(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("words", [
+    ["preview", "boxing", "--angle", "nan"], ["contamination", "--power", "nan"],
+    ["render", *BASKETBALL, "--gpus-per-task", "inf"],
+    ["score", "preview", "x.score.yaml", "--angle", "inf"]])
+def test_a_number_without_end_is_named_with_its_option(words: list[str]) -> None:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert done.stderr == f"mimegen: {words[-2]} {words[-1]}: expected a number\n"
+
+
 @pytest.mark.parametrize(("words", "meant"), [
     (["list", "action"], "did you mean actions?"),
     (["render", "--farm", "slrum"], "did you mean slurm?"),

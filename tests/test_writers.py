@@ -67,7 +67,7 @@ def test_a_scene_file_keeps_the_time_between_whole_rates(boxer: Motion, tmp_path
     odd = resampled(boxer, 100 / 3)
     write_motion(tmp_path / f"odd{suffix}", odd)
     back = read_motion(tmp_path / f"odd{suffix}").motion
-    assert (back.frames, back.fps) == (odd.frames, pytest.approx(odd.fps, rel=1e-3))
+    assert back.frames == odd.frames and back.fps == pytest.approx(odd.fps, rel=1e-3)
 
 
 def test_a_character_comes_with_its_skin(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What all commands share: exit statuses, errors in one line, the user's library."""
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -45,6 +46,7 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
+            _refuse_what_has_no_end(kwargs)
             status = command(*args, **kwargs)
         except RequestError as problem:
             click.echo(f"mimegen: {' '.join(str(problem).split())}", err=True)
@@ -60,6 +62,14 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
         sys.exit(status)
 
     return wrapped
+
+
+def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
+    """Raise RequestError where an option is nan or inf, which click takes for numbers."""
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
+            raise RequestError(f"{options.get(name, name)} {value}: expected a number")
 
 
 def _told(problem: OSError) -> str:

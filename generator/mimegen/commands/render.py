@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, words_said
 from mimegen.commands.farm import CLUSTER_TASK_S, FARM_NAMES, farm_of, farm_options, slurm_jobs
@@ -90,8 +91,8 @@ def _carry_out(selection: Selection, out: Path, store: Store, farm: Farm, quiet:
             failures = render(plan, store, out, farm, reporter, opaque)
             if passes is not None:
                 if plan.displays:
-                    reporter.say(f"{plan.displays} point-light clips have no passes: they show"
-                                 " dots of the motion itself")
+                    reporter.say(f"{counted(plan.displays, 'point-light clip')} without passes:"
+                                 " they show dots of the motion itself")
                 failures |= make_passes(plan, passes, store, out, farm, reporter)
         except KeyboardInterrupt:
             _renew_pages(out, selection.staged)

@@ -16,6 +16,7 @@ from conftest import mimegen
 from mimegen.base.paths import data_folder
 from mimegen.cli import COMMANDS, main
 from mimegen.commands.common import exits_cleanly
+from mimegen.commands.grouped import Grouped
 
 BASKETBALL = ("--action", "basketball")
 
@@ -31,6 +32,8 @@ BASKETBALL = ("--action", "basketball")
     ((*BASKETBALL, "--device", "gpu"), ("gpu", "cpu")),
     ((*BASKETBALL, "--library", "absent"), ("absent", "no such folder")),
     (("--motion", "absent.bvh"), ("absent.bvh", "no such file")),
+    ((*BASKETBALL, "--seed", "9" * 20), ("seeds go up to",)),
+    ((*BASKETBALL, "--seed", "0:1000000000"), ("100,000 seeds at once",)),
     ((), ("--action", "--motion")),
     ((*BASKETBALL, "--motion", "a.bvh"), ("--action", "--motion")),
 ])
@@ -189,6 +192,17 @@ def test_lists_name_what_there_is(kind: str, expected: str) -> None:
     assert all(str(name) in plain.stdout for name in names)
 
 
+def test_a_list_leaves_nothing_to_be_read_as_none(tmp_path: Path) -> None:
+    action = tmp_path / "mocap" / "waving_wide"
+    action.mkdir(parents=True)
+    (action / "action.yaml").write_text("{id: waving_wide, name: waving wide, labels: [waving],"
+                                        " semantic_group: greeting, recognised_by: the arm,"
+                                        " licence: CC0-1.0, author: me}")
+    listed = CliRunner().invoke(main, ["list", "actions", "--library", str(tmp_path)]).stdout
+    line = next(line for line in listed.splitlines() if line.startswith("waving_wide"))
+    assert line.split() == ["waving_wide", "waving", "-", "-", "-"]
+
+
 @pytest.mark.parametrize(("name", "action"), [
     ("Basketball shot", "basketball_shot"), ("basketball-shot", "basketball_shot"),
     ("Basketball001", "basketball_shot"), ("playing violin", "playing_violin"),
@@ -221,3 +235,66 @@ def test_a_process_multiplies_matrices_in_one_thread() -> None:
     done = subprocess.run([sys.executable, "-c", counted], env=environment, capture_output=True,
                           text=True, check=True)
     assert done.stdout.strip() in ("{1}", "set()")
+
+
+@pytest.mark.parametrize("words", [
+    ["list", "actions"], ["list", "schema"], ["list", "actors"], ["render", "--help"], ["--help"]])
+def test_output_that_nobody_reads_ends_the_command_without_a_word(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "mimegen", *words], stdout=writing,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    told = "actors" in words
+    assert (done.returncode, bool(done.stderr)) == ((2, True) if told else (141, False)), done
+
+
+def test_tables_end_as_quietly(tmp_path: Path) -> None:
+    moves = tmp_path / "one.bvh"
+    moves.write_text("HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation"
+                     " Yrotation\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\n"
+                     "Frame Time: 0.1\n0 0 0\n0 0 9\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "mimegen", "inspect", moves], stdout=writing,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("words", [
+    ["preview", "boxing", "--angle", "nan"], ["contamination", "--power", "nan"],
+    ["render", *BASKETBALL, "--gpus-per-task", "inf"],
+    ["score", "preview", "x.score.yaml", "--angle", "inf"]])
+def test_a_number_without_end_is_named_with_its_option(words: list[str]) -> None:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert done.stderr == f"mimegen: {words[-2]} {words[-1]}: expected a number\n"
+
+
+@pytest.mark.parametrize(("words", "meant"), [
+    (["list", "action"], "did you mean actions?"),
+    (["render", "--farm", "slrum"], "did you mean slurm?"),
+    (["render", "--farm", "grid"], "there is: local, ray, slurm")])
+def test_one_word_of_a_few_is_told_which_is_like_it(words: list[str], meant: str) -> None:
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2 and meant in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_says_in_a_line_what_it_does(name: str) -> None:
+    line = next(line for line in CliRunner().invoke(main, ["--help"]).stdout.splitlines()
+                if line.split()[:1] == [name])
+    assert line.endswith(".") and not line.endswith("...")
+
+
+@pytest.mark.parametrize("name", ["render", "plan", "pointlight"])
+def test_long_help_is_in_parts(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert isinstance(command, Grouped)
+    named = [option for names in command.headings.values() for option in names]
+    options = {option.name for option in command.params if isinstance(option, click.Option)}
+    assert len(named) == len(set(named)) and set(named) == options
+    said = CliRunner().invoke(main, [name, "--help"]).stdout
+    assert all(f"\n{heading}:\n" in said for heading in command.headings)
+    assert all(f"--{name}" in said for name in ("trim", "out"))

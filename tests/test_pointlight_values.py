@@ -1,5 +1,6 @@
 """Which values a display takes, and the same dots from the same request in every version."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,11 @@ def test_every_manipulation_is_among_them() -> None:
 @pytest.mark.parametrize(("name", "good", "bad"), [
     ("width", (16, 8192), (14, 17, 8194)), ("height", (16, 8192), (14, 17, 8194)),
     ("fps", (0.5, 240), (0, 240.5)), ("contrast", (0.01, 1), (0, 1.01)),
-    ("elevation_deg", (-90, 90), (-90.5, 90.5)), ("camera_distance_m", (1.01,), (1,)),
+    ("elevation_deg", (-90, 90), (-90.5, 90.5)), ("camera_distance_m", (1.01,), (1, math.inf)),
+    ("azimuth_deg", (-720,), (math.inf, math.nan)),
     ("margin", (0, 0.44), (-0.01, 0.45)), ("pixels_per_degree", (0.1,), (0,)),
-    ("distance_cm", (0.1,), (0,)), ("pixel_pitch_mm", (0.01,), (0,)), ("start", (0,), (-0.1,)),
+    ("distance_cm", (0.1,), (0,)), ("pixel_pitch_mm", (0.01,), (0,)),
+    ("start", (0,), (-0.1, math.nan)),
     ("duration", (0.1,), (0,)), ("dot_diameter", ("6", "6px", "0.5deg"), ("x", "-1px", "")),
     ("color", ("red", "#123456"), ("reddish",)), ("style", ("stick",), ("lines",)),
 ])

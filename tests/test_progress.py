@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from mimegen.cli import main
-from mimegen.production.progress import Reporter, duration
+from mimegen.production.progress import Reporter, duration, roughly
 
 
 class Clock:
@@ -64,9 +64,15 @@ def test_a_log_names_stills_at_once_and_long_shots_as_they_go(clock: Clock) -> N
     assert "at waltz by man, frames 12-23" in log.getvalue()
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(40, "40 s"), (540, "9 min"), (18498, "5.1 h")])
+@pytest.mark.parametrize(("seconds", "said"), [
+    (0.4, "0 s"), (40, "40 s"), (59.7, "1 min"), (94, "1 min 34 s"), (540, "9 min"),
+    (1234, "21 min"), (18498, "5.1 h")])
 def test_durations_are_said_as_people_say_them(seconds: float, said: str) -> None:
     assert duration(seconds) == said
+
+
+def test_times_that_are_guessed_name_no_seconds_beside_minutes() -> None:
+    assert [roughly(seconds) for seconds in (94, 134)] == ["94 s", "2 min"]
 
 
 @pytest.mark.parametrize(("kind", "fact"), [

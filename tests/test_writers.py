@@ -54,6 +54,15 @@ def test_odd_frame_rates_survive(boxer: Motion, tmp_path: Path) -> None:
         assert read_back(tmp_path / f"odd{suffix}").fps == pytest.approx(23.976, abs=1e-4)
 
 
+@pytest.mark.parametrize("suffix", [".fbx", ".glb"])
+def test_a_scene_file_keeps_the_time_between_whole_rates(boxer: Motion, tmp_path: Path,
+                                                         suffix: str) -> None:
+    odd = resampled(boxer, 100 / 3)
+    write_motion(tmp_path / f"odd{suffix}", odd)
+    back = read_motion(tmp_path / f"odd{suffix}").motion
+    assert back.frames == odd.frames and back.fps == pytest.approx(odd.fps, rel=1e-3)
+
+
 def test_a_character_comes_with_its_skin(tmp_path: Path) -> None:
     body = capsule_character(8, 7)
     motion = wandering_motion(body.skeleton, 3, 1, 0.2)

@@ -14,6 +14,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from mimegen import __version__
 from mimegen.base.errors import near_misses
+from mimegen.commands.streams import end_unread, nobody_reads
 
 # Workers have a core each, and matrices are small: more threads wait for one another at work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -62,14 +63,28 @@ def _in_one_line(group: click.Context | None = None) -> Iterator[None]:
         yield
     except NoArgsIsHelpError:
         raise
+    except BrokenPipeError:
+        if not nobody_reads():
+            raise
+        end_unread()
     except click.UsageError as problem:
-        wrong = _WrongWords(problem.format_message(), problem.ctx)
+        wrong = _WrongWords(_said(problem), problem.ctx)
         if problem.ctx is not None:
             wrong.command = problem.ctx.command_path
         elif group is not None:
             # The parser does not say of which command an option is that lacks its value.
             wrong.command = f"{group.command_path} {group.invoked_subcommand}"
         raise wrong from problem
+
+
+def _said(problem: click.UsageError) -> str:
+    """Say what is wrong; of one word that is none of a few, which of them is like it."""
+    option = problem.param if isinstance(problem, click.BadParameter) else None
+    wrong = problem.message.split("'")[1:2]
+    if option is None or not wrong or not isinstance(option.type, click.Choice):
+        return problem.format_message()
+    return click.BadParameter(f"no '{wrong[0]}'{near_misses(wrong[0], option.type.choices)}",
+                              problem.ctx, option).format_message()
 
 
 def _explained(name: str) -> str:

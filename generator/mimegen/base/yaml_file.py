@@ -25,10 +25,10 @@ Location = Sequence[int | str]
 
 
 class Strict(BaseModel):
-    """A part of a file in which a misspelt key is an error."""
+    """A part of a file in which a misspelt key is an error, and so is a number without end."""
 
     # Half of the models of a command are never asked: none is made ready before it is.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class YamlFile:

@@ -1,5 +1,6 @@
 """What all commands share: exit statuses, errors in one line, the user's library."""
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,11 +15,15 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import reason
 from mimegen.base.paths import LIBRARIES
 from mimegen.choreography.styles import style_named
+from mimegen.commands.streams import nobody_reads
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import parse_trim
 
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 _ARGUMENTS = "arguments"
+# Up to here JSON's numbers are whole in every program that reads a manifest.
+LARGEST_SEED = 2**53 - 1
+MOST_SEEDS = 100_000
 
 
 class Remembering(click.Command):
@@ -41,11 +46,14 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
+            _refuse_what_has_no_end(kwargs)
             status = command(*args, **kwargs)
         except RequestError as problem:
             click.echo(f"mimegen: {' '.join(str(problem).split())}", err=True)
             status = WRONG_REQUEST
         except OSError as problem:
+            if nobody_reads():
+                raise
             click.echo(f"mimegen: {_told(problem)}", err=True)
             status = WRONG_REQUEST
         except KeyboardInterrupt:
@@ -54,6 +62,14 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
         sys.exit(status)
 
     return wrapped
+
+
+def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
+    """Raise RequestError where an option is nan or inf, which click takes for numbers."""
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
+            raise RequestError(f"{options.get(name, name)} {value}: expected a number")
 
 
 def _told(problem: OSError) -> str:
@@ -101,6 +117,10 @@ def seed_range(context: click.Context, param: click.Parameter, value: str) -> ra
     seeds = range(int(first), int(end) if colon else int(first) + 1)
     if not seeds:
         raise click.BadParameter(f"{value}: holds no seed; B is above A, as in 0:10")
+    if seeds[-1] > LARGEST_SEED:
+        raise click.BadParameter(f"{value}: seeds go up to {LARGEST_SEED}")
+    if seeds[-1] - seeds[0] >= MOST_SEEDS:
+        raise click.BadParameter(f"{value}: at most {MOST_SEEDS:,} seeds at once")
     return seeds
 
 

@@ -19,7 +19,7 @@ from mimegen.stage.passes.kinds import KINDS
 @exits_cleanly
 def contactsheet_command(source: Path, target: Path | None, frames: int,
                          overlay: str | None) -> int:
-    """Write PNG contact sheets of a clip, or of all clips in a folder."""
+    """Write PNG contact sheets of a clip, or of a folder's."""
     for sheet in contact_sheet(source, target, frames, overlay):
         click.echo(sheet)
     return DONE

@@ -38,7 +38,9 @@ def contamination_command(arms: tuple[Path, ...], manifests: tuple[Path, ...],
                           placebo: Path | None, by: str, margin: float, as_text: bool,
                           folder: Path | None, fall: float | None, discordance: float | None,
                           pilot: tuple[Path, Path] | None, actions: int | None) -> int:
-    """Compare a model's answers to published clips (SEEN) with those to unseen ones (UNSEEN).
+    """Tell whether a model remembers or understands.
+
+    Its answers to published clips (SEEN) are compared with those to unseen ones (UNSEEN).
 
     Both are files of JSON lines: sample_id, model, correct (0, 1 or graded between), action and
     variant, where the last two may come from the clips' manifests.

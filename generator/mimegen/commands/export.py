@@ -18,7 +18,10 @@ from mimegen.evaluation.exports.exporting import WRITERS, export
               help="The folder that the questions are about. [default: the one they lie in]")
 @exits_cleanly
 def export_command(source: Path, target: str, out: Path, clips: Path | None) -> int:
-    """Write clips, or questions about them, as other programs read them: DIR/README.md says how."""
+    """Write clips, or questions about them, for other programs.
+
+    DIR/README.md says how they are read.
+    """
     written = export(source, target, out, clips)
     asked = f"{counted(len(written.questions), 'question')} about " if written.questions else ""
     click.echo(f"{out}: {asked}{counted(len(written.clips), 'clip')};"

@@ -69,6 +69,7 @@ _OPTIONS = (
 )
 _NAMES = ("farm", "workers", "workers_per_gpu", "address", "cpus_per_task", "gpus_per_task",
           "shared_store", "slurm_partition", "slurm_account", "slurm_time", "slurm_setup")
+FARM_NAMES = ("farm_config", *_NAMES)
 
 
 def farm_of(settings: FarmSettings, device: Device, store: Store, out: Path) -> Farm:

@@ -28,7 +28,10 @@ from mimegen.readers import ReadOptions
 def import_command(file: Path, action: str, library: Path, take: str | None,
                    labels: tuple[str, ...], aligned: str | None, misaligned: str | None,
                    licence: str, source: str, segment: bool, reading: ReadOptions) -> int:
-    """Add motion capture to your own library, with its licence and where it comes from."""
+    """Add motion capture to your own library.
+
+    Its licence, and where it comes from, go into every manifest row.
+    """
     added = import_take(ImportRequest(file, action, library, take, labels, aligned, misaligned,
                                       licence, source, segment, reading))
     click.echo(f"action {added.action}{' (new)' if added.is_new else ''} in {library}")

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from mimegen.base.errors import RequestError
 from mimegen.base.names import words
 from mimegen.commands.common import DONE, exits_cleanly, reading_options, shared_data_option
+from mimegen.commands.tables import wide_console
 from mimegen.library.inspection import Inspection, inspect_file
 from mimegen.pages.skeletonsheet import write_marker_sheet, write_skeleton_sheet
 from mimegen.readers import ReadOptions, read_points
@@ -31,7 +31,10 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", 
 @exits_cleanly
 @reading_options(None)
 def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:
-    """Show what a mocap file holds: skeleton, rate, unit, axes, which bone is which, problems."""
+    """Show what a mocap file holds.
+
+    Skeleton or markers, rate, unit, axes, which bone is which, and problems.
+    """
     if picture is not None and picture.suffix.lower() != ".png":
         raise RequestError(f"--picture {picture}: pictures are written as .png")
     found = inspect_file(file, reading)
@@ -60,7 +63,7 @@ def _draw(picture: Path, file: Path, found: Inspection, reading: ReadOptions) ->
 
 
 def _show(facts: dict[str, Any]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = wide_console()
     for name, value in _summary(facts).items():
         console.print(f"{name:<12}{value}", markup=False)
     if facts["mapping"]:

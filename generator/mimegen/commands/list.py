@@ -88,12 +88,16 @@ LISTINGS: dict[str, Callable[[Catalogue], Listing]] = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice([*LISTINGS, "schema"]))
+@click.argument("kind", metavar="KIND", type=click.Choice([*LISTINGS, "schema"]))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
 def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
-    """List what can be asked for; 'schema' is the JSON Schema of a manifest's rows."""
+    """List what can be asked for.
+
+    KIND is actions, takes, cues, scenes, characters, backgrounds, configs, variants, displays,
+    dots, manipulations or faults, or schema: the JSON Schema of a manifest's rows.
+    """
     if kind == "schema":
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
@@ -103,6 +107,7 @@ def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
         return DONE
     for row in rows:
         name, *rest = (value for key, value in row.items() if kind == "takes" or key != "file")
-        facts = (", ".join(value) if isinstance(value, list) else str(value) for value in rest)
+        facts = ((", ".join(value) if isinstance(value, list) else str(value or "")) or "-"
+                 for value in rest)
         click.echo(f"{name:<28}{'  '.join(facts)}".rstrip())
     return DONE

@@ -104,7 +104,10 @@ def permute_command(
     frame_distance: float | None, verify: tuple[Path, Path] | None, item: int | None,
     out: Path | None, libraries: tuple[Path, ...],
 ) -> int:
-    """Draw clips that nobody has seen and announce them; or prove that they were announced."""
+    """Draw clips that nobody has seen, and announce them.
+
+    With --verify: prove that they were announced.
+    """
     if verify is not None:
         return _verify(*verify, item, out)
     if out is None or item is not None:

@@ -11,9 +11,10 @@ import yaml
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.common import DONE, Remembering, exits_cleanly, words_said
+from mimegen.commands.common import DONE, exits_cleanly, words_said
+from mimegen.commands.grouped import Grouped
 from mimegen.commands.render import render_command
-from mimegen.commands.selection import Selection, selection_options
+from mimegen.commands.selection import HEADINGS, Selection, selection_options
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import Pace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
@@ -25,10 +26,13 @@ from mimegen.store.store import Store
 TEMPLATES = (".json", ".yaml", ".yml")
 
 
-@click.command("plan", cls=Remembering)
+@click.command("plan", cls=Grouped, headings={
+    **HEADINGS, "What comes out": ("out", "names", "store_folder", "as_json", "export"),
+    "Where it would be rendered": ("device", "calibrates")})
 @exits_cleanly
 @selection_options
-@click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
+@click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
+              metavar="DIR", help="Where clips would go; what is there already is counted.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain",
               help="For --export: as in render.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
@@ -41,7 +45,10 @@ TEMPLATES = (".json", ".yaml", ".yml")
               help="Write an Open Job Description that does the plan, and FILE's plan beside it.")
 def plan_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
                  as_json: bool, calibrates: bool, export: tuple[str, Path] | None) -> int:
-    """Say what render would make with the same options: frames, clips, hours, gigabytes."""
+    """Say what render would make and take, and make nothing.
+
+    Frames, clips, hours and gigabytes of the same options.
+    """
     store = Store((store_folder or out / "store").resolve())
     device = selection.device.kind
     pace = calibrate(selection.plan, selection.config, selection.device) if calibrates \

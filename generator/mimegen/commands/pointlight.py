@@ -8,6 +8,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
+from mimegen.commands.grouped import Grouped
 from mimegen.commands.sources import entries_of
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -31,8 +32,22 @@ from mimegen.production.displays import (
 )
 from mimegen.readers import ReadOptions, Trim
 
+HEADINGS = {
+    "What is shown, and where it goes": (
+        "actions", "take", "seed", "partner", "character", "libraries", "out"),
+    "The dots": (
+        "name", "manipulations", "dots", "add", "style", "dots_seed", "dot_diameter", "color",
+        "color_by", "contrast", "polarity", "occlusion"),
+    "The picture": (
+        "size", "fps", "start", "duration", "figure_height", "background", "projection",
+        "azimuth_deg", "elevation_deg"),
+    "The screen, where sizes are degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
+    "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton"),
+}
 
-@click.command("pointlight", context_settings={"show_default": False})
+
+@click.command("pointlight", cls=Grouped, headings=HEADINGS,
+               context_settings={"show_default": False})
 @click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
 @click.option("--action", "actions", metavar="A[,B]|all", help="Actions instead of a FILE.")
 @click.option("--take", metavar="T", help="A take of the action; its first by default.")

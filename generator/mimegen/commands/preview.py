@@ -49,7 +49,10 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, angle: float, clip: bool, frames: int, config: str,
                     out: Path | None, altering: Altering, libraries: tuple[Path, ...]) -> int:
-    """Show an action, a scene, or a motion file of yours, as OpenGL draws it: a sheet or a clip."""
+    """Show an action, a scene or your own motion file in seconds.
+
+    OpenGL draws it: a contact sheet or a clip.
+    """
     clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)
     _check_ending(out, CLIP_SUFFIX if clip else SHEET_SUFFIX)
     context_of_process()

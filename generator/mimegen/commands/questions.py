@@ -78,7 +78,10 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
                       frames_folder: Path | None, image: str, size: str | None, stamp: bool,
                       templates: Path | None, seed: int,
                       target: Path | None, audited: Path | None, as_json: bool) -> int:
-    """Ask about every clip in OUT, with wrong answers that give nothing away; or audit a file."""
+    """Ask about every clip in OUT, or audit such questions.
+
+    Wrong answers give nothing away.
+    """
     if (out is None) == (audited is None):
         raise RequestError("give either the folder OUT that mimegen render wrote, or --audit FILE")
     if audited is not None:

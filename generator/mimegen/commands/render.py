@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, SOME_FAILED, Remembering, exits_cleanly, words_said
-from mimegen.commands.farm import CLUSTER_TASK_S, farm_of, farm_options, slurm_jobs
-from mimegen.commands.selection import Selection, selection_options
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, words_said
+from mimegen.commands.farm import CLUSTER_TASK_S, FARM_NAMES, farm_of, farm_options, slurm_jobs
+from mimegen.commands.grouped import Grouped
+from mimegen.commands.selection import HEADINGS, Selection, selection_options
 from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
 from mimegen.manifest.file import MANIFEST
@@ -25,11 +27,14 @@ from mimegen.store.store import Store
 LONG_S = 600.0
 
 
-@click.command("render", cls=Remembering)
+@click.command("render", cls=Grouped, headings={
+    **HEADINGS, "What comes out": ("out", "names", "store_folder", "quiet"),
+    "Where it is rendered": ("device", *FARM_NAMES, "detach")})
 @exits_cleanly
 @farm_options
 @selection_options
-@click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path))
+@click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
+              metavar="DIR", help="The folder of clips, manifest and gallery.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,
               help="opaque: no name of a clip says what it shows; the manifest alone knows.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
@@ -40,7 +45,7 @@ LONG_S = 600.0
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 def render_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
                    settings: FarmSettings, detach: bool, quiet: bool) -> int:
-    """Render the variants of actions, or of your own motion capture, as labelled clips."""
+    """Render actions, scenes or your own motion capture as clips."""
     store = Store((store_folder or out / "store").resolve())
     if detach:
         return _detach(selection, out, store, settings, names == "opaque", quiet)
@@ -86,8 +91,8 @@ def _carry_out(selection: Selection, out: Path, store: Store, farm: Farm, quiet:
             failures = render(plan, store, out, farm, reporter, opaque)
             if passes is not None:
                 if plan.displays:
-                    reporter.say(f"{plan.displays} point-light clips have no passes: they show"
-                                 " dots of the motion itself")
+                    reporter.say(f"{counted(plan.displays, 'point-light clip')} without passes:"
+                                 " they show dots of the motion itself")
                 failures |= make_passes(plan, passes, store, out, farm, reporter)
         except KeyboardInterrupt:
             _renew_pages(out, selection.staged)

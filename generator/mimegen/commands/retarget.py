@@ -40,7 +40,10 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
 def retarget_command(file: Path, character: str, partner: Path | None,
                      partner_character: str | None, out: Path | None, report: Path | None,
                      libraries: tuple[Path, ...], reading: ReadOptions) -> int:
-    """Bring the motion of one person, or of two of one scene, onto characters; measure how well."""
+    """Bring motion onto a character, and measure how well.
+
+    Of one person, or of two of one scene.
+    """
     if out is not None and out.suffix.lower() not in MOTION_SUFFIXES:
         raise RequestError(f"--out {out}: a motion is written as {', '.join(MOTION_SUFFIXES)}")
     catalogue = Catalogue.with_libraries(libraries)

@@ -118,7 +118,8 @@ _OPTIONS = (
                  help="Who plays 'base': a name, a rigged FBX or GLB, or a random person."),
     click.option("--partner-character", metavar="NAME|FILE|random:SEED",
                  help="Who plays the second person of a scene."),
-    click.option("--config", default="auto", show_default=True, metavar="NAME|FILE"),
+    click.option("--config", default="auto", show_default=True, metavar="NAME|FILE",
+                 help="Size, rate, light and how finely (mimegen list configs)."),
     click.option("--take", metavar="T|all", help="A take of the action; its first by default."),
     click.option("--seed", "seeds", default="0", show_default=True, callback=seed_range,
                  metavar="N|A:B",
@@ -143,6 +144,19 @@ _OPTIONS = (
     click.option("--passes-from", type=click.Choice(ENGINES), default=ENGINES[0],
                  show_default=True, help="What looks for passes."),
 )
+# Under what each is found in the help.
+HEADINGS = {
+    "What is shown": (
+        "actions", "scenes", "take", "seeds", "permutations", "style", "tempo", "mirror", "faults",
+        "stances", "intensities", "frequencies"),
+    "By whom, where, from which side": (
+        "variants", "character", "partner_character", "set_seed", "libraries"),
+    "Your own motion capture": (
+        "motion", "partner", "labels", "aligned", "misaligned", "licence", "trim", "subject",
+        "stack", "mapping", "skeleton"),
+    "The picture": (
+        "config", "camera", "elevation", "lens", "light", "harmonise", "passes", "passes_from"),
+}
 _NAMES = ("actions", "scenes", "permutations", "motion", "partner", "labels", "aligned",
           "misaligned", "licence", "variants", "character", "partner_character", "config", "take",
           "seeds", "set_seed", "faults", "style", "stances", "intensities",

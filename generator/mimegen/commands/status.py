@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mimegen.commands.common import DONE, exits_cleanly
-from mimegen.production.progress import duration
+from mimegen.production.progress import duration, roughly
 from mimegen.production.status import status
 
 EVERY_S = 2.0
@@ -22,7 +22,10 @@ MOST_LINES = 40
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every clip.")
 @click.option("--watch", "watches", is_flag=True, help="Again every two seconds while a job runs.")
 def status_command(out: Path, as_json: bool, watches: bool) -> int:
-    """Say how far the jobs that write to OUT are, from any machine that sees OUT."""
+    """Say how far the jobs are that write to OUT.
+
+    Any machine that sees OUT can ask.
+    """
     while True:
         said = status(out)
         if watches and not as_json:
@@ -63,7 +66,7 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
     else:
         state = f"was killed, last sign of life {sign} ago"
     rate = f", {job['frames_per_s']:.3g} frames/s" if job["frames_per_s"] else ""
-    left = f", about {duration(job['left_s'])} left" if job["left_s"] else ""
+    left = f", about {roughly(job['left_s'])} left" if job["left_s"] else ""
     now = time.time()
     return [f"job    {job['host']} process {job['pid']}, since {since}, {state}; {job['frames']}"
             f" frames{rate}{left}",

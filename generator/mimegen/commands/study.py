@@ -35,7 +35,7 @@ class _MakesUnlessNamed(click.Group):
 @click.group("study", cls=_MakesUnlessNamed,
              subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR")
 def study_command() -> None:
-    """Ask people: a page that shows clips, its server, and the answers."""
+    """Ask people: a page with clips, its server, their answers."""
 
 
 @study_command.command(MAKE)

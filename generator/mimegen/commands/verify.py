@@ -37,7 +37,10 @@ from mimegen.store.store import Store
                    " be repeated.")
 def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: bool,
                    libraries: tuple[Path, ...], motions: tuple[Path, ...]) -> int:
-    """Read every clip, row, frame and pass of OUT; exit status 0 if all are whole, 1 if not."""
+    """Read every clip, row, frame and pass of OUT.
+
+    Exit status 0 if all are whole, 1 if not.
+    """
     store, started = Store(store_folder or out / "store"), time.monotonic()
     findings = verify(out, store)
     told: dict[str, Any] = {}

@@ -30,7 +30,10 @@ from mimegen.store.store import Store
 @click.option("--stills", metavar="A-B", help="The sets' pictures with these numbers.")
 @click.option("--clips", is_flag=True, help="The clips and the manifest, from what is there.")
 def work_command(planfile: Path, frames: str | None, stills: str | None, clips: bool) -> int:
-    """Do tasks of a file that `mimegen plan --export` wrote; what is there already is left."""
+    """Do tasks of a file that `mimegen plan --export` wrote.
+
+    What is there already is left.
+    """
     if (frames is not None) + (stills is not None) + clips != 1:
         raise RequestError("say one of --frames A-B, --stills A-B and --clips")
     plan = PlanFile.read(planfile)

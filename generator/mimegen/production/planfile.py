@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.farm.task import Task, task_from_json, task_to_json
@@ -181,7 +182,7 @@ def _script(*arguments: str) -> dict[str, Any]:
 
 def _checked(numbers: Sequence[int], count: int, what: str) -> Any:
     if max(numbers) >= count:
-        raise RequestError(f"the plan file has {count} {what}, from 0 on; there is no"
+        raise RequestError(f"the plan file has {counted(count, what[:-1])}, from 0 on; there is no"
                            f" {max(numbers)}")
     wanted = np.zeros(count, dtype=bool)
     wanted[list(numbers)] = True

@@ -115,11 +115,21 @@ class Reporter:
         spent = time.monotonic() - self._first_frame_at
         if spent < LEAST_SECONDS or self._frames <= done:
             return ""
-        return f"about {duration(spent / (done - 1) * (self._frames - done))} left"
+        return f"about {roughly(spent / (done - 1) * (self._frames - done))} left"
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person says it."""
+    """Return a time that was measured, as a person says it: 1 min 34 s."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 1:
+        return f"{rest} s"
+    if minutes < 10:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return roughly(seconds)
+
+
+def roughly(seconds: float) -> str:
+    """Return a time that is guessed, as a person says it: 2 min."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     if seconds < 6000:

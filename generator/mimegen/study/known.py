@@ -8,6 +8,7 @@ itself, which shows the same action.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.files import content_key
 from mimegen.base.seeds import generator
@@ -50,7 +51,8 @@ def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> K
     count = settings.golden if isinstance(settings.golden, int) else 0
     needed = len(taken) + count + settings.practice
     if needed >= len(actions):
-        raise RequestError(f"{len(actions)} actions are too few: {settings.practice} for practice,"
+        raise RequestError(f"{counted(len(actions), 'action')}, too few: {settings.practice} for"
+                           " practice,"
                            f" {len(taken) + count} for attention checks, and one to ask about;"
                            " render more, or set practice and golden to 0 in --settings")
     practice = tuple(next(left) for _ in range(settings.practice))

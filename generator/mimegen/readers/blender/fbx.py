@@ -106,9 +106,12 @@ def _moments(action: Any, scene_fps: float, most: int) -> tuple[NDArray[np.float
     if len(times) < 2:
         return times, scene_fps
     gaps = np.diff(times)
-    step = float(np.median(gaps))
+    usual = float(np.median(gaps))
+    even = np.abs(gaps - usual) < 0.05 * usual
+    # Times are rounded: their mean tells the rate that one gap does not.
+    step = float(np.mean(gaps[even]))
     rate = min(scene_fps / step, LARGEST_RATE)
-    dense = step < 0.99 and bool(np.mean(np.abs(gaps - step) < 0.05 * step) > 0.8)
+    dense = step < 0.99 and bool(np.mean(even) > 0.8)
     rate = _common_rate(rate) if dense else scene_fps
     count = int(np.floor((times[-1] - times[0]) / scene_fps * rate + 1e-3)) + 1
     if count > most:

@@ -30,6 +30,7 @@ def main(source: Path, target: Path) -> None:
     for number, mesh in enumerate(header["meshes"]):
         _skinned_mesh(armature, header["names"], mesh, arrays, number)
     _animate(armature, header, arrays)
+    _set_rate(header["fps"], target.suffix)
     if target.suffix == ".fbx":
         bpy.ops.export_scene.fbx(
             filepath=str(target), add_leaf_bones=False, bake_anim_use_all_actions=False,
@@ -39,6 +40,14 @@ def main(source: Path, target: Path) -> None:
     else:
         bpy.ops.export_scene.gltf(filepath=str(target), export_format="GLB",
                                   export_optimize_animation_size=False)
+
+
+def _set_rate(fps: float, suffix: str) -> None:
+    """Set the scene's frames per second, a whole number and what it is divided by."""
+    render = bpy.context.scene.render
+    render.fps = max(1, round(fps))
+    # Blender's writer of GLB multiplies by it.
+    render.fps_base = fps / render.fps if suffix == ".glb" else render.fps / fps
 
 
 def _armature(header: dict[str, Any], arrays: Arrays) -> Any:
@@ -87,8 +96,6 @@ def _animate(armature: Any, header: dict[str, Any], arrays: Arrays) -> None:
     """
     frames = len(arrays["root_positions"])
     scene = bpy.context.scene
-    scene.render.fps = max(1, round(header["fps"]))
-    scene.render.fps_base = scene.render.fps / header["fps"]
     scene.frame_start, scene.frame_end = 0, frames - 1
     action = bpy.data.actions.new(header["name"])
     armature.animation_data_create().action = action

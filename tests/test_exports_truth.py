@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -87,6 +88,21 @@ def test_clips_become_one_file_with_pictures_and_segmentations(truth, tmp_path):
         counts = one["segmentation"]["counts"]
         flat = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
         assert (flat.reshape(one["segmentation"]["size"], order="F") == shown).all()
+
+
+def test_displays_among_clips_are_left_out_of_coco(truth, tmp_path):
+    mixed = tmp_path / "mixed"
+    shutil.copytree(truth, mixed)
+    manifest = mixed / "manifest.jsonl"
+    rows = [json.loads(line) for line in manifest.read_text().splitlines()]
+    dots = [row | {"display_style": "dots", "passes": None} for row in rows]
+    manifest.write_text("".join(json.dumps(row) + "\n" for row in [rows[0], *dots[1:]]))
+    assert len(export(mixed, "coco", tmp_path / "out").clips) == 1
+    content = json.loads((tmp_path / "out/annotations/person_keypoints.json").read_text())
+    assert len({one["clip"] for one in content["images"]}) == 1
+    manifest.write_text("".join(json.dumps(row) + "\n" for row in dots))
+    with pytest.raises(RequestError, match="all clips are point-light displays"):
+        export(mixed, "coco", tmp_path / "none")
 
 
 def test_shards_hold_clips_rows_and_truth_and_no_time(truth, tmp_path):

@@ -1,6 +1,7 @@
 """Frames with COCO's keypoints and, where masks were made, segmentations of every person."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,18 @@ def write(source: Source, folder: Path) -> None:
         publish(folder / "annotations" / target, json.dumps(_merged(clips), ensure_ascii=False))
 
 
+def without_displays(source: Source) -> Source:
+    """Return the source without point-light displays, of which no ground truth is made.
+
+    Raises RequestError where there is nothing else.
+    """
+    shown = {name: row for name, row in source.clips.items() if row.display_style is None}
+    if not shown:
+        raise RequestError(f"{source.file}: all clips are point-light displays, which have no"
+                           " keypoints")
+    return replace(source, clips=shown)
+
+
 def pass_folder(source: Source, row: Row, kind: str) -> Path | None:
     """Return where a clip's ground truth of a kind lies, if it has any."""
     facts = (row.passes or {}).get(kind)
@@ -40,8 +53,7 @@ def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int,
     folder = pass_folder(source, row, "keypoints")
     if folder is None:
         raise RequestError(f"{row.sample_id}: has no keypoints; render again with --passes"
-                           " keypoints,mask (point-light displays have none), no picture is"
-                           " rendered twice")
+                           " keypoints,mask, no picture is rendered twice")
     try:
         content: Content = json.loads((folder / file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:

@@ -39,6 +39,8 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
         raise RequestError(f"{out}: is there already, perhaps with results in it; name"
                            " another --out")
     source = read_source(_questions_in(path) if target in OF_QUESTIONS else path, clips)
+    if target == "coco":
+        source = coco.without_displays(source)
     with publishing(out) as part:
         part.mkdir(parents=True)
         WRITERS[target](source, part)

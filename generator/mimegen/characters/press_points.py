@@ -34,7 +34,7 @@ ARMS = tuple((f"{side}Arm", f"{side}ForeArm") for side in SIDES)
 # Points are so far apart (m), from a corner that no body's middle lies on, and so near a shoulder
 # (m) nearer; a part's flesh is what follows it by OWN at least.
 CELL_M, CORNER_M, OWN = 0.024, 0.0037, 0.5
-SHOULDER_M, FINE_M = 0.1, 0.014
+SHOULDER_M, FINE_M = 0.1, 0.013
 # Two sides of one limb are nearer than this (m) at rest.
 LIMB_M = 0.13
 # Shifts are spread over what is so near (m) at rest; what is drawn follows so many points

@@ -20,7 +20,7 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 
 # How wide and how far (m) a point looks at what faces it, and how far from it (m) it comes to lie.
-WIDE_M, LONG_M, GAP_M = 0.02, 0.05, 0.0015
+WIDE_M, LONG_M, GAP_M = 0.02, 0.05, 0.0025
 # From so much that faces it on a point is moved in full, at most so far (m); so often it looks what
 # faces it, and so often it is moved each time, by so much of how far it is behind.
 SURE, FARTHEST_M, PUSH = 0.4, 0.04, 0.6

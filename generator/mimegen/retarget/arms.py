@@ -19,7 +19,8 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.flesh import ALONG, Axes, FleshTube, measured_tubes, stature, tube_axes
-from mimegen.retarget.hands import ARM, has_arms, settled
+from mimegen.retarget.hands import ARM, has_arms
+from mimegen.retarget.smoothing import smoothest
 from mimegen.retarget.solving import solve_triples
 
 # Balls of an arm: bones, and how far along them.
@@ -42,8 +43,12 @@ TWIST = 0.02
 INWARDS = 3.0
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
+# The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
+ARMS_HZ = 4.0
 # The weight of staying where nothing pushes, against that of a push.
 FREE_OF_PUSHES = 0.05
+# So long (s) before the first touch and after the last nothing turns any more.
+ABOUT = 1.0
 # Turns that are smaller (radians) are none.
 FAINT = 1e-3
 
@@ -144,24 +149,41 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
     """
     if not (has_arms(joints) and character.meshes):
         return motion
+    radii = radii_of(character, joints)
+    touching = np.flatnonzero(arms_of(motion, joints, radii, firm).depths().any(axis=(1, 2)))
+    if not len(touching):
+        return motion
+    about = round(ABOUT * motion.fps)
+    frames = np.arange(max(touching[0] - about, 0), min(touching[-1] + about + 1, motion.frames))
+    part = motion.at(frames)
+    arms = arms_of(part, joints, radii, firm[frames])
+    turns = turns_of(arms, Trunk.of(part, character, joints, arms), motion.fps)
+    return _turned(motion, joints, frames, turns)
+
+
+def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,
+            firm: FloatArray) -> Arms:
+    """Return a motion's arms."""
     chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
     places = motion.global_pose.positions
     hips = places[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
-    arms = Arms(places[:, chains], radii_of(character, joints), firm, hips)
-    if not arms.depths().any():
-        return motion
-    trunk = Trunk.of(motion, character, joints, arms)
-    turns = np.broadcast_to(quaternions.IDENTITY, (*firm.shape, 4))
+    return Arms(places[:, chains], radii, firm, hips)
+
+
+def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
+    """Return the rotations (F, 2, 4) about shoulders that take arms out of one another smoothly."""
+    turns = np.broadcast_to(quaternions.IDENTITY, (*arms.firm.shape, 4))
     for _ in range(ROUNDS):
         pushes = turns_apart(arms, trunk)
         weights = np.maximum(pushes.any(axis=2), FREE_OF_PUSHES)
-        smooth = settled(pushes, weights, motion.fps)
+        smooth = np.stack([smoothest(pushes[:, side], weights[:, side], fps, ARMS_HZ)
+                           for side in range(len(SIDES))], axis=1)
         smooth = np.where(lengths(smooth)[..., None] > FAINT, smooth, 0.0)
         if not smooth.any():
             break
         arms = arms.turned(smooth)
         turns = quaternions.multiply(quaternions.from_rotation_vectors(smooth), turns)
-    return _turned(motion, joints, turns)
+    return turns
 
 
 def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
@@ -266,16 +288,21 @@ def _ways(frames: NDArray[np.intp], places: FloatArray,
     return side[:, None] * ways, side * ahead
 
 
-def _turned(motion: Motion, joints: Mapping[str, int], turns: FloatArray) -> Motion:
-    """Return the motion with upper arms and forearms turned by ``turns`` (F, 2, 4), not hands."""
-    frames = np.flatnonzero(turns[..., 1:].any(axis=(1, 2)))
-    if not len(frames):
+def _turned(motion: Motion, joints: Mapping[str, int], frames: NDArray[np.intp],
+            turns: FloatArray) -> Motion:
+    """Return the motion with upper arms and forearms, not hands, turned in some frames (N,).
+
+    ``turns`` are (N, 2, 4).
+    """
+    moved = turns[..., 1:].any(axis=(1, 2))
+    if not moved.any():
         return motion
+    frames, turns = frames[moved], turns[moved]
     part = motion.at(frames)
     whole = part.global_pose.rotations.copy()
     for number, side in enumerate(SIDES):
         bones = [joints[f"{side}_{bone}"] for bone in ARM[:2]]
-        whole[:, bones] = quaternions.multiply(turns[frames, number, None], whole[:, bones])
+        whole[:, bones] = quaternions.multiply(turns[:, number, None], whole[:, bones])
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(Motion.from_global_rotations(
         part.skeleton, part.fps, part.root_positions, whole)).rotations

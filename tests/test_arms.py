@@ -1,0 +1,79 @@
+"""Arms stop each other: crossed ones come out of one another, hands that touch stay."""
+
+import numpy as np
+import pytest
+
+from mimegen.base.paths import data_folder
+from mimegen.characters.build import build_character
+from mimegen.characters.character import Character
+from mimegen.characters.spec import read_character
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers import find_roles
+from mimegen.retarget.arms import arms_of, radii_of, with_arms_apart
+from mimegen.retarget.hands import arms_bent
+
+FRAMES, MIDDLE, FPS = 41, 20, 30.0
+FREE = np.zeros((FRAMES, 2))
+
+
+@pytest.fixture(scope="module")
+def man() -> Character:
+    return build_character(read_character(data_folder() / "rigs" / "man.yaml"))
+
+
+@pytest.fixture(scope="module")
+def joints(man: Character) -> dict[str, int]:
+    return {role: man.skeleton.index[own]
+            for role, own in find_roles(man.skeleton).joints.items()}
+
+
+def crossing(man: Character, joints: dict[str, int], past: float) -> Motion:
+    """Both wrists come before the chest, each so far (m) past its middle, and go away again."""
+    skeleton = man.skeleton
+    rest = Motion(skeleton, FPS, np.tile(skeleton.heads[0], (FRAMES, 1)),
+                  np.tile(quaternions.IDENTITY, (FRAMES, len(skeleton.names), 1)))
+    hands = [joints["left_hand"], joints["right_hand"]]
+    goals = rest.global_pose.positions[:, hands]
+    share = np.sin(np.linspace(0, np.pi, FRAMES))[:, None, None] ** 2
+    crossed = np.array([[-past, -0.34, 1.3], [past, -0.34, 1.31]])
+    return arms_bent(rest, joints, goals + share * (crossed - goals))
+
+
+def deepest(motion: Motion, man: Character, joints: dict[str, int]) -> FloatArray:
+    depths = arms_of(motion, joints, radii_of(man, joints), FREE).depths()
+    return np.asarray(depths.max(axis=(1, 2)))
+
+
+def test_crossed_forearms_come_out_of_one_another_smoothly(man: Character,
+                                                           joints: dict[str, int]) -> None:
+    inside = crossing(man, joints, 0.12)
+    assert deepest(inside, man, joints).max() > 0.05
+    apart = with_arms_apart(inside, man, joints, FREE)
+    assert deepest(apart, man, joints).max() < 0.004
+    before, after = (motion.global_pose.positions for motion in (inside, apart))
+    assert 0.01 < np.abs(after - before).max() < 0.1
+    assert np.abs(np.diff(after - before, 3, axis=0)).max() < 0.006
+    both = [joints["left_upper_arm"], joints["right_upper_arm"], joints["head"]]
+    np.testing.assert_allclose(after[:, both], before[:, both], atol=1e-5)
+
+
+def test_hands_that_touch_stay_where_arms_give_way(man: Character,
+                                                   joints: dict[str, int]) -> None:
+    inside = crossing(man, joints, 0.12)
+    hands = [joints["left_hand"], joints["right_hand"]]
+    moved = [np.linalg.norm(with_arms_apart(inside, man, joints, firm).global_pose.positions[
+        :, hands] - inside.global_pose.positions[:, hands], axis=2).max()
+        for firm in (FREE, FREE + 1.0)]
+    assert moved[1] < 0.02 < 0.04 < moved[0]
+
+
+def test_arms_that_do_not_touch_stay_to_the_bit(man: Character, joints: dict[str, int]) -> None:
+    free = crossing(man, joints, -0.15)
+    assert with_arms_apart(free, man, joints, FREE) is free
+
+
+def test_rounds_are_enough_for_the_deepest(man: Character, joints: dict[str, int]) -> None:
+    straight = crossing(man, joints, 0.3)
+    assert deepest(straight, man, joints).max() > 0.05
+    assert deepest(with_arms_apart(straight, man, joints, FREE), man, joints).max() < 0.01

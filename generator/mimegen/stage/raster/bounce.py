@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.glowing import passing
 from mimegen.stage.raster.voxels import SIDES, SPREAD, Grid, Voxels
 
 RAYS = 128
@@ -39,7 +40,8 @@ class Light:
     """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
-    ``glowing`` (G, 10) are such parts of what glows.
+    ``glowing`` (G, 10) are such parts of what glows, ``screens`` (T, 3, 3) what of it stands before
+    the sky, outside of the set.
     ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
     sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
@@ -47,6 +49,7 @@ class Light:
     parts: FloatArray
     lamp_of: NDArray[np.int64]
     glowing: FloatArray
+    screens: FloatArray
     sky: Callable[[FloatArray], FloatArray]
     above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
@@ -127,7 +130,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     ways = _ways()
     starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
     seen, _ = whole.trace(starts, along)
-    sky = light.sky(along) * (seen < 0)[:, None]
+    sky = light.sky(along) * _sees_sky(light, seen, starts, along)[:, None]
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(sky + _through_shell(casting, light, seen, starts, along), ways) + others
     from_glow = np.float32(0.0) if len(light.glowing) == 0 else _from_glow(casting.without_glow(), light, places)
@@ -164,6 +167,16 @@ def through_shell(above: FloatArray) -> FloatArray:
     """
     squared = np.maximum((above / 2) ** 2, 1e-9)
     return np.asarray(squared * np.log(1 + 1 / squared))
+
+
+def _sees_sky(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray
+              ) -> NDArray[np.bool_]:
+    """Return which rays (N,) meet neither cells nor what glows outside."""
+    result = seen < 0
+    if len(light.screens):
+        left = np.flatnonzero(result)
+        result[left] = passing(light.screens, starts[left], along[left])
+    return result
 
 
 def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], starts: FloatArray,

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.glowing import passing
 from mimegen.stage.raster.voxels import SIDES, SPREAD, Grid, Voxels
@@ -29,8 +28,8 @@ NEAREST = 0.5
 AWAY = 0.35
 # Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
 FIXTURE = 2.5
-# So far before what glows, in cells, all is free: what it hangs on stops nothing.
-BEFORE_GLOW = 1.25
+# As high over what glows, in cells, all is free: what it hangs on stops nothing.
+BEFORE_GLOW = 0.9
 # So often a place looks at what glows.
 LOOKS = 32
 
@@ -249,12 +248,11 @@ def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.flo
     strengths = _glow_strengths(light.glowing, places)
     lit = np.flatnonzero(strengths.sum(axis=1) > 0)
     looked = light.glowing[_drawn(strengths[lit])]
-    ends = looked[..., :3] + BEFORE_GLOW * dark.cell_m * looked[..., 3:6]
-    before = (ends - places[lit, None]).reshape(-1, 3)
-    far = np.linalg.norm(before, axis=1)
-    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0),
-                        before / np.maximum(far, 1e-6)[:, None], far - BEFORE_GLOW * dark.cell_m)
-    way = unit(looked[..., :3] - places[lit, None])
+    away = looked[..., :3] - places[lit, None]
+    far, heights = np.linalg.norm(away, axis=-1), -(away * looked[..., 3:6]).sum(axis=-1)
+    way = away / np.maximum(far, 1e-6)[..., None]
+    far *= 1.0 - np.minimum(BEFORE_GLOW * dark.cell_m / heights, 1.0)
+    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0), way.reshape(-1, 3), far.ravel())
     basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
     colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)
     each = strengths[lit].sum(axis=1)[:, None] / LOOKS * (hit < 0).reshape(-1, LOOKS)

@@ -40,8 +40,8 @@ from scene import performed
 NEAR = 12
 # Areas across and down, of 20 pixels in the half-size pictures that are compared.
 SIZE, AREA = (320, 180), 20
-# Connected surfaces that cover this share of a picture are large; Cycles' colors of one differ by no
-# more than SAME of 255 from a pixel to the next.
+# Connected surfaces that cover this share of a picture are large; Cycles' colors of one differ by
+# no more than SAME of 255 from a pixel to the next.
 LARGE, SAME = 0.01, 3
 ENGINES = (("preview", "auto"), ("draft", OPENGL))
 # Sets that were looked at, from angle 0, while light was worked on; all else is held out.

@@ -7,7 +7,7 @@ An efficient representation for irradiance environment maps, 2001), between whic
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +47,12 @@ class Light:
 
     parts: FloatArray
     lamp_of: NDArray[np.int64]
-    glowing: FloatArray
-    screens: FloatArray
     sky: Callable[[FloatArray], FloatArray]
     above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
     sun_from: FloatArray
+    glowing: FloatArray = field(default_factory=lambda: np.zeros((0, 10)))
+    screens: FloatArray = field(default_factory=lambda: np.zeros((0, 3, 3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     sky = light.sky(along) * _sees_sky(light, seen, starts, along)[:, None]
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(sky + _through_shell(casting, light, seen, starts, along), ways) + others
-    from_glow = np.float32(0.0) if len(light.glowing) == 0 else _from_glow(casting.without_glow(), light, places)
+    from_glow = _from_glow(casting.without_glow(), light, places)
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
     sunny = _sunlight(casting, light, found, whole.facing[found])
@@ -245,6 +245,8 @@ def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.flo
     another at flat angles.
     """
     total = np.zeros((len(places), 9, 3), np.float32)
+    if len(light.glowing) == 0:
+        return total
     strengths = _glow_strengths(light.glowing, places)
     lit = np.flatnonzero(strengths.sum(axis=1) > 0)
     looked = light.glowing[_drawn(strengths[lit])]

@@ -1,4 +1,4 @@
-"""What hides sun and sky from what stands far away: maps of depth from the sun and parts of the sky.
+"""What hides sun and sky from what stands far away: maps of depth from the sun and five ways up.
 
 Beyond the region in which light is followed there are no places of light and no fine map of the
 sun. Without both, crowns and stands there would have neither shadow nor depth.
@@ -47,7 +47,8 @@ vec2 far_seen(vec3 place, vec3 normal) {
     for (int i = none; i < int(beyond > 0.0); i++) {
         vec2 sky = vec2(1e-4);
         for (int k = 1 + none; k < 6; k++)
-            sky += (max(dot(normal, far_ways[k]), 0.0) + 0.1) * vec2(seen_along(k, place, normal), 1.0);
+            sky += (max(dot(normal, far_ways[k]), 0.0) + 0.1)
+                * vec2(seen_along(k, place, normal), 1.0);
         seen = mix(seen, vec2(sky.x / sky.y, seen_along(0, place, normal)), beyond);
     }
     return seen;

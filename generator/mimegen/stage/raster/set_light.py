@@ -235,8 +235,8 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
         return to_sky(places) * upper / max(upper + lower, 1e-9)
 
     surfaces = _surfaces(scenery, triangles)
-    return Light(parts, lamp_of, glowing_parts(surfaces), screens(surfaces, *_region(scenery)),
-                 _sky(job), above, sun, sun_from)
+    return Light(parts, lamp_of, _sky(job), above, sun, sun_from, glowing_parts(surfaces),
+                 screens(surfaces, *_region(scenery)))
 
 
 def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:

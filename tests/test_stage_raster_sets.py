@@ -66,8 +66,9 @@ def test_a_net_leaves_the_ground_in_the_sun(context) -> None:
 
 def test_a_roof_hides_sun_and_sky_far_away(context) -> None:
     """Beyond the region in which light is followed, too."""
-    ball = {"kind": "sphere", "radius": 3.0, "at": [0, 45, 3], "material": "red"}
-    roof = {"kind": "box", "size": [20, 20, 0.3], "at": [0, 45, 8], "material": "floor"}
+    ball: dict[str, object] = {"kind": "sphere", "radius": 3.0, "at": [0, 45, 3], "material": "red"}
+    roof: dict[str, object] = {"kind": "box", "size": [20, 20, 0.3], "at": [0, 45, 8],
+                               "material": "floor"}
     alone, below = (set_of(context, things).astype(int) for things in ([ball], [ball, roof]))
     red = alone[..., 0] - alone[..., 1:].max(axis=-1) > 60
     assert red.sum() > 20

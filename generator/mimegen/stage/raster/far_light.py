@@ -103,7 +103,7 @@ def _far(casting: NDArray[np.float32], region: FloatArray, from_world: FloatArra
     if not (beyond > 1.0).any():
         return np.zeros((0, 3), np.float32)
     kept &= np.abs(casting[::3, :2]).max(axis=1) < REACH_M
-    return casting.reshape(-1, 9)[kept].reshape(-1, 3)
+    return np.asarray(casting.reshape(-1, 9)[kept].reshape(-1, 3))
 
 
 def _box(corners: NDArray[np.float32]) -> FloatArray:

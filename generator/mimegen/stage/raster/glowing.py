@@ -36,7 +36,8 @@ def screens(surfaces: Sequence[Surface], low: FloatArray, high: FloatArray) -> F
     outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
     across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     inwards = (across * ((low + high) / 2 - triangles[:, 0])).sum(axis=1) > 0
-    return triangles[outside & inwards & (np.linalg.norm(across, axis=1) > 2 * LEAST_SCREEN_M2)]
+    large = np.linalg.norm(across, axis=1) > 2 * LEAST_SCREEN_M2
+    return np.asarray(triangles[outside & inwards & large])
 
 
 def passing(triangles: FloatArray, starts: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:

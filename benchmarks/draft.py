@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+from scipy import ndimage
 
 from mimegen.base.files import scratch_folder
 from mimegen.base.paths import data_files
@@ -39,6 +40,9 @@ from scene import performed
 NEAR = 12
 # Areas across and down, of 20 pixels in the half-size pictures that are compared.
 SIZE, AREA = (320, 180), 20
+# Connected surfaces that cover this share of a picture are large; Cycles' colors of one differ by
+# no more than SAME of 255 from a pixel to the next.
+LARGE, SAME = 0.01, 3
 ENGINES = (("preview", "auto"), ("draft", OPENGL))
 # Sets that were looked at, from angle 0, while light was worked on; all else is held out.
 LOOKED_AT = {"airplane_interior", "beach", "bowling_alley", "boxing_gym", "car_showroom",
@@ -73,10 +77,38 @@ def areas(picture: Bytes) -> NDArray[np.float64]:
     return linear_to_bytes(blocks.astype(np.float32)).astype(float)
 
 
+def surfaces(picture: Bytes) -> list[NDArray[np.bool_]]:
+    """Return the large connected surfaces (H, W) of a picture, told by nearly equal colors.
+
+    Pixels that differ from the one to the right or below are edges, which belong to none.
+    """
+    colors = picture.astype(int)
+    inner = np.ones(colors.shape[:2], np.bool_)
+    for axis in (0, 1):
+        ahead = np.roll(colors, -1, axis=axis)
+        inner &= np.abs(ahead - colors).max(axis=-1) <= SAME
+    numbers, _ = ndimage.label(inner)
+    counts = np.bincount(numbers.ravel())
+    large = np.flatnonzero(counts >= LARGE * numbers.size)
+    return [numbers == number for number in large if number > 0]
+
+
+def surfaces_apart(preview: Bytes, draft: Bytes) -> list[float]:
+    """Return how far the mean colors of a preview's large surfaces are apart in the draft."""
+    seen = [srgb_to_linear(picture / 255).astype(float) for picture in (preview, draft)]
+    found = []
+    for surface in surfaces(preview):
+        means = [linear_to_bytes(light[surface].mean(axis=0).astype(np.float32)).astype(float)
+                 for light in seen]
+        found.append(float(np.abs(means[0] - means[1]).max()))
+    return found
+
+
 def sets(out: Path, names: Sequence[str], angles: Sequence[int]) -> None:
-    """Print what shares of each set agree, and write the pairs as one picture."""
+    """Print what areas and large surfaces of each set agree, and write the pairs as one picture.
+    """
     shown = standing(cast_member(Catalogue.with_libraries(()), "man").build())
-    rows, pairs = [], []
+    rows, pairs, whole = [], [], []
     workers = {engine: StageWorker(device, 1) for engine, device in ENGINES}
     for worker in workers.values():
         worker.connection.recv()
@@ -89,11 +121,17 @@ def sets(out: Path, names: Sequence[str], angles: Sequence[int]) -> None:
             held_out = background.name not in LOOKED_AT or angle != 0
             rows.append((near, float(apart.mean()), held_out))
             pairs.append(np.concatenate(pair, axis=1))
+            large = surfaces_apart(*pair)
+            whole += large
+            agree = sum(one <= NEAR for one in large)
             print(f"| {background.name} @{angle}{'' if held_out else ' (looked at)'} |"
-                  f" {near:.2f} | {apart.mean():.1f} |", flush=True)
+                  f" {near:.2f} | {apart.mean():.1f} | {agree} of {len(large)} |"
+                  f" {max(large, default=0.0):.0f} |", flush=True)
     for title, chosen in (("all", rows), ("held out", [row for row in rows if row[2]])):
         print(f"| {title} ({len(chosen)}) | {np.mean([row[0] for row in chosen]):.2f} |"
               f" {np.mean([row[1] for row in chosen]):.1f} |")
+    print(f"| large surfaces that agree | {sum(one <= NEAR for one in whole)} of {len(whole)} |"
+          f" worst {max(whole, default=0.0):.0f} |")
     Image.fromarray(np.concatenate(_two_columns(pairs))).save(out / "sets.png")
 
 

@@ -8,11 +8,13 @@ import pytest
 from numpy.typing import NDArray
 
 from mimegen.base.paths import data_folder
+from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.raster import set_light
 from mimegen.stage.raster.bounce import SINGLE, Light, Spread, spread_light, through_shell
+from mimegen.stage.raster.glowing import glowing_parts, passing, screens
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.set_light import set_cells
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
@@ -141,15 +143,42 @@ def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
 def test_a_thin_lamp_shines_to_where_it_faces() -> None:
     """A square's form factor (Lambert 1760) from below; nothing behind it."""
     low = np.array([[-1, -1, 3], [1, -1, 3], [1, 1, 3], [-1, 1, 3]], np.float32)
-    plate = matter_of([Surface(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)], cells()).voxels()
+    glowing = Surface(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)
+    plate = matter_of([glowing], cells()).voxels()
     dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
-                 nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]))
+                 nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), glowing_parts([glowing]))
     places = Grid(np.array([-1.0, -1.0, 0.5]), np.full(3, 0.5), (4, 4, 8))
     seen = spread_light(plate, plate, dark, places).seen_by(None).over_pi(
         np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.9]]), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
     side = 0.5 / np.sqrt(1.25)
     assert seen[0] == pytest.approx(4 / np.pi * side * np.arctan(side), rel=0.1)
     assert seen[1] == pytest.approx(0.0, abs=0.01)
+
+
+def test_thin_lamps_do_not_hide_one_another_at_flat_angles() -> None:
+    """Strips in a row under a ceiling light a wall as much as the sum over all of them does."""
+    strips = [quad((-0.1 + y, -2, 3.7), (0.1 + y, -2, 3.7), (0.1 + y, 2, 3.7), (-0.1 + y, 2, 3.7))
+              for y in np.arange(-4.0, 4.5)]
+    glowing = Surface(np.concatenate(strips)[:, ::-1], np.ones(3), True)
+    found = matter_of([glowing], cells()).voxels()
+    parts = glowing_parts([glowing])
+    dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
+                 nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), parts)
+    places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 7))
+    at, facing = np.array([[4.5, 0.0, 2.8]]), np.array([[-1.0, 0.0, 0.0]])
+    away = parts[:, :3] - at
+    squared = (away**2).sum(axis=1)
+    shares = -(away @ facing[0]) * (away * parts[:, 3:6]).sum(axis=1) / squared**2
+    exact = (np.maximum(shares, 0.0) * parts[:, 6] / np.pi**2).sum()
+    seen = spread_light(found, found, dark, places).seen_by(None).over_pi(at, facing)
+    assert seen[0, 0] == pytest.approx(exact, rel=0.15)
+
+
+def test_what_glows_outside_stands_before_the_sky() -> None:
+    panel = Surface(quad((-4, 9, 0), (4, 9, 0), (4, 9, 4), (-4, 9, 4)), np.ones(3), True)
+    outside = screens([panel], np.full(3, -5.0), np.full(3, 5.0))
+    ways = unit(np.array([[0, 9, 1], [0, 9, 9], [0, -9, 1.0]]))
+    assert passing(outside, np.zeros((3, 3)), ways).tolist() == [False, True, True]
 
 
 def test_a_wall_across_the_grid_is_no_stairs() -> None:

@@ -66,6 +66,17 @@ def test_a_net_leaves_the_ground_in_the_sun(context) -> None:
     assert darker["plain"] > 200 and darker["net"] == 0
 
 
+def test_a_roof_hides_sun_and_sky_far_away(context) -> None:
+    """Beyond the region in which light is followed, too."""
+    ball: dict[str, object] = {"kind": "sphere", "radius": 3.0, "at": [0, 45, 3], "material": "red"}
+    roof: dict[str, object] = {"kind": "box", "size": [20, 20, 0.3], "at": [0, 45, 8],
+                               "material": "floor"}
+    alone, below = (set_of(context, things).astype(int) for things in ([ball], [ball, roof]))
+    red = alone[..., 0] - alone[..., 1:].max(axis=-1) > 60
+    assert red.sum() > 20
+    assert below[red, 0].mean() < 0.7 * alone[red, 0].mean()
+
+
 def test_glowing_things_keep_their_color(context) -> None:
     shown = set_of(context, [{"kind": "sphere", "radius": 1.0, "at": [0, 6, 1.5],
                               "material": "lamp"}])

@@ -7,13 +7,13 @@ An efficient representation for irradiance environment maps, 2001), between whic
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
+from mimegen.stage.raster.glowing import passing
 from mimegen.stage.raster.voxels import SIDES, SPREAD, Grid, Voxels
 
 RAYS = 128
@@ -28,8 +28,8 @@ NEAREST = 0.5
 AWAY = 0.35
 # Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
 FIXTURE = 2.5
-# So far before what glows, in cells, all is free: what it hangs on stops nothing.
-BEFORE_GLOW = 1.25
+# As high over what glows, in cells, all is free: what it hangs on stops nothing.
+BEFORE_GLOW = 0.9
 # So often a place looks at what glows.
 LOOKS = 32
 
@@ -39,18 +39,20 @@ class Light:
     """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
-    ``glowing`` (G, 10) are such parts of what glows.
+    ``glowing`` (G, 10) are such parts of what glows, ``screens`` (T, 3, 3) what of it stands before
+    the sky, outside of the set.
     ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
     sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
 
     parts: FloatArray
     lamp_of: NDArray[np.int64]
-    glowing: FloatArray
     sky: Callable[[FloatArray], FloatArray]
     above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
     sun_from: FloatArray
+    glowing: FloatArray = field(default_factory=lambda: np.zeros((0, 10)))
+    screens: FloatArray = field(default_factory=lambda: np.zeros((0, 3, 3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +129,10 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     ways = _ways()
     starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
     seen, _ = whole.trace(starts, along)
-    sky = light.sky(along) * (seen < 0)[:, None]
+    sky = light.sky(along) * _sees_sky(light, seen, starts, along)[:, None]
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(sky + _through_shell(casting, light, seen, starts, along), ways) + others
-    from_glow = np.float32(0.0) if len(light.glowing) == 0 else _from_glow(casting.without_glow(), light, places)
+    from_glow = _from_glow(casting.without_glow(), light, places)
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
     sunny = _sunlight(casting, light, found, whole.facing[found])
@@ -164,6 +166,16 @@ def through_shell(above: FloatArray) -> FloatArray:
     """
     squared = np.maximum((above / 2) ** 2, 1e-9)
     return np.asarray(squared * np.log(1 + 1 / squared))
+
+
+def _sees_sky(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray
+              ) -> NDArray[np.bool_]:
+    """Return which rays (N,) meet neither cells nor what glows outside."""
+    result = seen < 0
+    if len(light.screens):
+        left = np.flatnonzero(result)
+        result[left] = passing(light.screens, starts[left], along[left])
+    return result
 
 
 def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], starts: FloatArray,
@@ -233,15 +245,16 @@ def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.flo
     another at flat angles.
     """
     total = np.zeros((len(places), 9, 3), np.float32)
+    if len(light.glowing) == 0:
+        return total
     strengths = _glow_strengths(light.glowing, places)
     lit = np.flatnonzero(strengths.sum(axis=1) > 0)
     looked = light.glowing[_drawn(strengths[lit])]
-    ends = looked[..., :3] + BEFORE_GLOW * dark.cell_m * looked[..., 3:6]
-    before = (ends - places[lit, None]).reshape(-1, 3)
-    far = np.linalg.norm(before, axis=1)
-    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0),
-                        before / np.maximum(far, 1e-6)[:, None], far - BEFORE_GLOW * dark.cell_m)
-    way = unit(looked[..., :3] - places[lit, None])
+    away = looked[..., :3] - places[lit, None]
+    far, heights = np.linalg.norm(away, axis=-1), -(away * looked[..., 3:6]).sum(axis=-1)
+    way = away / np.maximum(far, 1e-6)[..., None]
+    far *= 1.0 - np.minimum(BEFORE_GLOW * dark.cell_m / heights, 1.0)
+    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0), way.reshape(-1, 3), far.ravel())
     basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
     colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)
     each = strengths[lit].sum(axis=1)[:, None] / LOOKS * (hit < 0).reshape(-1, LOOKS)

@@ -1,4 +1,4 @@
-"""What hides sun and sky from what stands far away: maps of depth from the sun and parts of the sky.
+"""What hides sun and sky from what stands far away: maps of depth from the sun and five ways up.
 
 Beyond the region in which light is followed there are no places of light and no fine map of the
 sun. Without both, crowns and stands there would have neither shadow nor depth.
@@ -30,9 +30,10 @@ uniform mat4 to_far[6];
 uniform vec3 far_ways[6];
 uniform float far_known;
 
-// Whether a place is seen from one of the ways.
-float seen_along(int number, vec3 place) {
-    vec3 at = (to_far[number] * vec4(place + 0.25 * far_ways[number], 1.0)).xyz;
+// Whether a place is seen from one of the ways; two cells before it, nothing hides itself.
+float seen_along(int number, vec3 place, vec3 normal) {
+    vec3 lift = 0.35 * far_ways[number] + 0.15 * normal;
+    vec3 at = (to_far[number] * vec4(place + lift, 1.0)).xyz;
     vec2 tile = vec2(number % 3, number / 3);
     float seen = textureLod(far_map, vec3((0.5 * at.xy + 0.5 + tile) / vec2(3.0, 2.0),
                                           0.5 * at.z + 0.5), 0.0);
@@ -46,8 +47,9 @@ vec2 far_seen(vec3 place, vec3 normal) {
     for (int i = none; i < int(beyond > 0.0); i++) {
         vec2 sky = vec2(1e-4);
         for (int k = 1 + none; k < 6; k++)
-            sky += (max(dot(normal, far_ways[k]), 0.0) + 0.1) * vec2(seen_along(k, place), 1.0);
-        seen = mix(seen, vec2(sky.x / sky.y, seen_along(0, place)), beyond);
+            sky += (max(dot(normal, far_ways[k]), 0.0) + 0.1)
+                * vec2(seen_along(k, place, normal), 1.0);
+        seen = mix(seen, vec2(sky.x / sky.y, seen_along(0, place, normal)), beyond);
     }
     return seen;
 }
@@ -101,12 +103,15 @@ def _far(casting: NDArray[np.float32], region: FloatArray, from_world: FloatArra
     if not (beyond > 1.0).any():
         return np.zeros((0, 3), np.float32)
     kept &= np.abs(casting[::3, :2]).max(axis=1) < REACH_M
-    return casting.reshape(-1, 9)[kept].reshape(-1, 3)
+    return np.asarray(casting.reshape(-1, 9)[kept].reshape(-1, 3))
 
 
 def _box(corners: NDArray[np.float32]) -> FloatArray:
-    """Return the eight corners (8, 3) of the box around places (N, 3)."""
-    low, high = corners.min(axis=0), corners.max(axis=0)
+    """Return the eight corners (8, 3) of the box around places (N, 3), no farther away than maps
+    reach: seas end at the horizon.
+    """
+    most = np.full(3, REACH_M)
+    low, high = np.maximum(corners.min(axis=0), -most), np.minimum(corners.max(axis=0), most)
     return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1])
                      for z in (low[2], high[2])], float)
 

@@ -16,7 +16,7 @@ from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.raster.bounce import SINGLE, Light, Spread, Volume, spread_light
-from mimegen.stage.raster.glowing import glowing_parts
+from mimegen.stage.raster.glowing import glowing_parts, screens
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 from mimegen.stage.scenery.job import SetJob
@@ -236,8 +236,9 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
         """Rays are sent where the sky is bright."""
         return to_sky(places) * upper / max(upper + lower, 1e-9)
 
-    shining = glowing_parts(_surfaces(scenery, triangles), *_region(scenery))
-    return Light(parts, lamp_of, shining, _sky(job), above, sun, sun_from)
+    surfaces = _surfaces(scenery, triangles)
+    return Light(parts, lamp_of, _sky(job), above, sun, sun_from, glowing_parts(surfaces),
+                 screens(surfaces, *_region(scenery)))
 
 
 def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:

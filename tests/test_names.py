@@ -188,7 +188,8 @@ BOMBS = {
     "laughs": ("a: &a [1, 2]\n" + LAUGHS, "aliases"),
     "merges": ("a: &a {x: 1}\n" + MERGES, "aliases"),
     "itself": ("a: &a [*a]\n", "aliases"),
-    "deep": ("a: " + "[" * 10**5, "nested too deeply"),
+    # Newer libyaml refuses it itself, in words of its own.
+    "deep": ("a: " + "[" * 10**5, "nest"),
     "digits": ("a: " + "9" * 10**5, "not valid YAML"),
     "date": ("a: 2026-13-45\n", "not valid YAML"),
     "key": ("? [a, b]\n: 1\n", "not valid YAML"),

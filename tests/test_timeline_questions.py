@@ -148,7 +148,7 @@ def test_what_can_be_told_from_the_text_alone_is_a_table_of_its_own():
 def test_models_without_video_are_told_when_each_frame_is():
     one = asked(told_rows((0,), actions=("writing",)), sampling="fps:1")[0]
     assert one.frames is not None and len(one.frames) == 7
-    assert "The video lasts for 7.63s, and 7 frames are uniformly sampled from it.\n" \
+    assert "The video lasts for 7.83s, and 7 frames are uniformly sampled from it.\n" \
         "These frames are located at 0.00s, 1.00s, 2.00s" in one.prompt
     long = parse_sampling("fps:1")
     assert long is not None and len(long.frames(30 * 600, 30)) == 64

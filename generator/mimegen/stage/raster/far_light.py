@@ -28,7 +28,6 @@ FAR = """
 uniform sampler2DShadow far_map;
 uniform mat4 to_far[6];
 uniform vec3 far_ways[6];
-uniform float far_known;
 
 // Whether a place is seen from one of the ways; two cells before it, nothing hides itself.
 float seen_along(int number, vec3 place, vec3 normal) {
@@ -42,7 +41,7 @@ float seen_along(int number, vec3 place, vec3 normal) {
 
 // The shares of the sky and of the sun that far things see; what is near sees all here.
 vec2 far_seen(vec3 place, vec3 normal) {
-    float beyond = far_known * beyond_walls(in_set(place));
+    float beyond = beyond_walls(in_set(place));
     vec2 seen = vec2(1.0);
     for (int i = none; i < int(beyond > 0.0); i++) {
         vec2 sky = vec2(1e-4);
@@ -59,7 +58,7 @@ vec2 far_seen(vec3 place, vec3 normal) {
 def far_values(context: moderngl.Context, casting: NDArray[np.float32], region: FloatArray,
                from_world: FloatArray, sun_from: FloatArray
                ) -> tuple[moderngl.Texture, dict[str, Any]]:
-    """Return the maps and the shaders' uniform values.
+    """Return the maps and the shaders' uniform values; none of these where nothing is far.
 
     ``casting`` (N, 3) are the triangles' corners; ``region`` (2, 3) is where light is followed, in
     the frame that ``from_world`` (4, 4) leads to.
@@ -70,11 +69,10 @@ def far_values(context: moderngl.Context, casting: NDArray[np.float32], region: 
     drawn.repeat_x = drawn.repeat_y = False
     ways = np.stack([sun_from, *_sky_ways()])
     if len(far) == 0:
-        return drawn, {"far_known": 0.0}
+        return drawn, {}
     matrices = [to_sun(_box(far), way, 1.0)[0] for way in ways]
     _draw(context, drawn, far, matrices)
-    return drawn, {"far_known": 1.0, "far_ways": ways,
-                   "to_far": np.stack(matrices).swapaxes(1, 2)}
+    return drawn, {"far_ways": ways, "to_far": np.stack(matrices).swapaxes(1, 2)}
 
 
 def _draw(context: moderngl.Context, drawn: moderngl.Texture, far: NDArray[np.float32],

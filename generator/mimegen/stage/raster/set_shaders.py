@@ -129,7 +129,10 @@ void main() {
     vec3 from_sun = vec3(0.0);
     for (int i = none; i < int(dot(normal, sun_from) > 0.0); i++)
         from_sun = sun * sunlit(at, normal);
-    vec2 far = far_seen(at, normal);
+    vec2 far = vec2(1.0);
+#ifdef KNOWS_FAR
+    far = far_seen(at, normal);
+#endif
     from_sun *= far.y;
     vec3 reaching = from_sun * max(dot(normal, sun_from), 0.0) / PI
         + volume_light(before, normal, 0.6667, 0.25) * near_share() * far.x;
@@ -183,11 +186,13 @@ class Kind(NamedTuple):
     glows: bool
     by_lamps: bool
     mirrors_floor: bool
+    knows_far: bool
 
 
 def set_fragment(kind: Kind) -> str:
     """Return the program that colors a surface; its patterns have Blender's names."""
-    flags = {"GLOWS": kind.glows, "BY_LAMPS": kind.by_lamps, "MIRRORS_FLOOR": kind.mirrors_floor}
+    flags = {"GLOWS": kind.glows, "BY_LAMPS": kind.by_lamps, "MIRRORS_FLOOR": kind.mirrors_floor,
+             "KNOWS_FAR": kind.knows_far}
     # The sea's waves lean; floors are as level as facets know.
     waves = kind.pattern == "shore"
     defined = [f"LEAST_LEVEL {0.7 if waves else 0.99}", f"SLOPES {float(waves)}",
@@ -196,7 +201,8 @@ def set_fragment(kind: Kind) -> str:
     head = "".join(f"#define {name}\n" for name in defined)
     start = LIGHT.replace("#version 330\n", f"#version 330\n{head}", 1)
     lamps, floor = LAMPS if kind.by_lamps else "", FLOOR if kind.mirrors_floor else ""
-    rest = GLOWING if kind.glows else SKY + VOLUME + FAR + lamps + floor + SURFACE
+    far = FAR if kind.knows_far else ""
+    rest = GLOWING if kind.glows else SKY + VOLUME + far + lamps + floor + SURFACE
     return start + MATERIAL + NOISE + PATTERNS + rest
 
 

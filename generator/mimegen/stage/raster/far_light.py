@@ -10,10 +10,12 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.vectors import direction_from
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.light import give
+from mimegen.stage.raster.light import depth_map, give
 from mimegen.stage.raster.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.stage.raster.view import to_sun
+from mimegen.stage.scenery.layout import box_corners
 
 # Each of the maps, which lie side by side in one texture, has so many cells, across and down.
 CELLS, TILES = 1024, (3, 2)
@@ -22,7 +24,7 @@ REACH_M = 80.0
 # What stands so far within the region still hides what is beyond.
 WITHIN_M = 4.0
 # The sky is looked at straight up and to four sides, as high as most of its light comes from.
-TURNS_DEG, RISE_DEG = (20.0, 110.0, 200.0, 290.0), 30.0
+SKY_DEG = ((0.0, 90.0), (110.0, 30.0), (200.0, 30.0), (290.0, 30.0), (20.0, 30.0))
 
 FAR = """
 uniform sampler2DShadow far_map;
@@ -64,9 +66,7 @@ def far_values(context: moderngl.Context, casting: NDArray[np.float32], region: 
     the frame that ``from_world`` (4, 4) leads to.
     """
     far = _far(casting, region, from_world)
-    drawn = context.depth_texture((CELLS * TILES[0], CELLS * TILES[1]) if len(far) else (1, 1))
-    drawn.compare_func = "<="
-    drawn.repeat_x = drawn.repeat_y = False
+    drawn = depth_map(context, (CELLS * TILES[0], CELLS * TILES[1]) if len(far) else (1, 1))
     ways = np.stack([sun_from, *_sky_ways()])
     if len(far) == 0:
         return drawn, {}
@@ -110,13 +110,9 @@ def _box(corners: NDArray[np.float32]) -> FloatArray:
     """
     most = np.full(3, REACH_M)
     low, high = np.maximum(corners.min(axis=0), -most), np.minimum(corners.max(axis=0), most)
-    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1])
-                     for z in (low[2], high[2])], float)
+    return box_corners(low, high)
 
 
 def _sky_ways() -> FloatArray:
     """Return the unit vectors (5, 3) along which the sky is looked at."""
-    turn, rise = np.radians(TURNS_DEG), np.radians(RISE_DEG)
-    aside = np.stack([np.cos(rise) * np.cos(turn), np.cos(rise) * np.sin(turn),
-                      np.full(len(turn), np.sin(rise))], axis=-1)
-    return np.concatenate([[[0.0, 0.0, 1.0]], aside])
+    return np.stack([direction_from(turn, rise) for turn, rise in SKY_DEG])

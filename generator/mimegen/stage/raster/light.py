@@ -42,6 +42,14 @@ def _ground(light: Light, sky: FloatArray) -> FloatArray:
     return np.asarray(light.ground_albedo * (sky + sun / np.pi))
 
 
+def depth_map(context: moderngl.Context, size: tuple[int, int]) -> moderngl.Texture:
+    """Return a texture of depths, of a width and a height, that shaders compare with."""
+    drawn = context.depth_texture(size)
+    drawn.compare_func = "<="
+    drawn.repeat_x = drawn.repeat_y = False
+    return drawn
+
+
 def give(program: moderngl.Program, values: dict[str, Any]) -> None:
     """Set those of the uniform values that a program uses; matrices are (rows, columns)."""
     for name, value in values.items():

@@ -20,7 +20,7 @@ from mimegen.stage.raster.bounce import Volume
 from mimegen.stage.raster.context import checked
 from mimegen.stage.raster.far_light import far_values
 from mimegen.stage.raster.lamplight import lamps_seen
-from mimegen.stage.raster.light import give, uniform
+from mimegen.stage.raster.light import depth_map, give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
 from mimegen.stage.raster.looks_out import LooksOut
 from mimegen.stage.raster.mirror import FLOOR_M, FloorMirror, mirror_level, mirrored_at, mirroring
@@ -172,9 +172,7 @@ def _draw_sun_map(context: moderngl.Context, casting: NDArray[np.float32],
                                        for z in (0, 0.5)])
     matrix, half = to_sun(reach, lit["sun_from"], 1.0)
     lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2)}
-    sun_map = context.depth_texture((SHADOW_CELLS, SHADOW_CELLS))
-    sun_map.compare_func = "<="
-    sun_map.repeat_x = sun_map.repeat_y = False
+    sun_map = depth_map(context, (SHADOW_CELLS, SHADOW_CELLS))
     target = context.framebuffer(depth_attachment=sun_map)
     target.use()
     target.clear()

@@ -74,7 +74,8 @@ def test_a_roof_hides_sun_and_sky_far_away(context) -> None:
     alone, below = (set_of(context, things).astype(int) for things in ([ball], [ball, roof]))
     red = alone[..., 0] - alone[..., 1:].max(axis=-1) > 60
     assert red.sum() > 20
-    assert below[red, 0].mean() < 0.7 * alone[red, 0].mean()
+    # Places of light at the region's edge alone leave 0.44 of it.
+    assert below[red, 0].mean() < 0.33 * alone[red, 0].mean()
 
 
 def test_glowing_things_keep_their_color(context) -> None:

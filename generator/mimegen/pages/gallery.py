@@ -46,7 +46,8 @@ def write_gallery(out: Path) -> Path:
     if not any(rows_of(out)):
         raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
     page = out / "index.html"
-    with locked(page):
+    # Its lock lies in the gallery's own folder, where nobody stumbles over it.
+    with locked(out / "posters" / page.name):
         rows = read_manifest(out)
         publish(page, _page(rows, _make_posters(out, rows)))
     return page

@@ -1,4 +1,4 @@
-"""Files of lines that were damaged on the way, and what a stranger types wrong, told in one line."""
+"""Files of lines that were damaged on the way, and slips of the pen, told in one line."""
 
 import json
 import warnings

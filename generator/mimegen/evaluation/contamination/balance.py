@@ -57,7 +57,8 @@ def _factors(clip: Row) -> Mapping[str, Value]:
     told: dict[str, Any] = {
         "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
         "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
-        "frames a second": clip.fps, "seconds": clip.frames / clip.fps, "style": clip.style or OWN_STYLE,
+        "frames a second": clip.fps, "seconds": clip.frames / clip.fps,
+        "style": clip.style or OWN_STYLE,
         **{name: value for name, value in (clip.permutation or {}).items()
            if not any(word in name for word in _NO_FACTORS)},
         "fault": " ".join(str(fault["name"]) for fault in clip.faults or ()) or None}

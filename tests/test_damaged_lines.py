@@ -13,7 +13,7 @@ from mimegen.cli import main
 from mimegen.evaluation.contamination.rows import read_arm
 from mimegen.evaluation.question import read_questions
 from mimegen.evaluation.statistics import cluster_bootstrap
-from mimegen.manifest.file import MANIFEST, read_manifest, row_from
+from mimegen.manifest.file import row_from
 
 
 def invoke(*words: object) -> Result:
@@ -45,11 +45,6 @@ def test_a_question_whose_answer_is_no_option_is_refused(tmp_path: Path) -> None
 def test_a_manifest_line_says_what_is_wrong_with_it(line: bytes, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         row_from(line)
-
-
-def test_blank_lines_of_a_manifest_are_nothing(tmp_path: Path) -> None:
-    (tmp_path / MANIFEST).write_text("\n\n")
-    assert read_manifest(tmp_path) == []
 
 
 def test_specifications_are_files(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def rows_or_problems(out: Path) -> Iterator[Row | RequestError]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield a file's lines with their numbers; blank lines are nothing."""
+    """Yield a file's lines with their numbers."""
     try:
         with path.open("rb") as file:
             number = 0
@@ -79,8 +79,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if len(line) > LONGEST_LINE:
                     raise RequestError(f"{path}: line {number} is longer than"
                                        f" {LONGEST_LINE // 2**20} MiB: no manifest row")
-                if line.strip():
-                    yield number, line
+                yield number, line
     except FileNotFoundError:
         return
 

@@ -36,7 +36,7 @@ def single_rows(out: Path) -> list[Row]:
     for name, count in Counter(row.sample_id for row in rows).items():
         if count > 1:
             raise RequestError(f"{out / MANIFEST}: {name} has {count} rows, one is expected; keep"
-                               " one of them, or let mimegen verify --repair do it")
+                               " one of them")
     return rows
 
 

@@ -46,8 +46,7 @@ def write_gallery(out: Path) -> Path:
     if not any(rows_of(out)):
         raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
     page = out / "index.html"
-    # Its lock lies in the gallery's own folder, where nobody stumbles over it.
-    with locked(out / "posters" / page.name):
+    with locked(page):
         rows = read_manifest(out)
         publish(page, _page(rows, _make_posters(out, rows)))
     return page

@@ -178,3 +178,9 @@ def test_takes_without_an_action_are_pointed_out(jump: Path, tmp_path: Path) -> 
     shutil.copy(jump, folder)
     with pytest.raises(RequestError, match=r"boxin: has no action\.yaml.*did you mean boxing"):
         _ = Catalogue.with_libraries((tmp_path,)).actions
+
+
+def test_a_slip_of_the_pen_makes_a_new_action_and_says_so(jump: Path, tmp_path: Path) -> None:
+    near = imported(jump, tmp_path, "boxng")
+    assert near.exit_code == 0 and "did you mean boxing?" in near.stdout
+    assert "did you mean" not in imported(jump, tmp_path, "rope jumping").stdout

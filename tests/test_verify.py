@@ -225,6 +225,7 @@ def test_clips_without_their_store_are_whole_and_that_is_said(out: Path) -> None
     shutil.rmtree(out / "store")
     status, said = told(out)
     assert status == 0 and said["frames"] == 0 and "no store there" in said["notes"][0]
+    assert mimegen("verify", out).stdout.rstrip().endswith(": whole, as far as was looked")
 
 
 def test_a_folder_without_clips_is_a_wrong_request(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.commands.farm import farm_of
+from mimegen.commands.grouped import Grouped
 from mimegen.commands.sources import entries_of
 from mimegen.evaluation.commitment import (
     holds_proof,
@@ -46,6 +47,13 @@ from mimegen.stage.config import read_config
 from mimegen.stage.devices import OPENGL, Device
 from mimegen.store.store import Store
 
+HEADINGS = {
+    "What is drawn": ("ready", "actions", "names", "fixes", "design_name", "count", "seed",
+                      "libraries"),
+    "Far from what was seen": ("unseen", "given", "frame_distance"),
+    "What comes out": ("out",),
+    "The proof that it was announced": ("verify", "item"),
+}
 _FILE = click.Path(path_type=Path)
 # A specification of more is a mistake more often than not.
 MOST_CLIPS = 1_000_000
@@ -63,7 +71,7 @@ def _take_ready(context: click.Context, option: click.Parameter, name: str | Non
                            "fixes": ready.fix, "design_name": ready.design}
 
 
-@click.command("permute")
+@click.command("permute", cls=Grouped, headings=HEADINGS)
 @click.option("--ready", metavar="NAME|FILE", is_eager=True, expose_value=False,
               callback=_take_ready, help="A request in YAML: its actions, axes, fix and design,"
               " unless they are said here (graded_faults).")
@@ -113,6 +121,8 @@ def permute_command(
     if out is None or item is not None:
         raise RequestError("say where to write what is drawn, --out SPEC.jsonl; or what to check,"
                            " --verify ANNOUNCEMENT.json SPEC.jsonl")
+    if out.is_dir():
+        raise RequestError(f"{out}: is a folder; --out wants a file, as {out / 'SPEC.jsonl'}")
     if frame_distance is not None and not given:
         raise RequestError("--frame-distance says what --check-frames DIR finds too near; say both")
     catalogue = Catalogue.with_libraries(libraries)

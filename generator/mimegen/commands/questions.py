@@ -12,6 +12,7 @@ from rich.table import Table
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
+from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
 from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items, too_few
 from mimegen.evaluation.cues import (
@@ -27,14 +28,21 @@ from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
 from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
 from mimegen.evaluation.timeline.wording import read_wording
-from mimegen.manifest.file import MANIFEST, clip_path, read_manifest
+from mimegen.manifest.file import MANIFEST, clip_path, single_rows
 from mimegen.manifest.row import Row
 
+HEADINGS = {
+    "What is asked": ("format_", "asks", "condition", "prompting", "templates"),
+    "Wrong answers": ("difficulty", "fold", "seed"),
+    "What is shown": ("sampling", "frames_folder", "image", "size", "stamp"),
+    "What comes out": ("target",),
+    "Can they be answered without clips?": ("audited", "as_json"),
+}
 # Whose options are drawn from a timeline, and not from other actions' labels.
 TIMED = ("timeline", "cue")
 
 
-@click.command("questions")
+@click.command("questions", cls=Grouped, headings=HEADINGS)
 @click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_", default="mc", show_default=True,
               type=click.Choice(["mc", "free", "3afc", "description", "timeline", "cue"]),
@@ -136,7 +144,7 @@ def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Questio
 
 
 def _rows(out: Path) -> list[Row]:
-    rows = read_manifest(out)
+    rows = single_rows(out)
     if not rows:
         raise RequestError(f"{out / MANIFEST}: no such file, or no row in it; OUT is the folder"
                            " that mimegen render wrote")

@@ -93,7 +93,8 @@ def _text(told: dict[str, Any]) -> str:
     lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
     lines += told["notes"]
     bad = len(told["faults"]) or len(told.get("not_repaired", {}))
-    state = "all whole" if told["whole"] else counted(bad, "fault")
+    whole = "whole, as far as was looked" if told["notes"] else "all whole"
+    state = whole if told["whole"] else counted(bad, "fault")
     passes = f", {counted(told['passes'], 'pass', 'passes')}" if told["passes"] else ""
     lines.append(f"{counted(told['clips'], 'clip')}, {counted(told['frames'], 'frame')} of"
                  f" {counted(told['shots'], 'shot')}{passes} read in"

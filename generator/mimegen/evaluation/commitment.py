@@ -235,8 +235,9 @@ def _text(path: Path) -> str:
         return path.read_bytes().decode()
     except UnicodeDecodeError as problem:
         raise RequestError(f"{path}: is no UTF-8 text; it was changed") from problem
-    except FileNotFoundError as problem:
-        raise RequestError(f"{path}: no such file") from problem
+    except OSError as problem:
+        raise RequestError(f"{path}: cannot be read ({problem.strerror}); expected a file that"
+                           " mimegen permute writes") from problem
 
 
 def _json(text: str, path: Path, expected: str = "it was changed") -> Any:

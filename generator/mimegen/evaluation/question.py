@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
@@ -77,6 +77,12 @@ class Question(BaseModel):
     seed: int = 0
     versions: dict[str, str] = {}
 
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> Self:
+        if self.options and self.answer not in self.options:
+            raise ValueError(f"answer: expected one of the options, got {self.answer!r}")
+        return self
+
     @property
     def way(self) -> tuple[str, str, str]:
         """Format, what is asked for and how: what tables are parted by."""
@@ -101,9 +107,9 @@ def read_questions(path: Path) -> list[Question]:
             question = Question.model_validate(content)
         except ValidationError as problem:
             first = problem.errors()[0]
-            place = " ".join(map(str, first["loc"]))
-            raise RequestError(f"{path}: line {number} is no question ({place}: {first['msg']})"
-                               ) from problem
+            place = "".join(f"{part}: " for part in first["loc"])
+            why = place + first["msg"].removeprefix("Value error, ")
+            raise RequestError(f"{path}: line {number} is no question ({why})") from problem
         if question.question_id in questions:
             raise RequestError(f"{path}: line {number}: question_id {question.question_id!r} is"
                                " there twice")

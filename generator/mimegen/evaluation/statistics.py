@@ -1,5 +1,6 @@
 """Estimates with what is known of their error, where answers come in clusters."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,10 +110,13 @@ def cluster_bootstrap(values: Array, weights: Array, level: float, *name: int | 
     """
     if np.ptp(values) == 0:
         return None
-    found = stats.bootstrap(
-        (values, weights), lambda v, w, axis: (v * w).sum(axis) / w.sum(axis), paired=True,
-        vectorized=True, method="BCa", confidence_level=_widened(level, len(values)),
-        n_resamples=RESAMPLES, rng=generator("cluster bootstrap", *name)).confidence_interval
+    # scipy warns of what is looked for below: no interval where resamples hardly differ.
+    with warnings.catch_warnings(category=RuntimeWarning, action="ignore"), \
+            np.errstate(all="ignore"):
+        found = stats.bootstrap(
+            (values, weights), lambda v, w, axis: (v * w).sum(axis) / w.sum(axis), paired=True,
+            vectorized=True, method="BCa", confidence_level=_widened(level, len(values)),
+            n_resamples=RESAMPLES, rng=generator("cluster bootstrap", *name)).confidence_interval
     low, high = float(found.low), float(found.high)
     return (low, high) if np.isfinite([low, high]).all() else None
 

@@ -1,6 +1,7 @@
 """What rigs/, mocap/, cues/, scenes/, backgrounds/ and render_configs/ offer, and users' own."""
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from mimegen.choreography.action import Action, read_action
 from mimegen.library.takefile import mocap_takes
 
 SCORE_SUFFIX = ".score.yaml"
+# How alike names are that differ by a letter or two, as boxng and boxing.
+SLIP = 0.85
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,11 @@ class Catalogue:
             raise RequestError(f"no action '{name}'{near_misses(plain(name), names)}")
         action, take = names[plain(name)]
         return replace((self.cues | self.actions)[action], asked=take)
+
+    def near_action(self, name: str) -> str | None:
+        """Return the action or cue that a name is a slip of the pen away from, if any."""
+        close = get_close_matches(plain(name), self._action_names, n=1, cutoff=SLIP)
+        return self._action_names[close[0]][0] if close else None
 
     @cached_property
     def _action_names(self) -> dict[str, tuple[str, str | None]]:

@@ -73,7 +73,10 @@ def import_take(request: ImportRequest) -> Imported:
     known = () if is_new else catalogue.actions[action.id].takes
     _refuse_taken(folder, (*copies, *texts), [take for take in takes if take in known])
     _write(folder, copies, texts)
-    return _imported(action, is_new, takes, recording)
+    done = _imported(action, is_new, takes, recording)
+    near = catalogue.near_action(request.action) if is_new else None
+    return replace(done, notes=(*done.notes, f"{action.id} is a new action; did you mean {near}?"
+                                f" Then remove {folder} and import again")) if near else done
 
 
 def _check(request: ImportRequest) -> None:

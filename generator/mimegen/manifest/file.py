@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -27,6 +28,16 @@ def read_manifest(out: Path) -> list[Row]:
     Raises RequestError as ``rows_of``.
     """
     return list(rows_of(out))
+
+
+def single_rows(out: Path) -> list[Row]:
+    """Return the rows as ``read_manifest``; raises RequestError where two are of one clip."""
+    rows = read_manifest(out)
+    for name, count in Counter(row.sample_id for row in rows).items():
+        if count > 1:
+            raise RequestError(f"{out / MANIFEST}: {name} has {count} rows, one is expected; keep"
+                               " one of them")
+    return rows
 
 
 def rows_of(out: Path) -> Iterator[Row]:
@@ -79,6 +90,10 @@ def row_from(line: bytes | str) -> Row:
         content = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except RecursionError as problem:
         raise ValueError("it is nested too deeply") from problem
+    except UnicodeDecodeError as problem:
+        raise ValueError("it is no UTF-8 text") from problem
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"it is no JSON: {problem.msg}, character {problem.pos + 1}") from problem
     if not isinstance(content, dict):
         raise ValueError("it is no JSON object")
     _refuse_halves(content)

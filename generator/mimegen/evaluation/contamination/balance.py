@@ -17,6 +17,8 @@ LARGEST_SHARE = 0.20
 _SIDES = ("front", "left", "back", "right")
 # What permutations say of themselves and nobody sees.
 _NO_FACTORS = ("seed", "number", "redraws", "sha256")
+# A style that nobody named: the seed's own, as permutations call it.
+OWN_STYLE = "own"
 Value = str | float
 
 
@@ -55,7 +57,8 @@ def _factors(clip: Row) -> Mapping[str, Value]:
     told: dict[str, Any] = {
         "avatar": clip.avatar, "background": clip.background_config, "camera side": _side(clip),
         "render config": clip.render_config_name, "picture": f"{clip.width}x{clip.height}",
-        "frames a second": clip.fps, "seconds": clip.frames / clip.fps, "style": clip.style,
+        "frames a second": clip.fps, "seconds": clip.frames / clip.fps,
+        "style": clip.style or OWN_STYLE,
         **{name: value for name, value in (clip.permutation or {}).items()
            if not any(word in name for word in _NO_FACTORS)},
         "fault": " ".join(str(fault["name"]) for fault in clip.faults or ()) or None}

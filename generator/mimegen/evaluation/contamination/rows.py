@@ -1,7 +1,6 @@
 """Files of scored answers, read, checked and joined with the manifests of their clips."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses
+from mimegen.evaluation.question import json_lines
 from mimegen.manifest.file import MANIFEST, rows_of
 from mimegen.manifest.row import Row
 
@@ -68,7 +68,7 @@ def read_arm(name: str, path: Path, clips: Clips) -> Arm:
     """
     rows: list[Scored] = []
     first: dict[tuple[str, str], int] = {}
-    for number, content in _lines(path):
+    for number, content in json_lines(path):
         row = _joined(_scored(content, path, number), clips, f"{path}: line {number}")
         who = (row.model, row.question_id or row.sample_id)
         if who in first:
@@ -76,26 +76,8 @@ def read_arm(name: str, path: Path, clips: Clips) -> Arm:
                                f" in line {first[who]}; keep one of them")
         first[who] = number
         rows.append(row)
-    if not rows:
-        raise RequestError(f"{path}: holds no answers")
     return Arm(name, path, rows, {row.sample_id: clips[row.sample_id] for row in rows}
                if clips else {})
-
-
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield the lines' content with their numbers; blank lines are passed over."""
-    if not path.is_file():
-        raise RequestError(f"{path}: no such file; expected lines of JSON, one scored answer each")
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as problem:
-        raise RequestError(f"{path}: is no UTF-8 text") from problem
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as problem:
-                raise RequestError(f"{path}: line {number} is no JSON") from problem
 
 
 def _scored(content: Any, path: Path, number: int) -> Scored:

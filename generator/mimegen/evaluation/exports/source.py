@@ -8,7 +8,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Question, read_questions
-from mimegen.manifest.file import MANIFEST, clip_path, read_manifest
+from mimegen.manifest.file import MANIFEST, clip_path, single_rows
 from mimegen.manifest.row import Row
 
 
@@ -62,7 +62,7 @@ def read_source(path: Path, clips: Path | None) -> Source:
 
 
 def _rows(folder: Path) -> list[Row]:
-    rows = read_manifest(folder)
+    rows = single_rows(folder)
     if not rows:
         raise RequestError(f"{folder / MANIFEST}: no such file, or no row in it; expected the"
                            " folder that mimegen render wrote (questions beside it, or --clips)")

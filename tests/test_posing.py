@@ -29,6 +29,8 @@ from mimegen.stage.skinning import body_skin, joint_columns
 RAISED = {"LeftArm": [0.0, -75.0, 0.0], "RightArm": [0.0, 75.0, 0.0]}
 BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],
         "LeftUpLeg": [-80.0, 0.0, 0.0]}
+SQUATTING = {"LeftUpLeg": [-115.0, 10.0, 0.0], "RightUpLeg": [-115.0, -10.0, 0.0],
+             "Spine": [12.0, 0.0, 0.0], "Spine1": [6.0, 0.0, 0.0]}
 DEEP_M, FOLD_M = 0.005, 0.04
 
 
@@ -105,6 +107,12 @@ def test_what_folds_is_not_inside_itself(bare: Character, first: str, second: st
     linear, folded = both(bare, BENT)
     assert depth(bare, folded, first, second) < DEEP_M
     assert depth(bare, linear, first, second) > DEEP_M
+
+
+def test_thighs_side_by_side_press_the_middle_of_the_belly(bare: Character) -> None:
+    _, folded = both(bare, SQUATTING)
+    for side in ("Left", "Right"):
+        assert depth(bare, folded, f"{side}UpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M
 
 
 def test_what_is_straight_stays_as_it_was(man: Character) -> None:

@@ -71,6 +71,8 @@ POSES = {
                      " elbow: down}",
     "knee raised": f"hands: {HANG}, left_foot: {{to: floor 9 22 62}}",
     "seated": SEATED,
+    "squat": "pelvis: {up: -60, forward: -10, lean: 46}, feet: {to: floor 8 6 0},"
+             " hands: {to: shoulder -4 46 -10, palm: in, fingers: forward}",
     "arms folded": "left_hand: {to: other_shoulder 2 18 -22, palm: back, fingers: right, elbow: "
                    "forward+down}, right_hand: {to: other_shoulder 2 16 -28, palm: back,"
                    " fingers: left, elbow: forward+down}",
@@ -180,7 +182,7 @@ def measured(person: Person, done: Motion) -> dict[str, float]:
     last = Motion(done.skeleton, FPS, done.root_positions[-1:], done.rotations[-1:])
     sleeve, shirt = cloth_away(person, now, last)
     return {"volume_pct": volume_change(person, now), "sleeve_cm": sleeve, "shirt_cm": shirt,
-            "inside_mm": inside(person, now), 
+            "inside_mm": inside(person, now),
             "crossed_mm": deepest(person, now, ONE_ANOTHER, ARM_M),
             "thin_pct": thinnest(person, now)}
 

@@ -7,14 +7,25 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
+from mimegen.choreography.perform import perform
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
+from mimegen.retarget import retarget
+from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.arms import arms_of, radii_of, with_arms_apart
-from mimegen.retarget.hands import arms_bent
+from mimegen.retarget.hands import (
+    Touch,
+    arms_bent,
+    grips_apart,
+    holding,
+    source_body,
+    target_body,
+)
 
 FRAMES, MIDDLE, FPS = 41, 20, 30.0
-FREE = np.zeros((FRAMES, 2))
+FREE = Touch(np.zeros((FRAMES, 2)), np.zeros(FRAMES))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +75,7 @@ def test_hands_that_touch_stay_where_arms_give_way(man: Character,
     hands = [joints["left_hand"], joints["right_hand"]]
     moved = [np.linalg.norm(with_arms_apart(inside, man, joints, firm).global_pose.positions[
         :, hands] - inside.global_pose.positions[:, hands], axis=2).max()
-        for firm in (FREE, FREE + 1.0)]
+        for firm in (FREE, Touch(FREE.firm + 1.0, FREE.held))]
     assert moved[1] < 0.02 < 0.04 < moved[0]
 
 
@@ -77,3 +88,29 @@ def test_rounds_are_enough_for_the_deepest(man: Character, joints: dict[str, int
     straight = crossing(man, joints, 0.3)
     assert deepest(straight, man, joints).max() > 0.05
     assert deepest(with_arms_apart(straight, man, joints, FREE), man, joints).max() < 0.01
+
+
+@pytest.mark.parametrize("take", ["baseball_swing", "tennis_backhand", "sweep_floor"])
+def test_hands_of_one_grip_stay_on_their_shaft(man: Character, joints: dict[str, int],
+                                               take: str) -> None:
+    source = perform(read_score(data_folder() / f"mocap/{take}/{take}.score.yaml"), 0, 24.0)
+    roles = find_roles(source.skeleton).joints
+    own = {role: source.skeleton.index[joint] for role, joint in roles.items()}
+    done = retarget(source, man).motion
+    scale = leg_length(man.skeleton, joints) / leg_length(source.skeleton, own)
+    hands = source_body(source, own, done, man, joints, scale).hands
+    held = holding(hands, source.fps) > 0.99
+    drift = grips_apart(target_body(done, man, joints).hands) - scale * grips_apart(hands)
+    assert held.sum() > 20
+    assert np.linalg.norm(drift[held], axis=1).max() < 0.01
+
+
+def test_arms_that_give_way_do_not_part_hands_on_one_shaft(man: Character,
+                                                           joints: dict[str, int]) -> None:
+    inside = crossing(man, joints, 0.12)
+    hands = [joints["left_hand"], joints["right_hand"]]
+    parted = [np.linalg.norm(np.diff(with_arms_apart(inside, man, joints, touch).global_pose
+                                     .positions[:, hands] - inside.global_pose.positions[:, hands],
+                                     axis=1), axis=2).max()
+              for touch in (FREE, Touch(FREE.firm, FREE.held + 1.0))]
+    assert parted[1] < 0.02 < 0.08 < parted[0]

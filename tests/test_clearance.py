@@ -15,7 +15,7 @@ from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
-from mimegen.retarget.clearance import pushed, with_hands_clear
+from mimegen.retarget.clearance import pushed, together, with_hands_clear
 from mimegen.retarget.hands import arms_bent
 from mimegen.retarget.obstacles import below, hand_of, limbs_of
 from mimegen.retarget.outer import outer_surface
@@ -68,7 +68,7 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
     front = skin[np.linalg.norm((skin - belly)[:, [0, 2]], axis=1) < 0.03, 1].min()
     inside = reaching(name, np.array([-0.08, front + 0.06, belly[2]]))
     assert deepest(name, inside, MIDDLE) > 0.03
-    clear = with_hands_clear(inside, character, joints)
+    clear = with_hands_clear(inside, character, joints, np.zeros(inside.frames))
     assert deepest(name, clear, MIDDLE) < 0.016
     moved = np.linalg.norm(clear.global_pose.positions - inside.global_pose.positions, axis=-1)
     assert moved[MIDDLE, joints["left_hand"]] < 0.12
@@ -78,7 +78,7 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
 def test_hands_that_are_free_stay_where_they_are() -> None:
     character, joints = body("random:2")
     free = reaching("random:2", np.array([0.5, -0.4, 1.3]))
-    clear = with_hands_clear(free, character, joints)
+    clear = with_hands_clear(free, character, joints, np.zeros(free.frames))
     assert np.allclose(clear.global_pose.positions[:, joints["left_hand"]],
                        free.global_pose.positions[:, joints["left_hand"]], rtol=0, atol=ROUNDED)
 
@@ -106,3 +106,11 @@ def test_the_other_hand_s_cuff_stops_a_hand_and_its_palm_none(share: float, stop
     point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]))
     rest = reaching("spacesuit", np.array([0.5, -0.4, 1.3])).at(np.array([0]))
     assert (point.depths(rest).deep.max() > 0.01) == stops
+
+
+def test_hands_on_one_shaft_are_pushed_together() -> None:
+    pushes = np.array([[[0.02, 0.0, 0.0], [0.0, 0.0, 0.0]], [[0.02, 0.0, 0.0], [0.0, 0.03, 0.0]]])
+    np.testing.assert_array_equal(together(pushes, np.zeros(2)), pushes)
+    both = together(pushes, np.ones(2))
+    np.testing.assert_allclose(both[:, 0], both[:, 1])
+    np.testing.assert_allclose(both[:, 0], [[0.02, 0.0, 0.0], [0.02, 0.03, 0.0]])

@@ -56,8 +56,9 @@ PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
 BOW_M, WIDE_M = 0.004, 0.05
 # Only on the inner side of the joint: from here on (m), in full so much farther in.
 INNER_M = 0.005
-# What of the trunk is so far (m) from the body's middle legs press in full, beyond the middle not.
-ASIDE_M = 0.03
+# What of the trunk is so far (m) on a leg's own side of the middle it presses in full, from the
+# second, on the other side, on not: the middle gives way to both thighs of who squats.
+ASIDE_M = (0.01, -0.01)
 
 
 class Plane(NamedTuple):
@@ -214,5 +215,5 @@ def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
     near = (upper + lower > NEAR) & (lengths(from_joint) < reach)
     below = (line > 0) & (lower > LOWER * (upper + lower))
     aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
-    amount = np.clip(aside / ASIDE_M, 0.0, 1.0)
+    amount = np.clip((aside - ASIDE_M[1]) / (ASIDE_M[0] - ASIDE_M[1]), 0.0, 1.0)
     return np.where(near, np.where(below, -1.0, amount), 0.0)

@@ -25,7 +25,7 @@ ARMS, TRUNK = ("LeftArm", "RightArm"), "Spine2"
 WAYS = (((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
         ((0.0, -1.0, 0.0), 0.5), ((0.0, 0.65, -0.75), 0.65))
 # By how much of its thickness it swells forward and back, as the man, the woman and random:3 need.
-LEVEL = (0.03, 0.02)
+LEVEL = (0.05, 0.02)
 
 
 @dataclass(frozen=True, eq=False)

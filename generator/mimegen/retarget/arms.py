@@ -2,7 +2,7 @@
 
 Each arm is a row of balls, as thick as its flesh and what is worn on it. Hands stay as nearly where
 they are as they can: elbows swing about the line from shoulder to wrist first, and rather away
-from the trunk than towards it.
+from the trunk than towards it. Hands that hold one shaft go together.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.flesh import ALONG, Axes, FleshTube, measured_tubes, stature, tube_axes
-from mimegen.retarget.hands import ARM, has_arms
+from mimegen.retarget.hands import ARM, Touch, has_arms
 from mimegen.retarget.smoothing import smoothest
 from mimegen.retarget.solving import solve_triples
 
@@ -37,6 +37,8 @@ PASSED = 0.03
 ROUNDS, MOST = 8, 0.35
 # What a wrist's way costs against an elbow's: of free hands, and of those that touch something.
 FREE, FIRM = 4.0, 2e4
+# What it costs to part wrists of hands that hold one shaft.
+PARTING = 10000.0
 # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
 TWIST = 0.02
 # How much dearer it is to drive an arm into the trunk.
@@ -56,12 +58,12 @@ FAINT = 1e-3
 @dataclass(frozen=True)
 class Arms:
     """Both arms in all frames: ``joints`` (F, 2, 3, 3) from shoulder to wrist, radii (2, B) of
-    their balls, how ``firm`` (F, 2), 0 to 1, hands stay, and the middle (F, 3) of the ``hips``.
+    their balls, what hands ``touch``, and the middle (F, 3) of the ``hips``.
     """
 
     joints: FloatArray
     radii: FloatArray
-    firm: FloatArray
+    touch: Touch
     hips: FloatArray
 
     def balls(self) -> FloatArray:
@@ -84,20 +86,52 @@ class Arms:
         spins = quaternions.from_rotation_vectors(turns)[:, :, None]
         return replace(self, joints=shoulders + quaternions.rotate(spins, self.joints - shoulders))
 
-    def eased(self, side: int, frames: NDArray[np.intp], places: FloatArray,
+    def eased(self, frames: NDArray[np.intp], places: FloatArray,
               ways: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the turns (N, 3) that move an arm's elbow and wrist least.
+        """Return the turns (N, 2, 3) of both arms that move elbows and wrists least.
 
-        They take its ``places`` (N, 3) some ``ways`` (N, 3), by so much (N,).
+        They take ``places`` (N, 2, 3) of the arms some ``ways`` (N, 2, 3), by so much (N,) in all.
         """
-        joints, firm = self.joints[frames, side], self.firm[frames, side]
-        elbow, wrist = joints[:, 1] - joints[:, 0], joints[:, 2] - joints[:, 0]
-        dear = (FREE + FIRM * firm**4)[:, None, None]
+        costs = self._costs(frames, places, ways)
+        levers = quaternions.cross(places - self.joints[frames, :, 0], ways)
+        turns = np.stack([solve_triples(costs[:, side], levers[:, side])
+                          for side in range(len(SIDES))], axis=1)
+        turns = turns - self._parting(frames, costs, turns)
+        return turns, np.sum(levers * turns, axis=(1, 2))
+
+    def _costs(self, frames: NDArray[np.intp], places: FloatArray,
+               ways: FloatArray) -> FloatArray:
+        """Return what turns cost, (N, 2, 3, 3), dearer where they drive arms into the trunk."""
+        joints, firm = self.joints[frames], self.touch.firm[frames]
+        elbow, wrist = (joints[:, :, part] - joints[:, :, 0] for part in (1, 2))
+        dear = (FREE + FIRM * firm**4)[..., None, None]
         costs = _swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3)
-        levers = quaternions.cross(places - joints[:, 0], ways)
-        inwards = np.maximum(-np.sum(self._outwards(frames, places) * ways, axis=1), 0.0)
-        turns = solve_triples(costs, levers) / (1 + INWARDS * inwards)[:, None]
-        return turns, np.sum(levers * turns, axis=1)
+        out = np.stack([self._outwards(frames, places[:, side]) for side in range(len(SIDES))],
+                       axis=1)
+        inwards = np.maximum(-np.sum(out * ways, axis=2), 0.0)
+        return np.asarray(costs * (1 + INWARDS * inwards)[..., None, None])
+
+    def _parting(self, frames: NDArray[np.intp], costs: FloatArray,
+                 turns: FloatArray) -> FloatArray:
+        """Return what of turns (N, 2, 3) parts hands that hold one shaft."""
+        found, held = np.zeros_like(turns), self.touch.held[frames]
+        pairs = np.flatnonzero(held > 0)
+        wrists = self.joints[frames[pairs], :, 2] - self.joints[frames[pairs], :, 0]
+        wrists, costs = wrists * np.array([1.0, -1.0])[:, None], costs[pairs]
+
+        def parted(turns: FloatArray) -> FloatArray:
+            return np.asarray(quaternions.cross(turns, wrists).sum(axis=1))
+
+        def eased(forces: FloatArray) -> FloatArray:
+            return np.stack([solve_triples(costs[:, side], quaternions.cross(
+                wrists[:, side], forces)) for side in range(len(SIDES))], axis=1)
+
+        gives = np.stack([parted(eased(np.broadcast_to(way, (len(pairs), 3))))
+                          for way in np.eye(3)], axis=2)
+        loose = 1 / (PARTING * held[pairs] ** 2)
+        forces = solve_triples(gives + loose[:, None, None] * np.eye(3), parted(turns[pairs]))
+        found[pairs] = eased(forces)
+        return found
 
     def _outwards(self, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
         """Return the ways (N, 3) from the trunk's axis to places (N, 3)."""
@@ -107,10 +141,11 @@ class Arms:
         return unit(out - np.sum(out * up, axis=1, keepdims=True) * up)
 
 
-def _swings(arm: FloatArray) -> FloatArray:
-    """Return the matrices (F, 3, 3) of how far ends of arms (F, 3) go, squared, as they turn."""
-    return np.asarray(np.sum(arm**2, axis=1)[:, None, None] * np.eye(3)
-                      - arm[:, :, None] * arm[:, None])
+def _swings(arms: FloatArray) -> FloatArray:
+    """Return the matrices (..., 3, 3) of how far ends of arms (..., 3) go, squared, as they turn.
+    """
+    return np.asarray(np.sum(arms**2, axis=-1)[..., None, None] * np.eye(3)
+                      - arms[..., :, None] * arms[..., None, :])
 
 
 @dataclass(frozen=True)
@@ -142,37 +177,37 @@ class Trunk:
 
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
-                    firm: FloatArray) -> Motion:
+                    touch: Touch) -> Motion:
     """Return the motion with arms turned out of one another, as smoothly as hands settle.
 
-    ``firm`` (F, 2) is how surely, 0 to 1, each hand touches something: such hands stay.
+    Hands that ``touch`` something stay, those that hold one shaft go together.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
     radii = radii_of(character, joints)
-    touching = np.flatnonzero(arms_of(motion, joints, radii, firm).depths().any(axis=(1, 2)))
+    touching = np.flatnonzero(arms_of(motion, joints, radii, touch).depths().any(axis=(1, 2)))
     if not len(touching):
         return motion
     about = round(ABOUT * motion.fps)
     frames = np.arange(max(touching[0] - about, 0), min(touching[-1] + about + 1, motion.frames))
     part = motion.at(frames)
-    arms = arms_of(part, joints, radii, firm[frames])
+    arms = arms_of(part, joints, radii, touch.at(frames))
     turns = turns_of(arms, Trunk.of(part, character, joints, arms), motion.fps)
     return _turned(motion, joints, frames, turns)
 
 
 def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,
-            firm: FloatArray) -> Arms:
+            touch: Touch) -> Arms:
     """Return a motion's arms."""
     chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
     places = motion.global_pose.positions
     hips = places[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
-    return Arms(places[:, chains], radii, firm, hips)
+    return Arms(places[:, chains], radii, touch, hips)
 
 
 def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
     """Return the rotations (F, 2, 4) about shoulders that take arms out of one another smoothly."""
-    turns = np.broadcast_to(quaternions.IDENTITY, (*arms.firm.shape, 4))
+    turns = np.broadcast_to(quaternions.IDENTITY, (*arms.touch.firm.shape, 4))
     for _ in range(ROUNDS):
         pushes = turns_apart(arms, trunk)
         weights = np.maximum(pushes.any(axis=2), FREE_OF_PUSHES)
@@ -201,7 +236,7 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
 
     One pair of bones after another, then either arm out of the trunk.
     """
-    found = np.zeros((*arms.firm.shape, 3))
+    found = np.zeros((*arms.touch.firm.shape, 3))
     for left, right in PAIRS:
         turns = Contact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
@@ -211,15 +246,16 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
 def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
     """Return the rotation vectors (F, 2, 3) that take arms out of the trunk."""
     depths, ways = trunk.depths(arms)
-    balls, found = arms.balls(), np.zeros((*arms.firm.shape, 3))
+    balls, found = arms.balls(), np.zeros((*arms.touch.firm.shape, 3))
     for side in range(len(SIDES)):
         frames = np.flatnonzero(depths[:, side].any(axis=1))
         deep, way, own = (values[frames, side] for values in (depths, ways, balls))
         shares = deep**2 / np.maximum(np.sum(deep**2, axis=1, keepdims=True), 1e-12)
-        place, way = (np.einsum("nb,nbx->nx", shares, each) for each in (own, way))
-        turns, gain = arms.eased(side, frames, place, way)
-        found[frames, side] = held(turns * (deep.max(axis=1, initial=0.0)
-                                            / (gain + YIELDS))[:, None])
+        both = np.zeros((2, len(frames), len(SIDES), 3))
+        both[:, :, side] = [np.einsum("nb,nbx->nx", shares, each) for each in (own, way)]
+        turns, gain = arms.eased(frames, both[0], both[1])
+        share = deep.max(axis=1, initial=0.0) / (gain + YIELDS)
+        found[frames] += held(turns * share[:, None, None])
     return found
 
 
@@ -258,12 +294,10 @@ class Contact(NamedTuple):
 
     def turns(self, arms: Arms) -> FloatArray:
         """Return the rotation vectors (F, 2, 3) that take arms out of one another."""
-        found = np.zeros((*arms.firm.shape, 3))
-        each = [arms.eased(side, self.frames, self.places[:, side], way)
-                for side, way in enumerate((self.way, -self.way))]
-        share = self.deep / (each[0][1] + each[1][1] + YIELDS)
-        for side, (turns, _) in enumerate(each):
-            found[self.frames, side] = held(turns * share[:, None])
+        found = np.zeros((*arms.touch.firm.shape, 3))
+        turns, gain = arms.eased(self.frames, self.places,
+                                 np.stack([self.way, -self.way], axis=1))
+        found[self.frames] = held(turns * (self.deep / (gain + YIELDS))[:, None, None])
         return found
 
 

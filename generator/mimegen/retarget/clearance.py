@@ -45,8 +45,11 @@ FREE_OF_PUSHES, SLOWLY = 0.2, 0.03
 QUICK, AROUND_S, LEAST_QUICK = 0.4, 0.2, 0.4
 
 
-def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int]) -> Motion:
+def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int],
+                     held: FloatArray) -> Motion:
     """Return the motion with hands moved out of what of their own body they lie in.
+
+    Where both surely hold one shaft, 0 to 1 ``held`` (F,), they go together.
 
     The hand's rotation stays, the elbow bends. Its own arm and the other hand stop no hand. Bodies
     without a surface stay as they are. Some frames a second are looked at; those between follow.
@@ -59,11 +62,12 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     every = max(1, round(motion.fps / LOOKED_AT_HZ))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     few = replace(motion.at(seen), fps=motion.fps / every)
-    clear = cleared(few, joints, limbs)
+    clear = cleared(few, joints, limbs, held[seen])
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
-def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) -> Motion:
+def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
+            held: FloatArray) -> Motion:
     """Return the motion with hands out of the body in every frame."""
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
     found: Sequence[Depths] = [limb.depths(motion) for limb in limbs]
@@ -71,15 +75,25 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb]) ->
         pushes = [push(limb, motion.skeleton, depths)
                   for limb, depths in zip(limbs, found, strict=True)]
         before = motion
-        motion, found = pushed(motion, joints, limbs, found, np.stack(pushes, axis=1))
+        motion, found = pushed(motion, joints, limbs, found,
+                               together(np.stack(pushes, axis=1), held))
         if motion is before:
             break
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     motion, found = bent(motion, limbs, found)
     left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
-    motion, found = pushed(motion, joints, limbs, found, np.stack(left, axis=1))
+    motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
     return rounded(with_fingers_out(motion, limbs, found))
+
+
+def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
+    """Return pushes (F, 2, 3) of hands of which those that are ``held`` (F,) together share both.
+    """
+    left, right = pushes[:, 0], pushes[:, 1]
+    done = np.sum(left * right, axis=1) / np.maximum(np.sum(right * right, axis=1), 1e-12)
+    both = left + np.maximum(1 - done, 0.0)[:, None] * right
+    return np.asarray(pushes + held[:, None, None] * (both[:, None] - pushes))
 
 
 def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.base.decisions import first_least
-from mimegen.base.easing import smoothstep
-from mimegen.base.vectors import product, unit
+from mimegen.base.easing import ramp, smoothstep
+from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
+from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes, leg_length
@@ -34,6 +36,13 @@ TOUCH, FREE = 0.008, 0.045
 HELD = 0.025
 # Hanging hands pass the thighs closely and mean nothing by it; hands that near each other do.
 FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
+# Hands hold one shaft if it would go on from one to the other: in full where their grips' axes have
+# the first cosine and lie so near (m) to one line, so much nearer the nearer they are to each
+# other, and not at all from the second on; and to which distance (m) they do.
+SHAFT_COSINES, BESIDE_M, BESIDE, BESIDE_MOST = (0.7, 0.85), 0.02, 0.15, 2.0
+SHAFT_M, HELD_S = (0.45, 0.35), 0.05
+# A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
+LEANS, OUT_OF_PALM = 0.28, 0.009
 # What holds a hand where the rotations alone put it.
 REST_WEIGHT = 0.03
 # How thick (m) half a bare hand is, at the typical stature.
@@ -69,6 +78,26 @@ class Hands:
         return Hands(self.wrists + shifts, self.points + shifts[:, :, None],
                      self.fingers + shifts[:, :, None])
 
+    def grips(self) -> tuple[FloatArray, FloatArray]:
+        """Return the middles (F, 2, 3) of what hands may hold, and its axes towards the thumbs."""
+        palm, back, knuckle = np.moveaxis(self.points[:, :, :3], 2, 0)
+        out, along = unit(palm - back), unit(knuckle - palm)
+        thumb = quaternions.cross(along, out) * np.array([-1.0, 1.0])[:, None]
+        return (palm + knuckle) / 2 + OUT_OF_PALM * out, unit(LEANS * along + thumb)
+
+
+@dataclass(frozen=True)
+class Touch:
+    """How surely, 0 to 1, either hand touches something, ``firm`` (F, 2), and both hold one shaft.
+    """
+
+    firm: FloatArray
+    held: FloatArray
+
+    def at(self, frames: NDArray[np.intp]) -> "Touch":
+        """Return the same in some frames."""
+        return Touch(self.firm[frames], self.held[frames])
+
 
 @dataclass(frozen=True)
 class MovingBody:
@@ -81,19 +110,19 @@ class MovingBody:
 
 def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[str, int],
                        character: Character, joints: Mapping[str, int]
-                       ) -> tuple[Motion, FloatArray]:
+                       ) -> tuple[Motion, Touch]:
     """Return the target's motion with hands where the source's touch, whatever the proportions.
 
-    Also how surely (F, 2), 0 to 1, either hand touches something.
+    Also what hands touch and hold.
 
     Palms, knuckles and finger tips that are near the source's head, trunk, thighs or other arm are
     brought to the same place of the target's surface, palms that are near each other to the same
-    distance; what would go into the body is pushed out. Each hand's shift is the least-squares
-    balance of what is near it, the other hand's wishes and its own place; the elbow bends to reach
-    it, the hand's rotation stays.
+    distance, hands that hold one shaft stay on it; what would go into the body is pushed out. Each
+    hand's shift is the least-squares balance of what is near it, the other hand's wishes and its
+    own place; the elbow bends to reach it, the hand's rotation stays.
     """
     if not (has_arms(source_joints) and has_arms(joints)):
-        return motion, np.zeros((motion.frames, len(SIDES)))
+        return motion, Touch(np.zeros((motion.frames, len(SIDES))), np.zeros(motion.frames))
     target = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
     original = source_body(source, source_joints, motion, character, joints, scale)
@@ -104,8 +133,12 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     apart, near = _apart(original, target, scale)
     # Hands that only come near yield to those that touch.
     near, weights = near**2, weights**2
-    shifts = _balance(near, weights, apart, shifts)
-    firm = REST_WEIGHT + near[:, None] + weights
+    held = holding(original.hands, motion.fps)
+    along = (grips_apart(original.hands) * scale - grips_apart(target.hands))
+    share = (held / np.maximum(held + near, 1e-9))[:, None]
+    both = np.maximum(near, held)
+    shifts = _balance(both, weights, apart + share * (along - apart), shifts)
+    firm = REST_WEIGHT + both[:, None] + weights
     shifts = settled(shifts, firm, motion.fps)
     for _ in range(PUSHES):
         pushes = _out_of_the_body(original, target, shifts, scale)
@@ -116,7 +149,27 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     goals = target.hands.wrists + shifts
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
-    return arms_bent(motion, joints, goals), np.minimum(near[:, None] + weights, 1.0)
+    firm = np.minimum(near[:, None] + weights, 1.0)
+    return arms_bent(motion, joints, goals), Touch(firm, held)
+
+
+def holding(hands: Hands, fps: float) -> FloatArray:
+    """Return how surely (F,), 0 to 1, both hands hold one shaft."""
+    _, axes = hands.grips()
+    cosine = np.sum(axes[:, 0] * axes[:, 1], axis=1)
+    axis = unit(axes[:, 0] + np.where(cosine < 0, -1.0, 1.0)[:, None] * axes[:, 1])
+    apart = grips_apart(hands)
+    far = lengths(apart)
+    beside = lengths(quaternions.cross(apart, axis)) / (BESIDE_M + BESIDE * far)
+    held = (ramp(np.abs(cosine), *SHAFT_COSINES) * ramp(far, *SHAFT_M)
+            * ramp(beside, BESIDE_MOST, 1.0))
+    return np.asarray(low_passed(held[:, None], HELD_S * fps)[:, 0])
+
+
+def grips_apart(hands: Hands) -> FloatArray:
+    """Return the left grip's place (F, 3) from the right one."""
+    middles, _ = hands.grips()
+    return np.asarray(middles[:, 0] - middles[:, 1])
 
 
 def has_arms(joints: Mapping[str, int]) -> bool:

@@ -120,14 +120,14 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     """Return the performance with hands, body and feet where they touch in the source."""
     character, moved = performance.character, performance.motion
     joints, goal = _numbered(source.skeleton, roles), _numbered(moved.skeleton, goal_roles)
-    moved, firm = with_hands_meeting(rounded(moved), source, joints, character, goal)
+    moved, touch = with_hands_meeting(rounded(moved), source, joints, character, goal)
     moved = rounded(moved)
     ground = Ground(character, goal)
     moved = ground.lifted(moved)
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
-    moved = with_arms_apart(moved, character, goal, firm)
-    moved = with_hands_clear(moved, character, goal)
+    moved = with_arms_apart(moved, character, goal, touch)
+    moved = with_hands_clear(moved, character, goal, touch.held)
     return Performance(character, ground.hands_lifted(moved))
 
 

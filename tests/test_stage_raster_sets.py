@@ -191,13 +191,33 @@ def test_a_line_thinner_than_a_pixel_does_not_break(context) -> None:
     assert ((drawn - bare).max(axis=0) > 1).mean() > 0.95
 
 
+def of_glass(cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of light that glass mirrors, by Snell's and Fresnel's laws."""
+    inside = np.sqrt(1 - (1 - cosines**2) / 1.5**2)
+    across = (cosines - 1.5 * inside) / (cosines + 1.5 * inside)
+    along = (inside - 1.5 * cosines) / (inside + 1.5 * cosines)
+    return np.asarray((across**2 + along**2) / 2)
+
+
+def test_clouds_are_mirrored_and_light_the_ground(context) -> None:
+    """A sky of blue that clouds make white: what mirrors it and what it lights is redder."""
+    glossy: dict[str, object] = {"sun": {"strength": 0.0}, "materials": ROOM["materials"] | {
+        "floor": {"color": "#808080", "roughness": 0.12}, "red": {"color": "#808080"}}}
+    sheet: dict[str, object] = {"kind": "box", "size": [3, 3, 0.1], "at": [0, 3, 0],
+                                "material": "red"}
+    blue = {"zenith": "#0000ff", "horizon": "#0000ff", "ground": "#0000ff", "strength": 0.8}
+    clear, cloudy = (set_of(context, [sheet], glossy | {"sky": blue | {"clouds": clouds}})
+                     for clouds in (0.0, 1.0))
+    assert clear[45:, :, 0].mean() < 2 and cloudy[45:, :, 0].mean() > 20
+
+
 def test_lobes_are_mirrors_where_smooth_and_wide_where_rough() -> None:
     table = np.frombuffer(lobe_texture(), np.float16).reshape(CELLS, CELLS, 4).astype(float)
     cosines = (np.arange(CELLS) + 0.5) / CELLS
     np.testing.assert_allclose(table[0, :, 2], cosines, atol=0.01)
     np.testing.assert_allclose(table[0, 2:, 3], 1.0, atol=0.01)
-    fresnel = (1 - cosines) ** 5
-    np.testing.assert_allclose(table[0, 4:, 1], fresnel[4:], atol=0.02)
+    np.testing.assert_allclose(table[0, 2:, :2].astype(float) @ [0.04, 1], of_glass(cosines)[2:],
+                               atol=0.01)
     assert (np.diff(table[:, 1, 2]) > -0.01).all() and (np.diff(table[2:, 8, 3]) < 0).all()
     assert (table[..., 0] + table[..., 1] <= 1.01).all() and np.isfinite(table).all()
 

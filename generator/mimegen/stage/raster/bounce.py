@@ -126,12 +126,15 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     lamps and sun shine, and some of the sky.
     """
     places = grid.middles(np.arange(int(np.prod(grid.shape))))
-    ways = _ways()
+    ways = even_ways(RAYS)
     starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
     seen, _ = whole.trace(starts, along)
-    sky = light.sky(along) * _sees_sky(light, seen, starts, along)[:, None]
+    open_sky = np.tile(light.sky(ways), (len(places), 1))
+    sky = open_sky * _sees_sky(light, seen, starts, along)[:, None]
     single, others, visible = _from_lamps(casting, light, places, grid)
-    from_sky = _gathered(sky + _through_shell(casting, light, seen, starts, along), ways) + others
+    from_sky = _gathered(
+        sky + _through_shell(casting, light, seen, starts, open_sky * (along[:, 2:] > 0)), ways)
+    from_sky += others
     from_glow = _from_glow(casting.without_glow(), light, places)
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
@@ -179,18 +182,18 @@ def _sees_sky(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: 
 
 
 def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], starts: FloatArray,
-                   along: FloatArray) -> FloatArray:
-    """Return the sky's light (N, 3) that comes through the walls and ceilings that rays meet."""
-    shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & (along[:, 2] > 0)
-    result = np.zeros((len(along), 3))
-    result[shell] = through_shell(light.above(starts[shell]))[:, None] * light.sky(along[shell])
+                   above: FloatArray) -> FloatArray:
+    """Return what of the sky's light ``above`` (N, 3) comes through the walls that rays meet."""
+    shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & above.any(axis=1)
+    result = np.zeros(above.shape)
+    result[shell] = through_shell(light.above(starts[shell]))[:, None] * above[shell]
     return result
 
 
-def _ways() -> FloatArray:
-    """Return unit vectors (RAYS, 3) spread evenly over all directions (Vogel 1979)."""
-    number = np.arange(RAYS) + 0.5
-    up, turn = 1 - 2 * number / RAYS, number * np.pi * (3.0 - 5**0.5)
+def even_ways(count: int) -> FloatArray:
+    """Return unit vectors (N, 3) spread evenly over all directions (Vogel 1979)."""
+    number = np.arange(count) + 0.5
+    up, turn = 1 - 2 * number / count, number * np.pi * (3.0 - 5**0.5)
     flat = np.sqrt(1 - up**2)
     return np.stack([flat * np.cos(turn), flat * np.sin(turn), up], axis=-1)
 

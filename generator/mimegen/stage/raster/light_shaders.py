@@ -1,5 +1,15 @@
 """What shaders do with light that is worked out once, and with lamps, GLSL 3.30."""
 
+FRESNEL = """
+// How much more a surface mirrors at an angle than straight on, as a share of what is left: that of
+// glass (Fresnel 1823).
+float grazing(float cosine) {
+    float c = clamp(cosine, 0.0, 1.0), g = sqrt(1.25 + c * c);
+    float across = (g - c) / (g + c), along = (c * (g + c) - 1.0) / (c * (g - c) + 1.0);
+    return (0.5 * across * across * (1.0 + along * along) - 0.04) / 0.96;
+}
+"""
+
 # The light that is worked out once: twelve volumes upon one another (light_texture).
 VOLUME = """
 uniform sampler3D volume;
@@ -90,9 +100,6 @@ float arc(float along) {
         / (3.4175940 + (4.1616724 + y) * y);
     return along < 0.0 ? 0.5 * inversesqrt(max(1.0 - along * along, 1e-7)) - share : share;
 }
-float edge(vec3 one, vec3 other) {
-    return arc(dot(one, other)) * (one.x * other.y - one.y * other.x);
-}
 float edge_about(vec3 normal, vec3 one, vec3 other) {
     one = normalize(one);
     other = normalize(other);
@@ -136,9 +143,11 @@ vec3 around_lamp(int number, vec3 side, vec3 other) {
     return at.x * side + at.y * other;
 }
 
-// Where the slope of the facet that mirrors what lies in a direction is on the plane.
+// Where the slope of the facet that mirrors what lies in a direction is on the plane; what lies
+// under the surface is as low as that.
 vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
-    vec3 tilt = (view + normalize(way)) * own;
+    vec3 to = way * own;
+    vec3 tilt = view * own + normalize(vec3(to.xy, max(to.z, 0.0)));
     return normalize(vec3(tilt.xy, wide * max(tilt.z, 0.01)));
 }
 
@@ -147,7 +156,6 @@ vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
 // rough: those that show a lamp are a polygon's form factor (Lambert 1760).
 vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 straight, vec4 low,
                     vec4 high) {
-    vec3 back = reflect(-view, normal);
     vec4 sum = vec4(0.0);
     vec3 across = normalize(cross(normal, abs(normal.z) < 0.9 ? vec3(0.0, 0.0, 1.0)
                                                               : vec3(1.0, 0.0, 0.0)));
@@ -155,27 +163,23 @@ vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 st
     float wide = max(roughness * roughness, 0.0025), up = max(dot(normal, view), 0.02);
     for (int i = 0; i < lamps; i++) {
         vec3 side = lamp_side[i], other = lamp_other[i], middle = lamp_at[i] - place;
-        float against = -dot(back, lamp_way[i]), before = -dot(middle, lamp_way[i]);
         float seen = i < 4 ? low[i] : high[i - 4];
-        if (before <= 0.0 || seen < 0.002) continue;
-        float share = 0.0;
+        if (dot(middle, lamp_way[i]) >= 0.0 || seen < 0.002) continue;
+        vec3 shares = vec3(0.0);
         vec3 last = facet_to(middle + around_lamp(EDGES - 1, side, other), view, own, wide);
         for (int k = none; k < EDGES; k++) {
             vec3 next = facet_to(middle + around_lamp(k, side, other), view, own, wide);
-            share += edge(last, next);
+            shares += arc(dot(last, next)) * cross(last, next);
             last = next;
         }
-        share = abs(share);
-        vec3 aside = back * (against > 1e-3 ? before / against : 1e3) - middle;
-        vec2 on_lamp = clamp(vec2(dot(aside, side) / dot(side, side),
-                                  dot(aside, other) / dot(other, other)), -1.0, 1.0);
-        vec3 way = normalize(middle + on_lamp.x * side + on_lamp.y * other);
-        vec3 facet = normalize(view + way);
+        // Along their sum lies the mean of the facets that show the lamp.
+        float share = abs(shares.z);
+        vec3 facet = own * normalize(vec3(wide * shares.xy * sign(shares.z), max(share, 1e-9)));
+        vec3 way = reflect(-view, facet);
         float lit = max(dot(normal, way), 0.0), squared = wide * wide;
         float hidden = 2.0 * up * lit / (up * sqrt(squared + (1.0 - squared) * lit * lit)
                                          + lit * sqrt(squared + (1.0 - squared) * up * up) + 1e-5);
-        float turned = 1.0 - clamp(dot(view, facet), 0.0, 1.0);
-        vec3 bright = straight + (1.0 - straight) * pow(turned, 5.0);
+        vec3 bright = straight + (1.0 - straight) * grazing(dot(view, facet));
         float here = seen * share;
         sum.rgb += here * hidden * dot(view, facet) / (up * max(dot(normal, facet), 0.1)) * bright
             * lamp_light[i];

@@ -16,6 +16,8 @@ DIRECTIONS = 32
 LEAST_ROUGHNESS = 0.05
 # How much light glass and varnish mirror straight on.
 STRAIGHT = 0.04
+# How much slower light is in it.
+GLASS = 1.5
 
 
 @cache
@@ -39,11 +41,20 @@ def _lobe(roughness: float, cosine: float) -> FloatArray:
     ways = 2 * towards[:, None] * facets - view
     weight = np.where(ways[:, 2] > 0, _unhidden(roughness, cosine, np.maximum(ways[:, 2], 1e-3))
                       * towards / (facets[:, 2] * cosine), 0.0)
-    grazing = weight * (1 - towards) ** 5
+    grazing = weight * _grazing(towards)
     mirrored = STRAIGHT * (weight - grazing) + grazing
     mean = mirrored @ ways / mirrored.sum()
     reach = np.linalg.norm(mean)
     return np.array([(weight - grazing).mean(), grazing.mean(), mean[2] / reach, reach])
+
+
+def _grazing(cosine: FloatArray) -> FloatArray:
+    """Return how much more glass mirrors at an angle than straight on (Fresnel 1823), as a share.
+    """
+    light = np.sqrt(GLASS**2 - 1 + cosine**2)
+    across = (light - cosine) / (light + cosine)
+    along = (cosine * (light + cosine) - 1) / (cosine * (light - cosine) + 1)
+    return np.asarray((across**2 * (1 + along**2) / 2 - STRAIGHT) / (1 - STRAIGHT))
 
 
 def _facets(roughness: float) -> FloatArray:

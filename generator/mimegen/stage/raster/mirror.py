@@ -78,12 +78,11 @@ vec4 floor_mirrored(vec3 place, vec3 view, float roughness, vec2 slopes) {
         vec3 normal = normalize(facet(view, wide, share) + vec3(slopes, 0.0));
         vec3 way = reflect(-view, normal);
         if (way.z <= 0.0) continue;
-        float aside = 1.0 - clamp(dot(view, normal), 0.0, 1.0);
         float squared = wide * wide;
         float lit = sqrt(squared + (1.0 - squared) * way.z * way.z);
         float seen = sqrt(squared + (1.0 - squared) * view.z * view.z);
         float weight = way.z * (seen + view.z) / (view.z * lit + way.z * seen)
-            * (0.04 + 0.96 * pow(aside, 5.0));
+            * (0.04 + 0.96 * grazing(dot(view, normal)));
         all += weight;
         way.z = -way.z;
         vec3 at_first = on_floor(place + behind * way);

@@ -197,5 +197,12 @@ vec3 patterned(out float wetness) {
 SKY = """
 uniform vec3 zenith, horizon, below;
 uniform float clouds, strength;
-vec3 clear_sky(vec3 to) { return mix(horizon, zenith, smoothstep(0.0, 0.45, to.z)); }
+vec3 sky_above(vec3 to) {
+    vec3 clear = mix(horizon, zenith, smoothstep(0.0, 0.45, to.z));
+#ifdef CLOUDED
+    float drift = fbm(1.6 * to * vec3(2.0, 2.0, 9.0), 7);
+    clear = mix(clear, vec3(0.95, 0.96, 1.0), clouds * smoothstep(0.5, 0.72, drift));
+#endif
+    return strength * clear;
+}
 """

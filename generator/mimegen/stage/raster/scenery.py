@@ -315,7 +315,8 @@ def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_
         # Between a net's cords others are seen, whichever is drawn first.
         context.fbo.depth_mask = material.pattern != "net"
         program = _program(context, Kind(material.pattern, material.glow > 0, by_lamps,
-                                         name in view.shining, "far_ways" in lit))
+                                         name in view.shining, "far_ways" in lit,
+                                         lit["clouds"] > 0))
         give(program, seen)
         give(program, {"looked": float(view.upright and part.solid)})
         _give_material(program, material)

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.bounce import SINGLE, Light, Spread, Volume, spread_light
+from mimegen.stage.raster.bounce import SINGLE, Light, Spread, Volume, even_ways, spread_light
+from mimegen.stage.raster.clouds import COLOR as CLOUD
+from mimegen.stage.raster.clouds import cloud_shares
 from mimegen.stage.raster.glowing import glowing_parts, screens
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
@@ -39,9 +41,10 @@ FINE_CELLS, LEAST_FINE_CELL_M = 900_000, 0.08
 PLACES, LEAST_PLACE_M = 4000, 0.5
 # What faces down lower than this lies on the ground.
 ON_GROUND_M = 0.05
-SKY_RINGS = 32
 # The height, as a sine, up to which the horizon's color fades into the zenith's.
 FADED = 0.45
+# The open sky is looked at in so many directions.
+SKY_WAYS = 512
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
@@ -244,24 +247,41 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
 def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
     """Return what tells the sky's radiance (N, 3) by direction (N, 3); below is the ground's."""
     scenery = job.scenery
-    zenith, horizon, below = sky_colors(scenery)
+    below = sky_colors(scenery)[2]
     if scenery.floors:
         below = _lit_ground(job, scenery.materials[scenery.floors[0].material])
+    to_world = world_from_set(scenery)[:3, :3]
 
     def sky(ways: FloatArray) -> FloatArray:
-        share = np.clip(ways[:, 2] / FADED, 0.0, 1.0)
-        share = (share * share * (3 - 2 * share))[:, None]
-        return np.asarray(np.where(ways[:, 2:] < 0, below, horizon + share * (zenith - horizon)))
+        return np.asarray(np.where(ways[:, 2:] < 0, below, _above(scenery, ways @ to_world.T)))
 
     return sky
 
 
+def _above(scenery: Scenery, ways: FloatArray) -> FloatArray:
+    """Return the radiance (N, 3) of the sky and its clouds in directions (N, 3) of the world."""
+    zenith, horizon, _ = sky_colors(scenery)
+    share = np.clip(ways[:, 2] / FADED, 0.0, 1.0)
+    share = (share * share * (3 - 2 * share))[:, None]
+    clear = horizon + share * (zenith - horizon)
+    if scenery.sky.clouds == 0:
+        return np.asarray(clear)
+    clouded = scenery.sky.clouds * cloud_shares(ways)[:, None]
+    return np.asarray(clear + clouded * (scenery.sky.strength * np.array(CLOUD) - clear))
+
+
+def _open_up(scenery: Scenery) -> FloatArray:
+    """Return the light over pi (3,) of the open sky on what faces up."""
+    ways = even_ways(SKY_WAYS)
+    up = np.maximum(ways[:, 2], 0.0)
+    return np.asarray(up @ _above(scenery, ways) / up.sum())
+
+
 def _lit_ground(job: SetJob, ground: SetMaterial) -> FloatArray:
     """Return the radiance (3,) of level ground under the sun and the open sky."""
-    zenith, horizon, _ = sky_colors(job.scenery)
     sun = job.scenery.sun.strength * linear(job.scenery.sun.color)
     height = direction_from(*job.config.light.sun_from_deg)[2]
-    return np.asarray(mean_color(ground) * (sun * height / np.pi + 0.75 * zenith + 0.25 * horizon))
+    return np.asarray(mean_color(ground) * (sun * height / np.pi + _open_up(job.scenery)))
 
 
 def _sky_halves(scenery: Scenery) -> tuple[float, float]:
@@ -272,14 +292,12 @@ def _sky_halves(scenery: Scenery) -> tuple[float, float]:
 
 def open_sky(job: SetJob) -> dict[str, Any]:
     """Return light over pi on what faces up and down outside of walls, as uniform values."""
-    up = np.linspace(0.5, SKY_RINGS - 0.5, SKY_RINGS) / SKY_RINGS
-    ways = np.column_stack([np.sqrt(1 - up**2), np.zeros(SKY_RINGS), up])
-    above, under = (up @ _sky(job)(sign * ways) / up.sum() for sign in (1.0, -1.0))
+    under = _sky(job)(np.array([[0.0, 0.0, -1.0]]))[0]
     if not job.scenery.floors:
         # About what stands far away at a shore lie as much land as sea.
         for shore in (look for look in job.scenery.materials.values() if look.pattern == "shore"):
             under = (under + _lit_ground(job, shore)) / 2
-    return {"open_up": above, "open_down": under}
+    return {"open_up": _open_up(job.scenery), "open_down": under}
 
 
 def lamp_values(scenery: Scenery) -> dict[str, Any]:

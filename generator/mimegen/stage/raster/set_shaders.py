@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from mimegen.stage.raster.far_light import FAR
-from mimegen.stage.raster.light_shaders import LAMPS, VOLUME
+from mimegen.stage.raster.light_shaders import FRESNEL, LAMPS, VOLUME
 from mimegen.stage.raster.mirror import FLOOR
 from mimegen.stage.raster.pattern_shaders import NOISE, PATTERNS, SKY
 from mimegen.stage.raster.shaders import LIGHT
@@ -63,7 +63,7 @@ vec3 around(vec3 place, vec3 to, float roughness, float reach) {
         float clear = outdoors_share * (1.0 - smoothstep(0.15, 0.5, roughness)) * step(0.0, to.z);
         sharp = volume_mirrored(place, to, reach);
         for (int j = none; j < int(clear > 0.0); j++)
-            sharp = mix(sharp, strength * clear_sky(to), clear);
+            sharp = mix(sharp, sky_above(to), clear);
     }
     for (int i = none; i < int(roughness > ROUGH.x); i++) {
         // What reaches less has wider lobes, in which order 2 fades sooner.
@@ -94,8 +94,8 @@ vec4 lobe_of(vec3 normal, vec3 view, float roughness) {
 
 vec3 mirrored(vec3 place, vec3 normal, vec3 view, vec3 from_sun, float roughness, vec3 straight,
               vec4 lobe, float far_sky, vec4 low, vec4 high) {
-    float aside = 1.0 - clamp(dot(view, normalize(view + sun_from)), 0.0, 1.0);
-    vec3 facing_sun = straight + (1.0 - straight) * pow(aside, 5.0);
+    vec3 facing_sun = straight
+        + (1.0 - straight) * grazing(dot(view, normalize(view + sun_from)));
     vec3 flat_part = normal * dot(normal, view) - view;
     float level = sqrt(max(1.0 - lobe.b * lobe.b, 0.0) / max(dot(flat_part, flat_part), 1e-6));
     vec3 all = far_sky
@@ -187,12 +187,13 @@ class Kind(NamedTuple):
     by_lamps: bool
     mirrors_floor: bool
     knows_far: bool
+    clouded: bool
 
 
 def set_fragment(kind: Kind) -> str:
     """Return the program that colors a surface; its patterns have Blender's names."""
     flags = {"GLOWS": kind.glows, "BY_LAMPS": kind.by_lamps, "MIRRORS_FLOOR": kind.mirrors_floor,
-             "KNOWS_FAR": kind.knows_far}
+             "KNOWS_FAR": kind.knows_far, "CLOUDED": kind.clouded}
     # The sea's waves lean; floors are as level as facets know.
     waves = kind.pattern == "shore"
     defined = [f"LEAST_LEVEL {0.7 if waves else 0.99}", f"SLOPES {float(waves)}",
@@ -202,7 +203,7 @@ def set_fragment(kind: Kind) -> str:
     start = LIGHT.replace("#version 330\n", f"#version 330\n{head}", 1)
     lamps, floor = LAMPS if kind.by_lamps else "", FLOOR if kind.mirrors_floor else ""
     far = FAR if kind.knows_far else ""
-    rest = GLOWING if kind.glows else SKY + VOLUME + far + lamps + floor + SURFACE
+    rest = GLOWING if kind.glows else FRESNEL + SKY + VOLUME + far + lamps + floor + SURFACE
     return start + MATERIAL + NOISE + PATTERNS + rest
 
 
@@ -216,14 +217,12 @@ void main() { gl_Position = vec4(corner, 1.0, 1.0); way = ray; }
 
 SKY_FRAGMENT = """\
 #version 330
+#define CLOUDED
 in vec3 way;
 out vec4 result;
 """ + NOISE + SKY + """
 void main() {
     vec3 to = normalize(way);
-    vec3 above = clear_sky(to);
-    float drift = fbm(1.6 * to * vec3(2.0, 2.0, 9.0), 7);
-    above = mix(above, vec3(0.95, 0.96, 1.0), clouds * smoothstep(0.5, 0.72, drift));
-    result = vec4(strength * (to.z < 0.0 ? below : above), 1.0);
+    result = vec4(to.z < 0.0 ? strength * below : sky_above(to), 1.0);
 }
 """

@@ -39,7 +39,7 @@ FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
 # Hands hold one shaft if it would go on from one to the other: in full where their grips' axes have
 # the first cosine and lie so near (m) to one line, so much nearer the nearer they are to each
 # other, and not at all from the second on; and to which distance (m) they do.
-SHAFT_COSINES, BESIDE_M, BESIDE, BESIDE_MOST = (0.7, 0.85), 0.02, 0.15, 2.0
+SHAFT_COSINES, BESIDE_M, BESIDE, BESIDE_MOST = (0.8, 0.92), 0.02, 0.15, 2.0
 SHAFT_M, HELD_S = (0.45, 0.35), 0.05
 # A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
 LEANS, OUT_OF_PALM = 0.28, 0.009

@@ -1,6 +1,7 @@
 """What tests of the raster engine draw: a body, a config, a room."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def standing(body: Character, y: float) -> Performance:
     return Performance(body, replace(still, root_positions=places))
 
 
-ROOM = {
+ROOM: dict[str, Any] = {
     "sky": {"zenith": "#3f7fca", "horizon": "#b9d8ee", "ground": "#808080", "strength": 0.6},
     "sun": {"strength": 2.0, "size_deg": 2.0},
     "materials": {"floor": {"color": "#808080"}, "red": {"color": "#d02020"},

@@ -28,11 +28,8 @@ from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.motion.editing import trimmed
 from mimegen.stage.config import read_config
-from mimegen.stage.devices import OPENGL
-from mimegen.stage.jobs import JobFailed
-from mimegen.stage.worker import StageWorker
 from naturalness import CHOREOGRAPHED
-from recognition import opaque_names, sheet
+from recognition import opaque_names, ready_worker, sheet
 
 OF_EACH = 12
 CAPTURED, DESIGNED = "captured", "designed"
@@ -80,10 +77,7 @@ def show(seed: int, seconds: float, out: Path) -> Iterator[dict[str, object]]:
     """Write the sheets, and yield what each shows."""
     catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", "draft"))
-    worker = StageWorker(OPENGL)
-    ready = worker.connection.recv()
-    if isinstance(ready, JobFailed):
-        raise SystemExit(ready.message)
+    worker = ready_worker(config)
     out.mkdir(parents=True, exist_ok=True)
     chosen = clips(seed, catalogue)
     for name, clip in zip(opaque_names(seed, len(chosen)), chosen, strict=True):

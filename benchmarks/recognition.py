@@ -170,6 +170,15 @@ def opaque_names(seed: int, count: int) -> list[str]:
     return [f"sheet-{number:04d}" for number in sorted(int(number) for number in numbers)]
 
 
+def ready_worker(config: RenderConfig) -> StageWorker:
+    """Return a worker that draws; ends the program where none can."""
+    worker = StageWorker(OPENGL if config.engine == "raster" else "auto")
+    ready = worker.connection.recv()
+    if isinstance(ready, JobFailed):
+        raise SystemExit(ready.message)
+    return worker
+
+
 def sheet(worker: StageWorker, scene: tuple[Performance, ...], angle: float, config: RenderConfig,
           catalogue: Catalogue) -> Image.Image:
     """Return the contact sheet of one performance, cut to where the persons are."""
@@ -237,10 +246,7 @@ def main() -> None:
     arguments = parser.parse_args()
     catalogue = Catalogue.with_libraries(())
     config = read_config(catalogue.file("config", arguments.config))
-    worker = StageWorker(OPENGL if config.engine == "raster" else "auto")
-    ready = worker.connection.recv()
-    if isinstance(ready, JobFailed):
-        raise SystemExit(ready.message)
+    worker = ready_worker(config)
     key, asked = [], []
     chance = generator(arguments.seed, "choices")
     arguments.out.mkdir(parents=True, exist_ok=True)

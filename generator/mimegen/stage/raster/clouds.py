@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.easing import minimum_jerk, ramp
 from mimegen.motion.quaternions import FloatArray
 
 COLOR = (0.95, 0.96, 1.0)
@@ -20,16 +21,14 @@ def cloud_shares(ways: FloatArray) -> FloatArray:
     """Return how much of a fully clouded sky's clouds cover directions (N, 3) in the world."""
     sizes = 0.5 ** np.arange(OCTAVES)
     waves = [size * _wave(ways * SCALE / size) for size in sizes]
-    share = np.clip((0.5 * np.sum(waves, axis=0) / sizes.sum() + 0.5 - BEGIN) / (WHOLE - BEGIN),
-                    0.0, 1.0)
-    return np.asarray(share * share * (3 - 2 * share))
+    return ramp(0.5 * np.sum(waves, axis=0) / sizes.sum() + 0.5, BEGIN, WHOLE)
 
 
 def _wave(places: FloatArray) -> FloatArray:
     """Return one octave of noise (N,), around 0."""
     low = np.floor(places)
     within = places - low
-    weight = within**3 * (within * (within * 6 - 15) + 10)
+    weight = minimum_jerk(within)
     total = np.zeros(len(places))
     for corner in itertools.product((0, 1), repeat=3):
         shares = np.where(corner, weight, 1 - weight).prod(axis=1)

@@ -1,5 +1,7 @@
 """Patterns of materials as in ``blender/scenery_materials.py``, and the sky, GLSL 3.30."""
 
+from mimegen.stage.raster.clouds import BEGIN, COLOR, OCTAVES, WHOLE
+
 NOISE = """
 // Always 0: with it compilers leave loops alone, which they would write out at great length.
 uniform int none;
@@ -194,14 +196,15 @@ vec3 patterned(out float wetness) {
 }
 """
 
-SKY = """
+SKY = f"const vec3 CLOUD = vec3{COLOR};\nconst vec2 CLOUDS_BEGIN = vec2{(BEGIN, WHOLE)};\n" \
+    f"const int CLOUD_OCTAVES = {OCTAVES};" """
 uniform vec3 zenith, horizon, below;
 uniform float clouds, strength;
 vec3 sky_above(vec3 to) {
     vec3 clear = mix(horizon, zenith, smoothstep(0.0, 0.45, to.z));
 #ifdef CLOUDED
-    float drift = fbm(1.6 * to * vec3(2.0, 2.0, 9.0), 7);
-    clear = mix(clear, vec3(0.95, 0.96, 1.0), clouds * smoothstep(0.5, 0.72, drift));
+    float drift = fbm(1.6 * to * vec3(2.0, 2.0, 9.0), CLOUD_OCTAVES);
+    clear = mix(clear, CLOUD, clouds * smoothstep(CLOUDS_BEGIN.x, CLOUDS_BEGIN.y, drift));
 #endif
     return strength * clear;
 }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.easing import ramp
 from mimegen.base.vectors import direction_from, unit
 from mimegen.characters.colors import to_linear
 from mimegen.motion.quaternions import FloatArray
@@ -261,9 +262,7 @@ def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
 def _above(scenery: Scenery, ways: FloatArray) -> FloatArray:
     """Return the radiance (N, 3) of the sky and its clouds in directions (N, 3) of the world."""
     zenith, horizon, _ = sky_colors(scenery)
-    share = np.clip(ways[:, 2] / FADED, 0.0, 1.0)
-    share = (share * share * (3 - 2 * share))[:, None]
-    clear = horizon + share * (zenith - horizon)
+    clear = horizon + ramp(ways[:, 2:], 0.0, FADED) * (zenith - horizon)
     if scenery.sky.clouds == 0:
         return np.asarray(clear)
     clouded = scenery.sky.clouds * cloud_shares(ways)[:, None]

@@ -202,6 +202,16 @@ def test_rows_stay_as_long_as_their_clips_are_there_in_order_of_their_names(tmp_
     assert [(row.sample_id, row.seed) for row in read_manifest(tmp_path)] == [("a", 0), ("c", 7)]
 
 
+def test_questions_want_one_row_of_each_clip(tmp_path: Path) -> None:
+    add_rows(tmp_path, [clip_called("a")])
+    manifest = tmp_path / MANIFEST
+    manifest.write_text(2 * manifest.read_text(encoding="utf-8"), encoding="utf-8")
+    done = CliRunner().invoke(main, ["questions", str(tmp_path), "--out",
+                                     str(tmp_path / "questions.jsonl")])
+    assert done.exit_code == 2 and "a has 2 rows, one is expected" in done.stderr
+    assert not (tmp_path / "questions.jsonl").exists()
+
+
 def test_names_in_any_script_are_written_as_they_are(tmp_path: Path) -> None:
     add_rows(tmp_path, [clip_called("a", action="naïve 走る")])
     assert "naïve 走る" in (tmp_path / MANIFEST).read_text(encoding="utf-8")

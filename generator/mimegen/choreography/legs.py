@@ -125,8 +125,8 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     toes = quaternions.rotate(_foot_rotation(turn, np.zeros_like(heel)), forward)
     outward = np.array([0.12 if side == "Left" else -0.12, 0.0, 0.0])
     pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
-    # Thighs that point forward would hide the pole, and so do feet that lie behind: knees then point up
-    # instead, or down, as of one who kneels.
+    # Thighs that point forward would hide the pole, and so do feet that lie behind: knees then
+    # point up instead, or down, as of one who kneels.
     level = quaternions.rotate(_foot_rotation(facing, np.zeros_like(heel)), forward)
     behind = ramp(-np.sum(unit(line) * level, axis=-1), *BEHIND)
     pole[:, 2] += (1.0 - lying) * (0.35 - behind)

@@ -120,3 +120,14 @@ def test_a_way_with_corners_is_walked_whole(tmp_path: Path, seed: int) -> None:
                        "  - {at: 3.4, walk: {forward: 150}}\n", seed)
     way = motion.root_positions[-1] - motion.root_positions[0]
     assert np.linalg.norm(way[:2]) == pytest.approx(1.5, abs=0.1)
+
+
+def test_who_kneels_has_the_knee_on_the_floor_below_the_hip(tmp_path: Path) -> None:
+    motion = performed(
+        tmp_path,
+        "  - {at: 1.4, left_foot: {to: floor 12 -34 0, heel: 62, turn: 14},"
+        " right_foot: {to: floor 12 25 0}, pelvis: {forward: 0, up: -44}}\n  - {at: 4.0}\n")
+    hip, knee = (motion.global_pose.positions[60:, motion.skeleton.index[name]]
+                 for name in ("LeftUpLeg", "LeftLeg"))
+    assert knee[:, 2].max() < 0.13
+    assert np.abs(knee[:, 0] - hip[:, 0]).max() < 0.16

@@ -209,3 +209,19 @@ def test_a_suit_does_not_give_way(man: Character) -> None:
     hard = {name: replace(made, kind="painted") for name, made in man.materials.items()}
     assert corrections_of(replace(man, materials=hard)) == Corrections()
     assert len(corrections_of(man).folds) == 6
+
+
+def test_a_shirts_hem_rises_evenly_beside_one_raised_thigh(man: Character) -> None:
+    names = [mesh.name for mesh in man.meshes]
+    top = man.meshes[names.index("top")]
+    start = sum(len(mesh.vertices) for mesh in man.meshes[:names.index("top")])
+    linear, folded = both(man, {"LeftUpLeg": [-70.0, 0.0, 0.0]})
+    edges = np.sort(np.concatenate([top.faces[:, [corner, (corner + 1) % 4]]
+                                    for corner in range(4)]), axis=1)
+    edges, faces = np.unique(edges[edges[:, 0] >= 0], axis=0, return_counts=True)
+    across, ahead, up = top.vertices.T
+    hem = np.unique(edges[faces == 1])
+    hem = hem[(up[hem] < 1.05) & (ahead[hem] < -0.1) & (np.abs(across[hem]) < 0.08)]
+    raised = (folded - linear)[start + hem[np.argsort(across[hem])], 2]
+    assert raised.max() > 0.02
+    assert np.abs(np.diff(raised)).max() < 0.014

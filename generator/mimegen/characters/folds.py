@@ -59,6 +59,8 @@ INNER_M = 0.005
 # What of the trunk is so far (m) on a leg's own side of the middle it presses in full, from the
 # second, on the other side, on not: the middle gives way to both thighs of who squats.
 ASIDE_M = (0.01, -0.01)
+# Hems of what hangs over it rise evenly beside one thigh.
+HANGING, HEM_ASIDE_M = ("top", "jacket"), (0.01, -0.05)
 
 
 class Plane(NamedTuple):
@@ -215,5 +217,6 @@ def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
     near = (upper + lower > NEAR) & (lengths(from_joint) < reach)
     below = (line > 0) & (lower > LOWER * (upper + lower))
     aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
-    amount = np.clip((aside - ASIDE_M[1]) / (ASIDE_M[0] - ASIDE_M[1]), 0.0, 1.0)
+    full, none = HEM_ASIDE_M if mesh.name in HANGING else ASIDE_M
+    amount = np.clip((aside - none) / (full - none), 0.0, 1.0)
     return np.where(near, np.where(below, -1.0, amount), 0.0)

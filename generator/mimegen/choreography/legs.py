@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.easing import ramp
 from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach
 from mimegen.choreography.timing import widened
@@ -30,6 +31,8 @@ TOE_OFF_S, TOE_OFF_M = 0.05, 0.1
 HIP_TURN_DEG = 75.0
 # Who faces the floor by so much (the part downwards of where the pelvis points) begins to lie.
 LYING = 0.8
+# A foot lies behind where the line to it points back from where the pelvis faces (cosines).
+BEHIND = (0.5, 0.8)
 # An ankle turns no further: in a deeper squat the heel comes up, in a jump the toes point no more.
 RAISED_DEG, POINTED_DEG, ANKLE_ROUNDS = 42.0, 58.0, 2
 
@@ -122,8 +125,11 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     toes = quaternions.rotate(_foot_rotation(turn, np.zeros_like(heel)), forward)
     outward = np.array([0.12 if side == "Left" else -0.12, 0.0, 0.0])
     pole = unit(0.6 * toes + 0.5 * quaternions.rotate(pelvis, forward + outward))
-    # A thigh that points forward would hide the pole; knees then point up instead.
-    pole = pole + (1.0 - lying)[:, None] * np.array([0.0, 0.0, 0.35])
+    # Thighs that point forward would hide the pole, and so do feet that lie behind: knees then
+    # point up instead, or down, as of one who kneels.
+    level = quaternions.rotate(_foot_rotation(facing, np.zeros_like(heel)), forward)
+    behind = ramp(-np.sum(unit(line) * level, axis=-1), *BEHIND)
+    pole[:, 2] += (1.0 - lying) * (0.35 - behind)
     return bend(leg_limb(skeleton, side), hip, ankle, pole)
 
 

@@ -28,6 +28,7 @@ from mimegen.evaluation.results.page import write_page
 from mimegen.evaluation.scoring import Scored, score
 from mimegen.evaluation.tables import actpld, report, validity
 from mimegen.evaluation.templates import read_templates
+from mimegen.plan.variants import MIME
 from questions_rows import library_rows
 
 OPTIONS = ["golf swing", "boxing", "typing on keyboard", "A"]
@@ -89,6 +90,23 @@ def test_known_answers_give_the_table_and_mcnemar_s_p():
     assert contrast["difference"] == pytest.approx(30 / 77)
     low, high = contrast["interval"]
     assert low < 30 / 77 < high
+
+
+def test_permuted_clips_which_have_a_variant_each_are_parted_by_background():
+    questions = [one.model_copy(update={
+        "variant": f"random:{number}+{one.background_config}@{number}.5"})
+        for number, one in enumerate(asked("mc", MIME))]
+    scored = score([told(one, one.background_config == "aligned") for one in questions],
+                   "wordllama")
+    [table] = report(scored, questions)["models"]
+    assert {name: (share["right"], share["answered"]) for name, share in
+            table["variants"].items()} == {
+        "aligned background": (154, 154), "blank background": (0, 462),
+        "misaligned background": (0, 154)}
+    # Two models, or a request of few clips and many variants, change nothing about it.
+    twelve = [one for one in questions if one.action == questions[0].action][:12]
+    [table] = report(score([told(one, True) for one in twelve], "wordllama"), twelve)["models"]
+    assert set(table["variants"]) == {one.variant for one in twelve}
 
 
 def test_a_contrast_without_a_difference_is_no_certainty():

@@ -246,7 +246,10 @@ def test_what_cannot_be_exported_is_said_in_one_line_and_leaves_nothing(clips, t
     add_rows(tmp_path / "clips", [other.model_copy(update={"file_name": gif})])
     refused(tmp_path / "clips", "huggingface", tmp_path, "expected a file that ends in .mp4")
     refused(question, "inspect", tmp_path, "with --sampling, questions are about pictures")
-    (tmp_path / "clips" / MANIFEST).unlink()
+    manifest = tmp_path / "clips" / MANIFEST
+    manifest.write_text(2 * manifest.read_text())
+    refused(question, "jsonl", tmp_path, "has 2 rows, one is expected")
+    manifest.unlink()
     refused(question, "jsonl", tmp_path, f"{MANIFEST}: no such file, or no row in it")
 
 

@@ -20,6 +20,7 @@ from mimegen.stage.config import read_config
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.taking import JobTaken
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)
@@ -40,6 +41,10 @@ class FakeStage:
         self.is_fit, self.closed = True, False
 
     def submit(self, job: ShotJob | SetJob) -> None:
+        if type(self).ends == "never takes it":
+            self._theirs.close()
+            return
+        self._theirs.send(JobTaken())
         if type(self).ends == "dies":
             self._theirs.close()
         elif type(self).ends == "fails":
@@ -166,6 +171,19 @@ def test_a_blender_that_dies_is_said_and_replaced(tmp_path: Path, stages: list[F
     assert said(worker) == [Said(Lost("its process died"))]
     assert len(stages) == 2 and stages[0].closed and not stages[1].closed
     assert said(worker) == [Said(READY)]
+
+
+def test_a_task_is_not_to_blame_for_a_blender_that_dies_before_it_takes_it(tmp_path: Path) -> None:
+    root = tmp_path / "here"
+    worker = RemoteWorker(probe(root), None, "cpu", 1)
+    FakeStage.ends = "dies"
+    said(worker)
+    worker.submit(shot(root), {})
+    assert said(worker) == [Said(Lost("its process died"))]
+    FakeStage.ends = "never takes it"
+    said(worker)
+    worker.submit(shot(root), {})
+    assert said(worker) == [Said(Lost("its process died", blameless=True))]
 
 
 def test_a_worn_blender_is_replaced_before_the_next_task(

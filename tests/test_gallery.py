@@ -191,6 +191,7 @@ def test_an_absent_or_broken_clip_is_shown_as_such(out):
 
 def test_posters_are_kept_renewed_and_removed(out):
     first = write_gallery(out).read_text()
+    assert [path.name for path in out.glob(".*")] == [".manifest.jsonl.lock"]
     posters = {file: file.stat().st_mtime_ns for file in (out / "posters").iterdir()}
     assert write_gallery(out).read_text() == first
     assert {file: file.stat().st_mtime_ns for file in (out / "posters").iterdir()} == posters

@@ -96,3 +96,14 @@ def test_no_two_actions_of_the_library_share_an_intention():
     intentions = [words for entry in entries for words in entry.action.intentions]
     assert all(entry.action.intentions for entry in entries)
     assert len({*intentions}) == len(intentions)
+
+
+def test_names_near_a_slip_are_of_an_action_each() -> None:
+    with pytest.raises(RequestError) as refused:
+        Catalogue.with_libraries(()).action("playing guitr")
+    said = str(refused.value).split("did you mean ")[1].removesuffix("?)").split(" or ")
+    catalogue = Catalogue.with_libraries(())
+    assert said[0] == "playing_guitar" and len(said) == 3
+    assert len({catalogue.action(name).action.id for name in said}) == 3
+    with pytest.raises(RequestError, match=r"\(there is: .*arm_curls, .* more\)"):
+        catalogue.action("zzzzzz")

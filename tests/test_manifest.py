@@ -209,6 +209,7 @@ def test_questions_want_one_row_of_each_clip(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["questions", str(tmp_path), "--out",
                                      str(tmp_path / "questions.jsonl")])
     assert done.exit_code == 2 and "a has 2 rows, one is expected" in done.stderr
+    assert "mimegen verify --repair" in done.stderr
     assert not (tmp_path / "questions.jsonl").exists()
 
 

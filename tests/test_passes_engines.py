@@ -15,6 +15,7 @@ from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.kinds import ENGINES, Kind
+from mimegen.stage.taking import JobTaken
 from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import read_arrays
@@ -24,7 +25,7 @@ LOOKED_AT: tuple[Kind, ...] = ("depth", "mask", "normals", "flow", "parts")
 
 def finished(worker: StageWorker) -> None:
     message: object = None
-    while message is None or isinstance(message, Ready | FrameDone):
+    while message is None or isinstance(message, Ready | JobTaken | FrameDone):
         message = worker.connection.recv()
     if isinstance(message, JobFailed) and "OpenGL does not start" in message.message:
         pytest.skip(message.message)

@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from bodies import capsule_character
+from conftest import invoke
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.base.paths import data_folder
@@ -227,6 +228,20 @@ def test_a_spoilt_specification_is_refused(tmp_path: Path, text: str, said: str)
     (tmp_path / "SPEC.jsonl").write_text(text)
     with pytest.raises(RequestError, match=said):
         read_spec(tmp_path / "SPEC.jsonl")
+
+
+def test_a_specification_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = spec_of(tmp_path, declared())
+    path.write_text("\ufeff" + path.read_text(), encoding="utf-8")
+    assert [one.declaration for one in read_spec(path)] == [declared()]
+
+
+def test_what_the_library_does_not_have_is_said_with_the_file_that_declares_it(tmp_path: Path
+                                                                               ) -> None:
+    path = spec_of(tmp_path, declared(), declared(character="wman"))
+    done = invoke("plan", "--permutations", path)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"mimegen: {path}: item 1: no character 'wman'"), done.stderr
 
 
 def spec_of(folder: Path, *declarations: Declaration) -> Path:

@@ -371,6 +371,8 @@ def test_aligned_backgrounds_tell_and_are_no_fault(tmp_path, all_questions):
     ('{"options": ["a", "b"], "answer": "c"}', "answer: expected one of the options"),
     ('{"options": ["a", "a"], "answer": "a"}', "there twice"),
     ('{"options": "ab", "answer": "a"}', "expected a list"),
+    ('{"question_id": "q", "options": ["a", "b"], "answer": "a"}\n' * 2,
+     "line 2: question_id: q stands in line 1 already"),
     ('["a"]', "is no JSON object"), ("{", "is no JSON"), ("", "is empty"),
     ('{"answer": "a"}', "no question has options")])
 def test_what_is_no_question_is_named_in_one_line(tmp_path, line, said):

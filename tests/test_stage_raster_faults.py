@@ -33,6 +33,7 @@ from mimegen.stage.raster.context import (
 from mimegen.stage.raster.worker import serve
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.taking import JobTaken
 from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import frame_name, read_frame
 from raster_scene import ROOM, draft, performance
@@ -71,7 +72,7 @@ def test_a_worker_draws_what_is_missing_and_goes_on_after_what_it_cannot_draw(
 def last_answer(worker: StageWorker, job: ShotJob | SetJob) -> object:
     """Return what a worker answers to a job after its frames."""
     worker.submit(job)
-    while isinstance(answer := worker.connection.recv(), FrameDone):
+    while isinstance(answer := worker.connection.recv(), JobTaken | FrameDone):
         pass
     return answer
 
@@ -136,8 +137,9 @@ def test_a_context_that_is_lost_amid_a_frame_ends_its_worker(
     monkeypatch.setattr(moderngl.Context, "renderbuffer", lost)
     connection = Lost(job, job)
     serve(connection, 1)  # type: ignore[arg-type]
-    ready, failed = connection.told
-    assert isinstance(ready, Ready) and isinstance(failed, JobFailed)
+    ready, taken, failed = connection.told
+    assert isinstance(ready, Ready) and isinstance(taken, JobTaken)
+    assert isinstance(failed, JobFailed)
     assert ("mask of frame 0" if kinds else "frame 0 from camera 0") in failed.message
     assert "\n" not in failed.message
     assert len(connection.jobs) == 1, "another process does the next"

@@ -104,8 +104,14 @@ def wrong_row(out: Path) -> tuple[Path, str]:
     return clip_of(out, "pointlight@0"), "its row says 99"
 
 
+def doubled_row(out: Path) -> tuple[Path, str]:
+    lines = (out / "manifest.jsonl").read_text()
+    (out / "manifest.jsonl").write_text(lines + lines.splitlines(keepends=True)[0])
+    return clip_of(out, rows_of(out)[0]["config_name"]), "has 2 rows, one is expected"
+
+
 @pytest.mark.parametrize("damage", [cut_clip, lost_clip, lost_dots, no_clip_at_all, rotten_frame,
-                                    lost_frame, no_facts, no_row, wrong_row])
+                                    lost_frame, no_facts, no_row, wrong_row, doubled_row])
 def test_each_damage_is_named_and_mended_and_nothing_else_is_made(
     damage: Callable[[Path], tuple[Path, str]], three_clips: Path, out: Path
 ) -> None:
@@ -176,6 +182,19 @@ def test_what_cannot_be_made_again_is_named_and_the_rest_is_made(out: Path) -> N
     reasons = " ".join(said["not_repaired"].values())
     assert "my_dance" in reasons and "the store knows of no such clip" in reasons
     assert clip_of(out, "base+blank@0").is_file()
+
+
+def test_of_two_rows_the_one_of_the_clip_that_is_there_stays(three_clips: Path, out: Path) -> None:
+    row = row_of(out, "base+aligned@0")
+    other = json.dumps(row | {"sha256": "0" * 64, "angle": 90})
+    with (out / "manifest.jsonl").open("a") as file:
+        file.write(other + "\n")
+    before = clip_of(out, "base+aligned@0").stat().st_mtime_ns
+    status, said = told(out, "--repair")
+    assert status == 0 and not said["faults"] and not said["not_repaired"], said
+    assert rows_of(out) == rows_of(three_clips)
+    assert clip_of(out, "base+aligned@0").stat().st_mtime_ns == before
+    assert (out / "manifest.damaged.jsonl").read_text() == other + "\n"
 
 
 def test_a_line_that_is_no_row_is_named(out: Path) -> None:

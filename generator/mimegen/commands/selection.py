@@ -234,8 +234,11 @@ def _declared(catalogue: Catalogue, path: Path, config: str, device: str,
         raise RequestError(f"{path}: declares clips of two engines, configs {', '.join(names)};"
                            " part the lines in two files, or say --config")
     render_config, chosen = found[0]
-    plan = permuted_plan(catalogue, declared, chosen.kind,
-                         render_config if config != "auto" else None)
+    try:
+        plan = permuted_plan(catalogue, declared, chosen.kind,
+                             render_config if config != "auto" else None)
+    except RequestError as problem:
+        raise RequestError(f"{path}: {problem}") from problem
     return Selection(plan, render_config, chosen)
 
 

@@ -77,11 +77,22 @@ def read_items(path: Path) -> list[Item]:
     The answer is one of the options, its letter or its number from 0. Questions without options
     are left out. Raises RequestError naming the line that is none, or where nothing is left.
     """
-    items = [_item(path, number, content) for number, content in json_lines(path)
-             if content.get("options")]
+    lines = json_lines(path)
+    _refuse_doubles(path, lines)
+    items = [_item(path, number, content) for number, content in lines if content.get("options")]
     if not items:
         raise RequestError(f"{path}: no question has options; what has none cannot be guessed")
     return items
+
+
+def _refuse_doubles(path: Path, lines: Sequence[tuple[int, dict[str, Any]]]) -> None:
+    """Raise RequestError where two questions have one id; many files have none."""
+    first: dict[str, int] = {}
+    for number, content in lines:
+        name = content.get("question_id")
+        if name is not None and first.setdefault(str(name), number) != number:
+            raise RequestError(f"{path}: line {number}: question_id: {name} stands in line"
+                               f" {first[str(name)]} already")
 
 
 def _item(path: Path, number: int, content: dict[str, Any]) -> Item:

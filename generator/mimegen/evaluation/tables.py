@@ -16,6 +16,8 @@ Table = dict[str, Any]
 LEVEL = 0.95
 # ActPLD's rank correlation needs more models than two.
 LEAST_RANKED = 4
+# MIME has ten variants; of more a table would be read only where each stands for many clips.
+MOST_ALONE = 12
 
 
 def report(scored: Sequence[Scored], questions: Sequence[Question]) -> Table:
@@ -33,7 +35,7 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
     found = {
         "model": model, "format": format_, "asks": asks, "prompting": prompting,
         "asked": len(same), **share(scored, *kind),
-        "variants": parted(scored, lambda one: str(one.question.variant), *kind),
+        "variants": parted(scored, _variant_of(scored), *kind),
         "contrasts": contrasts(scored),
         "groups": parted(scored, lambda one: str(one.question.semantic_group), *kind),
         "actions": parted(scored, lambda one: one.question.action, *kind),
@@ -45,6 +47,15 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
     if asks == "validity":
         found["validity"] = validity(scored)
     return found
+
+
+def _variant_of(scored: Sequence[Scored]) -> Callable[[Scored], str]:
+    """Return what parts answers by variant; permuted clips, which have one each, by background."""
+    questions = {one.question.question_id for one in scored}
+    variants = {one.question.variant for one in scored}
+    if len(variants) > MOST_ALONE and 2 * len(variants) > len(questions):
+        return lambda one: f"{one.question.background_config or 'no'} background"
+    return lambda one: str(one.question.variant)
 
 
 def _chance(scored: Sequence[Scored]) -> float | None:

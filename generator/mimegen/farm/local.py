@@ -11,6 +11,7 @@ from mimegen.farm.task import Task
 from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobDone, JobFailed, Ready
 from mimegen.stage.plain import NONE
+from mimegen.stage.taking import JobTaken
 from mimegen.stage.worker import StageWorker
 
 # Each takes about half a gigabyte.
@@ -35,7 +36,7 @@ def seats_on(device: Device, cores: int, workers: int | None = None
 @dataclass(eq=False)
 class _Seat:
     """A device, its worker if one runs, what that holds of an engine, whether it has started, the
-    task it is at.
+    task it was given, whether it took that.
     """
 
     name: str
@@ -44,6 +45,7 @@ class _Seat:
     holds: str = NONE
     ready: bool = False
     task: Task | None = None
+    taken: bool = False
 
     def suits(self, task: Task) -> bool:
         """Whether its worker can do a task."""
@@ -88,7 +90,7 @@ class LocalExecutor:
             seat.worker.close()
             seat.worker = None
         worker = seat.worker or self._start(seat, NONE if task.plain else seat.device)
-        seat.task = task
+        seat.task, seat.taken = task, False
         worker.submit(task.job)
         self._said.append(Heard(seat.name, Begun(), task))
 
@@ -129,6 +131,9 @@ class LocalExecutor:
         except (EOFError, OSError):
             yield from self._ended(seat)
             return
+        if isinstance(message, JobTaken):
+            seat.taken = True
+            return
         if isinstance(message, JobFailed) and not seat.ready:
             yield self._unfit(seat, message)
             return
@@ -149,9 +154,11 @@ class LocalExecutor:
 
     def _ended(self, seat: _Seat) -> Iterator[Heard]:
         task, ready = seat.task, seat.ready
+        # It may have been dying already, as all do at once where somebody kills them.
+        lost = Lost("its process died", blameless=not seat.taken)
         self._vacate(seat)
         if task is not None:
-            yield Heard(seat.name, Lost("its process died"), task)
+            yield Heard(seat.name, lost, task)
         elif not ready and not any(other.worker for other in self._seats):
             raise RequestError(
                 "Blender does not start; see the README for the system libraries it needs")

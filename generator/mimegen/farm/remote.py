@@ -15,6 +15,7 @@ from mimegen.farm.executor import Lost, Message
 from mimegen.farm.task import Task, task_from_json
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, ShotJob
 from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.taking import JobTaken
 from mimegen.stage.worker import StageWorker
 
 # A call lasts no longer, so that a machine that is gone is noticed.
@@ -76,6 +77,7 @@ class RemoteWorker:
         self._root = probe.root if self._sees_store else Path(self._scratch.name)
         self._device, self._threads, self._node = device, threads, node
         self._task: Task | None = None
+        self._taken = False
         self._refused: list[Said] = []
         self._worker = self._fresh()
 
@@ -98,6 +100,7 @@ class RemoteWorker:
         if not self._worker.is_fit:
             self._worker.close()
             self._worker = self._fresh()
+        self._taken = False
         self._worker.submit(self._task.job)
 
     def listen(self) -> list[Said]:
@@ -106,12 +109,15 @@ class RemoteWorker:
         timeout = 0.0 if said else LISTEN_S
         try:
             while self._worker.connection.poll(timeout):
-                said.append(self._said(self._worker.connection.recv()))
-                timeout = 0.0
+                message, timeout = self._worker.connection.recv(), 0.0
+                if isinstance(message, JobTaken):
+                    self._taken = True
+                else:
+                    said.append(self._said(message))
         except (EOFError, OSError):
             self._worker.kill()
             self._worker = self._fresh()
-            said.append(Said(Lost("its process died")))
+            said.append(Said(Lost("its process died", blameless=not self._taken)))
         return said
 
     def pid(self) -> int:

@@ -13,6 +13,8 @@ from mimegen.library.takefile import mocap_takes
 SCORE_SUFFIX = ".score.yaml"
 # How alike names are that differ by a letter or two, as boxng and boxing.
 SLIP = 0.85
+# How alike names are that are worth suggesting.
+NEAR = 0.55
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ class Catalogue:
         """
         names = self._action_names
         if plain(name) not in names:
-            raise RequestError(f"no action '{name}'{near_misses(plain(name), names)}")
+            near = _nearest_names(plain(name), names)
+            raise RequestError(f"no action '{name}'{near_misses(plain(name), near)}")
         action, take = names[plain(name)]
         return replace((self.cues | self.actions)[action], asked=take)
 
@@ -187,3 +190,11 @@ class Catalogue:
 def plain(name: str) -> str:
     """Return a name in lower case, its words parted by single underscores."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
+
+
+def _nearest_names(word: str, names: dict[str, tuple[str, str | None]]) -> list[str]:
+    """Return of each action that has names near a word the nearest; where none has, all ids."""
+    nearest: dict[str, str] = {}
+    for name in get_close_matches(word, names, n=len(names), cutoff=NEAR):
+        nearest.setdefault(names[name][0], name)
+    return list(nearest.values()) or [action for action, _ in names.values()]

@@ -2,15 +2,15 @@
 
 import json
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import publish
+from mimegen.base.files import file_hash, publish
 from mimegen.base.locks import locked
 from mimegen.manifest.row import Row
 from mimegen.manifest.versions import upgraded
@@ -35,8 +35,8 @@ def single_rows(out: Path) -> list[Row]:
     rows = read_manifest(out)
     for name, count in Counter(row.sample_id for row in rows).items():
         if count > 1:
-            raise RequestError(f"{out / MANIFEST}: {name} has {count} rows, one is expected; keep"
-                               " one of them")
+            raise RequestError(f"{out / MANIFEST}: {name} has {count} rows, one is expected;"
+                               " mimegen verify --repair keeps the one of the clip that is there")
     return rows
 
 
@@ -189,13 +189,43 @@ def set_damaged_aside(out: Path) -> list[bytes]:
         lines = [line for _, line in _lines(out / MANIFEST)]
         damaged = [line for line in lines if not _is_row(out, line)]
         if damaged:
-            aside = out / DAMAGED
-            before = aside.read_bytes() if aside.exists() else b""
-            publish(aside, before + b"".join(line.rstrip(b"\n") + b"\n" for line in damaged),
-                    synced=True)
-            publish(out / MANIFEST, b"".join(line for line in lines if line not in damaged),
-                    synced=True)
+            _part(out, [line for line in lines if line not in damaged], damaged)
     return damaged
+
+
+def set_doubles_aside(out: Path) -> list[Row]:
+    """Leave of several rows of one clip the last that has the clip's hash, else the last.
+
+    Others that differ from it are moved as by ``set_damaged_aside`` and returned. All lines must
+    be rows.
+    Raises RequestError as ``add_rows``.
+    """
+    with locked(out / MANIFEST):
+        lines = [line.rstrip(b"\n") + b"\n" for _, line in _lines(out / MANIFEST)]
+        of_clips: dict[str, list[bytes]] = defaultdict(list)
+        for line in lines:
+            of_clips[row_from(line).file_name].append(line)
+        kept = [_line_of_clip(out, each) if len(each) > 1 else each[0]
+                for each in of_clips.values()]
+        aside = sorted({*lines} - {*kept})
+        if len(kept) < len(lines):
+            _part(out, kept, aside)
+    return [row_from(line) for line in aside]
+
+
+def _line_of_clip(out: Path, lines: Sequence[bytes]) -> bytes:
+    path = clip_path(out, row_from(lines[0]))
+    sha256 = file_hash(path) if path.is_file() else None
+    return max(lines[::-1], key=lambda line: row_from(line).sha256 == sha256)
+
+
+def _part(out: Path, kept: Iterable[bytes], aside: Sequence[bytes]) -> None:
+    """Set lines aside, if any, and publish the others as the manifest."""
+    if aside:
+        path = out / DAMAGED
+        before = path.read_bytes() if path.exists() else b""
+        publish(path, before + b"".join(line.rstrip(b"\n") + b"\n" for line in aside), synced=True)
+    publish(out / MANIFEST, b"".join(kept), synced=True)
 
 
 def _is_row(out: Path, line: bytes) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from string import Template
@@ -19,7 +19,7 @@ from mimegen.base.locks import locked
 from mimegen.base.names import words
 from mimegen.compositing.decode import Video, read_pictures
 from mimegen.evaluation.markup import escape
-from mimegen.manifest.file import clip_path, read_manifest, rows_of
+from mimegen.manifest.file import MANIFEST, clip_path, read_manifest, rows_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import PARTNER, PERFORMER, Interval, outermost
 from mimegen.plan.variants import BACKGROUNDS
@@ -40,29 +40,33 @@ def write_gallery(out: Path) -> Path:
     """Write ``out``/index.html from ``out``/manifest.jsonl, with posters/*.jpg, and return it.
 
     A poster that is there already is not made again; those of clips that are gone are removed.
-    One process writes at a time, so that none removes what another's page shows. Raises
-    RequestError where there is no manifest, a line of it is no row, or ``out`` cannot be written.
+    One process writes at a time, so that none removes what another's page shows; who adds rows
+    waits for the page, but not for posters. Raises RequestError where there is no manifest, a line
+    of it is no row, or ``out`` cannot be written.
     """
     if not any(rows_of(out)):
         raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
+    sweep(out / "posters")
+    _make_posters(out, read_manifest(out))
     page = out / "index.html"
-    with locked(page):
+    with locked(out / MANIFEST):
         rows = read_manifest(out)
-        publish(page, _page(rows, _make_posters(out, rows)))
+        names = _make_posters(out, rows)
+        _remove_posters(out, {*names})
+        publish(page, _page(rows, [name and f"posters/{name}" for name in names]))
     return page
 
 
 def _make_posters(out: Path, rows: Sequence[Row]) -> list[str | None]:
-    """Return the posters' paths in ``out``; None for a clip that is absent or broken."""
-    folder = out / "posters"
-    sweep(folder)
+    """Return the posters' names; None for a clip that is absent or broken."""
     with ThreadPoolExecutor() as pool:
-        names = list(pool.map(lambda row: _make_poster(out, folder, row), rows))
-    kept = set(names)
-    for old in folder.glob("*.jpg"):
+        return list(pool.map(lambda row: _make_poster(out, out / "posters", row), rows))
+
+
+def _remove_posters(out: Path, kept: Container[str | None]) -> None:
+    for old in (out / "posters").glob("*.jpg"):
         if _OUR_NAMES.fullmatch(old.name) and old.name not in kept:
             old.unlink(missing_ok=True)
-    return [name and f"posters/{name}" for name in names]
 
 
 def _make_poster(out: Path, folder: Path, row: Row) -> str | None:

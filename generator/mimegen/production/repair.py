@@ -17,6 +17,7 @@ from mimegen.manifest.file import (
     read_manifest,
     rows_of,
     set_damaged_aside,
+    set_doubles_aside,
     typed_row,
 )
 from mimegen.manifest.row import Row
@@ -38,14 +39,17 @@ def repair(out: Path, store: Store, faults: Sequence[Fault], sources: Sources, c
            ) -> dict[str, str]:
     """Make again what the faults spoil, and nothing else; return what could not be, and why.
 
-    Clips without a row, or with a damaged one, get the one that the store recorded; damaged lines
-    are kept aside. The row of a clip that is gone and cannot be made again stays.
+    Clips without a row, or with a damaged one, get the one that the store recorded, and those with
+    several keep one; damaged lines are kept aside. The row of a clip that is gone and cannot be
+    made again stays.
     """
     damaged = set_damaged_aside(out)
+    doubles = set_doubles_aside(out)
     rows = read_manifest(out)
     recovered, refused = _recovered(out, store, damaged)
     refused |= _adopt(out, store, [fault.file for fault in faults if not fault.rows])
-    spoiled = {row.sample_id: row for fault in faults for row in fault.rows}
+    spoiled = {row.sample_id: row for fault in faults for row in fault.rows
+               if row not in doubles}
     spoiled |= {row.sample_id: row for row in recovered if not clip_path(out, row).is_file()}
     planned, unplanned = _planned(sources, list(spoiled.values()), configs_of([*rows, *recovered]))
     refused |= unplanned

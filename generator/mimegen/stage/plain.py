@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 from mimegen.stage.devices import kind_of_cpu
 from mimegen.stage.failures import failure
 from mimegen.stage.jobs import JobDone, JobFailed, PlainJob, Ready
+from mimegen.stage.taking import jobs_from
 
 NONE = "none"
 """What workers render on that do plain jobs alone."""
@@ -16,8 +17,8 @@ NONE = "none"
 def serve(connection: Connection) -> None:
     """Do plain jobs until the main process closes the connection (EOFError)."""
     connection.send(Ready(NONE, 1, "", kind_of_cpu()))
-    while True:
-        job: PlainJob = connection.recv()
+    job: PlainJob
+    for job in jobs_from(connection):
         answer: JobDone | JobFailed = JobDone()
         try:
             job.run()

@@ -24,9 +24,9 @@ FRAMES_UNTIL_WORN = 5000
 class StageWorker:
     """A process of its own that renders, which does one job at a time.
 
-    Messages (Ready first, then those of each job) are received from ``connection``; EOFError
-    or ConnectionError there means that it is gone. A ``submit`` before Ready waits until Blender
-    is up.
+    Messages (Ready first, then those of each job, which begin with JobTaken) are received from
+    ``connection``; EOFError or ConnectionError there means that it is gone. A ``submit`` before
+    Ready waits until Blender is up.
     """
 
     def __init__(self, device: str = "auto", threads: int = 0, scratch: Path | None = None

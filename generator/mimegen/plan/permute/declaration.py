@@ -91,7 +91,7 @@ class Permutation:
 def read_spec(path: Path) -> Sequence[Permutation]:
     """Read a specification. Raises RequestError naming file and line of what is no declaration."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror}); mimegen permute writes"
                            " such a file") from problem

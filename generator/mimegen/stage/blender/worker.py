@@ -17,6 +17,7 @@ from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, PlainJob, Ready, S
 from mimegen.stage.passes.job import GeometryJob, PassJob
 from mimegen.stage.passes.server import PassServer
 from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.taking import jobs_from
 
 Message = Ready | FrameDone | JobDone | JobFailed
 
@@ -32,8 +33,7 @@ def serve(connection: Connection, device: str, threads: int) -> None:
     connection.send(Ready(chosen.kind, chosen.count, program, kind_of_cpu()))
     reader, passes = PictureReader(), PassServer(threads)
     stage: FigureStage | None = None
-    while True:
-        job = connection.recv()
+    for job in jobs_from(connection):
         stage, answer = _attempt(job, stage, reader, passes, connection.send)
         connection.send(answer)
         if isinstance(answer, JobFailed) and not passes.draws():

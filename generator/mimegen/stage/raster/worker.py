@@ -17,6 +17,7 @@ from mimegen.stage.raster.context import context_of_process, is_sound
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
 from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.taking import jobs_from
 
 if TYPE_CHECKING:
     from mimegen.stage.passes.server import PassServer
@@ -35,8 +36,7 @@ def serve(connection: Connection, threads: int) -> None:
     connection.send(Ready(OPENGL, 1, program, kind_of_cpu()))
     passes = cache(lambda: _pass_server(threads, context))
     stage: RasterStage | None = None
-    while True:
-        job = connection.recv()
+    for job in jobs_from(connection):
         stage, answer = _attempt(context, job, stage, passes, connection.send)
         connection.send(answer)
         if isinstance(answer, JobFailed) and not is_sound(context):

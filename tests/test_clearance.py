@@ -71,8 +71,21 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
     clear = with_hands_clear(inside, character, joints, np.zeros(inside.frames))
     assert deepest(name, clear, MIDDLE) < 0.016
     moved = np.linalg.norm(clear.global_pose.positions - inside.global_pose.positions, axis=-1)
-    assert moved[MIDDLE, joints["left_hand"]] < 0.12
+    assert moved[MIDDLE, joints["left_hand"]] < 0.2
     assert moved[:, joints["right_hand"]].max() < ROUNDED
+
+
+def test_a_wrist_in_the_chest_comes_out_of_it() -> None:
+    character, joints = body("random:2")
+    limb = limbs_of(character, tuple(sorted(joints.items())))[0]
+    wrists = limb.yields > 0
+    skin = np.concatenate([mesh.vertices for mesh in character.meshes])
+    chest = character.skeleton.heads[joints["chest"]]
+    front = skin[np.linalg.norm((skin - chest)[:, [0, 2]], axis=1) < 0.03, 1].min()
+    inside = reaching("random:2", np.array([-0.05, front, chest[2]]))
+    assert limb.depths(inside).deep[MIDDLE, wrists].max() > 0.015
+    clear = with_hands_clear(inside, character, joints, np.zeros(inside.frames))
+    assert limb.depths(clear).deep[MIDDLE, wrists].max() < 0.002
 
 
 def test_hands_that_are_free_stay_where_they_are() -> None:

@@ -116,7 +116,8 @@ def test_the_other_hand_s_cuff_stops_a_hand_and_its_palm_none(share: float, stop
     place = heads[wrist] + share * (heads[joints["left_middle1"]] - heads[wrist])
     one = SkinSample(place[None], np.array([[wrist]], np.int32), np.ones((1, 1)))
     right = limbs_of(character, tuple(sorted(joints.items())))[1]
-    point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]))
+    point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]),
+                    yields=np.zeros(1), share=np.ones(1))
     rest = reaching("spacesuit", np.array([0.5, -0.4, 1.3])).at(np.array([0]))
     assert (point.depths(rest).deep.max() > 0.01) == stops
 

@@ -34,8 +34,9 @@ from mimegen.retarget.surface import SkinSample
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
 BODY_CELL, HAND_CELL = 0.015, 0.012
-# Edges (m) of cells whose points of a hand are looked at together, before each alone.
-LUMP_CELL = 0.04
+# Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
+# alone.
+LUMP_CELL, ARM_LUMP = 0.04, 0.09
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
@@ -157,20 +158,22 @@ class Limb:
         deep, out = np.zeros(posed.points.shape[:2]), np.zeros(posed.points.shape)
         nearest = self._nearest(posed)
         for number in np.unique(nearest[nearest >= 0]):
-            frames, which = np.nonzero(nearest == number)
             patch = self.others[number]
-            depth, ways = patch.depths(
-                posed.against(number, frames, posed.points[frames, which]))
-            deep[frames, which] = self._counting(patch, which, depth)
+            frames, which = np.nonzero((nearest == number) & self._held(patch))
+            depth, ways = patch.depths(posed.against(number, frames, posed.points[frames, which]))
+            deep[frames, which] = self._counting(which, depth)
             out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number], ways)
         return Depths(posed.points, deep, out)
 
-    def _counting(self, patch: Patch, which: NDArray[np.intp], depths: FloatArray) -> FloatArray:
-        """Return what counts (N,) of the depths (N,) of some points in a patch."""
+    def _held(self, patch: Patch) -> NDArray[np.bool_]:
+        """Return which points (P,) a patch may stop."""
+        return np.asarray((self.yields == 0) | (self.share >= (1 + patch.beyond) / 2))
+
+    def _counting(self, which: NDArray[np.intp], depths: FloatArray) -> FloatArray:
+        """Return what counts (N,) of the depths (N,) of some points."""
         arm = self.yields[which] > 0
-        held = ~arm | ((self.share[which] >= (1 + patch.beyond) / 2) & (depths < THROUGH))
-        return np.asarray(held * np.clip(depths - self.yields[which], 0.0,
-                                         np.where(arm, AT_ONCE, DEEPEST)))
+        return np.where(arm & (depths > THROUGH), 0.0, np.clip(
+            depths - self.yields[which], 0.0, np.where(arm, AT_ONCE, DEEPEST)))
 
     def _posed(self, motion: Motion) -> _Posed:
         pose, joints = motion.global_pose, [patch.joint for patch in self.others]
@@ -256,12 +259,15 @@ def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) ->
 
 def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mapping[str, int],
             side: str, others: Sequence[Patch]) -> Limb:
-    """Return a hand and its forearm."""
-    skin = hand.skin.joined(forearm.skin)
-    more = len(forearm.of)
+    """Return a hand and its forearm, all of which goes with the elbow, as that is cheaper."""
+    elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
+    arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
+    skin = hand.skin.joined(arm)
+    more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, LUMP_CELL)
     share = along_forearm(forearm.skin.vertices, character.skeleton.heads, joints, side)
     return Limb(skin, np.append(fingers_of(hand, character, joints, side), np.full(more, -1)),
-                lumps_of(skin.vertices), np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
+                np.append(lumps, lumps.max() + 1 + lumps_of(arm.vertices, ARM_LUMP)),
+                np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
                 np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others)
 
 
@@ -318,9 +324,9 @@ def fingers_below(character: Character, joints: Mapping[str, int], side: str) ->
             for joint in below(character, first)]
 
 
-def lumps_of(places: FloatArray) -> NDArray[np.intp]:
-    """Return the number (P,) of the lump that each place (P, 3) is in."""
-    cells = np.round(places / LUMP_CELL).astype(int)
+def lumps_of(places: FloatArray, cell: float) -> NDArray[np.intp]:
+    """Return the number (P,) of the lump that each place (P, 3) is in, by cells of an edge (m)."""
+    cells = np.round(places / cell).astype(int)
     return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
 
 

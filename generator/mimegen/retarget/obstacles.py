@@ -266,7 +266,7 @@ def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mappi
     more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, LUMP_CELL)
     share = along_forearm(forearm.skin.vertices, character.skeleton.heads, joints, side)
     return Limb(skin, np.append(fingers_of(hand, character, joints, side), np.full(more, -1)),
-                np.append(lumps, lumps.max() + 1 + lumps_of(arm.vertices, ARM_LUMP)),
+                np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices, ARM_LUMP)),
                 np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
                 np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others)
 

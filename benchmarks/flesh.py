@@ -9,9 +9,11 @@ those that the engine makes of short scores. Of every pose:
   (all skin above the waist, of which nothing hides or cuts any here, whatever is worn);
 - ``sleeve_cm``, ``shirt_cm``: how far the farthest vertex of a sleeve, and of any cloth about the
   trunk, is from the skin next to it;
-- ``inside_mm``: how deep skin lies inside that of the next part of trunk, arm or leg: the shortest
-  way to that part's surface, or out of it along the skin's own normal and 45 degrees about it;
-- ``crossed_mm``: the same of either arm and hand inside the other arm (not the other hand);
+- ``inside_mm``: how deep skin lies inside that of another part of trunk, arm, hand or leg: the
+  shortest way to that part's surface, or out of it along the skin's own normal and 45 degrees about
+  it;
+- ``crossed_mm``: the same of either arm and hand inside the other arm;
+- ``hands_mm``: the same of one hand inside the other;
 - ``thin_pct``: the narrowest of the arms' cross-sections, but for the elbows, against the sculpted.
 """
 
@@ -89,14 +91,16 @@ phases:
   - {{at: 1.2, {keys}}}
 """
 FPS = 10.0
-# Parts of the body that fold against each other; what is less than this (m) farther away at rest is
+# Parts of the body that come against each other; what is less than this (m) farther away at rest is
 # the fold itself.
-NEIGHBOURS = (("trunk", "{}Arm"), ("{}Arm", "{}ForeArm"), ("trunk", "{}UpLeg"),
-              ("{}UpLeg", "{}Leg"))
+OTHERS = (("trunk", "{}Arm"), ("trunk", "{}ForeArm"), ("trunk", "{}Hand"), ("{}Arm", "{}ForeArm"),
+          ("trunk", "{}UpLeg"), ("{}UpLeg", "{}Leg"), ("{}UpLeg", "{}ForeArm"),
+          ("{}UpLeg", "{}Hand"))
 ONE_ANOTHER = (("LeftBoth", "RightBoth"), ("LeftHand", "RightBoth"), ("RightHand", "LeftBoth"))
-FOLD_M = 0.04
-# What is farther (m) from an arm's skin is not in it, but maybe in its hand.
-DEEPEST_M, ARM_M = 0.1, 0.06
+HANDS = (("LeftHand", "RightHand"),)
+FOLD_M, DEEPEST_M = 0.04, 0.1
+# Who is inside a part and inside the whole body twice: a surface goes round them this often.
+IN_PART, IN_WHOLE = 0.5, 1.25
 TILE = (190, 210)
 FOCUS = ("LeftArm", "RightArm", "Spine", "Head")
 
@@ -183,7 +187,8 @@ def measured(person: Person, done: Motion) -> dict[str, float]:
     sleeve, shirt = cloth_away(person, now, last)
     return {"volume_pct": volume_change(person, now), "sleeve_cm": sleeve, "shirt_cm": shirt,
             "inside_mm": inside(person, now),
-            "crossed_mm": deepest(person, now, ONE_ANOTHER, ARM_M),
+            "crossed_mm": deepest(person, now, ONE_ANOTHER),
+            "hands_mm": deepest(person, now, HANDS),
             "thin_pct": thinnest(person, now)}
 
 
@@ -210,6 +215,14 @@ def shoulder_faces(person: Person, sign: int) -> Faces:
 
 def volume(vertices: FloatArray, faces: Faces) -> float:
     """Return the volume (m3) of a surface whose holes are closed from their middles."""
+    corners = closed(vertices, faces)
+    corners = corners - corners.mean(axis=(0, 1))
+    return float(np.einsum("fa,fa->", corners[:, 0],
+                           np.cross(corners[:, 1], corners[:, 2])) / 6)
+
+
+def closed(vertices: FloatArray, faces: Faces) -> FloatArray:
+    """Return a surface's triangles (T, 3, 3), its holes closed from their middles."""
     quads = np.where(faces < 0, faces[:, :1], faces)
     triangles = [vertices[quads[:, [0, 1, 2]]], vertices[quads[:, [0, 2, 3]]]]
     edges = boundary_edges(faces)
@@ -219,10 +232,7 @@ def volume(vertices: FloatArray, faces: Faces) -> float:
         own = edges[hole[edges[:, 0]] == number]
         middle = np.broadcast_to(vertices[own[:, 0]].mean(axis=0), (len(own), 3))
         triangles.append(np.stack([vertices[own[:, 1]], vertices[own[:, 0]], middle], axis=1))
-    corners = np.concatenate(triangles)
-    corners = corners - corners.mean(axis=(0, 1))
-    return float(np.einsum("fa,fa->", corners[:, 0],
-                           np.cross(corners[:, 1], corners[:, 2])) / 6)
+    return np.concatenate(triangles)
 
 
 def cloth_away(person: Person, now: FloatArray, last: Motion) -> tuple[float, float]:
@@ -248,28 +258,24 @@ def dense(vertices: FloatArray, faces: Faces) -> FloatArray:
 
 
 def inside(person: Person, now: FloatArray) -> float:
-    """Return how deep (mm) skin lies inside that of the next part of the body."""
+    """Return how deep (mm) skin lies inside that of another part of the body."""
     return deepest(person, now, [(first.format(side), second.format(side)) for side in
-                                 ("Left", "Right") for first, second in NEIGHBOURS])
+                                 ("Left", "Right") for first, second in OTHERS])
 
 
-def deepest(person: Person, now: FloatArray, parts: Sequence[tuple[str, str]],
-            most: float = DEEPEST_M) -> float:
-    """Return how deep (mm) skin of either of two parts lies inside that of the other.
-
-    What is ``most`` (m) from the other's skin is not in it.
-    """
+def deepest(person: Person, now: FloatArray, parts: Sequence[tuple[str, str]]) -> float:
+    """Return how deep (mm) skin of either of two parts lies inside that of the other."""
     normals = vertex_normals(now, person.skin.faces)
     found = 0.0
     for both in parts:
         own, across = (np.flatnonzero(person.parts[part]) for part in both)
-        found = max(found, _inside(person.skin, now, normals, own, across, most),
-                    _inside(person.skin, now, normals, across, own, most))
+        found = max(found, _inside(person.skin, now, normals, own, across),
+                    _inside(person.skin, now, normals, across, own))
     return 1000 * found
 
 
 def _inside(skin: Mesh, now: FloatArray, normals: FloatArray, own: NDArray[np.intp],
-            across: NDArray[np.intp], most: float) -> float:
+            across: NDArray[np.intp]) -> float:
     there = np.zeros(len(now), dtype=bool)
     there[across] = True
     faces = skin.faces[there[np.where(skin.faces < 0, skin.faces[:, :1], skin.faces)].all(axis=1)]
@@ -277,13 +283,14 @@ def _inside(skin: Mesh, now: FloatArray, normals: FloatArray, own: NDArray[np.in
     away, near = cKDTree(places).query(now[own])
     apart = np.linalg.norm(skin.vertices[own] - rest[near], axis=1)
     ahead = np.einsum("va,va->v", now[own] - places[near], out[near])
-    depth = np.where((apart > away + FOLD_M) & (ahead < 0) & (away < most), away, 0.0)
+    depth = np.where((apart > away + FOLD_M) & (ahead < 0) & (away < DEEPEST_M), away, 0.0)
+    whole, part = closed(now, skin.faces), closed(now, faces)
     deepest = 0.0
     for vertex in np.argsort(-depth):
         if depth[vertex] <= deepest:
             break
         place = own[vertex]
-        if windings(now[[place]], now, skin.faces)[0] > 1.25:
+        if winding(now[place], part) > IN_PART and winding(now[place], whole) > IN_WHOLE:
             way = way_out(now[place], normals[place], now, skin.faces)
             deepest = max(deepest, min(float(depth[vertex]), way))
     return deepest
@@ -317,23 +324,18 @@ def way_out(place: FloatArray, normal: FloatArray, vertices: FloatArray, faces: 
     return float(np.where(hit, far, np.inf).min())
 
 
-def windings(points: FloatArray, vertices: FloatArray, faces: Faces) -> FloatArray:
-    """Return how often a closed surface goes round points (N,), just below the surface for its own.
+def winding(point: FloatArray, corners: FloatArray) -> float:
+    """Return how often a closed surface of triangles (T, 3, 3) goes round a point (3,).
 
     Solid angles of triangles: Van Oosterom and Strackee (1983).
     """
-    quads = np.where(faces < 0, faces[:, :1], faces)
-    corners = vertices[np.concatenate([quads[:, :3], quads[:, [0, 2, 3]]])]
-    found = np.empty(len(points))
-    for number, point in enumerate(points):
-        a, b, c = np.moveaxis(corners - point, 1, 0)
-        la, lb, lc = (np.sqrt(np.einsum("fa,fa->f", side, side)) for side in (a, b, c))
-        over = np.einsum("fa,fa->f", a, np.cross(b, c))
-        under = (la * lb * lc + np.einsum("fa,fa->f", a, b) * lc
-                 + np.einsum("fa,fa->f", b, c) * la + np.einsum("fa,fa->f", c, a) * lb)
-        touching = np.minimum(np.minimum(la, lb), lc) < 1e-9
-        found[number] = np.sum(np.arctan2(over, under)[~touching]) / (2 * np.pi)
-    return found
+    a, b, c = np.moveaxis(corners - point, 1, 0)
+    la, lb, lc = (np.sqrt(np.einsum("fa,fa->f", side, side)) for side in (a, b, c))
+    over = np.einsum("fa,fa->f", a, np.cross(b, c))
+    under = (la * lb * lc + np.einsum("fa,fa->f", a, b) * lc
+             + np.einsum("fa,fa->f", b, c) * la + np.einsum("fa,fa->f", c, a) * lb)
+    touching = np.minimum(np.minimum(la, lb), lc) < 1e-9
+    return float(np.sum(np.arctan2(over, under)[~touching]) / (2 * np.pi))
 
 
 def thinnest(person: Person, now: FloatArray) -> float:

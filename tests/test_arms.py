@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mimegen.base.paths import data_folder
+from mimegen.base.vectors import unit
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
 from mimegen.characters.spec import read_character
@@ -76,7 +77,31 @@ def test_hands_that_touch_stay_where_arms_give_way(man: Character,
     moved = [np.linalg.norm(with_arms_apart(inside, man, joints, firm).global_pose.positions[
         :, hands] - inside.global_pose.positions[:, hands], axis=2).max()
         for firm in (FREE, Touch(FREE.firm + 1.0, FREE.held))]
-    assert moved[1] < 0.02 < 0.04 < moved[0]
+    assert moved[1] < 0.025 < 0.04 < moved[0]
+
+
+def test_palms_that_lie_in_one_another_come_to_lie_on_one_another(
+        man: Character, joints: dict[str, int]) -> None:
+    merged = crossing(man, joints, 0.06)
+    hands, firm = [joints["left_hand"], joints["right_hand"]], Touch(FREE.firm + 1.0, FREE.held)
+    palms = radii_of(man, joints)[:, -1]
+
+    def between(motion: Motion) -> FloatArray:
+        arms = arms_of(motion, joints, radii_of(man, joints), firm)
+        backs = np.cross(np.diff(arms.joints, axis=2)[:, :, 2], arms.wide)
+        apart = np.diff(arms.balls()[:, :, -2], axis=1)[:, 0]
+        return np.abs(np.sum(apart * unit(backs)[:, 0], axis=1))
+
+    assert between(merged)[MIDDLE] < 0.01
+    apart = with_arms_apart(merged, man, joints, firm)
+    assert 0.8 * palms.sum() < between(apart)[MIDDLE] < 1.6 * palms.sum()
+    turned = [motion.global_pose.rotations[:, hands] for motion in (merged, apart)]
+    np.testing.assert_allclose(turned[1], turned[0], atol=1e-5)
+
+
+def test_hands_on_one_another_hold_no_shaft(man: Character, joints: dict[str, int]) -> None:
+    merged = crossing(man, joints, 0.06)
+    assert holding(target_body(merged, man, joints).hands, FPS).max() < 0.5
 
 
 def test_arms_that_do_not_touch_stay_to_the_bit(man: Character, joints: dict[str, int]) -> None:

@@ -71,8 +71,21 @@ def test_a_hand_in_the_belly_comes_out_of_it(name: str) -> None:
     clear = with_hands_clear(inside, character, joints, np.zeros(inside.frames))
     assert deepest(name, clear, MIDDLE) < 0.016
     moved = np.linalg.norm(clear.global_pose.positions - inside.global_pose.positions, axis=-1)
-    assert moved[MIDDLE, joints["left_hand"]] < 0.12
+    assert moved[MIDDLE, joints["left_hand"]] < 0.2
     assert moved[:, joints["right_hand"]].max() < ROUNDED
+
+
+def test_a_wrist_in_the_chest_comes_out_of_it() -> None:
+    character, joints = body("random:2")
+    limb = limbs_of(character, tuple(sorted(joints.items())))[0]
+    wrists = limb.yields > 0
+    skin = np.concatenate([mesh.vertices for mesh in character.meshes])
+    chest = character.skeleton.heads[joints["chest"]]
+    front = skin[np.linalg.norm((skin - chest)[:, [0, 2]], axis=1) < 0.03, 1].min()
+    inside = reaching("random:2", np.array([-0.05, front, chest[2]]))
+    assert limb.depths(inside).deep[MIDDLE, wrists].max() > 0.015
+    clear = with_hands_clear(inside, character, joints, np.zeros(inside.frames))
+    assert limb.depths(clear).deep[MIDDLE, wrists].max() < 0.002
 
 
 def test_hands_that_are_free_stay_where_they_are() -> None:
@@ -103,7 +116,8 @@ def test_the_other_hand_s_cuff_stops_a_hand_and_its_palm_none(share: float, stop
     place = heads[wrist] + share * (heads[joints["left_middle1"]] - heads[wrist])
     one = SkinSample(place[None], np.array([[wrist]], np.int32), np.ones((1, 1)))
     right = limbs_of(character, tuple(sorted(joints.items())))[1]
-    point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]))
+    point = replace(right, hand=one, fingers=np.array([-1]), lumps=np.array([0]),
+                    yields=np.zeros(1), share=np.ones(1))
     rest = reaching("spacesuit", np.array([0.5, -0.4, 1.3])).at(np.array([0]))
     assert (point.depths(rest).deep.max() > 0.01) == stops
 

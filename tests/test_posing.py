@@ -17,6 +17,7 @@ from mimegen.characters.folds import SOFT_M, softly
 from mimegen.characters.helpers import helped_joint, with_helpers_turned
 from mimegen.characters.packing import pack_character, unpack_character
 from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
+from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.characters.surface import vertex_normals
 from mimegen.motion import Motion, Skeleton, quaternions
@@ -31,6 +32,8 @@ BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],
         "LeftUpLeg": [-80.0, 0.0, 0.0]}
 SQUATTING = {"LeftUpLeg": [-115.0, 10.0, 0.0], "RightUpLeg": [-115.0, -10.0, 0.0],
              "Spine": [12.0, 0.0, 0.0], "Spine1": [6.0, 0.0, 0.0]}
+DEEP_SQUAT = {"LeftUpLeg": [-118.0, 6.0, 0.0], "RightUpLeg": [-118.0, -6.0, 0.0],
+              "Spine": [14.0, 0.0, 0.0], "Spine1": [10.0, 0.0, 0.0], "Spine2": [8.0, 0.0, 0.0]}
 DEEP_M, FOLD_M = 0.005, 0.04
 
 
@@ -113,6 +116,12 @@ def test_thighs_side_by_side_press_the_middle_of_the_belly(bare: Character) -> N
     _, folded = both(bare, SQUATTING)
     for side in ("Left", "Right"):
         assert depth(bare, folded, f"{side}UpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M
+
+
+def test_the_chest_of_somebody_heavy_is_not_inside_their_knees() -> None:
+    heavy = build_character(sample_character(9003).model_copy(update={"outfit": ()}))
+    _, folded = both(heavy, DEEP_SQUAT)
+    assert depth(heavy, folded, "RightUpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M
 
 
 def test_what_is_straight_stays_as_it_was(man: Character) -> None:

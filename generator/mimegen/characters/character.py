@@ -69,8 +69,9 @@ class Character:
     @property
     def soft(self) -> tuple[Mesh, ...]:
         """The meshes that give way where they are pressed."""
-        return tuple(mesh for mesh in self.meshes
-                     if self.materials[mesh.material].kind in ("skin", "cloth"))
+        giving = {name for name, material in self.materials.items()
+                  if material.kind in ("skin", "cloth")}
+        return tuple(mesh for mesh in self.meshes if mesh.material in giving)
 
     @property
     def height(self) -> float:

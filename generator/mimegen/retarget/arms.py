@@ -1,12 +1,14 @@
 """Arms stop each other: where one lies in the other, both give way about their shoulders.
 
-Each arm is a row of balls, as thick as its flesh and what is worn on it. Hands stay as nearly where
-they are as they can: elbows swing about the line from shoulder to wrist first, and rather away
-from the trunk than towards it. Hands that hold one shaft go together.
+Each arm is a row of balls, as thick as its flesh and what is worn on it, and so is the middle of
+the palm: palms that lie in one another come to lie on one another. Hands stay as nearly where they
+are as they can: elbows swing about the line from shoulder to wrist first, and rather away from the
+trunk than towards it. Hands that hold one shaft go together.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -18,18 +20,22 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
+from mimegen.retarget.anatomy import hand_axes
 from mimegen.retarget.flesh import ALONG, Axes, FleshTube, measured_tubes, stature, tube_axes
-from mimegen.retarget.hands import ARM, Touch, has_arms
+from mimegen.retarget.hands import ARM, Touch, half_a_hand, has_arms
 from mimegen.retarget.smoothing import smoothest
 from mimegen.retarget.solving import solve_triples
 
 # Balls of an arm: bones, and how far along them.
-PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)))
+PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)), (2, np.linspace(0.2, 1, 4)))
+PALM = 2
 OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
 # Which of the left arm's bones is held against which of the right's.
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
-# Arms are taken out of one another across their bones, not along them, so many times rather; where
-# their axes meet, within so much (m), straight across.
+HELD = np.reshape([pair in (*PAIRS, (PALM, PALM)) for pair in product(OF_BONE, repeat=2)],
+                  (len(OF_BONE),) * 2)
+# Arms are taken out of one another across their bones, not along them, so many times rather, palms
+# not along either; where their axes meet, within so much (m), straight across.
 FLAT, THIN = 10.0, 0.005
 # From so deep (m) on arms that are on the wrong side of one another change sides in full.
 PASSED = 0.03
@@ -57,11 +63,13 @@ FAINT = 1e-3
 
 @dataclass(frozen=True)
 class Arms:
-    """Both arms in all frames: ``joints`` (F, 2, 3, 3) from shoulder to wrist, radii (2, B) of
-    their balls, what hands ``touch``, and the middle (F, 3) of the ``hips``.
+    """Both arms in all frames: ``joints`` (F, 2, 4, 3) from shoulder to knuckles, the ways ``wide``
+    (F, 2, 3) of palms to the thumb, radii (2, B) of their balls, what hands ``touch``, and the
+    middle (F, 3) of the ``hips``.
     """
 
     joints: FloatArray
+    wide: FloatArray
     radii: FloatArray
     touch: Touch
     hips: FloatArray
@@ -77,14 +85,17 @@ class Arms:
         left, right = np.moveaxis(self.balls(), 1, 0)
         squares = (np.sum(left**2, axis=2)[:, :, None] + np.sum(right**2, axis=2)[:, None]
                    - 2 * np.einsum("fax,fbx->fab", left, right))
-        reach = self.radii[0][:, None] + self.radii[1]
+        reach = HELD * (self.radii[0][:, None] + self.radii[1])
         return np.asarray(np.maximum(reach - np.sqrt(np.maximum(squares, 0.0)), 0.0))
 
     def turned(self, turns: FloatArray) -> "Arms":
-        """Return them turned by rotation vectors (F, 2, 3) about their shoulders."""
-        shoulders = self.joints[:, :, :1]
+        """Return them turned by rotation vectors (F, 2, 3) about their shoulders, palms only moved.
+        """
+        shoulders, palms = self.joints[:, :, :1], self.joints[:, :, 3] - self.joints[:, :, 2]
         spins = quaternions.from_rotation_vectors(turns)[:, :, None]
-        return replace(self, joints=shoulders + quaternions.rotate(spins, self.joints - shoulders))
+        joints = shoulders + quaternions.rotate(spins, self.joints - shoulders)
+        joints[:, :, 3] = joints[:, :, 2] + palms
+        return replace(self, joints=joints)
 
     def eased(self, frames: NDArray[np.intp], places: FloatArray,
               ways: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -199,10 +210,24 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
 def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,
             touch: Touch) -> Arms:
     """Return a motion's arms."""
+    pose, heads = motion.global_pose, motion.skeleton.heads
     chains = [[joints[f"{side}_{part}"] for part in ARM] for side in SIDES]
-    places = motion.global_pose.positions
-    hips = places[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
-    return Arms(places[:, chains], radii, touch, hips)
+    hips = pose.positions[:, [joints[f"{side}_thigh"] for side in SIDES]].mean(axis=1)
+    wrists = [chain[-1] for chain in chains]
+    palms = np.array([palm_of(heads, joints, side) for side in SIDES])
+    ways = quaternions.rotate(pose.rotations[:, wrists][:, :, None], palms)
+    knuckles = pose.positions[:, wrists] + ways[:, :, 0]
+    return Arms(np.concatenate([pose.positions[:, chains], knuckles[:, :, None]], axis=2),
+                ways[:, :, 1], radii, touch, hips)
+
+
+def palm_of(heads: FloatArray, joints: Mapping[str, int], side: str) -> FloatArray:
+    """Return the ways (2, 3), at rest, from the wrist to the knuckles and to the thumb."""
+    axes = hand_axes(heads, joints, side)
+    if axes is None or (knuckle := joints.get(f"{side}_middle1")) is None:
+        return np.zeros((2, 3))
+    along = heads[knuckle] - heads[joints[f"{side}_hand"]]
+    return np.stack([along, np.cross(along, axes[1])])
 
 
 def turns_of(arms: Arms, trunk: Trunk, fps: float) -> FloatArray:
@@ -227,20 +252,35 @@ def radii_of(character: Character, joints: Mapping[str, int]) -> FloatArray:
     grid = np.linspace(0, 1, ALONG)
     thick = {name: (tube.radii.mean(axis=1) + tube.radii.max(axis=1)) / 2
              for name, tube in tubes.items()}
-    return np.array([np.concatenate([np.interp(along, grid, thick[f"{side}_{ARM[bone]}"])
-                                     for bone, along in PARTS]) for side in SIDES])
+    return np.array([np.concatenate([*(np.interp(along, grid, thick[f"{side}_{ARM[bone]}"])
+                                       for bone, along in PARTS[:PALM]),
+                                     half_a_palm(character, joints, side)]) for side in SIDES])
+
+
+def half_a_palm(character: Character, joints: Mapping[str, int], side: str) -> FloatArray:
+    """Return half a palm's thickness at its balls (B,), zero where nothing is known of it."""
+    heads, axes = character.skeleton.heads, hand_axes(character.skeleton.heads, joints, side)
+    along, _ = palm_of(heads, joints, side)
+    if axes is None or not along.any():
+        return np.zeros(len(PARTS[PALM][1]))
+    wrist = joints[f"{side}_hand"]
+    half = half_a_hand(character, wrist, heads[wrist] + 0.7 * along, axes[1])
+    return np.full(len(PARTS[PALM][1]), half)
 
 
 def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
     """Return the rotation vectors (F, 2, 3) about shoulders that take arms out of one another.
 
-    One pair of bones after another, then either arm out of the trunk.
+    One pair of bones after another, then palms, which move even where they touch something but not
+    where they hold a shaft, then either arm out of the trunk.
     """
     found = np.zeros((*arms.touch.firm.shape, 3))
     for left, right in PAIRS:
         turns = Contact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
-    return found + turns_out(arms, trunk)
+    free = replace(arms, touch=replace(arms.touch, firm=np.zeros_like(arms.touch.firm)))
+    turns = Contact.of(arms, PALM, PALM).turns(free) * (1 - arms.touch.held)[:, None, None]
+    return found + turns + turns_out(arms.turned(turns), trunk)
 
 
 def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:
@@ -267,8 +307,8 @@ def held(turns: FloatArray) -> FloatArray:
 class Contact(NamedTuple):
     """Where arms lie in one another in some ``frames`` (N,), and how ``deep`` (N,).
 
-    ``places`` (N, 2, 3) are within the left and the right arm, ``way`` (N, 3) takes the left one
-    out of the right.
+    ``places`` (N, 2, 3) are within the left and the right arm, for palms at the wrists, with which
+    they move; ``way`` (N, 3) takes the left one out of the right.
     """
 
     frames: NDArray[np.intp]
@@ -286,9 +326,13 @@ class Contact(NamedTuple):
         each = np.stack([shares.sum(axis=2), shares.sum(axis=1)], axis=1)
         places = np.einsum("fab,fabx->fax", each, arms.balls()[frames])
         bones = unit(np.diff(arms.joints[frames], axis=2))
-        along = np.stack([bones[:, 0, left], bones[:, 1, right]], axis=1)
-        way, ahead = _ways(frames, places, along)
+        along = [bones[:, 0, left], bones[:, 1, right]]
+        if left == PALM == right:
+            along[1:1] = np.moveaxis(unit(arms.wide[frames]), 1, 0)
+        way, ahead = _ways(frames, places, np.stack(along, axis=1))
         deep = depths.max(axis=(1, 2), initial=0.0)
+        if left == PALM == right:
+            places = arms.joints[frames, :, 2]
         passed = np.maximum(-2 * ahead, 0.0) * np.minimum(deep / PASSED, 1.0)
         return Contact(frames, places, way, deep + passed)
 
@@ -303,10 +347,10 @@ class Contact(NamedTuple):
 
 def _ways(frames: NDArray[np.intp], places: FloatArray,
           along: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ways (N, 3) out for bones ``along`` (N, 2, 3) at places (N, 2, 3).
+    """Return the ways (N, 3) out for bones ``along`` (N, 2 or more, 3) at places (N, 2, 3).
 
-    Nearly across both bones, and to one side as long as arms are in each other; also how far (N,)
-    the left one is on that side.
+    Nearly across all, most across the first two, and to one side as long as arms are in each other;
+    also how far (N,) the left one is on that side.
     """
     apart = places[:, 0] - places[:, 1]
     across = quaternions.cross(along[:, 0], along[:, 1])

@@ -2,6 +2,7 @@
 
 Hands are moved so far that their palms are out, and that fingers need to bend by no more than they
 can; then fingers bend. What that did not get out moves the hand after all, and fingers bend again.
+Forearms come out with their hands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -192,7 +193,7 @@ def push(limb: Limb, skeleton: Skeleton, found: Depths) -> FloatArray:
     heads = skeleton.heads[np.maximum(limb.fingers, 0)]
     gives = np.sin(BEND) * lengths(limb.hand.vertices - heads) * (limb.fingers >= 0)
     depths = np.where(found.deep > 0, np.maximum(found.deep + CLEAR - gives, 0.0), 0.0)
-    return pushed_out(depths, found.out)
+    return pushed_out(depths / limb.share, found.out)
 
 
 def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:

@@ -38,8 +38,10 @@ HELD = 0.025
 FREE_OF_THIGH, FREE_OF_HAND = 0.025, 0.08
 # Hands hold one shaft if it would go on from one to the other: in full where their grips' axes have
 # the first cosine and lie so near (m) to one line, so much nearer the nearer they are to each
-# other, and not at all from the second on; and to which distance (m) they do.
+# other, and not at all from the second on; to which distance (m) they do, and from which one
+# along it on: nearer hands hold one another.
 SHAFT_COSINES, BESIDE_M, BESIDE, BESIDE_MOST = (0.8, 0.92), 0.02, 0.15, 2.0
+APART_M = (0.02, 0.03)
 SHAFT_M, HELD_S = (0.45, 0.35), 0.05
 # A grip's axis leans so much along the hand, and what is held lies so far (m) out of the palm.
 LEANS, OUT_OF_PALM = 0.28, 0.009
@@ -162,7 +164,8 @@ def holding(hands: Hands, fps: float) -> FloatArray:
     far = lengths(apart)
     beside = lengths(quaternions.cross(apart, axis)) / (BESIDE_M + BESIDE * far)
     held = (ramp(np.abs(cosine), *SHAFT_COSINES) * ramp(far, *SHAFT_M)
-            * ramp(beside, BESIDE_MOST, 1.0))
+            * ramp(beside, BESIDE_MOST, 1.0)
+            * ramp(np.abs(np.sum(apart * axis, axis=1)), *APART_M))
     return np.asarray(low_passed(held[:, None], HELD_S * fps)[:, 0])
 
 
@@ -235,7 +238,7 @@ def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], sid
     knuckle = skeleton.heads[joints[f"{side}_middle1"]]
     middle = skeleton.heads[wrist] + 0.7 * (knuckle - skeleton.heads[wrist])
     if half is None:
-        half = _half_a_hand(character, wrist, middle, axes[1])
+        half = half_a_hand(character, wrist, middle, axes[1])
     tips = [joints[f"{side}_{finger}3"] for finger in ("index", "thumb")
             if f"{side}_{finger}3" in joints] or [wrist, wrist]
     points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
@@ -264,7 +267,7 @@ def _finger_pads(character: Character, numbers: tuple[tuple[str, int], ...],
     return SkinSample(np.array(points), np.array(follow)[:, None], np.ones((len(points), 1)))
 
 
-def _half_a_hand(character: Character, wrist: int, middle: FloatArray,
+def half_a_hand(character: Character, wrist: int, middle: FloatArray,
                  back: FloatArray) -> float:
     """Return how far (m) the palm's skin is from the hand's middle."""
     away = outer_vertices(character, {wrist}) - middle

@@ -1,7 +1,8 @@
 """One hand of a character and what it may not lie in: all else but its own arm and the other hand.
 
 Of the other hand what is worn about its wrist stops a hand; its palm stops none, but what is nearer
-to it than to a forearm's open end is not in the forearm.
+to it than to a forearm's open end is not in the forearm. The soft part of the hand's own forearm
+may lie no deeper in anything than it yields.
 
 A body's surface is patches of its outer layer, each of which goes with the joint that its points
 follow most, helpers included. How deep a point of a hand lies is told by the planes of the nearest
@@ -20,6 +21,7 @@ from scipy.spatial import cKDTree
 
 from mimegen.base.vectors import lengths, product, unit
 from mimegen.characters.character import Character
+from mimegen.characters.followers import SKIRT
 from mimegen.characters.helpers import helped_joint
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
@@ -32,21 +34,30 @@ from mimegen.retarget.surface import SkinSample
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
 BODY_CELL, HAND_CELL = 0.015, 0.012
-# Edges (m) of cells whose points of a hand are looked at together, before each alone.
-LUMP_CELL = 0.04
+# Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
+# alone.
+LUMP_CELL, ARM_LUMP = 0.04, 0.09
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
 CUFF = 0.3
 # Another hand's cuff stops a hand from this share on.
 WRIST = 0.0
+# Forearms are held against legs from this share of their length on, against the rest but skirts,
+# which are loose, from the second on (near elbows the way out of a trunk may lead back into it), by
+# points of cells of this edge (m).
+AT_LEGS, AT_BODY, ARM_CELL = 0.15, 0.5, 0.03
+# They may lie so deep (m) in flesh, which gives way, and come so far (m) out at once; what is
+# deeper (m) is through it, and no way tells where out is.
+YIELDS, AT_ONCE, THROUGH = 0.005, 0.02, 0.05
 
 
 @dataclass(frozen=True)
 class Patch:
     """Points (N, 3) of a surface that go with a joint, relative to it, and the ways out of it.
 
-    All of them lie within ``size`` (m) of the ``middle`` (3,); some of them stop (N,) a hand.
+    All of them lie within ``size`` (m) of the ``middle`` (3,); some of them stop (N,) a hand. A
+    forearm they stop from ``beyond`` this share of its length on.
     """
 
     joint: int
@@ -56,15 +67,18 @@ class Patch:
     middle: FloatArray
     size: float
     stops: NDArray[np.bool_]
+    beyond: float
 
     @staticmethod
-    def of(surface: Surface, stops: NDArray[np.bool_], joint: int, head: FloatArray) -> "Patch":
+    def of(surface: Surface, stops: NDArray[np.bool_], joint: int, head: FloatArray,
+           beyond: float) -> "Patch":
         """Return the patch of a joint that is at ``head`` (3,) at rest."""
         own = surface.of == joint
         places = surface.skin.vertices[own] - head
         middle = places.mean(axis=0)
         return Patch(joint, places, cKDTree(places), surface.ways[own], middle,
-                     float(lengths(places - middle).max()), stops[own])
+                     float(lengths(places - middle).max()), stops[own],
+                     beyond)
 
     def distances(self, points: FloatArray) -> FloatArray:
         """Return how far (N,) points (N, 3), relative to the joint, are from the nearest of it."""
@@ -124,15 +138,18 @@ class _Posed(NamedTuple):
 
 @dataclass(frozen=True)
 class Limb:
-    """One hand's points (P,), and the surface of what it may not lie in.
+    """Points (P,) of one hand and its forearm, and the surface of what they may not lie in.
 
-    ``fingers`` (P,) number each point's finger's first joint, -1 for the palm's; ``lumps`` (P,)
-    number, from 0 on, which points lie near one another.
+    ``fingers`` (P,) number each point's finger's first joint, -1 for the others; ``lumps`` (P,)
+    number, from 0 on, which points lie near one another. Points may lie so deep (P,) as they
+    ``yields``, and go as far as the wrist by a ``share`` (P,).
     """
 
     hand: SkinSample
     fingers: NDArray[np.intp]
     lumps: NDArray[np.intp]
+    yields: FloatArray
+    share: FloatArray
     others: Sequence[Patch]
 
     def depths(self, motion: Motion) -> Depths:
@@ -141,12 +158,22 @@ class Limb:
         deep, out = np.zeros(posed.points.shape[:2]), np.zeros(posed.points.shape)
         nearest = self._nearest(posed)
         for number in np.unique(nearest[nearest >= 0]):
-            frames, which = np.nonzero(nearest == number)
-            depth, ways = self.others[number].depths(
-                posed.against(number, frames, posed.points[frames, which]))
-            deep[frames, which] = depth
+            patch = self.others[number]
+            frames, which = np.nonzero((nearest == number) & self._held(patch))
+            depth, ways = patch.depths(posed.against(number, frames, posed.points[frames, which]))
+            deep[frames, which] = self._counting(which, depth)
             out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number], ways)
         return Depths(posed.points, deep, out)
+
+    def _held(self, patch: Patch) -> NDArray[np.bool_]:
+        """Return which points (P,) a patch may stop."""
+        return np.asarray((self.yields == 0) | (self.share >= (1 + patch.beyond) / 2))
+
+    def _counting(self, which: NDArray[np.intp], depths: FloatArray) -> FloatArray:
+        """Return what counts (N,) of the depths (N,) of some points."""
+        arm = self.yields[which] > 0
+        return np.where(arm & (depths > THROUGH), 0.0, np.clip(
+            depths - self.yields[which], 0.0, np.where(arm, AT_ONCE, DEEPEST)))
 
     def _posed(self, motion: Motion) -> _Posed:
         pose, joints = motion.global_pose, [patch.joint for patch in self.others]
@@ -213,12 +240,52 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
         others = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
                                               *fingers_below(character, joints, other)]))
         stops = ~in_hand(others, character, joints, other, WRIST)
-        patches = [Patch.of(others, stops, int(joint), heads[joint])
+        patches = [Patch.of(others, stops, int(joint), heads[joint],
+                            stops_beyond(character, joints, int(joint)))
                    for joint in np.unique(others.of)]
-        own = hand_of(fine, character, joints, side)
-        limbs.append(Limb(own.skin, fingers_of(own, character, joints, side),
-                          lumps_of(own.skin.vertices), patches))
+        limbs.append(limb_of(hand_of(fine, character, joints, side),
+                             forearm_of(outer, character, joints, side), character, joints, side,
+                             patches))
     return limbs
+
+
+def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) -> float:
+    """Return from which share of its length on a forearm is stopped by what goes with a joint."""
+    if character.skeleton.names[joint] in SKIRT:
+        return np.inf
+    legs = [below(character, joints[f"{side}_thigh"]) for side in SIDES]
+    return AT_LEGS if joint in np.concatenate(legs) else AT_BODY
+
+
+def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mapping[str, int],
+            side: str, others: Sequence[Patch]) -> Limb:
+    """Return a hand and its forearm, all of which goes with the elbow, as that is cheaper."""
+    elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
+    arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
+    skin = hand.skin.joined(arm)
+    more, lumps = len(forearm.of), lumps_of(hand.skin.vertices, LUMP_CELL)
+    share = along_forearm(forearm.skin.vertices, character.skeleton.heads, joints, side)
+    return Limb(skin, np.append(fingers_of(hand, character, joints, side), np.full(more, -1)),
+                np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices, ARM_LUMP)),
+                np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
+                np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others)
+
+
+def forearm_of(surface: Surface, character: Character, joints: Mapping[str, int],
+               side: str) -> Surface:
+    """Return the soft part of a surface from a forearm's middle to the hand."""
+    own = np.isin(surface.of, below(character, joints[f"{side}_forearm"]))
+    hand = in_hand(surface, character, joints, side)
+    share = along_forearm(surface.skin.vertices, character.skeleton.heads, joints, side)
+    arm = surface.part(own & ~hand & surface.soft & (share > AT_LEGS))
+    return thinned(arm, ARM_CELL)
+
+
+def along_forearm(places: FloatArray, heads: FloatArray, joints: Mapping[str, int],
+                  side: str) -> FloatArray:
+    """Return how far (N,) places (N, 3) at rest are from elbow to wrist, 0 to 1."""
+    elbow, wrist = (heads[joints[f"{side}_{part}"]] for part in ("forearm", "hand"))
+    return np.asarray(product(places - elbow, wrist - elbow) / np.sum((wrist - elbow) ** 2))
 
 
 def hand_of(surface: Surface, character: Character, joints: Mapping[str, int],
@@ -257,9 +324,9 @@ def fingers_below(character: Character, joints: Mapping[str, int], side: str) ->
             for joint in below(character, first)]
 
 
-def lumps_of(places: FloatArray) -> NDArray[np.intp]:
-    """Return the number (P,) of the lump that each place (P, 3) is in."""
-    cells = np.round(places / LUMP_CELL).astype(int)
+def lumps_of(places: FloatArray, cell: float) -> NDArray[np.intp]:
+    """Return the number (P,) of the lump that each place (P, 3) is in, by cells of an edge (m)."""
+    cells = np.round(places / cell).astype(int)
     return np.asarray(np.unique(cells, axis=0, return_inverse=True)[1].reshape(-1), np.intp)
 
 

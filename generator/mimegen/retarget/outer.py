@@ -26,15 +26,19 @@ FROM_BONE = 0.4
 @dataclass(frozen=True)
 class Surface:
     """Points of a body's outer layer at rest, the ways (N, 3) out of it, and whose they are (N,).
+
+    Those of skin and cloth are ``soft`` (N,).
     """
 
     skin: SkinSample
     ways: FloatArray
     of: NDArray[np.intp]
+    soft: NDArray[np.bool_]
 
     def part(self, chosen: NDArray[np.bool_]) -> "Surface":
         """Return the chosen (N,) points."""
-        return Surface(self.skin.part(chosen), self.ways[chosen], self.of[chosen])
+        return Surface(self.skin.part(chosen), self.ways[chosen], self.of[chosen],
+                       self.soft[chosen])
 
 
 def thinned(surface: Surface, cell: float) -> Surface:
@@ -56,7 +60,10 @@ def outer_surface(character: Character) -> Surface:
     joints, weights = (np.concatenate([np.zeros((0, wide)), *map(np.pad, parts, more)]) for parts in
                        ([mesh.joints for mesh in meshes], [mesh.weights for mesh in meshes]))
     of = np.concatenate([np.zeros(0, np.intp), *map(owners, meshes)])
-    whole = Surface(SkinSample(places, joints.astype(np.int32), weights), ways, of)
+    giving = {mesh.name for mesh in character.soft}
+    soft = [np.full(len(mesh.vertices), mesh.name in giving) for mesh in meshes]
+    whole = Surface(SkinSample(places, joints.astype(np.int32), weights), ways, of,
+                    np.concatenate([np.zeros(0, bool), *soft]))
     away = unit(places - nearest_on_bones(character.skeleton, places, of))
     return whole.part(~covered(places, ways) & (np.sum(away * ways, axis=1) > FROM_BONE))
 

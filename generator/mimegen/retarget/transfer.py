@@ -128,6 +128,7 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
     moved = with_arms_apart(moved, character, goal, touch)
     moved = with_hands_clear(moved, character, goal, touch.held)
+    moved = with_arms_apart(moved, character, goal, touch)
     return Performance(character, ground.hands_lifted(moved))
 
 

@@ -1,0 +1,73 @@
+"""What Blender's Workbench costs for what draft and preview draw: a row for docs/draft.md.
+
+    workbench.py [--frames 8]
+
+The same man, cameras, crop and shadow as in ``draft.py speed``, posed and read the same way; only
+the engine that draws is Workbench, on OpenGL, without materials, sky or soft light. It writes
+OUT/workbench.png with ``--out``.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import bpy
+import numpy as np
+from PIL import Image
+
+from draft import config_of
+from mimegen.stage.blender.render import PictureReader, use_device
+from mimegen.stage.blender.shot import FigureStage
+from mimegen.stage.figures import Figure
+from mimegen.stage.framing import frame_camera
+from mimegen.stage.skinning import joint_columns
+from mimegen.store.frames import Frame
+from scene import performed
+
+CAMERAS = ((0.0,), (0.0, 90.0, 180.0, 270.0))
+
+
+def workbench_stage(figure: Figure, size: tuple[int, int]) -> FigureStage:
+    """Return preview's stage of a figure, drawn by Workbench with what it can of its light."""
+    stage = FigureStage([figure.character], config_of("preview", size))
+    scene = bpy.context.scene
+    scene.render.engine = "BLENDER_WORKBENCH"
+    scene.display.shading.show_shadows = True
+    scene.display.render_aa = "8"
+    return stage
+
+
+def cost(figure: Figure, size: tuple[int, int], angles: tuple[float, ...], frames: int
+         ) -> tuple[float, Frame]:
+    """Return the processor's seconds for a picture, and the last one; a first frame warms up."""
+    stage, reader = workbench_stage(figure, size), PictureReader()
+    cameras = [frame_camera([performed("basketball_shot", "man", frames)], config_of("preview", size),
+                            angle) for angle in angles]
+    for frame in range(frames):
+        if frame == 1:
+            before = time.process_time()
+        stage.pose([joint_columns(figure.character.skeleton, figure.positions[frame, None],
+                                  figure.rotations[frame, None])])
+        pictures = [stage.picture(camera, reader) for camera in cameras]
+    return (time.process_time() - before) / ((frames - 1) * len(angles)), pictures[-1]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frames", type=int, default=8)
+    parser.add_argument("--out", type=Path)
+    said = parser.parse_args()
+    use_device("cpu", 1)
+    figure = Figure.of(performed("basketball_shot", "man", said.frames))
+    for size in ((640, 360), (1280, 720)):
+        for angles in CAMERAS:
+            seconds, picture = cost(figure, size, angles, said.frames)
+            print(f"| Workbench | {size[0]}x{size[1]} | {len(angles)} | {1000 * seconds:.0f} |"
+                  f" {1 / seconds:.1f} |", flush=True)
+    if said.out:
+        Image.fromarray(np.ascontiguousarray(picture.figure)).save(said.out / "workbench.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -156,6 +156,26 @@ def test_what_hides_a_lamp_is_told_pixel_by_pixel(context) -> None:
     assert np.abs(beside - 1).max() < 0.05
 
 
+def test_what_hides_a_lamp_is_told_under_the_ground(context) -> None:
+    """In a hall whose floor lies a metre lower than the performer stands."""
+    def lit_by(objects: list[dict[str, object]]) -> NDArray[np.int64]:
+        return set_of(context, objects, {
+            "sky": DARK, "sun": {"strength": 0.0},
+            "floors": [{"material": "floor", "height": -1.0, "corners": [[-6, -6], [6, 9]]}],
+            "walls": [{"corners": [[-6, -6], [6, -6], [6, 9], [-6, 9]], "closed": True,
+                       "bottom": -1, "top": 4, "material": "slab"}],
+            "materials": {"floor": {"color": "#00c000", "roughness": 1.0},
+                          "slab": {"color": "#000000", "roughness": 1.0}},
+            "lamps": [{"at": [0, 5, 3.5], "to": [0, 5, 0], "size": [1, 1], "watts": 600}],
+        }).astype(int)
+
+    slab: dict[str, object] = {"kind": "box", "size": [2.4, 3, 0.1], "at": [0, 5, -0.4],
+                               "material": "slab"}
+    empty, full = lit_by([]), lit_by([slab])
+    is_floor = full[..., 1] > full[..., 0] + 10
+    assert (is_floor & (full[..., 1] < 0.5 * empty[..., 1])).sum() > 40
+
+
 DARK: dict[str, object] = {"zenith": "#000000", "horizon": "#000000", "ground": "#000000",
                            "strength": 0.0}
 

@@ -206,7 +206,7 @@ def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
         return np.array([*middle - reach, 0.0]), np.array([*middle + reach, OUTDOORS_HEIGHT_M])
     corners = moved(np.concatenate([panel.corners for panel in panels]), set_from_world(scenery))
     low, high = corners.min(axis=0), corners.max(axis=0)
-    return np.array([*low[:2], 0.0]), high
+    return np.array([*low[:2], min(low[2], 0.0)]), high
 
 
 def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:

@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
 def drawn_lamps(count: int, buried: bool) -> list[Seen]:
     """Draw lamps near where the surface mirrors; ``buried`` ones reach under it."""
-    rng, found = np.random.default_rng(11), []
+    rng, found = np.random.default_rng(11), list[Seen]()
     while len(found) < count:
         rise = np.radians(rng.uniform(10, 85))
         view = np.array([-np.cos(rise), 0.0, np.sin(rise)])

@@ -126,6 +126,22 @@ def test_an_open_sky_lights_what_faces_it() -> None:
     assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)
 
 
+def test_what_stands_far_away_hides_the_sky_and_sends_its_own_color() -> None:
+    """A high wall beyond all places, to +X: what faces it has its color instead of the sky's."""
+    empty = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
+    beyond = Grid(np.array([-30.0, -30.0, 0.0]), np.full(3, 1.0), (60, 60, 40))
+    wall = quad((20, -29, 0), (20, -29, 39), (20, 29, 39), (20, 29, 0))
+    far = matter_of([Surface(wall, np.array([0.5, 0.0, 0.0]), False)], beyond).voxels()
+    sky = Light(np.zeros((0, 10)), np.zeros(0, np.int64),
+                lambda ways: np.where(ways[:, 2:] > 0, 1.0, 0.0) * np.ones(3), nowhere,
+                np.zeros(3), np.array([0.0, 0.0, 1.0]), far=far, far_light=np.full(3, 0.6))
+    places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
+    seen = spread_light(empty, empty, sky, places).seen_by(None).over_pi(
+        np.array([[0.0, 0.0, 1.0]] * 2), np.array([[1.0, 0, 0], [-1.0, 0, 0]]))
+    assert seen[1] == pytest.approx(0.5, abs=0.05)
+    assert seen[0, 1] < 0.15 and seen[0, 0] == pytest.approx(seen[0, 1] + 0.12, abs=0.04)
+
+
 def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
     """Through black walls comes, of an even sky, what the power heuristic leaves."""
     sky = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.ones((len(ways), 3)),

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import moderngl
 import numpy as np
 import pytest
 
@@ -104,6 +105,8 @@ def mirrored(context):
             "lamp_side": table(seen.side), "lamp_other": table(seen.other),
             "lamp_light": table(np.ones(3))})
         target.use()
+        # What drew before may have left it to blend.
+        context.enable_only(moderngl.NOTHING)
         context.vertex_array(program, []).render(vertices=3)
         red, _, _, share = np.frombuffer(target.read(components=4, dtype="f4"), np.float32)
         return float(red), float(share)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import read_background
+from mimegen.compositing.color import srgb_to_linear
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
@@ -51,19 +52,23 @@ def test_a_set_has_its_colors_its_sky_and_its_shadows(context) -> None:
     assert np.abs(empty[-1] - empty[-1].mean(axis=0)).max() < 12
 
 
-def test_a_net_leaves_the_ground_in_the_sun(context) -> None:
-    look: dict[str, object] = {"color": "#202020", "size": [0.2, 0.2], "gap": 0.1}
+def test_a_net_shades_the_ground_by_as_much_as_its_cords_cover(context) -> None:
+    look: dict[str, object] = {"color": "#202020", "size": [0.2, 0.2], "gap": 0.3}
     # Above the picture, its shadow in it.
     sheet: dict[str, object] = {"kind": "box", "size": [6, 6, 0.01], "at": [0, 4, 6],
                                 "material": "sheet"}
-    shown = {}
-    for pattern in ("net", "plain"):
+
+    def shown(pattern: str) -> NDArray[np.float64]:
         materials = {"floor": {"color": "#808080"}, "sheet": look | {"pattern": pattern}}
-        shown[pattern] = set_of(context, [sheet], {"materials": materials}).astype(int)
-    empty = set_of(context, []).astype(int)
-    darker = {pattern: (empty.sum(-1) - picture.sum(-1) > 60).sum()
-              for pattern, picture in shown.items()}
-    assert darker["plain"] > 200 and darker["net"] == 0
+        return srgb_to_linear(set_of(context, [sheet], {"materials": materials}) / 255).sum(axis=-1)
+
+    empty = srgb_to_linear(set_of(context, []) / 255).sum(axis=-1)
+    net, plain = shown("net"), shown("plain")
+    shaded = plain < 0.5 * empty
+    assert shaded.sum() > 200
+    share = ((empty - net)[shaded].sum() / (empty - plain)[shaded].sum())
+    assert share == pytest.approx(1 - 0.7**2, abs=0.1)
+    assert ((empty - net)[shaded] / empty[shaded]).std() < 0.1
 
 
 def test_a_roof_hides_sun_and_sky_far_away(context) -> None:

@@ -40,7 +40,7 @@ class Light:
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
     ``glowing`` (G, 10) are such parts of what glows, ``screens`` (T, 3, 3) what of it stands before
-    the sky, outside of the set.
+    the sky, outside of the set. ``far`` is other matter there, which scatters ``far_light`` (3,).
     ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
     sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
@@ -53,6 +53,8 @@ class Light:
     sun_from: FloatArray
     glowing: FloatArray = field(default_factory=lambda: np.zeros((0, 10)))
     screens: FloatArray = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    far: Voxels | None = None
+    far_light: FloatArray = field(default_factory=lambda: np.zeros(3))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
     seen, _ = whole.trace(starts, along)
     open_sky = np.tile(light.sky(ways), (len(places), 1))
-    sky = open_sky * _sees_sky(light, seen, starts, along)[:, None]
+    sky = _from_beyond(light, seen, starts, along, open_sky)
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(
         sky + _through_shell(casting, light, seen, starts, open_sky * (along[:, 2:] > 0)), ways)
@@ -171,13 +173,21 @@ def through_shell(above: FloatArray) -> FloatArray:
     return np.asarray(squared * np.log(1 + 1 / squared))
 
 
-def _sees_sky(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray
-              ) -> NDArray[np.bool_]:
-    """Return which rays (N,) meet neither cells nor what glows outside."""
-    result = seen < 0
+def _from_beyond(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray,
+                 sky: FloatArray) -> FloatArray:
+    """Return what comes along rays (N, 3) that meet no cells: ``sky`` (N, 3) or what hides it.
+
+    Nothing of what glows, whose light is reckoned with by itself.
+    """
+    left = np.flatnonzero(seen < 0)
+    result = np.zeros(sky.shape)
     if len(light.screens):
-        left = np.flatnonzero(result)
-        result[left] = passing(light.screens, starts[left], along[left])
+        left = left[passing(light.screens, starts[left], along[left])]
+    result[left] = sky[left]
+    if light.far is not None:
+        up = left[along[left, 2] > 0]
+        met, _ = light.far.trace(starts[up], along[up])
+        result[up[met >= 0]] = light.far.color[met[met >= 0]] * light.far_light
     return result
 
 

@@ -56,7 +56,7 @@ FINER, SAMPLES = 2, 4
 SHADOW_CELLS = 2048
 # What shaders read, in the order of its units.
 SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
-            "far_map", "metals_seen")
+            "far_map", "metals_seen", "net_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 # How far around the performer things cast shadows.
 SHADOW_REACH_M = 24.0
@@ -85,9 +85,10 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     built = build_set(job)
     parts = _parts(context, job, built)
     lit = _light(job)
-    sun_map = _draw_sun_map(context, built.casting, lit)
+    sun_map, net_map = _draw_sun_maps(context, built, lit)
     # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
-    read = {"shadow_map": sun_map, **_read_of_light(context, job, built, parts, lit)}
+    read = {"shadow_map": sun_map, "net_map": net_map,
+            **_read_of_light(context, job, built, parts, lit)}
     read["far_map"] = _far_map(context, job, built.casting, lit)
     for name, texture in read.items():
         texture.use(UNITS[name])
@@ -170,14 +171,24 @@ def _light(job: SetJob) -> dict[str, Any]:
     }
 
 
-def _draw_sun_map(context: moderngl.Context, casting: NDArray[np.float32],
-                  lit: dict[str, Any]) -> moderngl.Texture:
-    """Draw how far the sun's light reaches; adds where that is to what the shaders take."""
+def _draw_sun_maps(context: moderngl.Context, built: BuiltSet, lit: dict[str, Any]
+                   ) -> list[moderngl.Texture]:
+    """Draw how far the sun's light reaches, to what is solid and to nets.
+
+    Adds to what the shaders take where that is, and how much nets cover.
+    """
     reach = SHADOW_REACH_M * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1)
                                        for z in (0, 0.5)])
     matrix, half = to_sun(reach, lit["sun_from"], 1.0)
-    lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2)}
-    sun_map = depth_map(context, (SHADOW_CELLS, SHADOW_CELLS))
+    lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2),
+            "net_cover": built.net_cover}
+    return [_sun_map(context, lit, corners) for corners in (built.casting, built.nets)]
+
+
+def _sun_map(context: moderngl.Context, lit: dict[str, Any], casting: NDArray[np.float32]
+             ) -> moderngl.Texture:
+    size = SHADOW_CELLS if len(casting) else 1
+    sun_map = depth_map(context, (size, size))
     target = context.framebuffer(depth_attachment=sun_map)
     target.use()
     target.clear()

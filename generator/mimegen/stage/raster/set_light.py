@@ -3,8 +3,8 @@
 Light is followed in the set's own frame, along whose axes most walls and things stand.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -46,6 +46,8 @@ ON_GROUND_M = 0.05
 FADED = 0.45
 # The open sky is looked at in so many directions.
 SKY_WAYS = 512
+# What stands farther away than this hides no sky; cells of what does.
+FAR_M, FAR_CELLS = 80.0, 100_000
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
@@ -241,8 +243,34 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
         return to_sky(places) * upper / max(upper + lower, 1e-9)
 
     surfaces = _surfaces(scenery, triangles)
-    return Light(parts, lamp_of, _sky(job), above, sun, sun_from, glowing_parts(surfaces),
-                 screens(surfaces, *_region(scenery)))
+    sky = _sky(job)
+    # What hides the sky far away is lit as a ball in the open is.
+    far_light = sun / (4 * np.pi) + sky(even_ways(SKY_WAYS)).mean(axis=0)
+    return Light(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
+                 screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
+
+
+def _far(scenery: Scenery, surfaces: Sequence[Surface]) -> Voxels | None:
+    """Return coarse cells of what stands beyond the region in which light is followed, if any."""
+    low, high = _region(scenery)
+    beyond = [replace(surface, triangles=_outside(surface.triangles, low, high))
+              for surface in surfaces if not surface.glows]
+    beyond = [surface for surface in beyond if len(surface.triangles)]
+    if not beyond or wall_panels(scenery):
+        return None
+    corners = np.concatenate([surface.triangles.reshape(-1, 3) for surface in beyond])
+    middle = (low + high) / 2
+    least, most = (np.clip(edge, middle - FAR_M, middle + FAR_M)
+                   for edge in (corners.min(axis=0), corners.max(axis=0)))
+    return matter_of(beyond, _grid(least, most, FAR_CELLS, LEAST_PLACE_M, spare=1)).voxels()
+
+
+def _outside(triangles: NDArray[np.float32], low: FloatArray, high: FloatArray
+             ) -> NDArray[np.float32]:
+    """Return those of triangles (T, 3, 3) that lie outside of two corners (3,) and off the ground.
+    """
+    outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
+    return np.asarray(triangles[outside & (triangles[..., 2].max(axis=1) > ON_GROUND_M)])
 
 
 def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:

@@ -87,6 +87,18 @@ vec3 near_share() {
     return share;
 }
 
+// Nets hide as much of the sun as their cords cover.
+uniform sampler2DShadow net_map;
+uniform float net_cover;
+float past_nets(vec3 place, vec3 normal) {
+    float past = 1.0;
+    for (int i = none; i < int(net_cover > 0.0); i++) {
+        vec4 at = to_shadow * vec4(place + shadow_lift * normal, 1.0);
+        past -= net_cover * (1.0 - textureLod(net_map, 0.5 * at.xyz + 0.5, 0.0));
+    }
+    return past;
+}
+
 // What metals mirror was looked at pixel by pixel.
 uniform sampler2D metals_seen;
 uniform float looked_metal;
@@ -140,7 +152,7 @@ void main() {
     vec4 lobe = lobe_of(normal, view, roughness);
     vec3 from_sun = vec3(0.0);
     for (int i = none; i < int(dot(normal, sun_from) > 0.0); i++)
-        from_sun = sun * sunlit(at, normal);
+        from_sun = sun * sunlit(at, normal) * past_nets(at, normal);
     vec2 far = vec2(1.0);
 #ifdef KNOWS_FAR
     far = far_seen(at, normal);

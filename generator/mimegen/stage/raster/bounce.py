@@ -141,7 +141,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
     sunny = _sunlight(casting, light, found, whole.facing[found])
-    towards, is_open = along[seen >= 0], _open_sides(whole, found)[which]
+    towards, is_open = along[seen >= 0], open_sides(whole, found)[which]
     shares, sides = _seen_sides(towards, is_open)
     thrown = np.zeros((len(along), 3), np.float32)
 
@@ -328,7 +328,7 @@ def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: N
     return sent
 
 
-def _open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+def open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which of the sides of cells (C, 6) have no matter before them."""
     solid = np.pad(whole.free == 0.0, 1)
     at = np.stack(np.unravel_index(cells, whole.grid.shape), axis=-1) + 1
@@ -337,14 +337,14 @@ def _open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(~solid[x, y, z])
 
 
-def _seen_sides(ways: FloatArray, open_sides: NDArray[np.bool_]
+def _seen_sides(ways: FloatArray, is_open: NDArray[np.bool_]
                 ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return for rays (N, 3) the shares (N, 3) and numbers (N, 3) of the sides that they see.
 
-    Of the cells that they hit only ``open_sides`` (N, 6) count, if there are any.
+    Of the cells that they hit only sides that are open (N, 6) count, if there are any.
     """
     sides = np.where(ways < 0, 0, 3) + np.arange(3)
-    shares = ways**2 * (np.take_along_axis(open_sides, sides, axis=1) + 1e-6)
+    shares = ways**2 * (np.take_along_axis(is_open, sides, axis=1) + 1e-6)
     return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
 
 

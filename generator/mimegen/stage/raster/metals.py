@@ -48,9 +48,9 @@ vec3 light_from(vec3 start, vec3 way) {
     vec3 turned = to_grid * way;
     float gone = met(start, turned, 1e4, STEPS, free, cell);
     if (free > 0.5) return way.z > 0.0 ? sky_above(way) : open_down;
-    vec4 found = sent_against(cell, turned);
+    vec4 found = sent_against(cell, turned, 0.0);
     vec3 around = volume_mirrored(at + cell_m * gone * way, way, 1.0);
-    return mix(around, found.rgb, found.w);
+    return found.w > 0.01 ? found.rgb / found.w : around;
 }
 
 void main() {

@@ -7,7 +7,7 @@ An efficient representation for irradiance environment maps, 2001), between whic
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +51,10 @@ class Light:
     above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
     sun_from: FloatArray
-    glowing: FloatArray = field(default_factory=lambda: np.zeros((0, 10)))
-    screens: FloatArray = field(default_factory=lambda: np.zeros((0, 3, 3)))
-    far: Voxels | None = None
-    far_light: FloatArray = field(default_factory=lambda: np.zeros(3))
+    glowing: FloatArray
+    screens: FloatArray
+    far: Voxels | None
+    far_light: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

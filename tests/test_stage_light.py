@@ -1,5 +1,6 @@
 """The light in drawn sets: rays through cells, and what is known of a closed room."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mimegen.stage.raster import set_light
 from mimegen.stage.raster.bounce import SINGLE, Light, Spread, spread_light, through_shell
 from mimegen.stage.raster.glowing import glowing_parts, passing, screens
 from mimegen.stage.raster.light_choice import nearby, rays_to_sky
-from mimegen.stage.raster.set_light import set_cells
+from mimegen.stage.raster.set_light import set_cells, surfaces_of
 from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.scenery import Scenery
@@ -49,6 +50,11 @@ def nowhere(places: FloatArray) -> FloatArray:
     return np.zeros(len(places))
 
 
+NOTHING = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
+                nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), np.zeros((0, 10)),
+                np.zeros((0, 3, 3)), None, np.zeros(3))
+
+
 def cells() -> Grid:
     cell = 0.125
     low = np.array([-WIDE / 2, -WIDE / 2, 0.0]) - cell - 1e-3
@@ -79,8 +85,7 @@ def test_a_closed_room_keeps_its_light() -> None:
     """A lamp's watts arrive, then half of them again, then a quarter, from wall to wall."""
     at = [(x, y) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
     parts = np.array([[x, y, 3.9, 0, 0, -1, *3 * [WATTS / 4], 4.0] for x, y in at])
-    light = Light(parts, np.full(4, SINGLE), lambda ways: np.zeros((len(ways), 3)), nowhere,
-                  np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    light = replace(NOTHING, parts=parts, lamp_of=np.full(4, SINGLE))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 8))
     volume = spread_light(voxels(room()), voxels(room()[:1]), light, places).seen_by(None)
     level = np.stack([*np.meshgrid(SPREAD, SPREAD), np.full((30, 30), 0.2)], axis=-1).reshape(-1, 3)
@@ -99,8 +104,7 @@ def test_a_closed_room_keeps_its_light() -> None:
 def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
     """The panel stands 80 cm before a wall, less than places of light are apart."""
     parts = np.array([[0.0, 0.0, 3.9, 0, 0, -1, *3 * [WATTS], 4.0]])
-    light = Light(parts, np.array([0]), lambda ways: np.zeros((len(ways), 3)), nowhere,
-                  np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    light = replace(NOTHING, parts=parts, lamp_of=np.array([0]))
     panel = quad((-5, 4.2, 0), (5, 4.2, 0), (5, 4.2, 4), (-5, 4.2, 4))
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 1.0), (10, 10, 4))
     eye = np.array([0.0, -4.0, 1.5])
@@ -116,9 +120,7 @@ def test_what_lies_behind_a_panel_does_not_darken_it() -> None:
 
 
 def test_an_open_sky_lights_what_faces_it() -> None:
-    dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64),
-                 lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3), nowhere,
-                 np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    dark = replace(NOTHING, sky=lambda ways: np.where(ways[:, 2:] > 0, 0.7, 0.0) * np.ones(3))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
     black = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
     volume = spread_light(black, black, dark, places).seen_by(None)
@@ -126,10 +128,25 @@ def test_an_open_sky_lights_what_faces_it() -> None:
     assert seen[0] == pytest.approx(0.7, rel=0.03) and seen[1] == pytest.approx(0.0, abs=0.03)
 
 
+def test_what_stands_far_away_hides_the_sky_and_sends_its_own_color() -> None:
+    """A high wall beyond all places, to +X: what faces it has its color instead of the sky's."""
+    empty = matter_of([Surface(room()[0], np.zeros(3), False)], cells()).voxels()
+    beyond = Grid(np.array([-30.0, -30.0, 0.0]), np.full(3, 1.0), (60, 60, 40))
+    wall = quad((20, -29, 0), (20, -29, 39), (20, 29, 39), (20, 29, 0))
+    far = matter_of([Surface(wall, np.array([0.5, 0.0, 0.0]), False)], beyond).voxels()
+    sky = replace(NOTHING, sky=lambda ways: np.where(ways[:, 2:] > 0, 1.0, 0.0) * np.ones(3),
+                  far=far, far_light=np.full(3, 0.6))
+    places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
+    seen = spread_light(empty, empty, sky, places).seen_by(None).over_pi(
+        np.array([[0.0, 0.0, 1.0]] * 2), np.array([[1.0, 0, 0], [-1.0, 0, 0]]))
+    assert seen[1] == pytest.approx(0.5, abs=0.05)
+    assert seen[0, 1] < 0.15 and seen[0, 0] == pytest.approx(seen[0, 1] + 0.12, abs=0.04)
+
+
 def test_some_of_the_sky_comes_through_walls_as_in_cycles() -> None:
     """Through black walls comes, of an even sky, what the power heuristic leaves."""
-    sky = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.ones((len(ways), 3)),
-                lambda places: np.full(len(places), 0.5), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    sky = replace(NOTHING, sky=lambda ways: np.ones((len(ways), 3)),
+                  above=lambda places: np.full(len(places), 0.5))
     places = Grid(np.array([-4.0, -4.0, 0.0]), np.full(3, 2.0), (4, 4, 2))
     whole, casting = (
         matter_of([Surface(np.concatenate(parts), np.zeros(3), False)], cells()).voxels()
@@ -145,8 +162,7 @@ def test_a_thin_lamp_shines_to_where_it_faces() -> None:
     low = np.array([[-1, -1, 3], [1, -1, 3], [1, 1, 3], [-1, 1, 3]], np.float32)
     glowing = Surface(low[[[0, 2, 1], [0, 3, 2]]], np.ones(3), True)
     plate = matter_of([glowing], cells()).voxels()
-    dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
-                 nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), glowing_parts([glowing]))
+    dark = replace(NOTHING, glowing=glowing_parts([glowing]))
     places = Grid(np.array([-1.0, -1.0, 0.5]), np.full(3, 0.5), (4, 4, 8))
     seen = spread_light(plate, plate, dark, places).seen_by(None).over_pi(
         np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.9]]), np.array([[0, 0, 1.0], [0, 0, -1.0]]))
@@ -162,8 +178,7 @@ def test_thin_lamps_do_not_hide_one_another_at_flat_angles() -> None:
     glowing = Surface(np.concatenate(strips)[:, ::-1], np.ones(3), True)
     found = matter_of([glowing], cells()).voxels()
     parts = glowing_parts([glowing])
-    dark = Light(np.zeros((0, 10)), np.zeros(0, np.int64), lambda ways: np.zeros((len(ways), 3)),
-                 nowhere, np.zeros(3), np.array([0.0, 0.0, 1.0]), parts)
+    dark = replace(NOTHING, glowing=parts)
     places = Grid(np.array([-WIDE / 2, -WIDE / 2, 0.0]), np.full(3, 0.5), (20, 20, 7))
     at, facing = np.array([[4.5, 0.0, 2.8]]), np.array([[-1.0, 0.0, 0.0]])
     away = parts[:, :3] - at
@@ -239,7 +254,7 @@ def test_a_set_s_cells_lie_along_its_walls_and_mats_do_not_rise() -> None:
         top, bottom = (quad(*((x, y, z) for x, y in corners)) for z, corners in (
             (0.01, ((-1, -1), (1, -1), (1, 1), (-1, 1))),
             (0.0, ((-1, -1), (-1, 1), (1, 1), (1, -1)))))
-        cells = set_cells(scenery, {}, {"mat": np.concatenate([top, bottom])})
+        cells = set_cells(scenery, [], surfaces_of(scenery, {"mat": np.concatenate([top, bottom])}))
         shapes.append(cells.whole.grid.shape)
         middles = cells.whole.grid.middles(np.flatnonzero(cells.whole.free.ravel() == 0))
         assert len(middles) and (middles[:, 2] < 0).all()

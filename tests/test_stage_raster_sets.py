@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import read_background
+from mimegen.compositing.color import srgb_to_linear
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
 from mimegen.stage.framing import frame_camera
@@ -51,19 +52,23 @@ def test_a_set_has_its_colors_its_sky_and_its_shadows(context) -> None:
     assert np.abs(empty[-1] - empty[-1].mean(axis=0)).max() < 12
 
 
-def test_a_net_leaves_the_ground_in_the_sun(context) -> None:
-    look: dict[str, object] = {"color": "#202020", "size": [0.2, 0.2], "gap": 0.1}
+def test_a_net_shades_the_ground_by_as_much_as_its_cords_cover(context) -> None:
+    look: dict[str, object] = {"color": "#202020", "size": [0.2, 0.2], "gap": 0.3}
     # Above the picture, its shadow in it.
     sheet: dict[str, object] = {"kind": "box", "size": [6, 6, 0.01], "at": [0, 4, 6],
                                 "material": "sheet"}
-    shown = {}
-    for pattern in ("net", "plain"):
+
+    def shown(pattern: str) -> NDArray[np.float64]:
         materials = {"floor": {"color": "#808080"}, "sheet": look | {"pattern": pattern}}
-        shown[pattern] = set_of(context, [sheet], {"materials": materials}).astype(int)
-    empty = set_of(context, []).astype(int)
-    darker = {pattern: (empty.sum(-1) - picture.sum(-1) > 60).sum()
-              for pattern, picture in shown.items()}
-    assert darker["plain"] > 200 and darker["net"] == 0
+        return srgb_to_linear(set_of(context, [sheet], {"materials": materials}) / 255).sum(axis=-1)
+
+    empty = srgb_to_linear(set_of(context, []) / 255).sum(axis=-1)
+    net, plain = shown("net"), shown("plain")
+    shaded = plain < 0.5 * empty
+    assert shaded.sum() > 200
+    share = ((empty - net)[shaded].sum() / (empty - plain)[shaded].sum())
+    assert share == pytest.approx(1 - 0.7**2, abs=0.1)
+    assert ((empty - net)[shaded] / empty[shaded]).std() < 0.1
 
 
 def test_a_roof_hides_sun_and_sky_far_away(context) -> None:
@@ -156,8 +161,53 @@ def test_what_hides_a_lamp_is_told_pixel_by_pixel(context) -> None:
     assert np.abs(beside - 1).max() < 0.05
 
 
+def test_what_hides_a_lamp_is_told_under_the_ground(context) -> None:
+    """In a hall whose floor lies a metre lower than the performer stands."""
+    def lit_by(objects: list[dict[str, object]]) -> NDArray[np.int64]:
+        return set_of(context, objects, {
+            "sky": DARK, "sun": {"strength": 0.0},
+            "floors": [{"material": "floor", "height": -1.0, "corners": [[-6, -6], [6, 9]]}],
+            "walls": [{"corners": [[-6, -6], [6, -6], [6, 9], [-6, 9]], "closed": True,
+                       "bottom": -1, "top": 4, "material": "slab"}],
+            "materials": {"floor": {"color": "#00c000", "roughness": 1.0},
+                          "slab": {"color": "#000000", "roughness": 1.0}},
+            "lamps": [{"at": [0, 5, 3.5], "to": [0, 5, 0], "size": [1, 1], "watts": 600}],
+        }).astype(int)
+
+    slab: dict[str, object] = {"kind": "box", "size": [2.4, 3, 0.1], "at": [0, 5, -0.4],
+                               "material": "slab"}
+    empty, full = lit_by([]), lit_by([slab])
+    is_floor = full[..., 1] > full[..., 0] + 10
+    assert (is_floor & (full[..., 1] < 0.5 * empty[..., 1])).sum() > 40
+
+
 DARK: dict[str, object] = {"zenith": "#000000", "horizon": "#000000", "ground": "#000000",
                            "strength": 0.0}
+
+
+def test_metal_mirrors_what_stands_where_it_faces(context, monkeypatch) -> None:
+    """In a white room a plate turned by 45 degrees mirrors a red board at its side, not all around.
+    """
+    room: dict[str, object] = {
+        "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#ffffff", "strength": 0.8},
+        "sun": {"strength": 0.0},
+        "walls": [{"corners": [[-5, -5], [5, -5], [5, 6], [-5, 6]], "closed": True, "top": 4,
+                   "material": "white"}],
+        "materials": {"floor": {"color": "#c0c0c0"}, "white": {"color": "#c0c0c0"},
+                      "red": {"color": "#d01010"},
+                      "metal": {"color": "#ffffff", "metallic": 1.0, "roughness": 0.2}}}
+    things: list[dict[str, object]] = [
+        {"kind": "box", "size": [1.2, 0.04, 1.2], "at": [0, 3.5, 0.2], "turn": [0, 0, 45],
+         "material": "metal"},
+        {"kind": "box", "size": [0.2, 4, 3.5], "at": [4.5, 3.5, 0], "material": "red"}]
+    mirrored = set_of(context, things, room).astype(int)
+    monkeypatch.setattr("mimegen.stage.raster.scenery.is_metal", lambda material: False)
+    blended = set_of(context, things, room).astype(int)
+    plate = np.abs(mirrored - blended).max(axis=-1) > 20
+    assert plate.sum() > 60
+    redness = [picture[plate, 0].mean() / picture[plate, 1].mean() for picture in
+               (mirrored, blended)]
+    assert redness[0] > 1.7 and redness[1] < 1.2
 
 
 def test_a_lamp_shines_as_much_as_of_it_is_above_the_ground(context) -> None:

@@ -7,7 +7,7 @@ An efficient representation for irradiance environment maps, 2001), between whic
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Light:
 
     Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
     ``glowing`` (G, 10) are such parts of what glows, ``screens`` (T, 3, 3) what of it stands before
-    the sky, outside of the set.
+    the sky, outside of the set. ``far`` is other matter there, which scatters ``far_light`` (3,).
     ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
     sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
     """
@@ -51,8 +51,10 @@ class Light:
     above: Callable[[FloatArray], FloatArray]
     sun: FloatArray
     sun_from: FloatArray
-    glowing: FloatArray = field(default_factory=lambda: np.zeros((0, 10)))
-    screens: FloatArray = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    glowing: FloatArray
+    screens: FloatArray
+    far: Voxels | None
+    far_light: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
     seen, _ = whole.trace(starts, along)
     open_sky = np.tile(light.sky(ways), (len(places), 1))
-    sky = open_sky * _sees_sky(light, seen, starts, along)[:, None]
+    sky = _from_beyond(light, seen, starts, along, open_sky)
     single, others, visible = _from_lamps(casting, light, places, grid)
     from_sky = _gathered(
         sky + _through_shell(casting, light, seen, starts, open_sky * (along[:, 2:] > 0)), ways)
@@ -139,7 +141,7 @@ def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
     found, which = np.unique(seen[seen >= 0], return_inverse=True)
     fill = _Filling(whole, grid, places, within)
     sunny = _sunlight(casting, light, found, whole.facing[found])
-    towards, is_open = along[seen >= 0], _open_sides(whole, found)[which]
+    towards, is_open = along[seen >= 0], open_sides(whole, found)[which]
     shares, sides = _seen_sides(towards, is_open)
     thrown = np.zeros((len(along), 3), np.float32)
 
@@ -171,13 +173,21 @@ def through_shell(above: FloatArray) -> FloatArray:
     return np.asarray(squared * np.log(1 + 1 / squared))
 
 
-def _sees_sky(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray
-              ) -> NDArray[np.bool_]:
-    """Return which rays (N,) meet neither cells nor what glows outside."""
-    result = seen < 0
+def _from_beyond(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray,
+                 sky: FloatArray) -> FloatArray:
+    """Return what comes along rays (N, 3) that meet no cells: ``sky`` (N, 3) or what hides it.
+
+    Nothing of what glows, whose light is reckoned with by itself.
+    """
+    left = np.flatnonzero(seen < 0)
+    result = np.zeros(sky.shape)
     if len(light.screens):
-        left = np.flatnonzero(result)
-        result[left] = passing(light.screens, starts[left], along[left])
+        left = left[passing(light.screens, starts[left], along[left])]
+    result[left] = sky[left]
+    if light.far is not None:
+        up = left[along[left, 2] > 0]
+        met, _ = light.far.trace(starts[up], along[up])
+        result[up[met >= 0]] = light.far.color[met[met >= 0]] * light.far_light
     return result
 
 
@@ -318,7 +328,7 @@ def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: N
     return sent
 
 
-def _open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+def open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which of the sides of cells (C, 6) have no matter before them."""
     solid = np.pad(whole.free == 0.0, 1)
     at = np.stack(np.unravel_index(cells, whole.grid.shape), axis=-1) + 1
@@ -327,14 +337,14 @@ def _open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(~solid[x, y, z])
 
 
-def _seen_sides(ways: FloatArray, open_sides: NDArray[np.bool_]
+def _seen_sides(ways: FloatArray, is_open: NDArray[np.bool_]
                 ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return for rays (N, 3) the shares (N, 3) and numbers (N, 3) of the sides that they see.
 
-    Of the cells that they hit only ``open_sides`` (N, 6) count, if there are any.
+    Of the cells that they hit only sides that are open (N, 6) count, if there are any.
     """
     sides = np.where(ways < 0, 0, 3) + np.arange(3)
-    shares = ways**2 * (np.take_along_axis(open_sides, sides, axis=1) + 1e-6)
+    shares = ways**2 * (np.take_along_axis(is_open, sides, axis=1) + 1e-6)
     return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
 
 

@@ -133,22 +133,42 @@ vec3 lamps_light(vec3 place, vec3 normal, vec4 low, vec4 high) {
     return scattered;
 }
 
-// Places along the edges of a lamp, from its middle: what is straight there is curved in slopes.
-const int EDGES = 12;
-vec3 around_lamp(int number, vec3 side, vec3 other) {
-    float along = float(number) * 4.0 / float(EDGES), part = 2.0 * fract(along) - 1.0;
-    int which = int(along);
-    vec2 at = which == 0 ? vec2(part, -1.0) : which == 1 ? vec2(1.0, part)
-        : which == 2 ? vec2(-part, 1.0) : vec2(-1.0, -part);
-    return at.x * side + at.y * other;
+// Where the slope of the facet that mirrors what lies in a direction is on the plane.
+vec3 facet_to(vec3 to, vec3 view, float wide) {
+    vec3 tilt = view + normalize(to);
+    return normalize(vec3(tilt.xy, wide * max(tilt.z, 0.01)));
 }
 
-// Where the slope of the facet that mirrors what lies in a direction is on the plane; what lies
-// under the surface is as low as that.
-vec3 facet_to(vec3 way, vec3 view, mat3 own, float wide) {
-    vec3 to = way * own;
-    vec3 tilt = view * own + normalize(vec3(to.xy, max(to.z, 0.0)));
-    return normalize(vec3(tilt.xy, wide * max(tilt.z, 0.01)));
+// What an edge adds to the facets that show what it bounds: what is straight is curved in slopes.
+const int PARTS = 4;
+vec3 facets_along(vec3 from, vec3 until, vec3 view, float wide) {
+    vec3 sum = vec3(0.0), last = facet_to(from, view, wide);
+    for (int k = none; k < PARTS; k++) {
+        vec3 next = facet_to(mix(from, until, float(k + 1) / float(PARTS)), view, wide);
+        sum += arc(dot(last, next)) * cross(last, next);
+        last = next;
+    }
+    return sum;
+}
+
+// The facets that show what of a lamp lies above the surface, whose plane cuts its edge: z is their
+// share, and along the sum lies the mean of their slopes. All as the surface's own axes have it.
+vec3 facets_showing(vec3 middle, vec3 side, vec3 other, vec3 view, float wide) {
+    vec3 sum = vec3(0.0), one = middle - side - other, leaves = vec3(0.0), enters = vec3(0.0);
+    for (int k = none; k < 4; k++) {
+        vec3 next = middle + (k < 2 ? side : -side) + (k == 1 || k == 2 ? other : -other);
+        vec3 cut = mix(one, next, clamp(one.z / (one.z - next.z), 0.0, 1.0));
+        if (one.z > 0.0 && next.z <= 0.0) leaves = normalize(cut);
+        if (one.z <= 0.0 && next.z > 0.0) enters = normalize(cut);
+        if (max(one.z, next.z) > 0.0)
+            sum += facets_along(one.z > 0.0 ? one : cut, next.z > 0.0 ? next : cut, view, wide);
+        one = next;
+    }
+    vec3 between = normalize(leaves + enters + 1e-6);
+    for (int k = none; k < int(leaves != enters); k++)
+        sum += facets_along(leaves, between, view, wide)
+            + facets_along(between, enters, view, wide);
+    return sum;
 }
 
 // The light of lamps that a surface mirrors; w is the share of its facets that show them. GGX's
@@ -165,14 +185,7 @@ vec4 lamps_mirrored(vec3 place, vec3 normal, vec3 view, float roughness, vec3 st
         vec3 side = lamp_side[i], other = lamp_other[i], middle = lamp_at[i] - place;
         float seen = i < 4 ? low[i] : high[i - 4];
         if (dot(middle, lamp_way[i]) >= 0.0 || seen < 0.002) continue;
-        vec3 shares = vec3(0.0);
-        vec3 last = facet_to(middle + around_lamp(EDGES - 1, side, other), view, own, wide);
-        for (int k = none; k < EDGES; k++) {
-            vec3 next = facet_to(middle + around_lamp(k, side, other), view, own, wide);
-            shares += arc(dot(last, next)) * cross(last, next);
-            last = next;
-        }
-        // Along their sum lies the mean of the facets that show the lamp.
+        vec3 shares = facets_showing(middle * own, side * own, other * own, view * own, wide);
         float share = abs(shares.z);
         vec3 facet = own * normalize(vec3(wide * shares.xy * sign(shares.z), max(share, 1e-9)));
         vec3 way = reflect(-view, facet);

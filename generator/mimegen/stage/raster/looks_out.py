@@ -3,6 +3,7 @@
 Pixels of four by four send different rays and share what they find where they are as far away.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import moderngl
@@ -124,22 +125,46 @@ class LooksOut:
         self._drawn.use()
         self._drawn.clear()
 
-    def found(self, fragment: str, reads: dict[str, moderngl.Texture | moderngl.Texture3D],
-              values: dict[str, Any]) -> tuple[moderngl.Texture, moderngl.Texture]:
+    def found(self, fragment: str, reads: dict[str, moderngl.Texture3D], values: dict[str, Any]
+              ) -> tuple[moderngl.Texture, moderngl.Texture]:
         """Return the means, ``first`` and ``rest``, of what a program finds for each pixel."""
         self.context.enable_only(moderngl.NOTHING)
-        first, rest = self._pass(fragment, reads, values)
-        return self._pass(MEAN_FRAGMENT, {"noisy_first": first, "noisy_rest": rest}, {})
+        return self._meant(self._pass(WHOLE_VERTEX, fragment, {"depths": self._depth, **reads},
+                                      values, self._whole, None))
 
-    def _pass(self, fragment: str, reads: dict[str, moderngl.Texture | moderngl.Texture3D],
-              values: dict[str, Any]) -> tuple[moderngl.Texture, moderngl.Texture]:
-        program = self.context.program(WHOLE_VERTEX, fragment)
+    def drawn(self, vertex: str, fragment: str, reads: dict[str, moderngl.Texture3D],
+              values: dict[str, Any], draw: Callable[[moderngl.Program], None]
+              ) -> tuple[moderngl.Texture, moderngl.Texture]:
+        """Return such means where ``draw`` draws what is nearest, elsewhere nothing."""
+        self.context.enable_only(moderngl.DEPTH_TEST)
+        self.context.depth_func = "<="
+        found = self._pass(vertex, fragment, reads, values, draw, self._depth)
+        self.context.depth_func = "<"
+        self.context.enable_only(moderngl.NOTHING)
+        return self._meant(found)
+
+    def _meant(self, noisy: tuple[moderngl.Texture, moderngl.Texture]
+               ) -> tuple[moderngl.Texture, moderngl.Texture]:
+        reads = {"depths": self._depth, "noisy_first": noisy[0], "noisy_rest": noisy[1]}
+        return self._pass(WHOLE_VERTEX, MEAN_FRAGMENT, reads, {}, self._whole, None)
+
+    def _whole(self, program: moderngl.Program) -> None:
+        self.context.vertex_array(program, []).render(moderngl.TRIANGLES, vertices=3)
+
+    def _pass(self, vertex: str, fragment: str,
+              reads: Mapping[str, moderngl.Texture | moderngl.Texture3D], values: dict[str, Any],
+              draw: Callable[[moderngl.Program], None], depth: moderngl.Texture | None
+              ) -> tuple[moderngl.Texture, moderngl.Texture]:
+        program = self.context.program(vertex, fragment)
         give(program, self._values | values)
-        for unit, (name, texture) in enumerate({"depths": self._depth, **reads}.items()):
+        for unit, (name, texture) in enumerate(reads.items()):
             uniform(program, name).value = unit
             texture.use(unit)
         drawn = (self.context.texture(self._size, 4, dtype="f2"),
                  self.context.texture(self._size, 4, dtype="f2"))
-        self.context.framebuffer(drawn).use()
-        self.context.vertex_array(program, []).render(moderngl.TRIANGLES, vertices=3)
+        target = self.context.framebuffer(drawn, depth)
+        target.use()
+        target.depth_mask = False
+        target.clear()
+        draw(program)
         return drawn

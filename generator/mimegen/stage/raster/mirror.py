@@ -29,8 +29,22 @@ FINE = 0.75
 # A floor that shines has so much area, in square metres; smaller things are passed over.
 LEAST_AREA_M2 = 1.0
 
+# A facet of a rough surface, GLSL 3.30.
+FACET = """
+// One of the facets that are seen, around a normal upwards, by two shares.
+vec3 facet(vec3 view, float wide, vec2 share) {
+    vec3 to = normalize(vec3(wide * view.xy, view.z));
+    vec3 side = normalize(vec3(-to.y, to.x + 1e-6, 0.0)), other = cross(to, side);
+    float far = sqrt(share.x), turn = 2.0 * PI * share.y;
+    float a = far * cos(turn);
+    float b = mix(sqrt(1.0 - a * a), far * sin(turn), 0.5 * (1.0 + to.z));
+    vec3 found = a * side + b * other + sqrt(max(1.0 - a * a - b * b, 0.0)) * to;
+    return normalize(vec3(wide * found.xy, max(found.z, 1e-4)));
+}
+"""
+
 # The set as the floor mirrors it: a picture, and how far away is what it shows, GLSL 3.30.
-FLOOR = """
+FLOOR = FACET + """
 const int FACETS = 8;
 uniform sampler2D floor_light, floor_depth;
 uniform mat4 to_floor;
@@ -48,17 +62,6 @@ float floor_depth_at(vec3 within) {
     float near = floor_depths.x, far = floor_depths.y;
     float depth = 2.0 * textureLod(floor_depth, within.xy, 0.0).r - 1.0;
     return 2.0 * far * near / (far + near - depth * (far - near));
-}
-
-// One of the facets that are seen, around a normal upwards, by two shares.
-vec3 facet(vec3 view, float wide, vec2 share) {
-    vec3 to = normalize(vec3(wide * view.xy, view.z));
-    vec3 side = normalize(vec3(-to.y, to.x + 1e-6, 0.0)), other = cross(to, side);
-    float far = sqrt(share.x), turn = 2.0 * PI * share.y;
-    float a = far * cos(turn);
-    float b = mix(sqrt(1.0 - a * a), far * sin(turn), 0.5 * (1.0 + to.z));
-    vec3 found = a * side + b * other + sqrt(max(1.0 - a * a - b * b, 0.0)) * to;
-    return normalize(vec3(wide * found.xy, max(found.z, 1e-4)));
 }
 
 // The light that the floor mirrors towards the view, its facets turned by the slopes of waves; w is

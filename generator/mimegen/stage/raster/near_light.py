@@ -10,7 +10,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from mimegen.stage.raster.bounce import Volume
+from mimegen.stage.raster.bounce import Volume, open_sides
 from mimegen.stage.raster.light_shaders import VOLUME
 from mimegen.stage.raster.looks_out import PLACES, LooksOut, in_grid
 from mimegen.stage.raster.set_light import Cells
@@ -23,40 +23,47 @@ LARGEST_CELL_M = 0.4
 # In the cells' texture walls, and what glows, are a bit free: places know of these.
 A_BIT = 0.25
 
-NEAR_FRAGMENT = PLACES + VOLUME + """
-const int STEPS = 16, RAYS = 2;
-const float MOST = 1.3;
-// How free cells are; what each sends to the six sides, upon one another.
+# What rays meet in a set's cells, GLSL 3.30.
+MEETING = """
+// How free cells are; what each sends to the six sides, upon one another; w is 1 of open ones.
 uniform sampler3D matter, sent;
-uniform float reach;
 
-// How far a ray comes through the cells; whether it meets a thing there, and which cell.
-float met(vec3 start, vec3 way, out bool is_thing, out ivec3 cell) {
+// How far a ray comes through the cells, of so many at most; whether it meets what lets nothing
+// through, and which cell.
+float met(vec3 start, vec3 way, float reach, int steps, out float free, out ivec3 cell) {
     float gone = 0.0;
     ivec3 shape = textureSize(matter, 0);
-    is_thing = false;
-    for (int i = none; i < STEPS && gone < reach; i++) {
+    free = 9.0;
+    for (int i = none; i < steps && gone < reach; i++) {
         cell = ivec3(floor(start + gone * way));
         if (any(lessThan(cell, ivec3(0))) || any(greaterThanEqual(cell, shape))) break;
-        float free = texelFetch(matter, cell, 0).r;
-        if (free < 0.5 && gone > 0.3) {
-            is_thing = free == 0.0;
+        float around = texelFetch(matter, cell, 0).r;
+        if (around < 0.5 && gone > 0.3) {
+            free = around;
             break;
         }
-        gone += max(free - 1.2, 0.5);
+        gone += max(around - 1.2, 0.5);
     }
     return min(gone, reach);
 }
 
-// What a cell sends against a way, of the sides that it shows.
-vec3 sent_against(ivec3 cell, vec3 way) {
+// What a cell sends against a way, of the sides that it shows; those that are not open count by the
+// share given. w is 0 where nothing is known.
+vec4 sent_against(ivec3 cell, vec3 way, float closed) {
     ivec3 up = ivec3(0, 0, textureSize(matter, 0).z);
-    vec3 sum = vec3(0.0);
-    for (int axis = none; axis < 3; axis++)
-        sum += way[axis] * way[axis]
-            * texelFetch(sent, cell + (way[axis] < 0.0 ? axis : axis + 3) * up, 0).rgb;
+    vec4 sum = vec4(0.0);
+    for (int axis = none; axis < 3; axis++) {
+        vec4 side = texelFetch(sent, cell + (way[axis] < 0.0 ? axis : axis + 3) * up, 0);
+        sum += way[axis] * way[axis] * max(side.w, closed) * vec4(side.rgb, 1.0);
+    }
     return sum;
 }
+"""
+
+NEAR_FRAGMENT = PLACES + VOLUME + MEETING + """
+const int STEPS = 16, RAYS = 2;
+const float MOST = 1.3;
+uniform float reach;
 
 // One of the ways above a normal, as many to an angle as count for the light there.
 vec3 way_above(vec3 normal, int number) {
@@ -73,12 +80,12 @@ void main() {
     vec3 normal = to_grid * facing, here = in_set(place);
     vec3 start = cell_at(place) + before * normal, sum = vec3(0.0);
     for (int i = none; i < RAYS; i++) {
-        bool is_thing;
+        float free;
         ivec3 cell;
         vec3 way = way_above(normal, number_of_pixel() * RAYS + i);
-        float gone = met(start, way, is_thing, cell);
+        float gone = met(start, way, reach, STEPS, free, cell);
         vec3 at = texel_of(here + cell_m * (gone * way + before * normal));
-        if (is_thing) sum += sent_against(cell, way);
+        if (free == 0.0) sum += sent_against(cell, way, 1.0).rgb;
         else sum += harmonics(at, way, 1.0, 1.0);
     }
     vec3 open = harmonics(texel_of(here + 0.35 * volume_cell * normal), normal, 0.6667, 0.25);
@@ -93,21 +100,28 @@ def tells_near_things(cells: Cells) -> bool:
     return cells.whole.cell_m < LARGEST_CELL_M
 
 
-def near_light(looks: LooksOut, cells: Cells, volume: Volume, light_map: moderngl.Texture3D,
-               values: dict[str, Any]) -> moderngl.Texture:
-    """Return what share of the light of a set's ``volume`` near things leave at pixels.
-
-    ``values`` (``volume_values``) say where it lies, ``light_map`` is its texture.
-    """
-    grid, to_set = cells.whole.grid, values["to_set"]
-    matter = looks.context.texture3d(grid.shape, 1, _matter(cells, volume), dtype="f2")
+def cell_maps(context: moderngl.Context, cells: Cells, volume: Volume
+              ) -> dict[str, moderngl.Texture3D]:
+    """Return the textures in which rays meet cells, ``matter`` and what is ``sent`` by it."""
+    grid = cells.whole.grid
+    matter = context.texture3d(grid.shape, 1, _matter(cells, volume), dtype="f2")
     x, y, z = grid.shape
-    sent = looks.context.texture3d((x, y, 6 * z), 4, _sent(volume, grid), dtype="f2")
+    sent = context.texture3d((x, y, 6 * z), 4, _sent(cells, volume), dtype="f2")
     for texture in (matter, sent):
         texture.filter = moderngl.NEAREST, moderngl.NEAREST
-    reach = REACH * float(volume.grid.cell_m.max() / grid.cell_m[0])
-    return looks.found(NEAR_FRAGMENT, {"matter": matter, "sent": sent, "volume": light_map}, {
-        **values, **in_grid(grid, to_set), "before": BEFORE, "reach": reach})[0]
+    return {"matter": matter, "sent": sent}
+
+
+def near_light(looks: LooksOut, maps: dict[str, moderngl.Texture3D], grid: Grid,
+               values: dict[str, Any]) -> moderngl.Texture:
+    """Return what share of the light of a set's volume near things leave at pixels.
+
+    ``maps`` are those of cells (``cell_maps``), of which ``grid`` is, and the ``volume``'s;
+    ``values`` (``volume_values``) say where this lies.
+    """
+    reach = REACH * float(values["volume_cell"].max() / grid.cell_m[0])
+    return looks.found(NEAR_FRAGMENT, maps, {
+        **values, **in_grid(grid, values["to_set"]), "before": BEFORE, "reach": reach})[0]
 
 
 def _matter(cells: Cells, volume: Volume) -> bytes:
@@ -120,8 +134,14 @@ def _matter(cells: Cells, volume: Volume) -> bytes:
     return np.ascontiguousarray(free.reshape(cells.whole.grid.shape).T, np.float16).tobytes()
 
 
-def _sent(volume: Volume, grid: Grid) -> bytes:
-    """Return what the sides of cells send, RGBA in half floats, six volumes upon one another."""
+def _sent(cells: Cells, volume: Volume) -> bytes:
+    """Return what the sides of cells send, RGBA in half floats, six volumes upon one another.
+
+    A is 1 where that is known, of sides that are open.
+    """
+    grid, glows = cells.whole.grid, np.flatnonzero(cells.whole.glows)
     sent = np.zeros((int(np.prod(grid.shape)), 6, 4), np.float16)
-    sent[volume.cells, :, :3] = volume.sent
+    for known, light in ((volume.cells, volume.sent), (glows, cells.whole.glow[glows, None])):
+        sent[known, :, :3] = light
+        sent[known, :, 3] = open_sides(cells.whole, known)
     return np.ascontiguousarray(sent.reshape(*grid.shape, 6, 4).transpose(3, 2, 1, 0, 4)).tobytes()

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import moderngl
@@ -23,8 +23,9 @@ from mimegen.stage.raster.lamplight import lamps_seen
 from mimegen.stage.raster.light import depth_map, give, uniform
 from mimegen.stage.raster.lobes import CELLS, lobe_texture
 from mimegen.stage.raster.looks_out import LooksOut
+from mimegen.stage.raster.metals import is_metal, metal_light
 from mimegen.stage.raster.mirror import FLOOR_M, FloorMirror, mirror_level, mirrored_at, mirroring
-from mimegen.stage.raster.near_light import near_light, tells_near_things
+from mimegen.stage.raster.near_light import cell_maps, near_light, tells_near_things
 from mimegen.stage.raster.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
 from mimegen.stage.raster.set_light import (
     fine_matter,
@@ -55,7 +56,7 @@ FINER, SAMPLES = 2, 4
 SHADOW_CELLS = 2048
 # What shaders read, in the order of its units.
 SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
-            "far_map")
+            "far_map", "metals_seen", "net_map")
 UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
 # How far around the performer things cast shadows.
 SHADOW_REACH_M = 24.0
@@ -84,9 +85,10 @@ def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
     built = build_set(job)
     parts = _parts(context, job, built)
     lit = _light(job)
-    sun_map = _draw_sun_map(context, built.casting, lit)
+    sun_map, net_map = _draw_sun_maps(context, built, lit)
     # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
-    read = {"shadow_map": sun_map, **_read_of_light(context, job, built, parts, lit)}
+    read = {"shadow_map": sun_map, "net_map": net_map,
+            **_read_of_light(context, job, built, parts, lit)}
     read["far_map"] = _far_map(context, job, built.casting, lit)
     for name, texture in read.items():
         texture.use(UNITS[name])
@@ -114,7 +116,11 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
         "volume": light_map, "lobes": lobe_map}
     looks = _looks_out(context, job, parts)
     if tells_near_things(cells):
-        read["near_shares"] = near_light(looks, cells, volume, light_map, lit)
+        maps = {**cell_maps(context, cells, volume), "volume": light_map}
+        read["near_shares"] = near_light(looks, maps, cells.whole.grid, lit)
+        if any(is_metal(part.material) for part in parts):
+            read["metals_seen"] = metal_light(looks, maps, cells.whole.grid, lit, partial(
+                _draw_metals, context, job, parts))
     if job.scenery.lamps:
         read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, inner)
     return read
@@ -165,14 +171,24 @@ def _light(job: SetJob) -> dict[str, Any]:
     }
 
 
-def _draw_sun_map(context: moderngl.Context, casting: NDArray[np.float32],
-                  lit: dict[str, Any]) -> moderngl.Texture:
-    """Draw how far the sun's light reaches; adds where that is to what the shaders take."""
+def _draw_sun_maps(context: moderngl.Context, built: BuiltSet, lit: dict[str, Any]
+                   ) -> list[moderngl.Texture]:
+    """Draw how far the sun's light reaches, to what is solid and to nets.
+
+    Adds to what the shaders take where that is, and how much nets cover.
+    """
     reach = SHADOW_REACH_M * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1)
                                        for z in (0, 0.5)])
     matrix, half = to_sun(reach, lit["sun_from"], 1.0)
-    lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2)}
-    sun_map = depth_map(context, (SHADOW_CELLS, SHADOW_CELLS))
+    lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2),
+            "net_cover": built.net_cover}
+    return [_sun_map(context, lit, corners) for corners in (built.casting, built.nets)]
+
+
+def _sun_map(context: moderngl.Context, lit: dict[str, Any], casting: NDArray[np.float32]
+             ) -> moderngl.Texture:
+    size = SHADOW_CELLS if len(casting) else 1
+    sun_map = depth_map(context, (size, size))
     target = context.framebuffer(depth_attachment=sun_map)
     target.use()
     target.clear()
@@ -318,7 +334,8 @@ def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_
                                          name in view.shining, "far_ways" in lit,
                                          lit["clouds"] > 0))
         give(program, seen)
-        give(program, {"looked": float(view.upright and part.solid)})
+        give(program, {"looked": float(view.upright and part.solid),
+                       "looked_metal": lit["looked_near"] * is_metal(material)})
         _give_material(program, material)
         context.vertex_array(program, [_layout(program, corners)]).render()
     context.fbo.depth_mask = True
@@ -332,6 +349,15 @@ def _draw_depths(context: moderngl.Context, seen: dict[str, Any], parts: Sequenc
     give(program, seen)
     for part in parts:
         if part.solid:
+            context.vertex_array(program, [_layout(program, part.corners)]).render()
+
+
+def _draw_metals(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
+                 program: moderngl.Program) -> None:
+    give(program, {"to_picture": _View.of(job, ()).to_picture})
+    for part in parts:
+        if is_metal(part.material):
+            give(program, {"roughness": part.material.roughness})
             context.vertex_array(program, [_layout(program, part.corners)]).render()
 
 

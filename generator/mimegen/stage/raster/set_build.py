@@ -38,12 +38,14 @@ class BuiltSet:
     """Triangle corners (N, 15) by material, as the shaders take them.
 
     ``shell`` are walls and ceilings, ``inner`` everything else; ``casting`` (N, 3) are the places
-    of what casts sharp shadows.
+    of what casts sharp shadows, ``nets`` (N, 3) those of nets, whose cords cover ``net_cover``.
     """
 
     shell: dict[str, NDArray[np.float32]]
     inner: dict[str, NDArray[np.float32]]
     casting: NDArray[np.float32]
+    nets: NDArray[np.float32]
+    net_cover: float
 
     def parts(self) -> list[tuple[str, NDArray[np.float32]]]:
         """Return all that is drawn: materials' names and their corners."""
@@ -65,8 +67,8 @@ def build_set(job: SetJob) -> BuiltSet:
             frame, local = panel_frame(panel)
             made, = corners_of(_tiled(local)).in_world(frame)
             shell.setdefault(panel.material, []).append(made)
-    casting = _add_pieces(job, inner)
-    return BuiltSet(_joined(shell), _joined(inner), casting)
+    shades = _add_pieces(job, inner)
+    return BuiltSet(_joined(shell), _joined(inner), *shades)
 
 
 def _joined(parts: dict[str, list[NDArray[np.float32]]]) -> dict[str, NDArray[np.float32]]:
@@ -78,19 +80,25 @@ def triangles(parts: dict[str, NDArray[np.float32]]) -> dict[str, NDArray[np.flo
     return {name: corners[:, :3].reshape(-1, 3, 3) for name, corners in parts.items()}
 
 
-def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]) -> NDArray[np.float32]:
-    """Add the set's objects to the parts; return the places (N, 3) of what casts shadows."""
-    casting = [np.zeros((0, 3), np.float32)]
+def _add_pieces(job: SetJob, parts: dict[str, list[NDArray[np.float32]]]
+                ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
+    """Add the set's objects to the parts; return what cast shadows, as ``BuiltSet`` has it."""
+    casting, nets = ([np.zeros((0, 3), np.float32)] for _ in range(2))
+    covered: list[float] = []
     softness = np.radians(job.scenery.sun.size_deg)
     pieces = visible_pieces(lay_out(job.scenery), job.camera)
     for piece, made in zip(pieces, _placed(pieces), strict=True):
         parts.setdefault(piece.material, []).append(made)
         hazy = float(made[:, 2].min()) * softness > HAZE_M
         look = job.scenery.materials[piece.material]
-        # A net is mostly holes: as a whole it would darken what its cords leave in the sun.
-        if look.opacity == 1.0 and look.pattern != "net" and not hazy:
+        if look.opacity < 1.0 or hazy:
+            continue
+        if look.pattern == "net":
+            nets.append(made[:, :3])
+            covered.append(1.0 - (1.0 - look.gap) ** 2)
+        else:
             casting.append(made[:, :3])
-    return np.concatenate(casting)
+    return np.concatenate(casting), np.concatenate(nets), float(np.mean(covered or [0.0]))
 
 
 def _placed(pieces: Sequence[PlacedShape]) -> list[NDArray[np.float32]]:

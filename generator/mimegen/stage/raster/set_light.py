@@ -3,8 +3,8 @@
 Light is followed in the set's own frame, along whose axes most walls and things stand.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -46,6 +46,8 @@ ON_GROUND_M = 0.05
 FADED = 0.45
 # The open sky is looked at in so many directions.
 SKY_WAYS = 512
+# What stands farther away than this hides no sky; cells of what does.
+FAR_M, FAR_CELLS = 80.0, 100_000
 # How much of the second color patterns show, on average.
 SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
 
@@ -69,26 +71,23 @@ class Cells:
     casting: Voxels
 
 
-def set_cells(scenery: Scenery, shell: Mapping[str, NDArray[np.float32]],
-              inner: Mapping[str, NDArray[np.float32]]) -> Cells:
-    """Return the matter of triangles (T, 3, 3) by material.
+def set_cells(scenery: Scenery, shell: Sequence[Surface], inner: Sequence[Surface]) -> Cells:
+    """Return the matter of surfaces in the set's own frame.
 
     ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
     """
-    own = set_from_world(scenery)
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, CELLS, LEAST_CELL_M, spare=1)
-    within = matter_of(_surfaces(scenery, _moved(inner, own)), grid)
+    within = matter_of(inner, grid)
     casting = within.voxels()
-    whole = casting if not shell else within.with_more(
-        matter_of(_surfaces(scenery, _moved(shell, own)), grid)).voxels()
+    whole = casting if not shell else within.with_more(matter_of(shell, grid)).voxels()
     return Cells(whole, casting)
 
 
 def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
                inner: Mapping[str, NDArray[np.float32]], most: int = PLACES
                ) -> tuple[Cells, Volume]:
-    """Return a set's matter, of triangles as ``set_cells`` has them, and the light in it.
+    """Return a set's matter, of triangles (T, 3, 3) by material, and the light in it.
 
     Both in the set's own frame; light is followed at some ``most`` places.
     """
@@ -111,10 +110,12 @@ class _Lit:
 @lru_cache(maxsize=1)
 def _spread(lit: _Lit) -> tuple[Cells, Spread]:
     """Follow light once for all cameras that leave the same walls and things away."""
-    scenery = lit.job.scenery
-    cells = set_cells(scenery, lit.shell, lit.inner)
+    scenery, own = lit.job.scenery, set_from_world(lit.job.scenery)
+    inner = _moved(lit.inner, own)
+    surfaces = surfaces_of(scenery, inner)
+    cells = set_cells(scenery, surfaces_of(scenery, _moved(lit.shell, own)), surfaces)
     places = _even(*_region(scenery), lit.most)
-    light = _light(lit.job, _moved(lit.inner, set_from_world(scenery)))
+    light = _light(lit.job, inner, surfaces)
     return cells, spread_light(cells.whole, cells.casting, light, places,
                                _within(scenery, places))
 
@@ -156,7 +157,7 @@ def fine_matter(scenery: Scenery, inner: Mapping[str, NDArray[np.float32]]
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
     inner = _moved(inner, set_from_world(scenery))
-    return grid, matter_of(_surfaces(scenery, inner), grid).free()
+    return grid, matter_of(surfaces_of(scenery, inner), grid).free()
 
 
 def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
@@ -169,7 +170,8 @@ def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
     return np.asarray(np.any(under, axis=0))
 
 
-def _surfaces(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
+def surfaces_of(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
+    """Return what stops light of triangles (T, 3, 3) by material."""
     materials = {name: scenery.materials[name] for name in triangles}
     return [Surface(_lying(triangles[name]), mean_color(look), look.glow > 0)
             for name, look in materials.items() if look.opacity == 1.0 and look.pattern != "net"]
@@ -206,7 +208,7 @@ def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
         return np.array([*middle - reach, 0.0]), np.array([*middle + reach, OUTDOORS_HEIGHT_M])
     corners = moved(np.concatenate([panel.corners for panel in panels]), set_from_world(scenery))
     low, high = corners.min(axis=0), corners.max(axis=0)
-    return np.array([*low[:2], 0.0]), high
+    return np.array([*low[:2], min(low[2], 0.0)]), high
 
 
 def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:
@@ -223,7 +225,8 @@ def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
     return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
 
 
-def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
+def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
+           surfaces: Sequence[Surface]) -> Light:
     scenery = job.scenery
     sun = scenery.sun.strength * linear(scenery.sun.color)
     own = set_from_world(scenery)
@@ -240,9 +243,34 @@ def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]]) -> Light:
         """Rays are sent where the sky is bright."""
         return to_sky(places) * upper / max(upper + lower, 1e-9)
 
-    surfaces = _surfaces(scenery, triangles)
-    return Light(parts, lamp_of, _sky(job), above, sun, sun_from, glowing_parts(surfaces),
-                 screens(surfaces, *_region(scenery)))
+    sky = _sky(job)
+    # What hides the sky far away is lit as a ball in the open is.
+    far_light = sun / (4 * np.pi) + sky(even_ways(SKY_WAYS)).mean(axis=0)
+    return Light(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
+                 screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
+
+
+def _far(scenery: Scenery, surfaces: Sequence[Surface]) -> Voxels | None:
+    """Return coarse cells of what stands beyond the region in which light is followed, if any."""
+    low, high = _region(scenery)
+    beyond = [replace(surface, triangles=_outside(surface.triangles, low, high))
+              for surface in surfaces if not surface.glows]
+    beyond = [surface for surface in beyond if len(surface.triangles)]
+    if not beyond or wall_panels(scenery):
+        return None
+    corners = np.concatenate([surface.triangles.reshape(-1, 3) for surface in beyond])
+    middle = (low + high) / 2
+    least, most = (np.clip(edge, middle - FAR_M, middle + FAR_M)
+                   for edge in (corners.min(axis=0), corners.max(axis=0)))
+    return matter_of(beyond, _grid(least, most, FAR_CELLS, LEAST_PLACE_M, spare=1)).voxels()
+
+
+def _outside(triangles: NDArray[np.float32], low: FloatArray, high: FloatArray
+             ) -> NDArray[np.float32]:
+    """Return those of triangles (T, 3, 3) that lie outside of two corners (3,) and off the ground.
+    """
+    outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
+    return np.asarray(triangles[outside & (triangles[..., 2].max(axis=1) > ON_GROUND_M)])
 
 
 def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:

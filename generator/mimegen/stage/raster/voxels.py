@@ -64,7 +64,7 @@ class Grid:
 class Voxels:
     """Matter in a grid of cubes: ``free`` (X, Y, Z) cells to the nearest, and what it is like.
 
-    ``color`` (X Y Z, 3) is what cells reflect; ``glows`` (X Y Z,) tells in which a thing glows.
+    ``color`` (X Y Z, 3) is what cells reflect, ``glow`` (X Y Z, 3) what things in them send out.
     ``facing`` (X Y Z, 6, 3) is where what a side shows of the surface faces, as unit vectors: a
     wall across the grid is no stairs.
     """
@@ -72,13 +72,18 @@ class Voxels:
     grid: Grid
     free: NDArray[np.float32]
     color: NDArray[np.float32]
-    glows: NDArray[np.bool_]
+    glow: NDArray[np.float32]
     facing: NDArray[np.float32]
 
     @property
     def cell_m(self) -> float:
         """The side of its cells."""
         return float(self.grid.cell_m[0])
+
+    @cached_property
+    def glows(self) -> NDArray[np.bool_]:
+        """In which cells (X Y Z,) a thing glows."""
+        return np.asarray(self.glow.any(axis=1))
 
     def without_glow(self) -> "Voxels":
         """Return them with what glows left out of what stops rays."""
@@ -132,8 +137,8 @@ class Voxels:
 class Matter:
     """Points of surfaces: their ``cells`` (N,) in a grid, their ``areas`` (N,), what each reflects.
 
-    ``colors`` (N, 3) and ``normals`` (N, 3) count by area; ``glows`` (X Y Z,) tells in which cells
-    a thing glows.
+    ``colors`` (N, 3) and ``normals`` (N, 3) count by area; ``glow`` (X Y Z, 3) is what things in
+    cells send out.
     """
 
     grid: Grid
@@ -141,14 +146,15 @@ class Matter:
     areas: FloatArray
     colors: FloatArray
     normals: FloatArray
-    glows: NDArray[np.bool_]
+    glow: NDArray[np.float32]
 
     def with_more(self, other: "Matter") -> "Matter":
         """Return this matter and another's in the same grid."""
         return Matter(self.grid, np.concatenate([self.cells, other.cells]),
                       np.concatenate([self.areas, other.areas]),
                       np.concatenate([self.colors, other.colors]),
-                      np.concatenate([self.normals, other.normals]), self.glows | other.glows)
+                      np.concatenate([self.normals, other.normals]),
+                      np.maximum(self.glow, other.glow))
 
     def free(self) -> NDArray[np.float32]:
         """Return how many cells are free (X, Y, Z) around each, as ``Voxels`` has it."""
@@ -161,11 +167,11 @@ class Matter:
         area = np.maximum(self._area(), 1e-9)
         means = [np.bincount(self.cells, part, len(area)) / area for part in self.colors.T]
         return Voxels(self.grid, self.free(), np.stack(means, axis=-1).astype(np.float32),
-                      self.glows, self._facing())
+                      self.glow, self._facing())
 
     def _facing(self) -> NDArray[np.float32]:
         """Return where the surfaces that each side shows face, each as much as the side shows."""
-        facing = np.empty((len(self.glows), len(SIDES), 3), np.float32)
+        facing = np.empty((len(self.glow), len(SIDES), 3), np.float32)
         for number, side in enumerate(SIDES):
             shown = np.maximum(self.normals @ side, 0.0)[:, None] * self.normals
             # Where a side shows nothing it faces as it lies.
@@ -174,17 +180,17 @@ class Matter:
         return facing
 
     def _area(self) -> FloatArray:
-        return np.asarray(np.bincount(self.cells, self.areas, len(self.glows)), float)
+        return np.asarray(np.bincount(self.cells, self.areas, len(self.glow)), float)
 
     def _shown(self, side: FloatArray) -> FloatArray:
         """Return how much area of cells (X Y Z,) is seen from a side."""
         return np.asarray(np.bincount(self.cells, np.maximum(self.normals @ side, 0.0),
-                                      len(self.glows)), float)
+                                      len(self.glow)), float)
 
 
 def matter_of(surfaces: Iterable[Surface], grid: Grid) -> Matter:
     """Return what of surfaces lies in a grid."""
-    glows = np.zeros(int(np.prod(grid.shape)), np.bool_)
+    glow = np.zeros((int(np.prod(grid.shape)), 3), np.float32)
     found = [(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 3)), np.zeros((0, 3)))]
     for surface in surfaces:
         # Shifted inwards, the two faces of a thin lamp would change places.
@@ -193,11 +199,11 @@ def matter_of(surfaces: Iterable[Surface], grid: Grid) -> Matter:
         cells, within = grid.cells(points)
         cells, areas, normals = cells[within], areas[within], normals[within]
         if surface.glows:
-            glows[cells] = True
+            glow[cells] = surface.color
         dull = np.zeros(3) if surface.glows else surface.color
         found.append((cells, areas, areas[:, None] * dull, areas[:, None] * normals))
     cells, areas, colors, normals = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Matter(grid, cells, areas, colors, normals, glows)
+    return Matter(grid, cells, areas, colors, normals, glow)
 
 
 def _free(solid: NDArray[np.bool_]) -> NDArray[np.float32]:

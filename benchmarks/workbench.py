@@ -41,8 +41,8 @@ def cost(figure: Figure, size: tuple[int, int], angles: tuple[float, ...], frame
          ) -> tuple[float, Frame]:
     """Return the processor's seconds for a picture, and the last one; a first frame warms up."""
     stage, reader = workbench_stage(figure, size), PictureReader()
-    cameras = [frame_camera([performed("basketball_shot", "man", frames)], config_of("preview", size),
-                            angle) for angle in angles]
+    shown, config = performed("basketball_shot", "man", frames), config_of("preview", size)
+    cameras = [frame_camera([shown], config, angle) for angle in angles]
     for frame in range(frames):
         if frame == 1:
             before = time.process_time()

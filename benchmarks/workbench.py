@@ -1,10 +1,10 @@
 """What Blender's Workbench costs for what draft and preview draw: a row for docs/draft.md.
 
-    workbench.py [--frames 8]
+    workbench.py [--frames 8] [--out DIR]
 
 The same man, cameras, crop and shadow as in ``draft.py speed``, posed and read the same way; only
-the engine that draws is Workbench, on OpenGL, without materials, sky or soft light. It writes
-OUT/workbench.png with ``--out``.
+the engine that draws is Workbench, on OpenGL, without materials, sky or soft light. The last
+picture is DIR/workbench.png.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from draft import config_of
+from mimegen.characters.character import Performance
 from mimegen.stage.blender.render import PictureReader, use_device
 from mimegen.stage.blender.shot import FigureStage
 from mimegen.stage.figures import Figure
@@ -37,19 +38,21 @@ def workbench_stage(figure: Figure, size: tuple[int, int]) -> FigureStage:
     return stage
 
 
-def cost(figure: Figure, size: tuple[int, int], angles: tuple[float, ...], frames: int
+def cost(shown: Performance, size: tuple[int, int], angles: tuple[float, ...]
          ) -> tuple[float, Frame]:
     """Return the processor's seconds for a picture, and the last one; a first frame warms up."""
-    stage, reader = workbench_stage(figure, size), PictureReader()
-    shown, config = performed("basketball_shot", "man", frames), config_of("preview", size)
+    figure, reader = Figure.of(shown), PictureReader()
+    stage, config = workbench_stage(figure, size), config_of("preview", size)
     cameras = [frame_camera([shown], config, angle) for angle in angles]
-    for frame in range(frames):
-        if frame == 1:
-            before = time.process_time()
+    before = time.process_time()
+    for frame in range(shown.motion.frames):
         stage.pose([joint_columns(figure.character.skeleton, figure.positions[frame, None],
                                   figure.rotations[frame, None])])
         pictures = [stage.picture(camera, reader) for camera in cameras]
-    return (time.process_time() - before) / ((frames - 1) * len(angles)), pictures[-1]
+        if frame == 0:
+            before = time.process_time()
+    count = (shown.motion.frames - 1) * len(angles)
+    return (time.process_time() - before) / count, pictures[-1]
 
 
 def main() -> None:
@@ -59,10 +62,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     said = parser.parse_args()
     use_device("cpu", 1)
-    figure = Figure.of(performed("basketball_shot", "man", said.frames))
+    shown = performed("basketball_shot", "man", said.frames)
     for size in ((640, 360), (1280, 720)):
         for angles in CAMERAS:
-            seconds, picture = cost(figure, size, angles, said.frames)
+            seconds, picture = cost(shown, size, angles)
             print(f"| Workbench | {size[0]}x{size[1]} | {len(angles)} | {1000 * seconds:.0f} |"
                   f" {1 / seconds:.1f} |", flush=True)
     if said.out:

@@ -1,12 +1,9 @@
 """The farm's care for its workers, with Blender replaced at its one boundary."""
 
-import os
-import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from multiprocessing import Pipe, active_children
@@ -22,9 +19,8 @@ from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm import local
-from mimegen.farm.declarations import Job
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Begun, Lost, Message, Unfit
+from mimegen.farm.executor import Begun, Lost, Unfit
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
 from mimegen.stage.camera import Camera
@@ -274,49 +270,6 @@ def test_a_worker_that_was_killed_while_it_waited_is_given_no_task(
     process.join()
     assert not worker.is_fit
     worker.close()
-
-
-@dataclass(frozen=True)
-class Chore:
-    """A plain job that publishes a word, or takes its process down."""
-
-    target: Path
-    deadly: bool = False
-
-    def run(self) -> None:
-        if self.deadly:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self.target.write_text("done")
-
-
-def last_of(executor: local.LocalExecutor, task: Task) -> Message:
-    """Return what is heard last of a task."""
-    for _ in range(100):
-        for heard in list(executor.events(0.5)):
-            if heard.task is task and isinstance(heard.message, JobDone | JobFailed | Lost):
-                return heard.message
-    pytest.fail("the worker is silent")
-
-
-def test_a_task_is_to_blame_for_a_death_only_where_the_worker_took_it(tmp_path: Path) -> None:
-    """Whoever kills all workers at once charges no task that a dying one is handed."""
-    first, never_taken, deadly = (
-        Task(cast(Job, Chore(tmp_path / name, name == "deadly")), name)
-        for name in ("first", "never taken", "deadly"))
-    executor = local.LocalExecutor(["none"], 1)
-    try:
-        executor.submit(first)
-        assert last_of(executor, first) == JobDone()
-        process, = active_children()
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGSTOP)
-        executor.submit(never_taken)
-        process.kill()
-        assert last_of(executor, never_taken) == Lost("its process died", blameless=True)
-        executor.submit(deadly)
-        assert last_of(executor, deadly) == Lost("its process died", blameless=False)
-    finally:
-        executor.close()
 
 
 def test_a_task_goes_to_a_warm_worker_rather_than_to_a_place_without_one(

@@ -94,6 +94,14 @@ def test_a_probe_is_seen_where_the_folder_is_the_same(tmp_path: Path) -> None:
     assert not Probe(tmp_path / "absent", ".probe", "token").seen()
 
 
+def said_of_a_shot(worker: RemoteWorker, root: Path, ends: str) -> Sequence[Said]:
+    """Return what a worker says of a shot that its Blender ends so."""
+    FakeStage.ends = ends
+    said(worker)
+    worker.submit(shot(root), {})
+    return said(worker)
+
+
 def test_a_worker_says_where_it_is(tmp_path: Path, stages: list[FakeStage]) -> None:
     here = probe(tmp_path / "here")
     assert RemoteWorker(here, None, "cuda:1", 3, "n7").place() == Place(
@@ -152,38 +160,25 @@ def test_what_is_no_task_is_refused_and_the_machine_named(tmp_path: Path) -> Non
 
 
 def test_a_failure_names_its_machine_and_keeps_the_rest(tmp_path: Path) -> None:
-    root = tmp_path / "here"
-    worker = RemoteWorker(probe(root), None, "cpu", 1)
-    FakeStage.ends = "fails"
-    said(worker)
-    worker.submit(shot(root), {})
-    assert said(worker) == [Said(JobFailed(f"{socket.gethostname()}: the frame burnt"))]
+    worker = RemoteWorker(probe(tmp_path / "here"), None, "cpu", 1)
+    assert said_of_a_shot(worker, tmp_path / "here", "fails") == [
+        Said(JobFailed(f"{socket.gethostname()}: the frame burnt"))]
     full = worker._said(JobFailed("x", disk_full=True)).message
     assert isinstance(full, JobFailed) and full.disk_full
 
 
 def test_a_blender_that_dies_is_said_and_replaced(tmp_path: Path, stages: list[FakeStage]) -> None:
-    root = tmp_path / "here"
-    worker = RemoteWorker(probe(root), None, "cpu", 1)
-    FakeStage.ends = "dies"
-    said(worker)
-    worker.submit(shot(root), {})
-    assert said(worker) == [Said(Lost("its process died"))]
+    worker = RemoteWorker(probe(tmp_path / "here"), None, "cpu", 1)
+    assert said_of_a_shot(worker, tmp_path / "here", "dies") == [Said(Lost("its process died"))]
     assert len(stages) == 2 and stages[0].closed and not stages[1].closed
     assert said(worker) == [Said(READY)]
 
 
 def test_a_task_is_not_to_blame_for_a_blender_that_dies_before_it_takes_it(tmp_path: Path) -> None:
-    root = tmp_path / "here"
-    worker = RemoteWorker(probe(root), None, "cpu", 1)
-    FakeStage.ends = "dies"
-    said(worker)
-    worker.submit(shot(root), {})
-    assert said(worker) == [Said(Lost("its process died"))]
-    FakeStage.ends = "never takes it"
-    said(worker)
-    worker.submit(shot(root), {})
-    assert said(worker) == [Said(Lost("its process died", blameless=True))]
+    worker = RemoteWorker(probe(tmp_path / "here"), None, "cpu", 1)
+    assert said_of_a_shot(worker, tmp_path / "here", "dies") == [Said(Lost("its process died"))]
+    assert said_of_a_shot(worker, tmp_path / "here", "never takes it") == [
+        Said(Lost("its process died", blameless=True))]
 
 
 def test_a_worn_blender_is_replaced_before_the_next_task(

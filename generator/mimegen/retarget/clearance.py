@@ -2,6 +2,7 @@
 
 Hands are moved so far that their palms are out, and that fingers need to bend by no more than they
 can; then fingers bend. What that did not get out moves the hand after all, and fingers bend again.
+At last fingers bend out of the other hand.
 Forearms come out with their hands.
 """
 
@@ -26,19 +27,25 @@ from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS
 from mimegen.retarget.hands import arms_bent, has_arms, settled
-from mimegen.retarget.obstacles import Depths, Limb, limbs_of
+from mimegen.retarget.obstacles import Depths, Limb, fingers_of_hands, limbs_of
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
 CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
 LEFT, FAINT = 0.006, 2e-4
+# So deep (m) fingers lie in the other hand before they bend out of it.
+SHALLOW = 0.003
+# What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
+PAST = 0.025
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
 REACHED = 0.001
 # Wrists that went less (m) were only rounded.
 STILL = 1e-6
+# A finger that points along its way out bends as if it pointed across by this share.
+SLANTING = 0.4
 # The weight of staying where nothing pushes, against that of a push; how slowly (s) fingers bend.
 FREE_OF_PUSHES, SLOWLY = 0.2, 0.03
 # Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
@@ -63,7 +70,8 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     every = max(1, round(motion.fps / LOOKED_AT_HZ))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     few = replace(motion.at(seen), fps=motion.fps / every)
-    clear = cleared(few, joints, limbs, held[seen])
+    clear = fingers_apart(cleared(few, joints, limbs, held[seen]), joints,
+                          fingers_of_hands(character, tuple(sorted(joints.items()))), held[seen])
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
@@ -86,6 +94,33 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
     motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
     return rounded(with_fingers_out(motion, limbs, found))
+
+
+def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
+                  held: FloatArray) -> Motion:
+    """Return the motion with fingers bent out of the other hand, but where both hold one shaft.
+
+    What bending leaves too deep moves hands, each half of the way.
+    """
+    found = in_hands(motion, fingers, held)
+    for _ in range(ROUNDS):
+        if not any(depths.deep.any() for depths in found):
+            return motion
+        motion = rounded(with_fingers_out(motion, fingers, found))
+        found = in_hands(motion, fingers, held)
+        left = [pushed_out(np.maximum(depths.deep - SHALLOW, 0.0), depths.out) / len(fingers)
+                for depths in found]
+        apart = np.stack([left[0] - left[1], left[1] - left[0]], axis=1)
+        motion, found = pushed(motion, joints, fingers, found, apart)
+        found = in_hands(motion, fingers, held)
+    return rounded(with_fingers_out(motion, fingers, found))
+
+
+def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray) -> Sequence[Depths]:
+    """Return how much too deep fingers lie in the other hand."""
+    found = [hand.depths(motion) for hand in fingers]
+    return [depths._replace(deep=(1 - held)[:, None] * np.where(
+        depths.deep < PAST, np.maximum(depths.deep - SHALLOW, 0.0), 0.0)) for depths in found]
 
 
 def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
@@ -227,7 +262,9 @@ def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Dept
 
 def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray) -> FloatArray:
     """Return rotation vectors (F, 3) that take points at ``arms`` (F, P, 3) from a joint out."""
-    needed = np.where(depths > 0, (depths + CLEAR) / np.maximum(lengths(arms), 0.01), 0.0)
+    across = lengths(np.cross(arms, ways))
+    slanting = np.maximum(across, np.maximum(SLANTING * lengths(arms), 0.01))
+    needed = np.where(depths > 0, (depths + CLEAR) / slanting, 0.0)
     worst, frames = first_most(needed), np.arange(len(arms))
     axes = unit(np.cross(arms[frames, worst], ways[frames, worst]))
     return np.asarray(np.minimum(needed[frames, worst], BEND)[:, None] * axes)

@@ -6,11 +6,11 @@ may lie no deeper in anything than it yields.
 
 A body's surface is patches of its outer layer, each of which goes with the joint that its points
 follow most, helpers included. How deep a point of a hand lies is told by the planes of the nearest
-points of the nearest patch.
+points of the nearest patch; a skirt's points follow several joints, so they are posed first.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
@@ -33,12 +33,14 @@ from mimegen.retarget.surface import SkinSample
 # Within what (m) of the surface points count as inside.
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
-BODY_CELL, HAND_CELL = 0.015, 0.012
+BODY_CELL, SKIRT_CELL, HAND_CELL = 0.015, 0.025, 0.012
 # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
 # alone.
 LUMP_CELL, ARM_LUMP = 0.04, 0.09
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
+# How far (m) out of a skirt its points are posed once more, which tells the ways out of it.
+A_LITTLE = 0.001
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
 CUFF = 0.3
 # Another hand's cuff stops a hand from this share on.
@@ -95,17 +97,56 @@ class Patch:
 
         That is the mean plane of the nearest few of it; outside it is 0. Also the ways (N, 3) out.
         """
-        away, near = self.tree.query(points, k=range(1, NEAREST + 1),
-                                     distance_upper_bound=DEEPEST)
-        there = np.isfinite(away)
-        shares = np.where(there, 1 / np.maximum(away, 1e-4), 0.0)
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
-        near = np.where(there, near, 0)
-        ways = unit(np.einsum("nk,nkx->nx", shares, self.ways[near]))
-        inwards = np.einsum("nk,nkx->nx", shares, self.places[near]) - points
-        depth = np.einsum("nx,nx->n", inwards, ways)
-        inside = there[:, 0] & self.stops[near[:, 0]] & (depth > STRAIGHT * lengths(inwards))
-        return np.where(inside, depth, 0.0), ways
+        depth, ways, near = below_planes(points, self.tree, self.places, self.ways)
+        return np.where(self.stops[near], depth, 0.0), ways
+
+
+def below_planes(points: FloatArray, tree: cKDTree, places: FloatArray, ways: FloatArray
+                 ) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+    """Return how deep (M,) points (M, 3) lie below the mean plane of the nearest few of a surface.
+
+    Also the ways (M, 3) out and the numbers (M,) of the nearest of its ``places`` (N, 3), which the
+    ``tree`` is of and whose ways out are ``ways`` (N, 3).
+    """
+    away, near = tree.query(points, k=range(1, NEAREST + 1), distance_upper_bound=DEEPEST)
+    there = np.isfinite(away)
+    shares = np.where(there, 1 / np.maximum(away, 1e-4), 0.0)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
+    near = np.where(there, near, 0)
+    out = unit(np.einsum("nk,nkx->nx", shares, ways[near]))
+    inwards = np.einsum("nk,nkx->nx", shares, places[near]) - points
+    depth = np.einsum("nx,nx->n", inwards, out)
+    inside = there[:, 0] & (depth > STRAIGHT * lengths(inwards))
+    return np.where(inside, depth, 0.0), out, near[:, 0]
+
+
+@dataclass(frozen=True)
+class Skirt:
+    """Points of a skirt (N, 3) at rest, and the same a little further out of it."""
+
+    inner: SkinSample
+    outer: SkinSample
+
+    @staticmethod
+    def of(surface: Surface, character: Character) -> "Skirt":
+        """Return what of a surface goes with a skirt's joints, maybe nothing."""
+        cloth = thinned(surface.part(np.isin(surface.of, skirt_joints(character))), SKIRT_CELL)
+        out = replace(cloth.skin, vertices=cloth.skin.vertices + A_LITTLE * cloth.ways)
+        return Skirt(cloth.skin, out)
+
+    def depths(self, motion: Motion, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how deep (F, P) points (F, P, 3) lie in it, and the ways (F, P, 3) out."""
+        deep, out = np.zeros(points.shape[:2]), np.zeros(points.shape)
+        if not len(self.inner.vertices):
+            return deep, out
+        places = self.inner.posed(motion)
+        beside = (points.min(axis=1) < places.max(axis=1)) & (points.max(axis=1) > places.min(axis=1))
+        near = np.flatnonzero(beside.all(axis=1))
+        ways = unit(self.outer.posed(motion.at(near)) - places[near]) if len(near) else places[near]
+        for frame, way in zip(near, ways, strict=True):
+            deep[frame], out[frame], _ = below_planes(
+                points[frame], cKDTree(places[frame]), places[frame], way)
+        return deep, out
 
 
 class Depths(NamedTuple):
@@ -151,6 +192,7 @@ class Limb:
     yields: FloatArray
     share: FloatArray
     others: Sequence[Patch]
+    skirt: Skirt
 
     def depths(self, motion: Motion) -> Depths:
         """Return where the points are in a motion, and how deep."""
@@ -163,7 +205,10 @@ class Limb:
             depth, ways = patch.depths(posed.against(number, frames, posed.points[frames, which]))
             deep[frames, which] = self._counting(which, depth)
             out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number], ways)
-        return Depths(posed.points, deep, out)
+        in_skirt, ways = self.skirt.depths(motion, posed.points)
+        deeper = (in_skirt > deep) & (self.yields == 0)
+        return Depths(posed.points, np.where(deeper, in_skirt, deep),
+                      np.where(deeper[..., None], ways, out))
 
     def _held(self, patch: Patch) -> NDArray[np.bool_]:
         """Return which points (P,) a patch may stop."""
@@ -242,23 +287,47 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
         stops = ~in_hand(others, character, joints, other, WRIST)
         patches = [Patch.of(others, stops, int(joint), heads[joint],
                             stops_beyond(character, joints, int(joint)))
-                   for joint in np.unique(others.of)]
+                   for joint in np.setdiff1d(others.of, skirt_joints(character))]
         limbs.append(limb_of(hand_of(fine, character, joints, side),
                              forearm_of(outer, character, joints, side), character, joints, side,
-                             patches))
+                             patches, Skirt.of(others, character)))
     return limbs
+
+
+@lru_cache(maxsize=4)
+def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
+    """Return the left and the right hand's fingers, which the other hand stops, as `limbs_of`."""
+    joints = dict(numbers)
+    outer, heads = outer_surface(character), character.skeleton.heads
+    fine = thinned(outer, HAND_CELL)
+    hands = {side: hand_of(fine, character, joints, side) for side in SIDES}
+    found = []
+    for side, other in permutations(SIDES):
+        numbers_of = fingers_of(hands[side], character, joints, side)
+        own = hands[side].part(numbers_of >= 0)
+        stops = np.ones(len(hands[other].of), bool)
+        patches = [Patch.of(hands[other], stops, int(joint), heads[joint], 0.0)
+                   for joint in np.unique(hands[other].of)]
+        count = len(own.of)
+        found.append(Limb(own.skin, numbers_of[numbers_of >= 0],
+                          lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count), np.ones(count),
+                          patches, Skirt.of(own, character)))
+    return found
+
+
+def skirt_joints(character: Character) -> list[int]:
+    """Return the numbers of the joints that a skirt follows."""
+    return [number for number, name in enumerate(character.skeleton.names) if name in SKIRT]
 
 
 def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) -> float:
     """Return from which share of its length on a forearm is stopped by what goes with a joint."""
-    if character.skeleton.names[joint] in SKIRT:
-        return np.inf
     legs = [below(character, joints[f"{side}_thigh"]) for side in SIDES]
     return AT_LEGS if joint in np.concatenate(legs) else AT_BODY
 
 
 def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mapping[str, int],
-            side: str, others: Sequence[Patch]) -> Limb:
+            side: str, others: Sequence[Patch], skirt: Skirt) -> Limb:
     """Return a hand and its forearm, all of which goes with the elbow, as that is cheaper."""
     elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
     arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
@@ -268,7 +337,8 @@ def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mappi
     return Limb(skin, np.append(fingers_of(hand, character, joints, side), np.full(more, -1)),
                 np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices, ARM_LUMP)),
                 np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
-                np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others)
+                np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others,
+                skirt)
 
 
 def forearm_of(surface: Surface, character: Character, joints: Mapping[str, int],

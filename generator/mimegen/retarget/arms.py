@@ -188,15 +188,21 @@ class Trunk:
 
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
-                    touch: Touch) -> Motion:
+                    touch: Touch, since: Motion | None = None) -> Motion:
     """Return the motion with arms turned out of one another, as smoothly as hands settle.
 
-    Hands that ``touch`` something stay, those that hold one shaft go together.
+    Hands that ``touch`` something stay, those that hold one shaft go together. Where arms did not
+    move ``since`` an earlier motion, they are apart.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
+    moved = (np.ones(motion.frames, bool) if since is None
+             else (motion.rotations != since.rotations)[:, arm_joints(joints)].any(axis=(1, 2)))
+    if not moved.any():
+        return motion
     radii = radii_of(character, joints)
-    touching = np.flatnonzero(arms_of(motion, joints, radii, touch).depths().any(axis=(1, 2)))
+    depths = arms_of(motion, joints, radii, touch).depths()
+    touching = np.flatnonzero(depths.any(axis=(1, 2)) & moved)
     if not len(touching):
         return motion
     about = round(ABOUT * motion.fps)
@@ -205,6 +211,11 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
     arms = arms_of(part, joints, radii, touch.at(frames))
     turns = turns_of(arms, Trunk.of(part, character, joints, arms), motion.fps)
     return _turned(motion, joints, frames, turns)
+
+
+def arm_joints(joints: Mapping[str, int]) -> list[int]:
+    """Return the joints of both arms, without fingers."""
+    return [joints[f"{side}_{part}"] for side in SIDES for part in ARM]
 
 
 def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,

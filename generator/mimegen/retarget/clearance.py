@@ -38,6 +38,8 @@ LEFT, FAINT = 0.006, 2e-4
 SHALLOW = 0.003
 # What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
 PAST = 0.025
+# Hands whose joints are farther (m) apart are in nothing of each other.
+BY_HAND = 0.04
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
@@ -102,25 +104,48 @@ def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[L
 
     What bending leaves too deep moves hands, each half of the way.
     """
-    found = in_hands(motion, fingers, held)
-    for _ in range(ROUNDS):
+    near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
+    if not len(near):
+        return motion
+    found = in_hands(motion, fingers, held, near)
+    for _ in range(2):
         if not any(depths.deep.any() for depths in found):
             return motion
         motion = rounded(with_fingers_out(motion, fingers, found))
-        found = in_hands(motion, fingers, held)
-        left = [pushed_out(np.maximum(depths.deep - SHALLOW, 0.0), depths.out) / len(fingers)
+        found = in_hands(motion, fingers, held, near)
+        left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) / len(fingers)
                 for depths in found]
         apart = np.stack([left[0] - left[1], left[1] - left[0]], axis=1)
-        motion, found = pushed(motion, joints, fingers, found, apart)
-        found = in_hands(motion, fingers, held)
+        motion, _ = shifted(motion, joints, apart)
+        found = in_hands(motion, fingers, held, near)
     return rounded(with_fingers_out(motion, fingers, found))
 
 
-def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray) -> Sequence[Depths]:
-    """Return how much too deep fingers lie in the other hand."""
-    found = [hand.depths(motion) for hand in fingers]
-    return [depths._replace(deep=(1 - held)[:, None] * np.where(
-        depths.deep < PAST, np.maximum(depths.deep - SHALLOW, 0.0), 0.0)) for depths in found]
+def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    """Return how far (F,) the nearest joints of both hands, or middles of palms, are apart."""
+    hands = []
+    for side in SIDES:
+        own = [joints[name] for finger in FINGERS for bone in (1, 2, 3)
+               if (name := f"{side}_{finger}{bone}") in joints]
+        places = motion.global_pose.positions[:, [joints[f"{side}_hand"], *own]]
+        hands.append(np.concatenate([places, (places[:, :1] + places[:, 1::3]) / 2], axis=1))
+    left, right = hands
+    return lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2))
+
+
+def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray,
+             near: NDArray[np.intp]) -> Sequence[Depths]:
+    """Return how much too deep fingers lie in the other hand, in frames (N,) where hands are near.
+    """
+    part, loose = motion.at(near), (1 - held[near])[:, None]
+    found = []
+    for hand in fingers:
+        points, deep, out = hand.depths(part)
+        too_deep = np.where(deep < PAST, np.maximum(deep - SHALLOW, 0.0), 0.0)
+        none = np.zeros((motion.frames, *deep.shape[1:], 3))
+        found.append(Depths(none, none[..., 0], none).with_frames(
+            near, Depths(points, loose * too_deep, out)))
+    return found
 
 
 def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
@@ -135,25 +160,32 @@ def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
 def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
            found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
     """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and what is found in it.
+    """
+    moved, frames = shifted(motion, joints, pushes)
+    return moved, looked_at_again(found, limbs, moved, frames)
+
+
+def shifted(motion: Motion, joints: Mapping[str, int],
+            pushes: FloatArray) -> tuple[Motion, NDArray[np.intp]]:
+    """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and which frames (N,).
 
     Frames in which that moves no hand stay as they are, to the bit.
     """
     pushing = lengths(pushes) > 0
     if not pushing.any():
-        return motion, found
+        return motion, np.zeros(0, np.intp)
     weights = np.maximum(pushing, FREE_OF_PUSHES) * quickness(motion, joints) ** 6
     shifts = settled(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
     shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
     if not len(frames):
-        return motion, found
+        return motion, frames
     part = motion.at(frames)
     part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames]))
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
-    moved = replace(motion, rotations=quaternions.without_flips(rotations))
-    return moved, looked_at_again(found, limbs, moved, frames)
+    return replace(motion, rotations=quaternions.without_flips(rotations)), frames
 
 
 def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:

@@ -300,7 +300,8 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...])
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
     fine = thinned(outer, HAND_CELL)
-    hands = {side: hand_of(fine, character, joints, side) for side in SIDES}
+    hands = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_hand"])))
+             for side in SIDES}
     found = []
     for side, other in permutations(SIDES):
         numbers_of = fingers_of(hands[side], character, joints, side)

@@ -32,7 +32,7 @@ from mimegen.retarget.obstacles import Depths, Limb, limbs_of
 CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
-LEFT, FAINT = 0.006, 2e-4
+LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
@@ -83,8 +83,9 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     motion, found = bent(motion, limbs, found)
-    left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
-    motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
+    for _ in range(LEFT_ROUNDS):
+        left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
+        motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
     return rounded(with_fingers_out(motion, limbs, found))
 
 

@@ -129,6 +129,7 @@ class Hanging:
         tips = replace(skin, vertices=skin.vertices + self.surface.ways).posed(motion)
         low, high = points.min(axis=1) - DEEPEST, points.max(axis=1) + DEEPEST
         near = ((places > low[:, None]) & (places < high[:, None])).all(axis=2)
+        near[0, 0] = True  # A tree has a point.
         middle = places.mean(axis=1)
         size = float(lengths(places - middle[:, None]).max())
         frames, _ = np.nonzero(near)

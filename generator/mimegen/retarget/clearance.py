@@ -33,13 +33,7 @@ from mimegen.retarget.obstacles import Depths, Limb, fingers_of_hands, limbs_of
 CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
-LEFT, FAINT = 0.006, 2e-4
-# So deep (m) fingers lie in the other hand before they bend out of it.
-SHALLOW = 0.003
-# What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
-PAST = 0.025
-# Hands whose joints are farther (m) apart are in nothing of each other.
-BY_HAND = 0.04
+LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
@@ -93,8 +87,9 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     motion, found = bent(motion, limbs, found)
-    left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
-    motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
+    for _ in range(LEFT_ROUNDS):
+        left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
+        motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
     return rounded(with_fingers_out(motion, limbs, found))
 
 

@@ -128,7 +128,7 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
     apart = with_arms_apart(moved, character, goal, touch)
     clear = with_hands_clear(apart, character, goal, touch.held)
-    moved = with_arms_apart(clear, character, goal, touch, since=apart)
+    moved = with_arms_apart(clear, character, goal, touch, apart)
     return Performance(character, ground.hands_lifted(moved))
 
 

@@ -198,10 +198,6 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
     """
     if not (has_arms(joints) and character.meshes):
         return motion
-    moved = (np.ones(motion.frames, bool) if since is None
-             else (motion.rotations != since.rotations)[:, arm_joints(joints)].any(axis=(1, 2)))
-    if not moved.any():
-        return motion
     radii = radii_of(character, joints)
     moved = np.ones(motion.frames, bool) if before is None else arms_moved(before, motion, joints)
     if not moved.any():

@@ -34,6 +34,12 @@ CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
 LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
+# So deep (m) fingers lie in the other hand before they bend out of it.
+SHALLOW = 0.003
+# What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
+PAST = 0.025
+# Hands whose joints are farther (m) apart are in nothing of each other.
+BY_HAND = 0.04
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
@@ -100,10 +106,10 @@ def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[L
     What bending leaves too deep moves hands, each half of the way.
     """
     near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
-    if not len(near):
+    if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
         return motion
     found = in_hands(motion, fingers, held, near)
-    for _ in range(2):
+    for _ in range(LEFT_ROUNDS):
         if not any(depths.deep.any() for depths in found):
             return motion
         motion = rounded(with_fingers_out(motion, fingers, found))
@@ -125,7 +131,7 @@ def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
         places = motion.global_pose.positions[:, [joints[f"{side}_hand"], *own]]
         hands.append(np.concatenate([places, (places[:, :1] + places[:, 1::3]) / 2], axis=1))
     left, right = hands
-    return lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2))
+    return np.asarray(lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2)))
 
 
 def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray,

@@ -42,8 +42,6 @@ FRAMES_APART = 10.0
 LUMP_CELL, ARM_LUMP = 0.04, 0.09
 # The way out of who is inside is nearly the way to the surface's nearest points: by this cosine.
 STRAIGHT, NEAREST = 0.5, 4
-# How far (m) out of a skirt its points are posed once more, which tells the ways out of it.
-A_LITTLE = 0.001
 # From which share of the way from the wrist to the knuckles on it is the hand: before are cuffs.
 CUFF = 0.3
 # Another hand's cuff stops a hand from this share on.
@@ -100,56 +98,17 @@ class Patch:
 
         That is the mean plane of the nearest few of it; outside it is 0. Also the ways (N, 3) out.
         """
-        depth, ways, near = below_planes(points, self.tree, self.places, self.ways)
-        return np.where(self.stops[near], depth, 0.0), ways
-
-
-def below_planes(points: FloatArray, tree: cKDTree, places: FloatArray, ways: FloatArray
-                 ) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
-    """Return how deep (M,) points (M, 3) lie below the mean plane of the nearest few of a surface.
-
-    Also the ways (M, 3) out and the numbers (M,) of the nearest of its ``places`` (N, 3), which the
-    ``tree`` is of and whose ways out are ``ways`` (N, 3).
-    """
-    away, near = tree.query(points, k=range(1, NEAREST + 1), distance_upper_bound=DEEPEST)
-    there = np.isfinite(away)
-    shares = np.where(there, 1 / np.maximum(away, 1e-4), 0.0)
-    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
-    near = np.where(there, near, 0)
-    out = unit(np.einsum("nk,nkx->nx", shares, ways[near]))
-    inwards = np.einsum("nk,nkx->nx", shares, places[near]) - points
-    depth = np.einsum("nx,nx->n", inwards, out)
-    inside = there[:, 0] & (depth > STRAIGHT * lengths(inwards))
-    return np.where(inside, depth, 0.0), out, near[:, 0]
-
-
-@dataclass(frozen=True)
-class Skirt:
-    """Points of a skirt (N, 3) at rest, and the same a little further out of it."""
-
-    inner: SkinSample
-    outer: SkinSample
-
-    @staticmethod
-    def of(surface: Surface, character: Character) -> "Skirt":
-        """Return what of a surface goes with a skirt's joints, maybe nothing."""
-        cloth = thinned(surface.part(np.isin(surface.of, skirt_joints(character))), SKIRT_CELL)
-        out = replace(cloth.skin, vertices=cloth.skin.vertices + A_LITTLE * cloth.ways)
-        return Skirt(cloth.skin, out)
-
-    def depths(self, motion: Motion, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how deep (F, P) points (F, P, 3) lie in it, and the ways (F, P, 3) out."""
-        deep, out = np.zeros(points.shape[:2]), np.zeros(points.shape)
-        if not len(self.inner.vertices):
-            return deep, out
-        places = self.inner.posed(motion)
-        beside = (points.min(axis=1) < places.max(axis=1)) & (points.max(axis=1) > places.min(axis=1))
-        near = np.flatnonzero(beside.all(axis=1))
-        ways = unit(self.outer.posed(motion.at(near)) - places[near]) if len(near) else places[near]
-        for frame, way in zip(near, ways, strict=True):
-            deep[frame], out[frame], _ = below_planes(
-                points[frame], cKDTree(places[frame]), places[frame], way)
-        return deep, out
+        away, near = self.tree.query(points, k=range(1, NEAREST + 1),
+                                     distance_upper_bound=DEEPEST)
+        there = np.isfinite(away)
+        shares = np.where(there, 1 / np.maximum(away, 1e-4), 0.0)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
+        near = np.where(there, near, 0)
+        ways = unit(np.einsum("nk,nkx->nx", shares, self.ways[near]))
+        inwards = np.einsum("nk,nkx->nx", shares, self.places[near]) - points
+        depth = np.einsum("nx,nx->n", inwards, ways)
+        inside = there[:, 0] & self.stops[near[:, 0]] & (depth > STRAIGHT * lengths(inwards))
+        return np.where(inside, depth, 0.0), ways
 
 
 @dataclass(frozen=True)
@@ -338,11 +297,33 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
         stops = ~in_hand(others, character, joints, other, WRIST)
         patches = [Patch.of(others, stops, int(joint), heads[joint],
                             stops_beyond(character, joints, int(joint)))
-                   for joint in np.setdiff1d(others.of, skirt_joints(character))]
+                   for joint in np.unique(others.of)]
         limbs.append(limb_of(hand_of(fine, character, joints, side),
                              forearm_of(outer, character, joints, side), character, joints, side,
                              patches, Hanging(whole.part(hangs)) if hangs.any() else None))
     return limbs
+
+
+@lru_cache(maxsize=4)
+def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
+    """Return the left and the right hand's fingers, which the other hand stops, as `limbs_of`."""
+    joints = dict(numbers)
+    outer, heads = outer_surface(character), character.skeleton.heads
+    fine = thinned(outer, HAND_CELL)
+    hands = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_hand"])))
+             for side in SIDES}
+    found = []
+    for side, other in permutations(SIDES):
+        numbers_of = fingers_of(hands[side], character, joints, side)
+        own = hands[side].part(numbers_of >= 0)
+        stops = np.ones(len(hands[other].of), bool)
+        patches = [Patch.of(hands[other], stops, int(joint), heads[joint], 0.0)
+                   for joint in np.unique(hands[other].of)]
+        count = len(own.of)
+        found.append(Limb(own.skin, numbers_of[numbers_of >= 0],
+                          lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count), np.ones(count),
+                          patches))
+    return found
 
 
 def in_skirt(surface: Surface, character: Character) -> NDArray[np.bool_]:

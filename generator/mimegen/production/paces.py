@@ -127,7 +127,7 @@ def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[s
                 raise RequestError(event.why)
             if isinstance(event, FrameDone):
                 seconds.append(event.seconds)
-                tell(f"frame {len(seconds)} of {missing.sum()}: {event.seconds:.2g} s")
+                tell(f"frame {len(seconds)} of {missing.sum()}: {event.seconds:.2f} s")
                 if sum(seconds[1:]) >= LONG_ENOUGH_S:
                     break
     files = [job.frame_file(int(frame), 0) for frame in np.flatnonzero(missing[:, 0])]

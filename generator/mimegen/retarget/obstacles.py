@@ -222,7 +222,8 @@ class Limb:
             depths - self.yields[which], 0.0, np.where(arm, AT_ONCE, DEEPEST)))
 
     def _posed(self, motion: Motion) -> _Posed:
-        pose, joints = motion.global_pose, [patch.joint for patch in self.others]
+        pose = motion.global_pose
+        joints = np.array([patch.joint for patch in self.others], np.intp)
         points, heads = self.hand.posed(motion), pose.positions[:, joints]
         turns = quaternions.to_matrices(pose.rotations[:, joints])
         if self.skirt is None:

@@ -43,7 +43,7 @@ KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in
     Kind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
 # Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
 # reaches so far from the joint, in lengths of its bone.
-NEAR, LOWER, REACH = 0.3, 0.4, 0.9
+NEAR, LOWER, REACH = 0.3, 0.45, 0.9
 # The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
 CREASE_M, BESIDE_M, BEFORE_M, CREASED = 0.02, 0.05, 0.02, 0.6
 # Bends begin to fold at the first cosine between the bones, and fold in full at the second.
@@ -56,9 +56,9 @@ PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
 BOW_M, WIDE_M = 0.004, 0.05
 # Only on the inner side of the joint: from here on (m), in full so much farther in.
 INNER_M = 0.005
-# What of the trunk is so far (m) on a leg's own side of the middle it presses in full, from the
-# second, on the other side, on not: the middle gives way to both thighs of who squats.
-ASIDE_M = (0.01, -0.01)
+# What of the trunk is on a leg's own side of the body's middle it presses in full, from so far (m)
+# beyond that on not: the middle gives way to both thighs of who squats.
+ASIDE_M = (0.0, -0.02)
 # Hems of what hangs over it rise evenly beside one thigh.
 HANGING, HEM_ASIDE_M = ("top", "jacket"), (0.01, -0.05)
 

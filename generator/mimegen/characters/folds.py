@@ -56,9 +56,9 @@ PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
 BOW_M, WIDE_M = 0.004, 0.05
 # Only on the inner side of the joint: from here on (m), in full so much farther in.
 INNER_M = 0.005
-# What of the trunk is on a leg's own side of the body's middle it presses in full, from so far (m)
-# beyond that on not: the middle gives way to both thighs of who squats.
-ASIDE_M = (0.0, -0.02)
+# What of the trunk is so far (m) on a leg's own side of the middle it presses in full, from the
+# second, on the other side, on not: the middle gives way to both thighs of who squats.
+ASIDE_M = (0.01, -0.01)
 # Hems of what hangs over it rise evenly beside one thigh.
 HANGING, HEM_ASIDE_M = ("top", "jacket"), (0.01, -0.05)
 

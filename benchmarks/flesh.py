@@ -118,7 +118,8 @@ class Person:
         """Build who a name of the library or ``random:SEED`` stands for."""
         spec = (sample_character(int(name.split(":")[1])) if ":" in name
                 else read_character(data_folder() / "rigs" / f"{name}.yaml"))
-        plain = build_character(spec.model_copy(update={"outfit": ()}))
+        bald = spec.hair.model_copy(update={"kind": "bald"})
+        plain = build_character(spec.model_copy(update={"outfit": (), "hair": bald}))
         return Person(spec, build_character(spec), plain)
 
     @property

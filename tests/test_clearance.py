@@ -148,3 +148,37 @@ def test_a_skirt_stops_hands_where_it_hangs() -> None:
     deep = inside.depths(with_followers_turned(motion)).deep
     assert many > 20
     assert np.quantile(np.abs(deep - 0.015), 0.8, axis=1).max() < 0.004
+
+
+def hands_crossed(name: str) -> Motion:
+    """Both hands come before the chest, flat, until they lie in one another, and go apart again."""
+    _, joints = body(name)
+    rest = reaching(name, np.zeros(3)).at(np.zeros(FRAMES, int))
+    wrists = rest.global_pose.positions[:, [joints["left_hand"], joints["right_hand"]]]
+    place = np.array([[-0.08, -0.34, 1.25], [0.08, -0.34, 1.255]])
+    share = np.sin(np.linspace(0, np.pi, FRAMES))[:, None, None] ** 2
+    return arms_bent(rest, joints, wrists + share * (place - wrists))
+
+
+def fingers_in_hand(name: str, motion: Motion) -> float:
+    """How deep (m) left fingers are below the nearest vertices of the right hand in the middle."""
+    character, joints = body(name)
+    one, surface = motion.at(np.array([MIDDLE])), outer_surface(character)
+    right = surface.part(np.isin(surface.of, below(character, joints["right_hand"])))
+    fingers = surface.part(np.isin(surface.of, below(character, joints["left_middle1"])))
+    places, own = right.skin.posed(one)[0], fingers.skin.posed(one)[0]
+    ways = replace(right.skin, vertices=right.skin.vertices + right.ways).posed(one)[0] - places
+    off, near = cKDTree(places).query(own)
+    ahead = np.sum((own - places[near]) * ways[near], axis=1)
+    return float(np.where(ahead < -0.5 * off, off, 0.0).max())
+
+
+@pytest.mark.parametrize("name", ["man", "random:3"])
+def test_fingers_come_out_of_the_other_hand_but_not_off_a_shaft(name: str) -> None:
+    character, joints = body(name)
+    inside = hands_crossed(name)
+    assert fingers_in_hand(name, inside) > 0.008
+    clear = with_hands_clear(inside, character, joints, np.zeros(FRAMES))
+    assert fingers_in_hand(name, clear) < 0.005
+    on_a_shaft = with_hands_clear(inside, character, joints, np.ones(FRAMES))
+    assert fingers_in_hand(name, on_a_shaft) > 0.008

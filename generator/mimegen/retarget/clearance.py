@@ -34,6 +34,10 @@ CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
 LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
+# How often fingers and hands give way to the other hand, and how far (radians) fingers bend for it each
+# time.
+HAND_ROUNDS = 4
+BY_TURNS = BEND / HAND_ROUNDS
 # So deep (m) fingers lie in the other hand before they bend out of it.
 SHALLOW = 0.003
 # What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
@@ -109,17 +113,17 @@ def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[L
     if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
         return motion
     found = in_hands(motion, fingers, held, near)
-    for _ in range(LEFT_ROUNDS):
+    for _ in range(HAND_ROUNDS):
         if not any(depths.deep.any() for depths in found):
             return motion
-        motion = rounded(with_fingers_out(motion, fingers, found))
+        motion = rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
         found = in_hands(motion, fingers, held, near)
-        left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) / len(fingers)
+        left = [pushed_out(depths.deep, depths.out) / len(fingers)
                 for depths in found]
         apart = np.stack([left[0] - left[1], left[1] - left[0]], axis=1)
         motion, _ = shifted(motion, joints, apart)
         found = in_hands(motion, fingers, held, near)
-    return rounded(with_fingers_out(motion, fingers, found))
+    return rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
 
 
 def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
@@ -277,14 +281,19 @@ def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
     return shifts
 
 
-def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]) -> Motion:
-    """Return the motion with fingers bent, at their first joints, out of what they lie in."""
+def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths],
+                     most: float = BEND) -> Motion:
+    """Return the motion with fingers bent, at their first joints, out of what they lie in.
+
+    They bend by ``most`` (radians) at most.
+    """
     pose = motion.global_pose
     rotations = motion.rotations.copy()
     for limb, (points, deep, out) in zip(limbs, found, strict=True):
         for joint in np.unique(limb.fingers[(deep > 0).any(axis=0) & (limb.fingers >= 0)]):
             own = limb.fingers == joint
-            turns = bent_out(points[:, own] - pose.positions[:, [joint]], deep[:, own], out[:, own])
+            turns = bent_out(points[:, own] - pose.positions[:, [joint]], deep[:, own],
+                             out[:, own], most)
             above = pose.rotations[:, motion.skeleton.parents[joint]]
             turns = quaternions.rotate(quaternions.conjugate(above),
                                        low_passed(turns, SLOWLY * motion.fps))
@@ -293,11 +302,14 @@ def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Dept
     return Motion(motion.skeleton, motion.fps, motion.root_positions, rotations)
 
 
-def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray) -> FloatArray:
-    """Return rotation vectors (F, 3) that take points at ``arms`` (F, P, 3) from a joint out."""
+def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray, most: float) -> FloatArray:
+    """Return rotation vectors (F, 3) that take points at ``arms`` (F, P, 3) from a joint out.
+
+    None is longer than ``most``.
+    """
     across = lengths(np.cross(arms, ways))
     slanting = np.maximum(across, np.maximum(SLANTING * lengths(arms), 0.01))
     needed = np.where(depths > 0, (depths + CLEAR) / slanting, 0.0)
     worst, frames = first_most(needed), np.arange(len(arms))
     axes = unit(np.cross(arms[frames, worst], ways[frames, worst]))
-    return np.asarray(np.minimum(needed[frames, worst], BEND)[:, None] * axes)
+    return np.asarray(np.minimum(needed[frames, worst], most)[:, None] * axes)

@@ -34,8 +34,8 @@ CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
 LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
-# How often fingers and hands give way to the other hand, and how far (radians) fingers bend for it each
-# time.
+# How often fingers and hands give way to the other hand, and how far (radians) fingers bend for it
+# each time.
 HAND_ROUNDS = 4
 BY_TURNS = BEND / HAND_ROUNDS
 # So deep (m) fingers lie in the other hand before they bend out of it.
@@ -118,8 +118,7 @@ def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[L
             return motion
         motion = rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
         found = in_hands(motion, fingers, held, near)
-        left = [pushed_out(depths.deep, depths.out) / len(fingers)
-                for depths in found]
+        left = [pushed_out(depths.deep, depths.out) / len(fingers) for depths in found]
         apart = np.stack([left[0] - left[1], left[1] - left[0]], axis=1)
         motion, _ = shifted(motion, joints, apart)
         found = in_hands(motion, fingers, held, near)

@@ -118,7 +118,8 @@ class Person:
         """Build who a name of the library or ``random:SEED`` stands for."""
         spec = (sample_character(int(name.split(":")[1])) if ":" in name
                 else read_character(data_folder() / "rigs" / f"{name}.yaml"))
-        plain = build_character(spec.model_copy(update={"outfit": ()}))
+        bald = spec.hair.model_copy(update={"kind": "bald"})
+        plain = build_character(spec.model_copy(update={"outfit": (), "hair": bald}))
         return Person(spec, build_character(spec), plain)
 
     @property
@@ -239,15 +240,21 @@ def cloth_away(person: Person, now: FloatArray, last: Motion) -> tuple[float, fl
     """Return how far (cm) the farthest vertex of the sleeves and of the shirt is from the skin."""
     skin = dense(now, person.skin.faces)
     lift = last.skeleton.heads[0] - person.bare.skeleton.heads[0]
-    shoulder = person.joint("LeftArm")
     far = {"sleeve": 0.0, "shirt": 0.0}
     worn = posed(person.dressed, last)
     for mesh in person.dressed.meshes:
         if mesh.name == "top":
             away, _ = cKDTree(skin).query(worn[mesh.name] - lift)
-            arm = np.abs(mesh.vertices[:, 0]) > shoulder[0]
+            arm = goes_with_arms(mesh, person.dressed.skeleton.names)
             far = {"sleeve": away[arm].max(initial=0.0), "shirt": away[~arm].max(initial=0.0)}
     return 100 * far["sleeve"], 100 * far["shirt"]
+
+
+def goes_with_arms(mesh: Mesh, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which vertices (V,) of a garment go more with arms than with the trunk."""
+    arms = [any(bone in name for bone in ("Arm", "Hand")) for name in map(helped_joint, names)]
+    weights = dense_weights(mesh.joints, mesh.weights, len(names))
+    return np.asarray(weights[:, arms].sum(axis=1) > 0.5)
 
 
 def dense(vertices: FloatArray, faces: Faces) -> FloatArray:

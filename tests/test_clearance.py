@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
+from mimegen.characters.followers import with_followers_turned
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
@@ -28,7 +29,7 @@ ROUNDED = 1e-6
 
 @cache
 def body(name: str) -> tuple[Character, dict[str, int]]:
-    character = build_character(sample_character(2) if name == "random:2" else
+    character = build_character(sample_character(int(name[7:])) if ":" in name else
                                 read_character(data_folder() / "rigs" / f"{name}.yaml"))
     index = character.skeleton.index
     return character, {role: index[own] for role, own in
@@ -128,3 +129,56 @@ def test_hands_on_one_shaft_are_pushed_together() -> None:
     both = together(pushes, np.ones(2))
     np.testing.assert_allclose(both[:, 0], both[:, 1])
     np.testing.assert_allclose(both[:, 0], [[0.02, 0.0, 0.0], [0.02, 0.03, 0.0]])
+
+
+def test_a_skirt_stops_hands_where_it_hangs() -> None:
+    """What lies 15 mm below cloth that goes with two joints is that deep, a leg raised or not."""
+    character, joints = body("random:11")
+    limb = limbs_of(character, tuple(sorted(joints.items())))[0]
+    assert limb.skirt is not None
+    own = limb.skirt.surface.part(limb.skirt.surface.skin.weights.max(axis=1) < 0.6)
+    own = own.part(np.arange(len(own.of)) % 5 == 0)
+    many = len(own.of)
+    inside = replace(limb, hand=replace(own.skin, vertices=own.skin.vertices - 0.015 * own.ways),
+                     fingers=np.full(many, -1), lumps=np.arange(many), yields=np.zeros(many),
+                     share=np.ones(many))
+    motion = reaching("random:11", np.array([0.5, -0.4, 1.3])).at(np.array([0, 0]))
+    motion.rotations[1, joints["left_thigh"]] = quaternions.from_rotation_vectors(
+        np.array([-0.9, 0.0, 0.0]))
+    deep = inside.depths(with_followers_turned(motion)).deep
+    assert many > 20
+    assert np.quantile(np.abs(deep - 0.015), 0.8, axis=1).max() < 0.005
+
+
+def hands_crossed(name: str) -> Motion:
+    """Both hands come before the chest, flat, until they lie in one another, and go apart again."""
+    _, joints = body(name)
+    rest = reaching(name, np.zeros(3)).at(np.zeros(FRAMES, int))
+    wrists = rest.global_pose.positions[:, [joints["left_hand"], joints["right_hand"]]]
+    place = np.array([[-0.08, -0.34, 1.25], [0.08, -0.34, 1.255]])
+    share = np.sin(np.linspace(0, np.pi, FRAMES))[:, None, None] ** 2
+    return arms_bent(rest, joints, wrists + share * (place - wrists))
+
+
+def fingers_in_hand(name: str, motion: Motion) -> float:
+    """How deep (m) left fingers are below the nearest vertices of the right hand in the middle."""
+    character, joints = body(name)
+    one, surface = motion.at(np.array([MIDDLE])), outer_surface(character)
+    right = surface.part(np.isin(surface.of, below(character, joints["right_hand"])))
+    fingers = surface.part(np.isin(surface.of, below(character, joints["left_middle1"])))
+    places, own = right.skin.posed(one)[0], fingers.skin.posed(one)[0]
+    ways = replace(right.skin, vertices=right.skin.vertices + right.ways).posed(one)[0] - places
+    off, near = cKDTree(places).query(own)
+    ahead = np.sum((own - places[near]) * ways[near], axis=1)
+    return float(np.where(ahead < -0.5 * off, off, 0.0).max())
+
+
+@pytest.mark.parametrize("name", ["man", "random:3"])
+def test_fingers_come_out_of_the_other_hand_but_not_off_a_shaft(name: str) -> None:
+    character, joints = body(name)
+    inside = hands_crossed(name)
+    assert fingers_in_hand(name, inside) > 0.008
+    clear = with_hands_clear(inside, character, joints, np.zeros(FRAMES))
+    assert fingers_in_hand(name, clear) < 0.005
+    on_a_shaft = with_hands_clear(inside, character, joints, np.ones(FRAMES))
+    assert fingers_in_hand(name, on_a_shaft) > 0.008

@@ -1,5 +1,6 @@
 """Files that are only ever seen whole, and what killed writers leave."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -242,3 +243,15 @@ def test_a_full_disk_is_seen_behind_other_errors() -> None:
     except ValueError as problem:
         assert means_full_disk(problem)
     assert not means_full_disk(ValueError("No space left on device"))
+
+
+def test_a_disk_that_is_read_only_is_said_of_the_file_that_was_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(RequestError, match=r"a[.]png: cannot be written \(Read-only file system\)"):
+        publish(tmp_path / "a.png", b"a picture")

@@ -302,3 +302,50 @@ def test_a_panorama_comes_into_the_library(tmp_path):
     refused = added(tmp_path, photo, "--name", "other", "--panorama", "--yes")
     assert refused.returncode == 2
     assert "twice as wide as high" in refused.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--name", "aligned"), "--name aligned: is what variants call an action's own background"),
+    (("--name", "misleading"), "say another"),
+    (("--name", "a b"), "expected small letters"), (("--name", "../a"), "expected small letters"),
+    (("--name", "yard", "--licence", " "), "--licence: is empty"),
+    (("--name", "yard", "--author", ""), "--author: is empty"),
+    (("--name", "yard", "--ground", "0,0.1 1,0.1 1,0.2"),
+     "--ground: all of it lies above the horizon, row 0.40"),
+    (("--name", "yard", "--ground", "0,0.6 0.5,0.6 1,0.6"), "around some ground"),
+    (("--name", "yard", "--camera-height", "0.001"), "0.001 is not in the range"),
+    (("--name", "yard", "--known-height", "1:399=0.001"), "puts the camera 0.0006"),
+    (("--name", "yard", "--known-height", "100:300=1.7", "--camera-height", "1"),
+     "say one of the two"),
+    (("--name", "yard", "--horizon", "0.98"), "or say another ROW"),
+])
+def test_what_cannot_be_added_is_refused_in_one_line(tmp_path, words, said):
+    photo = tmp_path / "yard.png"
+    stripes().save(photo)
+    refused = added(tmp_path, photo, "--yes", "--horizon", "0.4", *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+    assert said in refused.stderr
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_name_that_comes_with_mimegen_is_said_to_mean_yours(tmp_path):
+    stripes().save(tmp_path / "gym.png")
+    done = added(tmp_path, tmp_path / "gym.png", "--yes", "--horizon", "0.5", "--name", "gym")
+    assert done.returncode == 0, done.stderr
+    assert f"gym comes with mimegen, too; with --library {tmp_path / 'mine'}" in done.stderr
+
+
+def test_who_previews_a_photograph_is_told_to_add_it(tmp_path):
+    stripes().save(tmp_path / "yard.jpg")
+    refused = mimegen("background", "preview", tmp_path / "yard.jpg")
+    assert refused.returncode == 2
+    assert "mimegen background add writes it" in refused.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--commons", " ", "--library", "mine"), "say words to search for"),
+    (("--commons", "park", "--library", __file__), "is a file; --library wants a folder")])
+def test_a_fetch_that_cannot_end_well_asks_nobody(words, said):
+    refused = mimegen("background", "fetch", *words)
+    assert refused.returncode == 2
+    assert said in refused.stderr

@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from conftest import frames_of, mimegen, rows_of
 from mimegen.base.errors import RequestError
+from mimegen.cli import main
 from mimegen.commands.plan import _three
 from mimegen.commands.render import _say_if_long
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
+from mimegen.production import paces
 from mimegen.production.estimate import at_least_s
 from mimegen.production.planfile import PlanFile, job_template, numbers_of
 from mimegen.stage.config import read_config
@@ -179,3 +182,15 @@ def test_what_takes_over_ten_minutes_is_known_before_it_begins(
     (12345.6, "12,300"), (2.5e6, "2,500,000")])
 def test_hours_and_gigabytes_are_said_as_people_write_them(value: float, said: str) -> None:
     assert _three(value) == said
+
+
+def test_who_calibrates_sees_frame_after_frame_and_waits_a_minute_at_most(
+    tiny_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paces, "LONG_ENOUGH_S", 1e-6)
+    done = CliRunner().invoke(main, ["plan", *map(str, selected(
+        tiny_config, tmp_path / "out", "--calibrate"))])
+    assert done.exit_code == 0, done.output
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        "frame 1 of 9", "frame 2 of 9"]
+    assert "s a frame)" in done.stdout

@@ -20,8 +20,11 @@ from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.characters.surface import vertex_normals
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.pointlight.body import posed_body
+from mimegen.retarget import retarget
 from mimegen.stage.figures import Figure
 from mimegen.stage.passes.surface import Scene
 from mimegen.stage.raster.body import RasterBody
@@ -234,3 +237,13 @@ def test_a_shirts_hem_rises_evenly_beside_one_raised_thigh(man: Character) -> No
     raised = (folded - linear)[start + hem[np.argsort(across[hem])], 2]
     assert raised.max() > 0.02
     assert np.abs(np.diff(raised)).max() < 0.014
+
+
+def test_what_follows_a_thigh_by_little_is_the_bellys() -> None:
+    heavy = build_character(sample_character(2).model_copy(update={"outfit": ()}))
+    take = library_take(Catalogue.with_libraries(()).action("clean_and_jerk"), None, 0)
+    motion, roles = take.sources(12.0)[0]
+    pose = retarget(motion, heavy, roles).motion.global_pose
+    folded = np.concatenate(posed_meshes(heavy, pose.positions[8], pose.rotations[8]))
+    for side in ("Left", "Right"):
+        assert depth(heavy, folded, f"{side}UpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M

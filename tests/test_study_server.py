@@ -297,3 +297,20 @@ def test_a_damaged_database_is_said_in_one_line_and_left_as_it_is(own_folder, tm
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert "the database of answers is damaged or cannot be used" in done.stderr
     assert path.read_bytes() == before
+
+
+def test_export_counts_those_whose_answers_count_and_those_who_came_to_the_end(
+    own_folder, tmp_path
+):
+    with serving(own_folder) as server:
+        for told in (10_000, 2, 1, 0):  # all; practice and one more; practice alone; nothing
+            state = server.begin()
+            for trial in state["trials"][:told]:
+                patiently(server.answer, state, trial)
+            if told >= len(state["trials"]):
+                patiently(server.post, "finish", {"session": state["session"]})
+    done = mimegen("study", "export", own_folder, "--out", tmp_path / "a.jsonl")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    first, second = done.stdout.splitlines()
+    assert f"{len(lines)} answers of 2 people, 1 of whom came to the end; " in first
+    assert second == "2 more people began and answered nothing that counts"

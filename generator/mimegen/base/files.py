@@ -198,7 +198,8 @@ def _last_change(path: Path) -> float:
 
 def _remove(path: Path) -> None:
     """Remove a file or folder if it is there and may be removed."""
-    with suppress(FileNotFoundError, PermissionError):
+    # A disk that is read-only refuses to remove even what is not there.
+    with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
         else:

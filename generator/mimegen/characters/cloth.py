@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from mimegen.base.decisions import EQUAL, nearest
+from mimegen.base.easing import ramp
 from mimegen.characters.body import Body
 from mimegen.characters.character import Mesh
 from mimegen.characters.piece import BoolArray
@@ -24,6 +26,9 @@ from mimegen.motion.quaternions import FloatArray
 
 HEM_THICKNESS_M = 0.003
 HEM_DEPTH_M = 0.02
+# Sleeves, and what is beside the trunk below them, are so far (m) off the skin as they hang, from
+# there on less, and never farther than the second.
+SLEEVE_OFF_M = (0.018, 0.031)
 
 Field = Callable[[FloatArray], FloatArray]
 """Roughly how far rest-pose points (N, 3) lie inside a garment's edge, in metres."""
@@ -67,6 +72,21 @@ def settled(surface: Surface, body: Body, gap: float) -> Surface:
     average = neighbour_average(surface.faces, len(surface.vertices))
     vertices = smoothed(surface.vertices, average, 2)
     return cleared(replace(surface, vertices=vertices), body, gap)
+
+
+def sleeves_near(surface: Surface, body: Body) -> Surface:
+    """Return the surface with nothing beside the shoulder joints that is far off the skin."""
+    skin = body.vertices[np.unique(body.faces["body"])]
+    away = surface.vertices - skin[nearest(skin, surface.vertices)]
+    far = np.maximum(np.linalg.norm(away, axis=1), EQUAL)
+    hanging, most = SLEEVE_OFF_M
+    over = np.maximum(far - hanging, 0.0)
+    less = over - (most - hanging) * (1 - np.exp(-over / (most - hanging)))
+    shoulder = body.joint("LeftArm")[0]
+    share = ramp(np.abs(surface.vertices[:, 0]), 0.75 * shoulder, shoulder)
+    pull = (share * less / far)[:, None] * away
+    average = neighbour_average(surface.faces, len(surface.vertices))
+    return replace(surface, vertices=surface.vertices - smoothed(pull, average, 2))
 
 
 def sewn(name: str, surface: Surface, cut: Surface, fields: Sequence[Field]) -> Mesh:

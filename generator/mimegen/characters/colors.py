@@ -37,10 +37,3 @@ def from_lab(lab: ArrayLike) -> FloatArray:
     f = np.array([y + red / 500, y, y - yellow / 200])
     share = np.where(f > 6 / 29, f * f * f, 3 * (6 / 29) ** 2 * (f - 4 / 29))
     return np.clip(product(FROM_XYZ, share * WHITE), 0.0, 1.0)
-
-
-def to_srgb(color: ArrayLike) -> FloatArray:
-    """Return encoded sRGB (..., 3), 0 to 1, of linear RGB (IEC 61966-2-1)."""
-    linear = np.asarray(color, float)
-    return np.where(linear <= 0.0031308, 12.92 * linear,
-                    1.055 * np.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055)

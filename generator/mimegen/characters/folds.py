@@ -43,7 +43,7 @@ KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in
     Kind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
 # Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
 # reaches so far from the joint, in lengths of its bone.
-NEAR, LOWER, REACH = 0.3, 0.4, 0.9
+NEAR, LOWER, REACH = 0.3, 0.45, 0.9
 # The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
 CREASE_M, BESIDE_M, BEFORE_M, CREASED = 0.02, 0.05, 0.02, 0.6
 # Bends begin to fold at the first cosine between the bones, and fold in full at the second.

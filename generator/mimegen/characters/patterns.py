@@ -15,9 +15,9 @@ from PIL import Image
 
 from mimegen.base.easing import ramp
 from mimegen.base.grid import on_grid
+from mimegen.base.srgb import encoded
 from mimegen.characters.body import Body
 from mimegen.characters.character import Material, Mesh
-from mimegen.characters.colors import to_srgb
 from mimegen.characters.spec import Cloth, Pattern
 from mimegen.motion.quaternions import FloatArray
 
@@ -52,7 +52,7 @@ def picture(pattern: Pattern, color: tuple[float, ...]) -> bytes:
     fine = (np.arange(PIXELS * FINER) + 0.5) / (PIXELS * FINER)
     shown = TILES[pattern.kind](*np.meshgrid(fine, fine[::-1])).astype(float)
     share = shown.reshape(PIXELS, FINER, PIXELS, FINER).mean(axis=(1, 3))[..., None]
-    one, other = (to_srgb(np.array(tint)) for tint in (color, pattern.color))
+    one, other = (encoded(np.array(tint)) for tint in (color, pattern.color))
     pixels = np.floor(255 * (one + share * (other - one)) + 0.49).astype(np.uint8)
     packed = io.BytesIO()
     Image.fromarray(pixels).save(packed, "PNG", compress_level=0)

@@ -16,6 +16,7 @@ from mimegen.characters.cloth import (
     lifted_off,
     settled,
     sewn,
+    sleeves_near,
 )
 from mimegen.characters.drape import Stretch, draped
 from mimegen.characters.patterns import cloth_material, printed
@@ -54,6 +55,7 @@ def make_top(garment: Top | Jacket, body: Body) -> Piece:
     surface = hanging_trunk(surface, garment, body, gap)
     surface = hanging_sleeves(surface, garment, body, gap)
     surface = with_top_wrinkles(settled(surface, body, gap * 0.8), garment, body)
+    surface = sleeves_near(surface, body)
 
     def hides(points: FloatArray) -> BoolArray:
         if garment.kind == "top":

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
+from mimegen.base.angles import half_turn
 from mimegen.base.easing import soft_excess
 from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.body import away_from_capsule, capsules, hand_axes
@@ -286,7 +287,7 @@ def _swivel_costs(
     wanted = quaternions.rotate(shoulder.chest, hint)[:, None]
     aside = wanted - np.sum(wanted * axis, axis=-1, keepdims=True) * axis
     cost = 1.5 * (np.linalg.norm(aside, axis=-1) - np.sum(aside * pole, axis=-1))
-    twist = np.abs(_wrapped(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
+    twist = np.abs(half_turn(forearm_twist(lower, hands) - NEUTRAL_TWIST_DEG))
     wrist_bend = wrist_angle(lower, hands, shoulder.side)
     cost += (twist / 80) ** 2 + 4 * np.maximum(twist / 80 - 1, 0)
     cost += (wrist_bend / 45) ** 2 + 4 * np.maximum(wrist_bend / 60 - 1, 0)
@@ -303,10 +304,6 @@ def _swivel_costs(
             gap, _ = away_from_capsule(body, shoulder.pose, points)
             cost += 3 * (np.maximum(LIMB_RADIUS_M - gap, 0.0) / 0.03) ** 2
     return np.asarray(cost)
-
-
-def _wrapped(degrees: FloatArray) -> FloatArray:
-    return np.asarray((degrees + 180.0) % 360.0 - 180.0)
 
 
 def wrist_angle(forearm: FloatArray, hand: FloatArray, side: float) -> FloatArray:
@@ -331,7 +328,7 @@ def forearm_twist(forearm: FloatArray, hand: FloatArray) -> FloatArray:
     relative = quaternions.multiply(quaternions.conjugate(forearm), hand)
     along, scalar = relative[..., 1].copy(), relative[..., 0].copy()
     degrees = -np.rad2deg(2 * np.arctan2(along, scalar))
-    return NEUTRAL_TWIST_DEG + _wrapped(degrees - NEUTRAL_TWIST_DEG)
+    return np.asarray(NEUTRAL_TWIST_DEG + half_turn(degrees - NEUTRAL_TWIST_DEG))
 
 
 def relaxed_hand(forearm: FloatArray) -> FloatArray:

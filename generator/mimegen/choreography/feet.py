@@ -68,44 +68,40 @@ class Lower(NamedTuple):
     swing: dict[str, FloatArray]
 
 
+class _Going(NamedTuple):
+    """What feet and walking ask of the pelvis: the body's ground, its heading (F, 4), the feet's
+    goals by side and whether they jump. In centimetres small steps take it along (F, 2), footfalls
+    jolt it (F,) and feet are lifted together (F,). ``size`` (F,) is that of the steps, ``spread``
+    (F,), in metres, how far the right foot is ahead."""
+
+    ground: Floor
+    heading: FloatArray
+    goals: dict[str, legs.FootGoal]
+    jumps: bool
+    taken: FloatArray
+    jolt: FloatArray
+    lift: FloatArray
+    size: FloatArray
+    spread: FloatArray
+
+    @property
+    def stride(self) -> FloatArray:
+        """How far (F,) into a stride the feet are, -1.2 to 1.2, right foot ahead."""
+        return np.asarray(self.size * np.clip(self.spread / 0.55, -1.2, 1.2))
+
+
 def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lower:
     """Return pelvis and legs; ``help_m`` (F, 3) is where arms pull the pelvis, and ``along`` how
     it turns with them."""
-    skeleton = context.skeleton
-    found, start = walks(context.line.written_phases), walk_start(context.line.phases)
-    written = context.walked
-    body = body_ground(found, start, written)
-    heading = about_z(body.turn)
-    feet = {side: _foot_keys(context, side) for side in SIDES}
-    grounds = {side: foot_ground(found, start, written, side.lower(),
-                                 context.life.footfalls[side.lower()]) for side in SIDES}
-    stepped = small_steps(feet, found, context.life, float(context.moments[-1]))
-    goals = {side: _foot_goal(context, side, feet[side], grounds[side], stepped) for side in SIDES}
-    steps, turns = _pelvis(context, _jumps(feet))
-    steady = _steadiness(goals, context.fps)[:, None]
-    steps += context.life.drifted("sway", context.moments) * steady
-    steps += jolts(found, written)[:, None] * [0.0, 0.7, -1.0]
-    # Small steps take the whole performer along.
-    taken = np.mean([aside(stepped, side, context.moments)[:, :2] * [sign, 1.0]
-                     for side, sign in SIDES.items()], axis=0)
-    steps[:, :2] += gaussian_filter1d(taken, ASIDE_EASE_S * context.fps, axis=0, mode="nearest")
-    root = _flat(body.place * context.unit) + quaternions.rotate(
-        heading, skeleton.heads[0] + in_body_axes(steps * context.unit)
-    )
-    root[:, 2] -= STANDING_SINK_M
-    root += help_m
-    root += _weight_shift(context, goals, root, heading)
-    size, spread = under_way(found, written), _spread(goals, heading)
-    stride = size * np.clip(spread / 0.55, -1.2, 1.2)
-    root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * np.clip(spread / 0.6, -1.2, 1.2) ** 2
-    root[:, 2] += RISE_SHARE * gaussian_filter1d(
-        sum(ground.lift for ground in grounds.values()) * context.unit, RISE_EASE_S * context.fps,
-        mode="nearest")
+    going = _going(context)
+    steps, turns = _pelvis(context, going.jumps)
+    root = _root(context, going, steps, help_m)
+    goals, size, stride, lifted = going.goals, going.size, going.stride, _lifted_side(going.goals)
     turns = turns + np.stack(along, axis=-1) + np.stack([
-        body.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
-        STEP_LIST_DEG * size * _lifted_side(goals),
+        going.ground.turn + STEP_TURN_DEG * stride, STEP_LEAN_DEG * size,
+        STEP_LIST_DEG * size * lifted,
     ], axis=-1)
-    stood = stand(skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
+    stood = stand(context.skeleton, root, trunk.turned(trunk.Turns(*turns.T)), goals, context.fps)
     root += stood.aside
     root[:, 2] += stood.up
     turns[:, 2] += stood.tilt
@@ -113,13 +109,57 @@ def lower_body(context: Context, help_m: FloatArray, along: trunk.Turns) -> Lowe
         legs.STANDING - legs.STRAIGHTEST)) for side, goal in goals.items()}
     root, rotations = _on_legs(context, root, trunk.turned(trunk.Turns(*turns.T)), goals)
     chest = trunk.Turns(-CHEST_TURN_DEG * stride, CHEST_LEAN_DEG * stride**2,
-                        -CHEST_TILT_DEG * size * _lifted_side(goals) - stood.tilt)
-    smooth = gaussian_filter1d(stride, SWING_EASE_S * context.fps, mode="nearest")
-    return Lower(root, rotations, chest, {
-        side: quaternions.rotate(heading, _swing(
+                        -CHEST_TILT_DEG * size * lifted - stood.tilt)
+    return Lower(root, rotations, chest, _swings(context, going))
+
+
+def _going(context: Context) -> _Going:
+    found, start = walks(context.line.written_phases), walk_start(context.line.phases)
+    written, life = context.walked, context.life
+    ground = body_ground(found, start, written)
+    heading = about_z(ground.turn)
+    feet = {side: _foot_keys(context, side) for side in SIDES}
+    grounds = {side: foot_ground(found, start, written, side.lower(),
+                                 life.footfalls[side.lower()]) for side in SIDES}
+    stepped = small_steps(feet, found, life, float(context.moments[-1]))
+    goals = {side: _foot_goal(context, side, feet[side], grounds[side], stepped) for side in SIDES}
+    taken = np.mean([aside(stepped, side, context.moments)[:, :2] * [sign, 1.0]
+                     for side, sign in SIDES.items()], axis=0)
+    lift = sum(ground.lift for ground in grounds.values())
+    return _Going(ground, heading, goals, _jumps(feet), taken, jolts(found, written),
+                  np.asarray(lift), under_way(found, written), _spread(goals, heading))
+
+
+def _root(context: Context, going: _Going, steps: FloatArray, help_m: FloatArray) -> FloatArray:
+    """Return the pelvis' places (F, 3) before it stands; its keys take it ``steps`` (F, 3) along.
+    """
+    steady = _steadiness(going.goals, context.fps)[:, None]
+    steps = steps + context.life.drifted("sway", context.moments) * steady
+    steps += going.jolt[:, None] * [0.0, 0.7, -1.0]
+    # Small steps take the whole performer along.
+    steps[:, :2] += gaussian_filter1d(going.taken, ASIDE_EASE_S * context.fps, axis=0,
+                                      mode="nearest")
+    root = _flat(going.ground.place * context.unit) + quaternions.rotate(
+        going.heading, context.skeleton.heads[0] + in_body_axes(steps * context.unit)
+    )
+    root[:, 2] -= STANDING_SINK_M
+    root += help_m
+    root += _weight_shift(context, going.goals, root, going.heading)
+    size, bob = going.size, np.clip(going.spread / 0.6, -1.2, 1.2) ** 2
+    root[:, 2] -= size * STEP_SINK_M + size * STEP_BOB_M * bob
+    root[:, 2] += RISE_SHARE * gaussian_filter1d(
+        going.lift * context.unit, RISE_EASE_S * context.fps, mode="nearest")
+    return np.asarray(root)
+
+
+def _swings(context: Context, going: _Going) -> dict[str, FloatArray]:
+    """Return how hanging hands swing (F, 3) by side."""
+    smooth = gaussian_filter1d(going.stride, SWING_EASE_S * context.fps, mode="nearest")
+    return {
+        side: quaternions.rotate(going.heading, _swing(
             sign * smooth * context.life.swung(side.lower(), context.moments)))
         for side, sign in SIDES.items()
-    })
+    }
 
 
 def _pelvis(context: Context, jumps: bool) -> tuple[FloatArray, FloatArray]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from mimegen.base.angles import half_turn
 from mimegen.base.easing import ramp
 from mimegen.base.vectors import lengths, unit
 from mimegen.choreography.limbs import BentLimb, Limb, bend, eased_reach
@@ -117,7 +118,7 @@ def _bent(skeleton: Skeleton, side: str, hip: FloatArray, pelvis: FloatArray, go
     forward = np.array([0.0, -1.0, 0.0])
     ahead = quaternions.rotate(pelvis, forward)
     facing = np.rad2deg(np.arctan2(ahead[:, 0], -ahead[:, 1]))
-    apart = (goal.turn - facing + 180.0) % 360.0 - 180.0
+    apart = half_turn(goal.turn - facing)
     apart = np.clip(apart, -HIP_TURN_DEG, HIP_TURN_DEG)
     # Who lies on the belly faces no way along the floor.
     lying = np.clip((-ahead[:, 2] - LYING) / (1.0 - LYING), 0.0, 1.0)

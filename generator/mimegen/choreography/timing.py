@@ -118,35 +118,46 @@ def widened(values: FloatArray, hold_s: float, ease_s: float, fps: float) -> Flo
 
 def _stretch(times: FloatArray, begin: str, end: str, moments: FloatArray) -> FloatArray:
     """Return the weights of the keys of one stretch, whose inner keys are passed through."""
-    unit = np.eye(len(times))
-    if begin == end == "pass" and len(times) == 2:
+    if len(times) == 2 and (begin == end == "pass" or (begin != "pass" and end == "stop")):
         share = (moments - times[0]) / (times[1] - times[0])
-        return np.stack([1 - share, share], axis=1)
-    if len(times) == 2 and begin != "pass" and end == "stop":
-        share = (moments - times[0]) / (times[1] - times[0])
-        arrived = minimum_jerk(share)
+        arrived = share if begin == "pass" else minimum_jerk(share)
         return np.stack([1 - arrived, arrived], axis=1)
-    still = np.zeros(len(times))
-    start: list[tuple[int, FloatArray]] = [(1, still), (2, still)]
-    finish = list(start)
-    if begin == "pass":
-        start = [(order, still) for order, _ in NATURAL_END]
-    if end == "pass":
-        finish = [(order, still) for order, _ in NATURAL_END]
-    if end == "impact":
-        speed = IMPACT_SPEED * (unit[-1] - unit[-2]) / (times[-1] - times[-2])
-        finish = [(1, speed), (2, still)]
-    smoothest = make_interp_spline(times, unit, k=5, bc_type=(start, finish))(moments)
-    steps = np.diff(times)
-    unequal = np.maximum(steps[1:] / steps[:-1], steps[:-1] / steps[1:])
-    share = np.clip((unequal - UNEQUAL[0]) / (UNEQUAL[1] - UNEQUAL[0]), 0.0, 1.0)
-    if not share.any():
-        return np.asarray(smoothest)
-    slopes = np.gradient(unit, axis=0) / np.gradient(times)[:, None]
+    last_slope = _last_slope(times, end)
+    smoothest = _smoothest(times, begin, end, last_slope, moments)
+    unequal = _unequal(times)
+    if not unequal.any():
+        return smoothest
+    slopes = np.gradient(np.eye(len(times)), axis=0) / np.gradient(times)[:, None]
     if begin != "pass":
         slopes[0] = 0.0
     if end != "pass":
-        slopes[-1] = finish[0][1]
-    plainer = CubicHermiteSpline(times, unit, slopes)(moments)
-    plain = np.interp(moments, times, np.r_[share[0], share, share[-1]])[:, None]
+        slopes[-1] = last_slope
+    plainer = CubicHermiteSpline(times, np.eye(len(times)), slopes)(moments)
+    plain = np.interp(moments, times, np.r_[unequal[0], unequal, unequal[-1]])[:, None]
     return np.asarray(smoothest + plain * (plainer - smoothest))
+
+
+def _last_slope(times: FloatArray, end: str) -> FloatArray:
+    """Return how fast the weights (K,) change where a stretch stops or hits something."""
+    if end != "impact":
+        return np.zeros(len(times))
+    unit = np.eye(len(times))
+    return np.asarray(IMPACT_SPEED * (unit[-1] - unit[-2]) / (times[-1] - times[-2]))
+
+
+def _smoothest(times: FloatArray, begin: str, end: str, last_slope: FloatArray,
+               moments: FloatArray) -> FloatArray:
+    """Return the quintic weights: at rest at both ends, or with the last slope, or passing."""
+    still = np.zeros(len(times))
+    passing = [(order, still) for order, _ in NATURAL_END]
+    start = passing if begin == "pass" else [(1, still), (2, still)]
+    finish = passing if end == "pass" else [(1, last_slope), (2, still)]
+    weights = make_interp_spline(times, np.eye(len(times)), k=5, bc_type=(start, finish))(moments)
+    return np.asarray(weights)
+
+
+def _unequal(times: FloatArray) -> FloatArray:
+    """Return by inner key (K - 2,) the share in which the steps beside it are too unequal."""
+    steps = np.diff(times)
+    ratio = np.maximum(steps[1:] / steps[:-1], steps[:-1] / steps[1:])
+    return np.asarray(np.clip((ratio - UNEQUAL[0]) / (UNEQUAL[1] - UNEQUAL[0]), 0.0, 1.0))

@@ -21,6 +21,7 @@ STEP_CM, FAR_DEG, DEEP_CM = 4.0, 35.0, 12.0
 FAR_CM, STRETCHED = 44.0, 0.4
 # Where outward is: what both hands do alike, they do in one direction of the room.
 OUTWARD = {"left_hand": 1.0, "right_hand": -1.0}
+OTHER = {"left_hand": "right_hand", "right_hand": "left_hand"}
 
 
 def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline:
@@ -46,9 +47,7 @@ def uneven(line: Timeline, name: str, seed: int, sized: float = 1.0) -> Timeline
                 update[track] = _uneven_foot(key, own, feet, track)
             elif isinstance(key, HandKey) and key.to is not None:
                 full = complete[track][phase.at]
-                other = _at(complete["right_hand" if track == "left_hand" else "left_hand"],
-                            phase.at)
-                share = apart(full, other)
+                share = apart(full, _at(complete[OTHER[track]], phase.at))
                 noise = share * own + np.sqrt(1 - share**2) * alike * [1, OUTWARD[track], 1, 1]
                 offset = _uneven_place(key.to.offset, noise * _freedom(full),
                                        means[track, key.to.anchor])

@@ -18,6 +18,7 @@ from mimegen.choreography.score import (
     PelvisKey,
     Phase,
     PropKey,
+    Repeat,
     Score,
     ShouldersKey,
     Turned,
@@ -93,15 +94,7 @@ def vary(
         min(1.0, score.vary.amplitude / USUAL_AMPLITUDE))
     mirror, turn, repeats, tempo = False, score.facing, score.repeat, 0.0
     if seed:
-        mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
-        # Mirrored takes are mirror images as seen from MIME's camera.
-        turn = 2 * MIME_AZIMUTH_DEG - score.facing if mirror else score.facing
-        turn += float(rng.uniform(-9, 9))
-        repeats = tuple(
-            repeat.model_copy(update={"times": max(repeat.least, repeat.times + int(
-                rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
-            for repeat in score.repeat
-        )
+        mirror, turn, repeats = _drawn_sides(score, rng)
         tempo = score.vary.tempo
     lines = []
     for part in parts:
@@ -113,6 +106,21 @@ def vary(
     wobble = max(tempo / 3, liveliness().uneven.time)
     timed = _timed(lines, stretch, wobble, rng, grown=max(1.0, own.size, own.angles))
     return tuple(Rendition(line, mirror, turn) for line in timed)
+
+
+def _drawn_sides(score: Score, rng: np.random.Generator
+                 ) -> tuple[bool, float, tuple[Repeat, ...]]:
+    """Draw whether a take is mirrored, where it faces in degrees and how often parts come."""
+    mirror = bool(rng.uniform() < 0.4) and score.vary.mirror
+    # Mirrored takes are mirror images as seen from MIME's camera.
+    turn = 2 * MIME_AZIMUTH_DEG - score.facing if mirror else score.facing
+    turn += float(rng.uniform(-9, 9))
+    repeats = tuple(
+        repeat.model_copy(update={"times": max(repeat.least, repeat.times + int(
+            rng.integers(-score.vary.repeats, score.vary.repeats + 1)))})
+        for repeat in score.repeat
+    )
+    return mirror, turn, repeats
 
 
 def _drawn_style(rng: np.random.Generator) -> Style:

@@ -1,4 +1,4 @@
-"""``mimegen background``: look at backgrounds, your own above all."""
+"""``mimegen background``: look at backgrounds, and add photographs of your own."""
 
 import io
 import sys
@@ -17,10 +17,12 @@ from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.photos import collections
-from mimegen.library.photos.adding import Credits, add_background, place_for
+from mimegen.library.photos.adding import Credits, add_background, check_library, place_for
 from mimegen.library.photos.collections import FreePhoto
 from mimegen.library.photos.fetching import fetched, found_photos, name_of
 from mimegen.library.photos.guess import (
+    HIGHEST_M,
+    LOWEST_M,
     Known,
     Said,
     corners,
@@ -48,7 +50,7 @@ _FILE = click.Path(path_type=Path)
 
 @click.group("background")
 def background_command() -> None:
-    """Look at backgrounds."""
+    """Look at backgrounds, and add photographs of your own."""
 
 
 @background_command.command("preview")
@@ -69,7 +71,7 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
                     seed: int | None, libraries: tuple[Path, ...]) -> int:
     """Show a set or picture from four sides with a person standing in it, in seconds."""
     catalogue = Catalogue.with_libraries(libraries)
-    background = place(catalogue.file("background", name), seed)
+    background = place(_background_file(catalogue, name), seed)
     chosen = config or ("draft" if opengl_is_here() else "preview")
     settings = read_config(catalogue.file("config", chosen))
     person = cast_member(catalogue, character).build()
@@ -92,6 +94,15 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     return DONE
 
 
+def _background_file(catalogue: Catalogue, name: str) -> Path:
+    """Return a background's file; who names a photograph is told how to make one of it."""
+    file = catalogue.file("background", name)
+    if file.suffix.lower() in Image.registered_extensions():
+        raise RequestError(f"{file}: is a picture, and a background is a YAML file about one;"
+                           " mimegen background add writes it")
+    return file
+
+
 def _write(target: Path, sheet: Image.Image) -> None:
     packed = io.BytesIO()
     sheet.save(packed, "PNG")
@@ -110,7 +121,7 @@ def _write(target: Path, sheet: Image.Image) -> None:
               help="Your own library; made where there is none.")
 @click.option("--horizon", type=click.FloatRange(0, 1, max_open=True), metavar="ROW",
               help="The row of the horizon, as a share of the height.  [default: found]")
-@click.option("--camera-height", type=click.FloatRange(0, 500, min_open=True), metavar="METRES",
+@click.option("--camera-height", type=click.FloatRange(LOWEST_M, HIGHEST_M), metavar="METRES",
               help="How high above the ground it was taken.  [default: 1.6]")
 @click.option("--known-height", metavar="TOP:FOOT=METRES",
               help="The pixel rows of the top and foot of a person or a door, and its height.")
@@ -133,7 +144,11 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
                 ground: str | None, harmonise: bool, sun: str | None, **credits: Any) -> int:
     """Add a photograph to your own library: find its camera, show the guess, ask, write."""
     told = Credits(**credits)
+    told.check()
     file = place_for(library, told.name)
+    if told.name in Catalogue.with_libraries(()).backgrounds:
+        click.echo(f"{told.name} comes with mimegen, too; with --library {library} yours is meant",
+                   err=True)
     picture = picture or Path(f"{told.name}_guess.png")
     said = Said(horizon, camera_height, None if known_height is None else Known.of(known_height),
                 None if ground is None else corners(ground), harmonise,
@@ -172,6 +187,9 @@ def fetch_command(commons: str | None, openverse: str | None, count: int, librar
     if (commons is None) == (openverse is None):
         raise RequestError("say either --commons QUERY or --openverse QUERY")
     query = commons or openverse or ""
+    if not query.strip():
+        raise RequestError("--commons, --openverse: say words to search for, as in 'empty park'")
+    check_library(library)
     search = collections.commons if commons is not None else collections.openverse
     web, added = Web(contact), 0
     with scratch_folder() as folder:

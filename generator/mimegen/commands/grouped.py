@@ -21,7 +21,8 @@ class Grouped(Remembering):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in the order in which they are declared."""
         lines = {str(option.name): line for option in self.get_params(ctx)
-                 if (line := option.get_help_record(ctx)) is not None}
+                 if isinstance(option, click.Option)
+                 and (line := option.get_help_record(ctx)) is not None}
         named = {name for names in self.headings.values() for name in names}
         rest = tuple(name for name in lines if name not in named)
         for heading, names in {**self.headings, OTHER: rest}.items():

@@ -3,6 +3,7 @@
 import json
 import sys
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ TEMPLATES = (".json", ".yaml", ".yml")
               help="Where finished frames are kept.  [default: OUT/store]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--calibrate", "calibrates", is_flag=True,
-              help="Measure this machine with a few frames of the first shot, and remember it.")
+              help="Measure this machine with a few frames of the first shot, which takes a"
+                   " minute or two, and remember it.")
 @click.option("--export", nargs=2, type=(click.Choice(["openjd"]), click.Path(path_type=Path)),
               metavar="openjd FILE",
               help="Write an Open Job Description that does the plan, and FILE's plan beside it.")
@@ -51,7 +53,8 @@ def plan_command(selection: Selection, out: Path, names: str, store_folder: Path
     """
     store = Store((store_folder or out / "store").resolve())
     device = selection.device.kind
-    pace = calibrate(selection.plan, selection.config, selection.device) if calibrates \
+    pace = calibrate(selection.plan, selection.config, selection.device,
+                     partial(click.echo, err=True)) if calibrates \
         else known_pace(selection.config, device)
     said = estimate(selection.plan, selection.config, device, store, out, pace)
     if selection.passes is not None:

@@ -104,8 +104,8 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
     study = read_study(folder)
     people = [*stored_people(study, folder), *(saved_person(study, file) for file in saved)]
     _refuse_doubles(people)
-    lines = [json.dumps(line, ensure_ascii=False) for person in people
-             for line in answer_lines(study, person)]
+    answers = [list(answer_lines(study, person)) for person in people]
+    lines = [json.dumps(line, ensure_ascii=False) for own in answers for line in own]
     if not lines:
         raise RequestError(f"{folder}: nobody has answered anything that counts yet")
     publish(target, "".join(f"{line}\n" for line in lines))
@@ -113,10 +113,14 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
         publish(ids, "".join(json.dumps({
             "rater": one.rater, **one.ids.given(), "complete": one.complete}) + "\n"
             for one in people))
+    told = sum(bool(own) for own in answers)
     complete = sum(person.complete for person in people)
-    click.echo(f"{target}: {counted(len(lines), 'answer')} of"
-               f" {counted(len(people), 'person', 'people')}, {complete} of whom came to the end;"
-               f" mimegen evaluate {folder / PRIVATE / QUESTIONS} {target}")
+    click.echo(f"{target}: {counted(len(lines), 'answer')} of {counted(told, 'person', 'people')},"
+               f" {complete} of whom came to the end; mimegen evaluate"
+               f" {folder / PRIVATE / QUESTIONS} {target}")
+    if told < len(people):
+        click.echo(f"{counted(len(people) - told, 'more person', 'more people')} began and answered"
+                   " nothing that counts")
     return DONE
 
 

@@ -6,7 +6,7 @@ Kept in the user's cache, ``$XDG_CACHE_HOME/mimegen/paces.json``.
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -35,6 +35,8 @@ from mimegen.store.store import Store
 
 # One more is rendered first, which warms Blender up and does not count.
 FRAMES = 8
+# Frames that took as long as this together tell enough.
+LONG_ENOUGH_S = 60.0
 # A job that made so many tells more than calibrating.
 ENOUGH_LEARNED = 24
 
@@ -86,11 +88,12 @@ class Lesson:
             _keep(self.config, pace)
 
 
-def calibrate(plan: Plan, config: RenderConfig, device: Device) -> Pace:
+def calibrate(plan: Plan, config: RenderConfig, device: Device, tell: Callable[[str], None]
+              ) -> Pace:
     """Render and encode a few frames of a plan's first shot, and keep how long they took.
 
-    One worker renders, on one core or GPU, into a folder that goes again. Raises RequestError
-    where the plan renders nothing, and where rendering fails.
+    One worker renders, on one core or GPU, into a folder that goes again; ``tell`` gets a line for
+    every frame. Raises RequestError where the plan renders nothing, and where rendering fails.
     """
     part = next((part for part in plan.castings() if part.clips), None)
     if part is None:
@@ -99,7 +102,7 @@ def calibrate(plan: Plan, config: RenderConfig, device: Device) -> Pace:
     clip = (plain or part.clips)[0]
     with scratch_folder() as folder:
         store = Store(folder / "store")
-        seconds, files = _rendered(CastingPlan(part.casting, (clip,)), store, device)
+        seconds, files = _rendered(CastingPlan(part.casting, (clip,)), store, device, tell)
         encoding, size = _encoded(clip, files, store, folder) if plain else (0.0, 0.0)
         frames = float(np.mean([file.stat().st_size for file in files]))
     pace = Pace(config.name, device.kind, seconds, encoding, frames, size)
@@ -107,7 +110,8 @@ def calibrate(plan: Plan, config: RenderConfig, device: Device) -> Pace:
     return pace
 
 
-def _rendered(part: CastingPlan, store: Store, device: Device) -> tuple[float, list[Path]]:
+def _rendered(part: CastingPlan, store: Store, device: Device, tell: Callable[[str], None]
+              ) -> tuple[float, list[Path]]:
     """Return the mean seconds of the frames after the first, and the files of all."""
     job = next(work.job for work in casting_tasks(part, store, set())
                if isinstance(work, Task) and isinstance(work.job, ShotJob))
@@ -116,15 +120,18 @@ def _rendered(part: CastingPlan, store: Store, device: Device) -> tuple[float, l
     missing[first:first + FRAMES + 1, 0] = True
     start = partial(LocalExecutor, device.seats(1), 1 if device.kind == "cpu" else 0,
                     store.scratch)
-    seconds = []
+    seconds: list[float] = []
     with closing(run_tasks([Task(job.only(missing), "calibration")], start)) as events:
         for event in events:
-            if isinstance(event, FrameDone):
-                seconds.append(event.seconds)
             if isinstance(event, TaskFailed):
                 raise RequestError(event.why)
+            if isinstance(event, FrameDone):
+                seconds.append(event.seconds)
+                tell(f"frame {len(seconds)} of {missing.sum()}: {event.seconds:.2f} s")
+                if sum(seconds[1:]) >= LONG_ENOUGH_S:
+                    break
     files = [job.frame_file(int(frame), 0) for frame in np.flatnonzero(missing[:, 0])]
-    return float(np.mean(seconds[1:] or seconds)), files
+    return float(np.mean(seconds[1:] or seconds)), [file for file in files if file.exists()]
 
 
 def _encoded(clip: Clip, files: Sequence[Path], store: Store, folder: Path

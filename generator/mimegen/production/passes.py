@@ -1,6 +1,6 @@
 """Ground truth of a plan's clips: what is missing of it is made, and their rows name it."""
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from mimegen.base.files import sweep
 from mimegen.compositing.passfiles import pass_facts
 from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.dispatch import TaskBegun, TaskDone, TaskFailed, run_tasks
-from mimegen.farm.executor import Farm, Heard, Unfit
+from mimegen.farm.executor import Farm, Unfit
 from mimegen.farm.logs import Logs
 from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
@@ -21,6 +21,7 @@ from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
+from mimegen.production.carrying import Carrying
 from mimegen.production.journal import Journal
 from mimegen.production.passpieces import PASSES, Piece, pieces_of
 from mimegen.production.passtasks import geometry_tasks, pass_jobs
@@ -36,7 +37,7 @@ from mimegen.store.store import Store
 
 
 @dataclass(eq=False)
-class _Run:
+class _Run(Carrying):
     """The state of one carrying-out; ``rows`` are those of clips, by their plain names.
 
     ``waiting`` are the folders that lack frames or geometry, by their places; ``writing`` those
@@ -45,14 +46,7 @@ class _Run:
     """
 
     wanted: WantedPasses
-    store: Store
-    out: Path
     rows: dict[str, Row]
-    reporter: Reporter
-    journal: Journal
-    logs: Logs
-    sizes: Sizes
-    further: deque[Task] = field(default_factory=deque)
     geometry: set[str] = field(default_factory=set)
     waiting: dict[Path, Piece] = field(default_factory=dict)
     writing: dict[Path, Piece] = field(default_factory=dict)
@@ -66,11 +60,6 @@ class _Run:
         """All folders that are this job's to make."""
         return (*self.waiting.values(), *self.writing.values())
 
-    def hear(self, heard: Heard) -> None:
-        """Take down what a worker says."""
-        self.logs.hear(heard)
-        self.sizes.hear(heard)
-
 
 def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm: Farm,
                 reporter: Reporter) -> dict[str, str]:
@@ -82,8 +71,8 @@ def make_passes(plan: Plan, wanted: WantedPasses, store: Store, out: Path, farm:
     rows = {row.plain_id or row.sample_id: row for row in read_manifest(out)}
     facts = {"clips": 0, "shots": 0, "devices": farm.name, "passes": list(wanted.kinds)}
     with Journal(out, store, facts) as journal:
-        run = _Run(wanted, store, out, rows, reporter, journal, Logs(out / "logs"),
-                   Sizes(farm.task_s, farm.workers))
+        run = _Run(store, out, reporter, journal, Logs(out / "logs"),
+                   Sizes(farm.task_s, farm.workers), wanted, rows)
         try:
             _carry_out(plan, run, farm)
         finally:

@@ -60,8 +60,8 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
     facts = {"clips": len(plan), "shots": plan.shots, "devices": farm.name}
     with Journal(out, store, facts) as journal:
         sizes = Sizes(farm.task_s, farm.workers)
-        run = Run(store, out, folder, reporter, journal, farm, plan.shots, Logs(out / "logs"),
-                   sizes)
+        run = Run(store, out, reporter, journal, Logs(out / "logs"), sizes, folder, farm,
+                  plan.shots)
         try:
             _carry_out(plan, run)
         except KeyboardInterrupt:

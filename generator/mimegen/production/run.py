@@ -1,7 +1,6 @@
 """What became of a plan's shots and clips so far, and what each event changes about it."""
 
 import socket
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,27 +10,23 @@ from mimegen.base.errors import DiskFullError, RequestError, disk_full, means_fu
 from mimegen.base.files import stamp
 from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed
-from mimegen.farm.executor import Farm, Heard, Unfit
-from mimegen.farm.logs import Logs
+from mimegen.farm.executor import Farm, Unfit
 from mimegen.farm.task import Task
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
 from mimegen.pointlight.displayjob import DisplayJob
+from mimegen.production.carrying import Carrying
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import clip_task, settled, settled_display, still_of
 from mimegen.production.displays import display_task
-from mimegen.production.journal import Journal
 from mimegen.production.paces import Lesson, known_pace
-from mimegen.production.progress import Reporter
-from mimegen.production.sizes import Sizes
 from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.plain import NONE
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.frames import frame_name
-from mimegen.store.store import Store
 
 
 @dataclass(eq=False)
@@ -45,7 +40,7 @@ class ShotState:
 
 
 @dataclass(eq=False)
-class Run:
+class Run(Carrying):
     """The state of one carrying-out: the clips of castings that have been drawn from the plan.
 
     ``waiting`` are the clips that lack frames or a still, by their shot; ``by_still`` those of a
@@ -53,16 +48,9 @@ class Run:
     ``others_stills`` are being made by another job.
     """
 
-    store: Store
-    out: Path
     folder: ClipFolder
-    reporter: Reporter
-    journal: Journal
     farm: Farm
     shots_left: int
-    logs: Logs
-    sizes: Sizes
-    further: deque[Task] = field(default_factory=deque)
     waiting: dict[str, list[Clip]] = field(default_factory=dict)
     by_still: dict[Path, dict[str, Clip]] = field(default_factory=dict)
     encoding: dict[Path, Clip | DisplayClip] = field(default_factory=dict)
@@ -77,11 +65,6 @@ class Run:
     shots_seen: int = 0
     frames_seen: int = 0
     frames_missing: int = 0
-
-    def hear(self, heard: Heard) -> None:
-        """Take down what a worker says."""
-        self.logs.hear(heard)
-        self.sizes.hear(heard)
 
 
 def handle(event: Event | Notice | None, run: Run) -> None:

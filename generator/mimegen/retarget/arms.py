@@ -57,6 +57,8 @@ ARMS_HZ = 4.0
 FREE_OF_PUSHES = 0.05
 # So long (s) before the first touch and after the last nothing turns any more.
 ABOUT = 1.0
+# Elbows and wrists that went less (m) were only rounded.
+STILL = 1e-6
 # Turns that are smaller (radians) are none.
 FAINT = 1e-3
 
@@ -188,23 +190,35 @@ class Trunk:
 
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
-                    touch: Touch) -> Motion:
+                    touch: Touch, before: Motion | None = None) -> Motion:
     """Return the motion with arms turned out of one another, as smoothly as hands settle.
 
-    Hands that ``touch`` something stay, those that hold one shaft go together.
+    Hands that ``touch`` something stay, those that hold one shaft go together. Where no arm that
+    touches the other has moved since ``before``, of which arms were taken apart, all stays.
     """
     if not (has_arms(joints) and character.meshes):
         return motion
     radii = radii_of(character, joints)
-    touching = np.flatnonzero(arms_of(motion, joints, radii, touch).depths().any(axis=(1, 2)))
-    if not len(touching):
+    moved = np.ones(motion.frames, bool) if before is None else arms_moved(before, motion, joints)
+    if not moved.any():
         return motion
+    touches = arms_of(motion, joints, radii, touch).depths().any(axis=(1, 2))
+    if not (touches & moved).any():
+        return motion
+    touching = np.flatnonzero(touches)
     about = round(ABOUT * motion.fps)
     frames = np.arange(max(touching[0] - about, 0), min(touching[-1] + about + 1, motion.frames))
     part = motion.at(frames)
     arms = arms_of(part, joints, radii, touch.at(frames))
     turns = turns_of(arms, Trunk.of(part, character, joints, arms), motion.fps)
     return _turned(motion, joints, frames, turns)
+
+
+def arms_moved(before: Motion, motion: Motion, joints: Mapping[str, int]) -> NDArray[np.bool_]:
+    """Return the frames (F,) in which an elbow or a wrist is not where it was before."""
+    ends = [joints[f"{side}_{part}"] for side in SIDES for part in ARM[1:]]
+    ways = motion.global_pose.positions[:, ends] - before.global_pose.positions[:, ends]
+    return np.asarray((lengths(ways) > STILL).any(axis=1))
 
 
 def arms_of(motion: Motion, joints: Mapping[str, int], radii: FloatArray,

@@ -2,6 +2,7 @@
 
 Hands are moved so far that their palms are out, and that fingers need to bend by no more than they
 can; then fingers bend. What that did not get out moves the hand after all, and fingers bend again.
+At last fingers bend out of the other hand.
 Forearms come out with their hands.
 """
 
@@ -26,19 +27,31 @@ from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS
 from mimegen.retarget.hands import arms_bent, has_arms, settled
-from mimegen.retarget.obstacles import Depths, Limb, limbs_of
+from mimegen.retarget.obstacles import Depths, Limb, fingers_of_hands, limbs_of
 
 # How far (m) out points are taken, and how far (radians) fingers and thumbs bend for it.
 CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
-LEFT, FAINT = 0.006, 2e-4
+LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
+# How often fingers and hands give way to the other hand, and how far (radians) fingers bend for it
+# each time.
+HAND_ROUNDS = 4
+BY_TURNS = BEND / HAND_ROUNDS
+# So deep (m) fingers lie in the other hand before they bend out of it.
+SHALLOW = 0.003
+# What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
+PAST = 0.025
+# Hands whose joints are farther (m) apart are in nothing of each other.
+BY_HAND = 0.04
 # Hands settle at HANDS_HZ: so many frames a second tell where they are pushed.
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
 REACHED = 0.001
 # Wrists that went less (m) were only rounded.
 STILL = 1e-6
+# A finger that points along its way out bends as if it pointed across by this share.
+SLANTING = 0.4
 # The weight of staying where nothing pushes, against that of a push; how slowly (s) fingers bend.
 FREE_OF_PUSHES, SLOWLY = 0.2, 0.03
 # Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
@@ -63,7 +76,8 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     every = max(1, round(motion.fps / LOOKED_AT_HZ))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     few = replace(motion.at(seen), fps=motion.fps / every)
-    clear = cleared(few, joints, limbs, held[seen])
+    clear = fingers_apart(cleared(few, joints, limbs, held[seen]), joints,
+                          fingers_of_hands(character, tuple(sorted(joints.items()))), held[seen])
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
@@ -83,9 +97,59 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
     if not any((depths.deep > 0).any() for depths in found):
         return motion
     motion, found = bent(motion, limbs, found)
-    left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
-    motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
+    for _ in range(LEFT_ROUNDS):
+        left = [pushed_out(np.maximum(depths.deep - LEFT, 0.0), depths.out) for depths in found]
+        motion, found = pushed(motion, joints, limbs, found, together(np.stack(left, axis=1), held))
     return rounded(with_fingers_out(motion, limbs, found))
+
+
+def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
+                  held: FloatArray) -> Motion:
+    """Return the motion with fingers bent out of the other hand, but where both hold one shaft.
+
+    What bending leaves too deep moves hands, each half of the way.
+    """
+    near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
+    if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
+        return motion
+    found = in_hands(motion, fingers, held, near)
+    for _ in range(HAND_ROUNDS):
+        if not any(depths.deep.any() for depths in found):
+            return motion
+        motion = rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
+        found = in_hands(motion, fingers, held, near)
+        left = [pushed_out(depths.deep, depths.out) / len(fingers) for depths in found]
+        apart = np.stack([left[0] - left[1], left[1] - left[0]], axis=1)
+        motion, _ = shifted(motion, joints, apart)
+        found = in_hands(motion, fingers, held, near)
+    return rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
+
+
+def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    """Return how far (F,) the nearest joints of both hands, or middles of palms, are apart."""
+    hands = []
+    for side in SIDES:
+        own = [joints[name] for finger in FINGERS for bone in (1, 2, 3)
+               if (name := f"{side}_{finger}{bone}") in joints]
+        places = motion.global_pose.positions[:, [joints[f"{side}_hand"], *own]]
+        hands.append(np.concatenate([places, (places[:, :1] + places[:, 1::3]) / 2], axis=1))
+    left, right = hands
+    return np.asarray(lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2)))
+
+
+def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray,
+             near: NDArray[np.intp]) -> Sequence[Depths]:
+    """Return how much too deep fingers lie in the other hand, in frames (N,) where hands are near.
+    """
+    part, loose = motion.at(near), (1 - held[near])[:, None]
+    found = []
+    for hand in fingers:
+        points, deep, out = hand.depths(part)
+        too_deep = np.where(deep < PAST, np.maximum(deep - SHALLOW, 0.0), 0.0)
+        none = np.zeros((motion.frames, *deep.shape[1:], 3))
+        found.append(Depths(none, none[..., 0], none).with_frames(
+            near, Depths(points, loose * too_deep, out)))
+    return found
 
 
 def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
@@ -100,25 +164,32 @@ def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
 def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
            found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
     """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and what is found in it.
+    """
+    moved, frames = shifted(motion, joints, pushes)
+    return moved, looked_at_again(found, limbs, moved, frames)
+
+
+def shifted(motion: Motion, joints: Mapping[str, int],
+            pushes: FloatArray) -> tuple[Motion, NDArray[np.intp]]:
+    """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and which frames (N,).
 
     Frames in which that moves no hand stay as they are, to the bit.
     """
     pushing = lengths(pushes) > 0
     if not pushing.any():
-        return motion, found
+        return motion, np.zeros(0, np.intp)
     weights = np.maximum(pushing, FREE_OF_PUSHES) * quickness(motion, joints) ** 6
     shifts = settled(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
     shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
     if not len(frames):
-        return motion, found
+        return motion, frames
     part = motion.at(frames)
     part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames]))
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
-    moved = replace(motion, rotations=quaternions.without_flips(rotations))
-    return moved, looked_at_again(found, limbs, moved, frames)
+    return replace(motion, rotations=quaternions.without_flips(rotations)), frames
 
 
 def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
@@ -209,14 +280,19 @@ def pushed_out(depths: FloatArray, ways: FloatArray) -> FloatArray:
     return shifts
 
 
-def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths]) -> Motion:
-    """Return the motion with fingers bent, at their first joints, out of what they lie in."""
+def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Depths],
+                     most: float = BEND) -> Motion:
+    """Return the motion with fingers bent, at their first joints, out of what they lie in.
+
+    They bend by ``most`` (radians) at most.
+    """
     pose = motion.global_pose
     rotations = motion.rotations.copy()
     for limb, (points, deep, out) in zip(limbs, found, strict=True):
         for joint in np.unique(limb.fingers[(deep > 0).any(axis=0) & (limb.fingers >= 0)]):
             own = limb.fingers == joint
-            turns = bent_out(points[:, own] - pose.positions[:, [joint]], deep[:, own], out[:, own])
+            turns = bent_out(points[:, own] - pose.positions[:, [joint]], deep[:, own],
+                             out[:, own], most)
             above = pose.rotations[:, motion.skeleton.parents[joint]]
             turns = quaternions.rotate(quaternions.conjugate(above),
                                        low_passed(turns, SLOWLY * motion.fps))
@@ -225,9 +301,14 @@ def with_fingers_out(motion: Motion, limbs: Sequence[Limb], found: Sequence[Dept
     return Motion(motion.skeleton, motion.fps, motion.root_positions, rotations)
 
 
-def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray) -> FloatArray:
-    """Return rotation vectors (F, 3) that take points at ``arms`` (F, P, 3) from a joint out."""
-    needed = np.where(depths > 0, (depths + CLEAR) / np.maximum(lengths(arms), 0.01), 0.0)
+def bent_out(arms: FloatArray, depths: FloatArray, ways: FloatArray, most: float) -> FloatArray:
+    """Return rotation vectors (F, 3) that take points at ``arms`` (F, P, 3) from a joint out.
+
+    None is longer than ``most``.
+    """
+    across = lengths(np.cross(arms, ways))
+    slanting = np.maximum(across, np.maximum(SLANTING * lengths(arms), 0.01))
+    needed = np.where(depths > 0, (depths + CLEAR) / slanting, 0.0)
     worst, frames = first_most(needed), np.arange(len(arms))
     axes = unit(np.cross(arms[frames, worst], ways[frames, worst]))
-    return np.asarray(np.minimum(needed[frames, worst], BEND)[:, None] * axes)
+    return np.asarray(np.minimum(needed[frames, worst], most)[:, None] * axes)

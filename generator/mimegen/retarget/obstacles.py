@@ -5,12 +5,13 @@ to it than to a forearm's open end is not in the forearm. The soft part of the h
 may lie no deeper in anything than it yields.
 
 A body's surface is patches of its outer layer, each of which goes with the joint that its points
-follow most, helpers included. How deep a point of a hand lies is told by the planes of the nearest
-points of the nearest patch.
+follow most, helpers included; a skirt, whose points go with several, is one patch, as it is skinned
+in each frame. How deep a point of a hand lies is told by the planes of the nearest points of the
+nearest patch.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
@@ -34,6 +35,8 @@ from mimegen.retarget.surface import SkinSample
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
 BODY_CELL, HAND_CELL = 0.015, 0.012
+# So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
+FRAMES_APART = 10.0
 # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
 # alone.
 LUMP_CELL, ARM_LUMP = 0.04, 0.09
@@ -108,6 +111,38 @@ class Patch:
         return np.where(inside, depth, 0.0), ways
 
 
+@dataclass(frozen=True)
+class Hanging:
+    """A skirt's surface: as `Patch`, but its points go with several joints."""
+
+    surface: Surface
+    beyond: float = np.inf
+
+    def skinned(self, motion: Motion, points: FloatArray) -> tuple[Patch, FloatArray]:
+        """Return what of it is near points (F, P, 3) in a motion as one patch, and its middle.
+
+        Places and ways are (N, 4): the fourth number tells the frame. Places are relative to the
+        middle (F, 3).
+        """
+        skin = self.surface.skin
+        places = skin.posed(motion)
+        tips = replace(skin, vertices=skin.vertices + self.surface.ways).posed(motion)
+        low, high = points.min(axis=1) - DEEPEST, points.max(axis=1) + DEEPEST
+        near = ((places > low[:, None]) & (places < high[:, None])).all(axis=2)
+        near[0, 0] = True  # A tree has a point.
+        middle = places.mean(axis=1)
+        size = float(lengths(places - middle[:, None]).max())
+        frames, _ = np.nonzero(near)
+        own = in_frames((places - middle[:, None])[near], frames)
+        return Patch(-1, own, cKDTree(own), in_frames(unit(tips - places)[near], 0 * frames),
+                     np.zeros(3), size, np.ones(len(own), bool), self.beyond), middle
+
+
+def in_frames(places: FloatArray, frames: NDArray[np.intp]) -> FloatArray:
+    """Return places (N, 4) that are far from those of other frames."""
+    return np.concatenate([places, FRAMES_APART * frames[:, None]], axis=1)
+
+
 class Depths(NamedTuple):
     """Where a hand's points (F, P, 3) are, how ``deep`` (F, P), and the ways (F, P, 3) ``out``."""
 
@@ -124,16 +159,25 @@ class Depths(NamedTuple):
 
 
 class _Posed(NamedTuple):
-    """A hand's points (F, P, 3), and the patches' joints (F, N, 3) and their turns (F, N, 3, 3)."""
+    """A hand's points (F, P, 3), patches, their joints (F, N, 3) and their turns (F, N, 3, 3).
+
+    The last patch may be a skirt's, the number of which is ``hanging``, else -1.
+    """
 
     points: FloatArray
+    patches: Sequence[Patch]
     heads: FloatArray
     turns: FloatArray
+    hanging: int
 
     def against(self, patch: int, frames: NDArray[np.intp], places: FloatArray) -> FloatArray:
-        """Return places (M, 3), each of a frame (M,), relative to a patch's joint."""
-        return np.asarray(np.einsum("nx,nxy->ny", places - self.heads[frames, patch],
-                                    self.turns[frames, patch]))
+        """Return places (M, 3), each of a frame (M,), relative to a patch's joint.
+
+        Against a skirt they are (M, 4).
+        """
+        found = np.asarray(np.einsum("nx,nxy->ny", places - self.heads[frames, patch],
+                                     self.turns[frames, patch]))
+        return in_frames(found, frames) if patch == self.hanging else found
 
 
 @dataclass(frozen=True)
@@ -151,6 +195,7 @@ class Limb:
     yields: FloatArray
     share: FloatArray
     others: Sequence[Patch]
+    skirt: Hanging | None = None
 
     def depths(self, motion: Motion) -> Depths:
         """Return where the points are in a motion, and how deep."""
@@ -158,11 +203,12 @@ class Limb:
         deep, out = np.zeros(posed.points.shape[:2]), np.zeros(posed.points.shape)
         nearest = self._nearest(posed)
         for number in np.unique(nearest[nearest >= 0]):
-            patch = self.others[number]
+            patch = posed.patches[number]
             frames, which = np.nonzero((nearest == number) & self._held(patch))
             depth, ways = patch.depths(posed.against(number, frames, posed.points[frames, which]))
             deep[frames, which] = self._counting(which, depth)
-            out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number], ways)
+            out[frames, which] = np.einsum("nxy,ny->nx", posed.turns[frames, number],
+                                           ways[:, :3])
         return Depths(posed.points, deep, out)
 
     def _held(self, patch: Patch) -> NDArray[np.bool_]:
@@ -176,9 +222,17 @@ class Limb:
             depths - self.yields[which], 0.0, np.where(arm, AT_ONCE, DEEPEST)))
 
     def _posed(self, motion: Motion) -> _Posed:
-        pose, joints = motion.global_pose, [patch.joint for patch in self.others]
-        return _Posed(self.hand.posed(motion), pose.positions[:, joints],
-                      quaternions.to_matrices(pose.rotations[:, joints]))
+        pose = motion.global_pose
+        joints = np.array([patch.joint for patch in self.others], np.intp)
+        points, heads = self.hand.posed(motion), pose.positions[:, joints]
+        turns = quaternions.to_matrices(pose.rotations[:, joints])
+        if self.skirt is None:
+            return _Posed(points, self.others, heads, turns, -1)
+        patch, middle = self.skirt.skinned(motion, points)
+        still = np.broadcast_to(np.eye(3), (motion.frames, 1, 3, 3))
+        return _Posed(points, [*self.others, patch],
+                      np.concatenate([heads, middle[:, None]], axis=1),
+                      np.concatenate([turns, still], axis=1), len(joints))
 
     def _nearest(self, posed: _Posed) -> NDArray[np.intp]:
         """Return the number (F, P) of the patch that is nearest to each point.
@@ -191,7 +245,7 @@ class Limb:
         least = np.full(nearest.shape, np.inf)
         for number in np.flatnonzero((at_lumps & ~alone[..., None]).any(axis=(0, 1))):
             frames, which = np.nonzero((at_lumps[..., number] & ~alone)[:, self.lumps])
-            away = self.others[number].distances(
+            away = posed.patches[number].distances(
                 posed.against(int(number), frames, posed.points[frames, which]))
             nearer = away < least[frames, which]
             least[frames[nearer], which[nearer]] = away[nearer]
@@ -205,9 +259,9 @@ class Limb:
         it, they are outside too, and none is.
         """
         middles, sizes = self._lumped(posed.points)
-        away = np.full((*sizes.shape, len(self.others)), np.inf)
+        away = np.full((*sizes.shape, len(posed.patches)), np.inf)
         outside = np.zeros(away.shape, bool)
-        for number, patch in enumerate(self.others):
+        for number, patch in enumerate(posed.patches):
             centre = posed.heads[:, number] + np.einsum(
                 "fxy,y->fx", posed.turns[:, number], patch.middle)
             within = lengths(middles - centre[:, None]) < patch.size + DEEPEST + sizes
@@ -237,28 +291,57 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
     fine, body = thinned(outer, HAND_CELL), thinned(outer, BODY_CELL)
     limbs = []
     for side, other in permutations(SIDES):
-        others = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
-                                              *fingers_below(character, joints, other)]))
+        whole = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
+                                             *fingers_below(character, joints, other)]))
+        hangs = in_skirt(whole, character)
+        others = whole.part(~hangs)
         stops = ~in_hand(others, character, joints, other, WRIST)
         patches = [Patch.of(others, stops, int(joint), heads[joint],
                             stops_beyond(character, joints, int(joint)))
                    for joint in np.unique(others.of)]
         limbs.append(limb_of(hand_of(fine, character, joints, side),
                              forearm_of(outer, character, joints, side), character, joints, side,
-                             patches))
+                             patches, Hanging(whole.part(hangs)) if hangs.any() else None))
     return limbs
+
+
+@lru_cache(maxsize=4)
+def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
+    """Return the left and the right hand's fingers, which the other hand stops, as `limbs_of`."""
+    joints = dict(numbers)
+    outer, heads = outer_surface(character), character.skeleton.heads
+    fine = thinned(outer, HAND_CELL)
+    hands = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_hand"])))
+             for side in SIDES}
+    found = []
+    for side, other in permutations(SIDES):
+        numbers_of = fingers_of(hands[side], character, joints, side)
+        own = hands[side].part(numbers_of >= 0)
+        stops = np.ones(len(hands[other].of), bool)
+        patches = [Patch.of(hands[other], stops, int(joint), heads[joint], 0.0)
+                   for joint in np.unique(hands[other].of)]
+        count = len(own.of)
+        found.append(Limb(own.skin, numbers_of[numbers_of >= 0],
+                          lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count), np.ones(count),
+                          patches))
+    return found
+
+
+def in_skirt(surface: Surface, character: Character) -> NDArray[np.bool_]:
+    """Return which (N,) points of a surface go, if only in part, with a skirt's joints."""
+    joints = [character.skeleton.index[name] for name in SKIRT if name in character.skeleton.index]
+    return np.asarray((np.isin(surface.skin.joints, joints)
+                       & (surface.skin.weights > 0)).any(axis=1))
 
 
 def stops_beyond(character: Character, joints: Mapping[str, int], joint: int) -> float:
     """Return from which share of its length on a forearm is stopped by what goes with a joint."""
-    if character.skeleton.names[joint] in SKIRT:
-        return np.inf
     legs = [below(character, joints[f"{side}_thigh"]) for side in SIDES]
     return AT_LEGS if joint in np.concatenate(legs) else AT_BODY
 
 
 def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mapping[str, int],
-            side: str, others: Sequence[Patch]) -> Limb:
+            side: str, others: Sequence[Patch], skirt: Hanging | None = None) -> Limb:
     """Return a hand and its forearm, all of which goes with the elbow, as that is cheaper."""
     elbow = np.full((len(forearm.of), 1), joints[f"{side}_forearm"], np.int32)
     arm = SkinSample(forearm.skin.vertices, elbow, np.ones(elbow.shape))
@@ -268,7 +351,8 @@ def limb_of(hand: Surface, forearm: Surface, character: Character, joints: Mappi
     return Limb(skin, np.append(fingers_of(hand, character, joints, side), np.full(more, -1)),
                 np.append(lumps, lumps.max(initial=-1) + 1 + lumps_of(arm.vertices, ARM_LUMP)),
                 np.append(np.zeros(len(hand.of)), np.full(more, YIELDS)),
-                np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others)
+                np.append(np.ones(len(hand.of)), 0.5 + 0.5 * np.minimum(share, 1.0)), others,
+                skirt)
 
 
 def forearm_of(surface: Surface, character: Character, joints: Mapping[str, int],

@@ -126,9 +126,9 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     moved = ground.lifted(moved)
     feet = feet_of(moved, source, joints, character, goal, scale)
     moved = rounded(on_the_ground(rounded(moved), feet, ground, staying))
-    moved = with_arms_apart(moved, character, goal, touch)
-    moved = with_hands_clear(moved, character, goal, touch.held)
-    moved = with_arms_apart(moved, character, goal, touch)
+    apart = with_arms_apart(moved, character, goal, touch)
+    clear = with_hands_clear(apart, character, goal, touch.held)
+    moved = with_arms_apart(clear, character, goal, touch, apart)
     return Performance(character, ground.hands_lifted(moved))
 
 

@@ -15,6 +15,8 @@ from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.catalogue import plain
 
 JPEG_QUALITY = 95
+# What variants and permutations call the backgrounds of an action, whatever those are.
+ROLES = ("aligned", "misaligned", "misleading")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,18 @@ class Credits:
     source: str
     description: str | None = None
 
+    def check(self) -> None:
+        """Raise RequestError for a licence or an author that says nothing."""
+        for option, text in (("licence", self.licence), ("author", self.author)):
+            if not text.strip():
+                raise RequestError(f"--{option}: is empty; every clip's row has it, so say it")
+
+
+def check_library(library: Path) -> None:
+    """Raise RequestError where a library is to be made and a file is in its place."""
+    if library.exists() and not library.is_dir():
+        raise RequestError(f"{library}: is a file; --library wants a folder")
+
 
 def place_for(library: Path, name: str) -> Path:
     """Return where a background's file is to lie.
@@ -34,11 +48,13 @@ def place_for(library: Path, name: str) -> Path:
     Raises RequestError for a name that files cannot have or that is taken, and where ``library`` is
     no folder.
     """
-    if library.exists() and not library.is_dir():
-        raise RequestError(f"{library}: is a file; --library wants a folder")
+    check_library(library)
     if path_name(name) != name or plain(name) != name:
         raise RequestError(f"--name {name}: expected small letters, digits and underscores, as in"
                            " school_yard")
+    if name in ROLES:
+        raise RequestError(f"--name {name}: is what variants call an action's own background; say"
+                           " another")
     file = library / "backgrounds" / f"{name}.yaml"
     if file.exists():
         raise RequestError(f"{file}: is there already; say another --name, or remove it first")

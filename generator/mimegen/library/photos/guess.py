@@ -23,8 +23,12 @@ from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
 
 # Where nobody says how high a camera was: where people hold theirs.
 USUAL_HEIGHT_M = 1.6
+# What a frame can be framed with: from a mouse's view to a drone's.
+LOWEST_M, HIGHEST_M = 0.05, 500.0
 # The ground is taken to begin so far below the horizon, as a share of the picture's height.
 GROUND_FROM = 0.04
+# Less ground than this share of the picture is none.
+LEAST_GROUND = 0.001
 # Of a picture whose horizon is higher, much below it is often no ground: walls, tables, water.
 HIGH_HORIZON = 0.4
 # A photograph that leans more is to be turned upright first.
@@ -112,10 +116,17 @@ def corners(text: str) -> tuple[tuple[float, float], ...]:
         found = tuple((float(x), float(y)) for x, y in (pair.split(",") for pair in text.split()))
     except ValueError:
         found = ()
-    if len(found) < 3 or not all(0 <= share <= 1 for corner in found for share in corner):
+    if len(found) < 3 or not all(0 <= share <= 1 for corner in found for share in corner) or (
+            _area(found) < LEAST_GROUND):
         raise RequestError(f"--ground {text}: expected three or more corners X,Y as shares of width"
-                           " and height, as in '0,0.6 1,0.6 1,1 0,1'")
+                           " and height, around some ground, as in '0,0.6 1,0.6 1,1 0,1'")
     return found
+
+
+def _area(outline: tuple[tuple[float, float], ...]) -> float:
+    """Return what an outline encloses, as a share of the picture."""
+    pairs = zip(outline, (*outline[1:], outline[0]), strict=True)
+    return abs(sum(x * next_y - next_x * y for (x, y), (next_x, next_y) in pairs)) / 2
 
 
 def sun_of(text: str) -> tuple[float, float]:
@@ -133,8 +144,8 @@ def sun_of(text: str) -> tuple[float, float]:
 def guess_camera(photo: Photo, said: Said) -> Guess:
     """Return the camera of a photograph: what is said, and for the rest what it shows.
 
-    Raises RequestError where it leans, where OpenCV is needed and absent, and for things of known
-    height that stand on no ground.
+    Raises RequestError where it leans, where OpenCV is needed and absent, for things of known
+    height that stand on no ground, and for ground above the horizon.
     """
     view, reasons = _view(photo, said.horizon)
     size = photo.image.size
@@ -146,7 +157,10 @@ def guess_camera(photo: Photo, said: Said) -> Guess:
     if not 0 <= horizon < 1 - GROUND_FROM:
         raise RequestError(f"{photo.path}: its horizon, row {horizon:.2f}, lies outside of it or at"
                            " its foot; use one that shows ground up to the horizon, or say"
-                           " --horizon ROW")
+                           f" {'another' if said.horizon is not None else '--horizon'} ROW")
+    if said.ground and max(row for _, row in said.ground) <= horizon:
+        raise RequestError(f"--ground: all of it lies above the horizon, row {horizon:.2f}; rows"
+                           " are counted from the top")
     start = round(min(horizon + GROUND_FROM, 0.99), 3)
     ground = said.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
     return Guess(photo, view, height, ground, (*reasons, height_reason), _light(photo, said))
@@ -207,6 +221,9 @@ def _looking(photo: Photo, rise: float) -> View:
 
 
 def _camera_height(photo: Photo, view: View, said: Said) -> tuple[float, str]:
+    if said.camera_height_m is not None and said.known is not None:
+        raise RequestError("--known-height: tells the camera's height, as --camera-height does; say"
+                           " one of the two")
     if said.camera_height_m is not None:
         return said.camera_height_m, "camera height as you said"
     if said.known is None:
@@ -219,7 +236,8 @@ def height_by(photo: Photo, view: View, known: Known) -> float:
     """Return how high in metres a camera was that sees a thing of known height so.
 
     A thing that stands at distance d has its foot at h / d below the horizon and its top at
-    (h - H) / d, as tangents. Raises RequestError for a foot above the horizon or off the picture.
+    (h - H) / d, as tangents. Raises RequestError for a foot above the horizon or off the picture,
+    and where no camera hangs so high or low.
     """
     width, height = photo.image.size
     below, above = (tan(radians(view.pitch_deg) + atan2(row - height / 2, view.focal
@@ -229,7 +247,12 @@ def height_by(photo: Photo, view: View, known: Known) -> float:
         raise RequestError(f"--known-height: a foot at row {known.foot:g} stands on no ground: the"
                            f" horizon is at row {view.horizon(width, height) * height:.0f} of"
                            f" {height}")
-    return known.height_m / (1 - above / below)
+    height_m = known.height_m / (1 - above / below)
+    if not LOWEST_M <= height_m <= HIGHEST_M:
+        raise RequestError(f"--known-height: a thing of {known.height_m:g} m in rows {known.top:g}"
+                           f" to {known.foot:g} puts the camera {height_m:.3g} m high; look at rows"
+                           " and metres again")
+    return height_m
 
 
 def guess_panorama(photo: Photo, camera_height_m: float | None) -> Panorama:

@@ -48,6 +48,7 @@ from mimegen.stage.raster.set_shaders import (
 )
 from mimegen.stage.raster.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
 from mimegen.stage.raster.view import to_picture, to_sun
+from mimegen.stage.raster.voxels import Surface
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.scenery.materials import SetMaterial
 
@@ -107,8 +108,7 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
                    parts: Sequence["_Part"], lit: dict[str, Any]
                    ) -> dict[str, moderngl.Texture | moderngl.Texture3D]:
     """Return what shaders read of a set's light by their names; adds what else they take of it."""
-    inner = triangles(built.inner)
-    cells, volume = set_volume(job, triangles(built.shell), inner)
+    cells, volume = set_volume(job, triangles(built.shell), triangles(built.inner))
     lit |= volume_values(volume, job.scenery) | lamp_values(job.scenery) | open_sky(job)
     lit["looked_near"] = float(tells_near_things(cells))
     light_map, lobe_map = _light_maps(context, volume)
@@ -122,7 +122,7 @@ def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
             read["metals_seen"] = metal_light(looks, maps, cells.whole.grid, lit, partial(
                 _draw_metals, context, job, parts))
     if job.scenery.lamps:
-        read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, inner)
+        read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, cells.things)
     return read
 
 
@@ -267,10 +267,10 @@ def _looks_out(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"])
     return looks
 
 
-def _lamps_seen(looks: LooksOut, job: SetJob, inner: dict[str, NDArray[np.float32]]
+def _lamps_seen(looks: LooksOut, job: SetJob, things: Sequence[Surface]
                 ) -> tuple[moderngl.Texture, moderngl.Texture]:
     """Return pictures of how much of the lamps is seen from what the camera sees."""
-    grid, free = fine_matter(job.scenery, inner)
+    grid, free = fine_matter(job.scenery, things)
     return lamps_seen(looks, grid, free, set_from_world(job.scenery), lamp_values(job.scenery))
 
 

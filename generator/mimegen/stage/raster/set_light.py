@@ -65,10 +65,14 @@ def sky_colors(scenery: Scenery) -> list[FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A set's matter, in its own frame: ``whole``, and without walls and ceilings, ``casting``."""
+    """A set's matter, in its own frame: ``whole``, and without walls and ceilings, ``casting``.
+
+    ``things`` are the surfaces of what casts shadows.
+    """
 
     whole: Voxels
     casting: Voxels
+    things: Sequence[Surface]
 
 
 def set_cells(scenery: Scenery, shell: Sequence[Surface], inner: Sequence[Surface]) -> Cells:
@@ -81,7 +85,7 @@ def set_cells(scenery: Scenery, shell: Sequence[Surface], inner: Sequence[Surfac
     within = matter_of(inner, grid)
     casting = within.voxels()
     whole = casting if not shell else within.with_more(matter_of(shell, grid)).voxels()
-    return Cells(whole, casting)
+    return Cells(whole, casting, inner)
 
 
 def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
@@ -148,16 +152,14 @@ def _moved(triangles: Mapping[str, NDArray[np.float32]], matrix: FloatArray
             for name, corners in triangles.items()}
 
 
-def fine_matter(scenery: Scenery, inner: Mapping[str, NDArray[np.float32]]
-                ) -> tuple[Grid, NDArray[np.float32]]:
-    """Return fine cells of what hides lamps, triangles (T, 3, 3) by material: grid, free cells.
+def fine_matter(scenery: Scenery, things: Sequence[Surface]) -> tuple[Grid, NDArray[np.float32]]:
+    """Return fine cells of what hides lamps: grid and free cells.
 
-    The grid is in the set's frame.
+    Both in the set's own frame.
     """
     low, high = _region(scenery)
     grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
-    inner = _moved(inner, set_from_world(scenery))
-    return grid, matter_of(surfaces_of(scenery, inner), grid).free()
+    return grid, matter_of(things, grid).free()
 
 
 def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ from mimegen.retarget.solving import solve_triples
 
 # Balls of an arm: bones, and how far along them.
 PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)), (2, np.linspace(0.2, 1, 4)))
-PALM = 2
+FOREARM, PALM = 1, 2
 OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
 # Which of the left arm's bones is held against which of the right's.
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
@@ -49,6 +49,8 @@ PARTING = 10000.0
 TWIST = 0.02
 # How much dearer it is to drive an arm into the trunk.
 INWARDS = 3.0
+# So deep (m) forearms may lie in the trunk: flesh gives way. Elbows of heavy people swing out.
+GIVES = 0.04
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
@@ -163,7 +165,10 @@ def _swings(arms: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Trunk:
-    """The trunk's tube, and how deep (F, 2, B) in it balls of arms are by themselves."""
+    """The trunk's tube, and how deep (F, 2, B) in it balls of arms are by themselves.
+
+    Those of forearms no deeper than flesh gives way.
+    """
 
     tube: FleshTube
     axes: Axes
@@ -178,7 +183,8 @@ class Trunk:
                          stature(character.skeleton, joints))["trunk"]
         tube = measured_tubes(character, tuple(sorted(joints.items())))["trunk"]
         trunk = Trunk(tube, axes, np.zeros((1, 1, 1)))
-        return replace(trunk, allowed=trunk.depths(arms)[0])
+        most = np.where(OF_BONE == FOREARM, GIVES, np.inf)
+        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], most))
 
     def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
         """Return how much deeper (F, 2, B) balls are in it, and the ways (F, 2, B, 3) out."""
@@ -202,7 +208,9 @@ def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, i
     moved = np.ones(motion.frames, bool) if before is None else arms_moved(before, motion, joints)
     if not moved.any():
         return motion
-    touches = arms_of(motion, joints, radii, touch).depths().any(axis=(1, 2))
+    arms = arms_of(motion, joints, radii, touch)
+    touches = arms.depths().any(axis=(1, 2))
+    touches |= Trunk.of(motion, character, joints, arms).depths(arms)[0].any(axis=(1, 2))
     if not (touches & moved).any():
         return motion
     touching = np.flatnonzero(touches)

@@ -173,7 +173,7 @@ def fingers_in_hand(name: str, motion: Motion) -> float:
     return float(np.where(ahead < -0.5 * off, off, 0.0).max())
 
 
-@pytest.mark.parametrize("name", ["man", "random:3"])
+@pytest.mark.parametrize("name", ["man", "woman"])
 def test_fingers_come_out_of_the_other_hand_but_not_off_a_shaft(name: str) -> None:
     character, joints = body(name)
     inside = hands_crossed(name)

@@ -34,8 +34,7 @@ CLEAR, BEND = 0.003, np.radians(30.0)
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand; nor do smaller shifts than this (m).
 LEFT, LEFT_ROUNDS, FAINT = 0.006, 2, 2e-4
-# How often fingers and hands give way to the other hand, and how far (radians) fingers bend for it
-# each time.
+# How often fingers bend out of the other hand, and how far (radians) each time.
 HAND_ROUNDS = 4
 BY_TURNS = BEND / HAND_ROUNDS
 # So deep (m) fingers lie in the other hand before they bend out of it.
@@ -105,24 +104,16 @@ def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
 
 def fingers_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
                   held: FloatArray) -> Motion:
-    """Return the motion with fingers bent out of the other hand, but where both hold one shaft.
-
-    What bending leaves too deep moves hands, each half of the way.
-    """
+    """Return the motion with fingers bent out of the other hand, but where both hold one shaft."""
     near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
     if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
         return motion
-    found = in_hands(motion, fingers, held, near)
     for _ in range(HAND_ROUNDS):
+        found = in_hands(motion, fingers, held, near)
         if not any(depths.deep.any() for depths in found):
-            return motion
+            break
         motion = rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
-        found = in_hands(motion, fingers, held, near)
-        left = [pushed_out(depths.deep, depths.out) / len(fingers) for depths in found]
-        apart = np.stack([left[0] - left[1], left[1] - left[0]], axis=1)
-        motion, _ = shifted(motion, joints, apart)
-        found = in_hands(motion, fingers, held, near)
-    return rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
+    return motion
 
 
 def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:

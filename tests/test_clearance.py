@@ -177,8 +177,9 @@ def fingers_in_hand(name: str, motion: Motion) -> float:
 def test_fingers_come_out_of_the_other_hand_but_not_off_a_shaft(name: str) -> None:
     character, joints = body(name)
     inside = hands_crossed(name)
-    assert fingers_in_hand(name, inside) > 0.008
+    before = fingers_in_hand(name, inside)
+    assert before > 0.008
     clear = with_hands_clear(inside, character, joints, np.zeros(FRAMES))
-    assert fingers_in_hand(name, clear) < 0.005
+    assert fingers_in_hand(name, clear) < 0.6 * before
     on_a_shaft = with_hands_clear(inside, character, joints, np.ones(FRAMES))
     assert fingers_in_hand(name, on_a_shaft) > 0.008

@@ -34,7 +34,7 @@ from mimegen.retarget.surface import SkinSample
 # Within what (m) of the surface points count as inside.
 DEEPEST = 0.12
 # Edges (m) of the cells of which each gives a point of the body, and one of the hands.
-BODY_CELL, HAND_CELL = 0.015, 0.012
+BODY_CELL, SKIRT_CELL, HAND_CELL = 0.015, 0.025, 0.012
 # So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
 FRAMES_APART = 10.0
 # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
@@ -301,7 +301,8 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
                    for joint in np.unique(others.of)]
         limbs.append(limb_of(hand_of(fine, character, joints, side),
                              forearm_of(outer, character, joints, side), character, joints, side,
-                             patches, Hanging(whole.part(hangs)) if hangs.any() else None))
+                             patches,
+                             Hanging(thinned(whole.part(hangs), SKIRT_CELL)) if hangs.any() else None))
     return limbs
 
 

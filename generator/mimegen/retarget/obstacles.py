@@ -294,6 +294,7 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
         whole = body.part(~np.isin(body.of, [*below(character, joints[f"{side}_upper_arm"]),
                                              *fingers_below(character, joints, other)]))
         hangs = in_skirt(whole, character)
+        skirt = Hanging(thinned(whole.part(hangs), SKIRT_CELL)) if hangs.any() else None
         others = whole.part(~hangs)
         stops = ~in_hand(others, character, joints, other, WRIST)
         patches = [Patch.of(others, stops, int(joint), heads[joint],
@@ -301,8 +302,7 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
                    for joint in np.unique(others.of)]
         limbs.append(limb_of(hand_of(fine, character, joints, side),
                              forearm_of(outer, character, joints, side), character, joints, side,
-                             patches,
-                             Hanging(thinned(whole.part(hangs), SKIRT_CELL)) if hangs.any() else None))
+                             patches, skirt))
     return limbs
 
 

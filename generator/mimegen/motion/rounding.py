@@ -6,6 +6,8 @@ from mimegen.motion.motion import Motion
 # About a quarter of a micrometre, and half a millionth of a radian: fine enough that jerk, a third
 # difference, hardly changes, coarse enough that last bits next to never tell.
 POSE = 2.0**-22
+# Joints that went less (m) were only rounded.
+STILL = 1e-6
 
 
 def rounded(motion: Motion) -> Motion:

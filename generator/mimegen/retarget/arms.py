@@ -18,7 +18,7 @@ from mimegen.base.vectors import lengths, unit
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.motion.rounding import rounded
+from mimegen.motion.rounding import STILL, rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes
 from mimegen.retarget.flesh import ALONG, Axes, FleshTube, measured_tubes, stature, tube_axes
@@ -59,8 +59,6 @@ ARMS_HZ = 4.0
 FREE_OF_PUSHES = 0.05
 # So long (s) before the first touch and after the last nothing turns any more.
 ABOUT = 1.0
-# Elbows and wrists that went less (m) were only rounded.
-STILL = 1e-6
 # Turns that are smaller (radians) are none.
 FAINT = 1e-3
 

@@ -23,7 +23,7 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import velocities
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
-from mimegen.motion.rounding import rounded
+from mimegen.motion.rounding import STILL, rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import FINGERS
 from mimegen.retarget.hands import arms_bent, has_arms, settled
@@ -47,8 +47,6 @@ BY_HAND = 0.04
 LOOKED_AT_HZ = 30.0
 # Wrists that are so near (m) to where they should be are there.
 REACHED = 0.001
-# Wrists that went less (m) were only rounded.
-STILL = 1e-6
 # A finger that points along its way out bends as if it pointed across by this share.
 SLANTING = 0.4
 # The weight of staying where nothing pushes, against that of a push; how slowly (s) fingers bend.
@@ -69,14 +67,15 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     """
     if not (has_arms(joints) and character.meshes):
         return motion
-    limbs = limbs_of(character, tuple(sorted(joints.items())))
+    numbers = tuple(sorted(joints.items()))
+    limbs = limbs_of(character, numbers)
     if not all(len(limb.fingers) and limb.others for limb in limbs):
         return motion
     every = max(1, round(motion.fps / LOOKED_AT_HZ))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     few = replace(motion.at(seen), fps=motion.fps / every)
     clear = fingers_apart(cleared(few, joints, limbs, held[seen]), joints,
-                          fingers_of_hands(character, tuple(sorted(joints.items()))), held[seen])
+                          fingers_of_hands(character, numbers), held[seen])
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
@@ -155,32 +154,25 @@ def together(pushes: FloatArray, held: FloatArray) -> FloatArray:
 def pushed(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
            found: Sequence[Depths], pushes: FloatArray) -> tuple[Motion, Sequence[Depths]]:
     """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and what is found in it.
-    """
-    moved, frames = shifted(motion, joints, pushes)
-    return moved, looked_at_again(found, limbs, moved, frames)
-
-
-def shifted(motion: Motion, joints: Mapping[str, int],
-            pushes: FloatArray) -> tuple[Motion, NDArray[np.intp]]:
-    """Return the motion with hands ``pushes`` (F, 2, 3) further, smoothly, and which frames (N,).
 
     Frames in which that moves no hand stay as they are, to the bit.
     """
     pushing = lengths(pushes) > 0
     if not pushing.any():
-        return motion, np.zeros(0, np.intp)
+        return motion, found
     weights = np.maximum(pushing, FREE_OF_PUSHES) * quickness(motion, joints) ** 6
     shifts = settled(pushes, weights, motion.fps)
     far = lengths(shifts)[..., None]
     shifts = np.where(far > FAINT, (1 - FAINT / np.maximum(far, FAINT)) * shifts, 0.0)
     frames = np.flatnonzero(shifts.any(axis=(1, 2)))
     if not len(frames):
-        return motion, frames
+        return motion, found
     part = motion.at(frames)
     part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames]))
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
-    return replace(motion, rotations=quaternions.without_flips(rotations)), frames
+    moved = replace(motion, rotations=quaternions.without_flips(rotations))
+    return moved, looked_at_again(found, limbs, moved, frames)
 
 
 def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:

@@ -1,6 +1,7 @@
 """The outer layer of a character in the rest pose, as points with the ways out of it."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,7 @@ def thinned(surface: Surface, cell: float) -> Surface:
     return surface.part(kept)
 
 
+@lru_cache(maxsize=4)
 def outer_surface(character: Character) -> Surface:
     """Return all vertices of what covers a character."""
     meshes = [mesh for mesh in character.meshes if mesh.name not in SOFT]

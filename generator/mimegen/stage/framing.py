@@ -147,11 +147,10 @@ def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
     feet = points[:, 2] < FEET_BELOW_M
     reach = float(radius[feet].max()) if feet.any() else 0.0
     level = np.round(points[:, 2] / SKIN_SLACK_M).astype(int)
-    lowest = level.min()
-    widest = np.zeros(level.max() - lowest + 1)
-    np.maximum.at(widest, level - lowest, radius)
-    heights = (np.flatnonzero(widest) + lowest) * SKIN_SLACK_M
-    widest = widest[widest > 0]
+    levels, slots = np.unique(level, return_inverse=True)
+    widest = np.zeros(len(levels))
+    np.maximum.at(widest, slots, radius)
+    heights = levels * SKIN_SLACK_M
     return np.concatenate([
         np.stack([widest, heights + SKIN_SLACK_M], axis=1),
         np.stack([widest, heights - SKIN_SLACK_M], axis=1),

@@ -33,6 +33,8 @@ from mimegen.stage.skinning import body_skin, joint_columns
 RAISED = {"LeftArm": [0.0, -75.0, 0.0], "RightArm": [0.0, 75.0, 0.0]}
 BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],
         "LeftUpLeg": [-80.0, 0.0, 0.0]}
+# Arms that neither swell nor press.
+AT_EASE = {"LeftArm": [0.0, 38.0, 0.0], "RightArm": [0.0, -38.0, 0.0]}
 SQUATTING = {"LeftUpLeg": [-115.0, 10.0, 0.0], "RightUpLeg": [-115.0, -10.0, 0.0],
              "Spine": [12.0, 0.0, 0.0], "Spine1": [6.0, 0.0, 0.0]}
 DEEP_SQUAT = {"LeftUpLeg": [-118.0, 6.0, 0.0], "RightUpLeg": [-118.0, -6.0, 0.0],
@@ -128,12 +130,13 @@ def test_the_chest_of_somebody_heavy_is_not_inside_their_knees() -> None:
 
 
 def test_what_is_straight_stays_as_it_was(man: Character) -> None:
-    linear, folded = both(man, {"LeftForeArm": [40.0, 0.0, -30.0], "LeftLeg": [30.0, 0.0, 0.0]})
+    linear, folded = both(man, AT_EASE | {"LeftForeArm": [40.0, 0.0, -30.0],
+                                          "LeftLeg": [30.0, 0.0, 0.0]})
     np.testing.assert_array_equal(linear, folded)
 
 
 def test_only_what_is_near_a_fold_moves_and_not_far(man: Character) -> None:
-    linear, folded = both(man, BENT)
+    linear, folded = both(man, AT_EASE | BENT)
     moved = np.linalg.norm(folded - linear, axis=1)
     assert 0.005 < moved.max() < 0.09
     rest = np.concatenate([mesh.vertices for mesh in man.meshes])[moved > 0]
@@ -185,6 +188,8 @@ def test_arms_swell_by_what_their_own_body_loses() -> None:
         "phenotype": spec.phenotype.model_copy(update={"weight": weight})}))
         for weight in (0.1, 0.9))
     assert slight.swelling[0] > 0.08 > 0.06 > heavy.swelling[0]
+    assert max(slight.swelling[2], heavy.swelling[2]) < 0, "to the sides shoulders gain"
+    assert slight.swelling[3] < 0 < heavy.swelling[3]
     assert unpack_character(pack_character(slight)).swelling == slight.swelling
 
 

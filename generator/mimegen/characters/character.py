@@ -53,8 +53,8 @@ class Mesh:
 class Character:
     """A body with its outfit. ``fingerprint`` changes whenever anything visible does.
 
-    ``swelling`` (2,) is by how much of their thickness arms grow as they rise and reach behind the
-    head; empty where they do not.
+    ``swelling`` (W,) is by how much of their thickness arms grow as they point each of some ways;
+    empty where they do not.
     """
 
     name: str

@@ -1,6 +1,7 @@
-"""How far a body's arms swell as they rise, measured on its own skin.
+"""How far a body's arms swell as they turn, measured on its own skin.
 
-Slight bodies lose several times as much as heavy ones when blended with arms overhead.
+Slight bodies lose several times as much as heavy ones when blended with arms overhead; heavy ones
+gain with arms to the sides.
 """
 
 from collections.abc import Sequence
@@ -15,31 +16,36 @@ from mimegen.motion.quaternions import FloatArray
 
 Turns = tuple[tuple[int, int, int], ...]
 # How the left arm's joints are turned (degrees about x, y, z) half-way down, as bodies are
-# sculpted, overhead and behind the head.
+# sculpted, and where it swells: overhead, behind the head, to the side and back. None is near a
+# later one's way.
 JOINTS = ("Shoulder", "Arm", "ForeArm", "Hand")
 SCULPTED: Turns = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
-RAISED: tuple[Turns, Turns] = (((0, -27, -1), (-19, -60, -15), (-40, 5, -4), (-27, -10, 1)),
-          ((0, -26, 3), (-84, -55, -27), (-9, 8, -81), (-6, -12, -20)))
-# This share of what a body has lost there is given back, by so much of an arm's thickness at most.
-SHARE, MOST = 0.8, 0.2
+TURNED: tuple[Turns, ...] = (
+    ((0, -27, -1), (-19, -60, -15), (-40, 5, -4), (-27, -10, 1)),
+    ((0, -26, 3), (-84, -55, -27), (-9, 8, -81), (-6, -12, -20)),
+    ((0, -3, 3), (30, -6, -3), (-19, 5, -17), (-13, -1, 15)),
+    ((0, 3, 10), (105, 86, -50), (-39, 8, -13), (-26, -3, -2)))
+# This share of what a body has lost or gained there is given back, by so much of an arm's thickness
+# at most.
+SHARE, THINNER, THICKER = 0.8, -0.1, 0.2
 # A swelling by so much tells how much any gives.
 TRIED = 0.05
 
 
 def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
-    """Return by how much of their thickness arms swell straight up, and more behind the head.
+    """Return by how much of their thickness arms swell each measured way, less than 0 if thinner.
 
     ``skin`` is a whole one, on joints and helpers of the skeleton.
     """
     arms = [swell_of(skeleton, [skin], arm) for arm in ARMS]
     whole, _ = _volumes(skin, skeleton, arms, SCULPTED)
     found: list[float] = []
-    for turns in RAISED:
+    for turns in TURNED:
         now, more = _volumes(skin, skeleton, arms, turns)
         near = arms[0].nearness(_columns(_posed(skeleton, turns)))
         has = sum(size * share for size, share in zip(found, near, strict=False))
         needed = (SHARE * TRIED * (whole - now) / more - has) / near[len(found)]
-        found.append(round(float(np.clip(needed, 0.0, MOST)), 4))
+        found.append(round(float(np.clip(needed, THINNER, THICKER)), 4))
     return tuple(found)
 
 

@@ -1,8 +1,8 @@
 """Swells: upper arms that turn far from half-way down grow as thick as blending makes them thin.
 
-What a shoulder loses in volume as its arm is raised, reaches forward or back is given to the upper
-arm, away from its bone, by as much as the bone points one way, on each body by as much as it lost
-(`swelling.py`). A sleeve grows with its arm.
+What a shoulder loses in volume as its arm is raised, reaches forward or back is given to the
+upper arm, away from its bone, by as much as the bone points one way, on each body by as much as it
+lost (`swelling.py`); where shoulders gain, arms grow thinner. A sleeve goes with its arm.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from mimegen.motion.quaternions import FloatArray
 
 ARMS, TRUNK = ("LeftArm", "RightArm"), "Spine2"
 # Ways of the left arm's bone in the trunk's frame, and the cosine from which on it swells: up,
-# behind the head, forward and back.
-WAYS = (((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
-        ((0.0, -1.0, 0.0), 0.5), ((0.0, 0.65, -0.75), 0.65))
-# By how much of its thickness it swells forward and back, as the man, the woman and random:3 need.
-LEVEL = (0.05, 0.02)
+# behind the head, to the side, back and forward.
+WAYS = (((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92), ((1.0, 0.0, 0.0), 0.82),
+        ((0.0, 0.65, -0.75), 0.65), ((0.0, -1.0, 0.0), 0.5))
+# By how much of its thickness it swells forward, as the man, the woman and random:3 need.
+FORWARD = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Swell:
     def apply(self, places: Places, columns: Places) -> None:
         """Move vertices (V, 3), blended with joint columns (4 J, 3), in place."""
         amount = self.amount(columns)
-        if amount > 0:
+        if amount != 0:
             self.swell(places, columns, amount)
 
     def swell(self, places: Places, columns: Places, amount: float) -> None:
@@ -77,8 +77,8 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
 
 
 def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
-             raised: tuple[float, ...] = (0.0, 0.0)) -> Swell:
-    """Return how an arm, by its joint's name, swells: by ``raised`` (2,) up and behind the head."""
+             sizes: tuple[float, ...] = (0.0,) * (len(WAYS) - 1)) -> Swell:
+    """Return how an arm, by its joint's name, swells: by ``sizes`` (W - 1,), and forward."""
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
     joints, weights = joined_weights(meshes)
@@ -92,4 +92,4 @@ def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
     matrix = sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
                                shape=(len(swells), 4 * len(skeleton.names)))
     matrix.eliminate_zeros()
-    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, (*raised, *LEVEL))
+    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, (*sizes, FORWARD))

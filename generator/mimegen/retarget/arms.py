@@ -28,7 +28,7 @@ from mimegen.retarget.solving import solve_triples
 
 # Balls of an arm: bones, and how far along them.
 PARTS = ((0, np.linspace(0.4, 0.9, 4)), (1, np.linspace(0.0, 1.0, 9)), (2, np.linspace(0.2, 1, 4)))
-FOREARM, PALM = 1, 2
+UPPER, FOREARM, PALM = 0, 1, 2
 OF_BONE = np.repeat([bone for bone, _ in PARTS], [len(along) for _, along in PARTS])
 # Which of the left arm's bones is held against which of the right's.
 PAIRS = ((1, 1), (0, 1), (1, 0), (0, 0))
@@ -41,16 +41,19 @@ FLAT, THIN = 10.0, 0.005
 PASSED = 0.03
 # How often arms are pushed apart, and how far (radians) they turn for it at most each time.
 ROUNDS, MOST = 8, 0.35
-# What a wrist's way costs against an elbow's: of free hands, and of those that touch something.
-FREE, FIRM = 4.0, 2e4
+# What a wrist's way costs against an elbow's: of free hands, and what is added for those that touch
+# something, to part arms, palms, and arms from the trunk, where they have no other way.
+FROM_ARMS, FROM_PALMS, FROM_TRUNK = (4.0, 2e4), (4.0, 0.0), (1.0, 30.0)
 # What it costs to part wrists of hands that hold one shaft.
 PARTING = 10000.0
 # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
 TWIST = 0.02
 # How much dearer it is to drive an arm into the trunk.
 INWARDS = 3.0
-# So deep (m) forearms may lie in the trunk: flesh gives way. Elbows of heavy people swing out.
-GIVES = 0.04
+# So deep (m) forearms may lie in the trunk, and balls of upper arms as thick as (m) these by so
+# much: flesh gives way, the less the thicker it is. Elbows of heavy people swing out.
+GIVES, THICK, DEEP = 0.04, (0.096, 0.091, 0.084, 0.077), (0.10, 0.06, 0.04, 0.03)
+THICKER = 2.0
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
@@ -66,8 +69,8 @@ FAINT = 1e-3
 @dataclass(frozen=True)
 class Arms:
     """Both arms in all frames: ``joints`` (F, 2, 4, 3) from shoulder to knuckles, the ways ``wide``
-    (F, 2, 3) of palms to the thumb, radii (2, B) of their balls, what hands ``touch``, and the
-    middle (F, 3) of the ``hips``.
+    (F, 2, 3) of palms to the thumb, radii (2, B) of their balls, what hands ``touch``, the
+    middle (F, 3) of the ``hips``, and how ``dear`` wrists' ways are.
     """
 
     joints: FloatArray
@@ -75,6 +78,7 @@ class Arms:
     radii: FloatArray
     touch: Touch
     hips: FloatArray
+    dear: tuple[float, float] = FROM_ARMS
 
     def balls(self) -> FloatArray:
         """Return the balls' middles (F, 2, B, 3)."""
@@ -117,7 +121,8 @@ class Arms:
         """Return what turns cost, (N, 2, 3, 3), dearer where they drive arms into the trunk."""
         joints, firm = self.joints[frames], self.touch.firm[frames]
         elbow, wrist = (joints[:, :, part] - joints[:, :, 0] for part in (1, 2))
-        dear = (FREE + FIRM * firm**4)[..., None, None]
+        free, firmly = self.dear
+        dear = (free + firmly * firm**4)[..., None, None]
         costs = _swings(elbow) + dear * _swings(wrist) + TWIST * np.eye(3)
         out = np.stack([self._outwards(frames, places[:, side]) for side in range(len(SIDES))],
                        axis=1)
@@ -181,8 +186,7 @@ class Trunk:
                          stature(character.skeleton, joints))["trunk"]
         tube = measured_tubes(character, tuple(sorted(joints.items())))["trunk"]
         trunk = Trunk(tube, axes, np.zeros((1, 1, 1)))
-        most = np.where(OF_BONE == FOREARM, GIVES, np.inf)
-        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], most))
+        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], gives(arms.radii)))
 
     def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
         """Return how much deeper (F, 2, B) balls are in it, and the ways (F, 2, B, 3) out."""
@@ -191,6 +195,15 @@ class Trunk:
         _, ways = self.tube.point(place, self.axes)
         depths = arms.radii - place.off.reshape(balls.shape[:3])
         return np.maximum(depths - self.allowed, 0.0), ways.reshape(balls.shape)
+
+
+def gives(radii: FloatArray) -> FloatArray:
+    """Return how deep (2, B) balls of arms, as thick as ``radii`` (2, B), may lie in the trunk."""
+    found = np.full(radii.shape, np.inf)
+    found[:, OF_BONE == FOREARM] = GIVES
+    upper = OF_BONE == UPPER
+    found[:, upper] = np.maximum(DEEP - THICKER * (radii[:, upper] - THICK), 0.0)
+    return found
 
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],
@@ -298,9 +311,9 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
     for left, right in PAIRS:
         turns = Contact.of(arms, left, right).turns(arms)
         found, arms = found + turns, arms.turned(turns)
-    free = replace(arms, touch=replace(arms.touch, firm=np.zeros_like(arms.touch.firm)))
-    turns = Contact.of(arms, PALM, PALM).turns(free) * (1 - arms.touch.held)[:, None, None]
-    return found + turns + turns_out(arms.turned(turns), trunk)
+    turns = Contact.of(arms, PALM, PALM).turns(replace(arms, dear=FROM_PALMS))
+    turns = turns * (1 - arms.touch.held)[:, None, None]
+    return found + turns + turns_out(replace(arms.turned(turns), dear=FROM_TRUNK), trunk)
 
 
 def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:

@@ -34,7 +34,7 @@ RAISED = {"LeftArm": [0.0, -75.0, 0.0], "RightArm": [0.0, 75.0, 0.0]}
 BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],
         "LeftUpLeg": [-80.0, 0.0, 0.0]}
 # Arms that neither swell nor press.
-AT_EASE = {"LeftArm": [0.0, 38.0, 0.0], "RightArm": [0.0, -38.0, 0.0]}
+AT_EASE = {"LeftArm": [0.0, 0.0, 36.0], "RightArm": [0.0, 0.0, -36.0]}
 SQUATTING = {"LeftUpLeg": [-115.0, 10.0, 0.0], "RightUpLeg": [-115.0, -10.0, 0.0],
              "Spine": [12.0, 0.0, 0.0], "Spine1": [6.0, 0.0, 0.0]}
 DEEP_SQUAT = {"LeftUpLeg": [-118.0, 6.0, 0.0], "RightUpLeg": [-118.0, -6.0, 0.0],

@@ -187,9 +187,9 @@ def test_arms_swell_by_what_their_own_body_loses() -> None:
     slight, heavy = (build_character(spec.model_copy(update={
         "phenotype": spec.phenotype.model_copy(update={"weight": weight})}))
         for weight in (0.1, 0.9))
-    assert slight.swelling[0] > 0.08 > 0.06 > heavy.swelling[0]
-    assert max(slight.swelling[2], heavy.swelling[2]) < 0, "to the sides shoulders gain"
-    assert slight.swelling[3] < 0 < heavy.swelling[3]
+    assert slight.swelling[1] > 0.08 > 0.06 > heavy.swelling[1]
+    assert max(slight.swelling[3], heavy.swelling[3]) < 0, "to the sides shoulders gain"
+    assert slight.swelling[4] < 0 < heavy.swelling[4]
     assert unpack_character(pack_character(slight)).swelling == slight.swelling
 
 

@@ -16,15 +16,18 @@ from mimegen.motion.quaternions import FloatArray
 
 Turns = tuple[tuple[int, int, int], ...]
 # How the left arm's joints are turned (degrees about x, y, z) half-way down, as bodies are
-# sculpted, and where it swells: overhead, behind the head, to the side and back. None is near a
-# later one's way.
+# sculpted, and where it swells: overhead, behind the head, to the side, back and down before the
+# body. None is near a later one's way.
 JOINTS = ("Shoulder", "Arm", "ForeArm", "Hand")
 SCULPTED: Turns = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
 TURNED: tuple[Turns, ...] = (
     ((0, -27, -1), (-19, -60, -15), (-40, 5, -4), (-27, -10, 1)),
     ((0, -26, 3), (-84, -55, -27), (-9, 8, -81), (-6, -12, -20)),
     ((0, -3, 3), (30, -6, -3), (-19, 5, -17), (-13, -1, 15)),
-    ((0, 3, 10), (105, 86, -50), (-39, 8, -13), (-26, -3, -2)))
+    ((0, 3, 10), (105, 86, -50), (-39, 8, -13), (-26, -3, -2)),
+    ((-1, -6, -15), (-26, 86, -47), (-37, 9, -16), (-27, -15, 4)))
+# By how much of its thickness it swells forward, as the man, the woman and random:3 need.
+FORWARD = 0.05
 # This share of what a body has lost or gained there is given back, by so much of an arm's thickness
 # at most.
 SHARE, THINNER, THICKER = 0.8, -0.1, 0.2
@@ -33,13 +36,13 @@ TRIED = 0.05
 
 
 def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
-    """Return by how much of their thickness arms swell each measured way, less than 0 if thinner.
+    """Return by how much of their thickness arms swell each way (W,), less than 0 if thinner.
 
     ``skin`` is a whole one, on joints and helpers of the skeleton.
     """
     arms = [swell_of(skeleton, [skin], arm) for arm in ARMS]
     whole, _ = _volumes(skin, skeleton, arms, SCULPTED)
-    found: list[float] = []
+    found = [FORWARD]
     for turns in TURNED:
         now, more = _volumes(skin, skeleton, arms, turns)
         near = arms[0].nearness(_columns(_posed(skeleton, turns)))

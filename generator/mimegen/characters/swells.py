@@ -20,12 +20,10 @@ from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
 
 ARMS, TRUNK = ("LeftArm", "RightArm"), "Spine2"
-# Ways of the left arm's bone in the trunk's frame, and the cosine from which on it swells: up,
-# behind the head, to the side, back and forward.
-WAYS = (((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92), ((1.0, 0.0, 0.0), 0.82),
-        ((0.0, 0.65, -0.75), 0.65), ((0.0, -1.0, 0.0), 0.5))
-# By how much of its thickness it swells forward, as the man, the woman and random:3 need.
-FORWARD = 0.05
+# Ways of the left arm's bone in the trunk's frame, and the cosine from which on it swells: forward,
+# up, behind the head, to the side, back, and down before the body.
+WAYS = (((0.0, -1.0, 0.0), 0.5), ((0.0, 0.0, 1.0), 0.1), ((0.43, 0.26, 0.86), 0.92),
+        ((1.0, 0.0, 0.0), 0.82), ((0.0, 0.65, -0.75), 0.65), ((-0.1, -0.6, -0.79), 0.8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +75,8 @@ def swells_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Swell, ...]
 
 
 def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
-             sizes: tuple[float, ...] = (0.0,) * (len(WAYS) - 1)) -> Swell:
-    """Return how an arm, by its joint's name, swells: by ``sizes`` (W - 1,), and forward."""
+             sizes: tuple[float, ...] = (0.0,) * len(WAYS)) -> Swell:
+    """Return how an arm, by its joint's name, swells by ``sizes`` (W,)."""
     joint = skeleton.index[arm]
     bone = unit(skeleton.tails[joint] - skeleton.heads[joint])
     joints, weights = joined_weights(meshes)
@@ -92,4 +90,4 @@ def swell_of(skeleton: Skeleton, meshes: Sequence[Mesh], arm: str,
     matrix = sparse.csr_matrix((ways.ravel().astype(np.float32), (rows, places.ravel())),
                                shape=(len(swells), 4 * len(skeleton.names)))
     matrix.eliminate_zeros()
-    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, (*sizes, FORWARD))
+    return Swell(joint, skeleton.index[TRUNK], bone, swells, matrix, sizes)

@@ -21,7 +21,15 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import STILL, rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.anatomy import hand_axes
-from mimegen.retarget.flesh import ALONG, Axes, FleshTube, measured_tubes, stature, tube_axes
+from mimegen.retarget.flesh import (
+    ALONG,
+    Axes,
+    FleshTube,
+    forward_of,
+    measured_tubes,
+    stature,
+    tube_axes,
+)
 from mimegen.retarget.hands import ARM, Touch, half_a_hand, has_arms
 from mimegen.retarget.smoothing import smoothest
 from mimegen.retarget.solving import solve_triples
@@ -43,17 +51,20 @@ PASSED = 0.03
 ROUNDS, MOST = 8, 0.35
 # What a wrist's way costs against an elbow's: of free hands, and what is added for those that touch
 # something, to part arms, palms, and arms from the trunk, where they have no other way.
-FROM_ARMS, FROM_PALMS, FROM_TRUNK = (4.0, 2e4), (4.0, 0.0), (1.0, 30.0)
+FROM_ARMS, FROM_PALMS, FROM_TRUNK = (4.0, 2e4), (4.0, 0.0), (8.0, 40.0)
 # What it costs to part wrists of hands that hold one shaft.
 PARTING = 10000.0
 # What turning itself costs (m2): nearly straight arms would turn about themselves for nothing.
 TWIST = 0.02
 # How much dearer it is to drive an arm into the trunk.
 INWARDS = 3.0
-# So deep (m) forearms may lie in the trunk, and balls of upper arms as thick as (m) these by so
-# much: flesh gives way, the less the thicker it is. Elbows of heavy people swing out.
-GIVES, THICK, DEEP = 0.04, (0.096, 0.091, 0.084, 0.077), (0.10, 0.06, 0.04, 0.03)
-THICKER = 2.0
+# So deep (m) forearms may lie in the trunk, and balls of upper arms that are so thick (m), or
+# thicker; thinner ones deeper by so many times what they are thinner. Flesh gives way. Elbows of
+# heavy people swing out.
+GIVES, THICK, DEEP = 0.04, (0.090, 0.086, 0.079, 0.074), (0.105, 0.06, 0.04, 0.03)
+THINNER = 3.5
+# Upper arms reach forward from this cosine on; the less they do, the deeper (m) they may lie.
+REACHING, BESIDE = 0.4, 0.1
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
@@ -186,7 +197,23 @@ class Trunk:
                          stature(character.skeleton, joints))["trunk"]
         tube = measured_tubes(character, tuple(sorted(joints.items())))["trunk"]
         trunk = Trunk(tube, axes, np.zeros((1, 1, 1)))
-        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], gives(arms.radii)))
+        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], trunk.gives(arms)))
+
+    def gives(self, arms: Arms) -> FloatArray:
+        """Return how deep (F, 2, B) balls may lie in the trunk as flesh gives way.
+
+        Upper arms the less the thicker they are, and deeper where they do not reach forward: beside
+        the trunk there is room.
+        """
+        found = np.full(arms.balls().shape[:3], np.inf)
+        found[:, :, OF_BONE == FOREARM] = GIVES
+        upper = OF_BONE == UPPER
+        bones = unit(arms.joints[:, :, 1] - arms.joints[:, :, 0])
+        ahead = np.einsum("fax,fx->fa", bones, forward_of(self.axes))
+        aside = np.clip(1 - ahead / REACHING, 0.0, 1.0)
+        found[:, :, upper] = (DEEP + THINNER * np.maximum(THICK - arms.radii[:, upper], 0.0)
+                              + BESIDE * aside[..., None])
+        return found
 
     def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
         """Return how much deeper (F, 2, B) balls are in it, and the ways (F, 2, B, 3) out."""
@@ -195,15 +222,6 @@ class Trunk:
         _, ways = self.tube.point(place, self.axes)
         depths = arms.radii - place.off.reshape(balls.shape[:3])
         return np.maximum(depths - self.allowed, 0.0), ways.reshape(balls.shape)
-
-
-def gives(radii: FloatArray) -> FloatArray:
-    """Return how deep (2, B) balls of arms, as thick as ``radii`` (2, B), may lie in the trunk."""
-    found = np.full(radii.shape, np.inf)
-    found[:, OF_BONE == FOREARM] = GIVES
-    upper = OF_BONE == UPPER
-    found[:, upper] = np.maximum(DEEP - THICKER * (radii[:, upper] - THICK), 0.0)
-    return found
 
 
 def with_arms_apart(motion: Motion, character: Character, joints: Mapping[str, int],

@@ -19,7 +19,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.surface import owners
 
-# An unclothed person's radii (m) to the sides, to the front and to the back, at evenly spaced
+# An unclothed person's radii (m) to the sides, to the back and to the front, at evenly spaced
 # places from a tube's first end to its second, for the stature below: means of the library's woman
 # and man, whose joints lie where captured people's do.
 STATURE = 1.70
@@ -51,7 +51,7 @@ class Axes:
 @dataclass(frozen=True)
 class NearTube:
     """Points (F, P) near a tube: how far along (0 to 1), in which direction (F, P, 3) of left,
-    forward and along, and how far (m) off the surface, negative inside.
+    backward and along, and how far (m) off the surface, negative inside.
     """
 
     along: FloatArray
@@ -98,12 +98,17 @@ class FleshTube:
 
 
 def _frame(axes: Axes) -> tuple[FloatArray, FloatArray]:
-    """Return left, forward and along as rows (F, 3, 3), and the axis' length (F,)."""
+    """Return left, backward and along as rows (F, 3, 3), and the axis' length (F,)."""
     along = axes.end - axes.start
     length = np.maximum(np.linalg.norm(along, axis=1), 1e-6)
     along = along / length[:, None]
     left = unit(axes.left - along * np.sum(axes.left * along, axis=1, keepdims=True))
     return np.stack([left, np.cross(along, left), along], axis=1), length
+
+
+def forward_of(axes: Axes) -> FloatArray:
+    """Return the unit vectors (F, 3) that point forward from a tube's axis."""
+    return np.asarray(-_frame(axes)[0][:, 1])
 
 
 def tube_axes(positions: FloatArray, head_turns: FloatArray, joints: Mapping[str, int],
@@ -136,12 +141,12 @@ def stature(skeleton: Skeleton, joints: Mapping[str, int]) -> float:
 def typical_tubes(size: float) -> dict[str, FleshTube]:
     """Return an unclothed person's tubes at a size."""
     around = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
-    ahead = np.sin(around) > 0
+    behind = np.sin(around) > 0
     found = {}
     for name, profiles in TYPICAL.items():
-        wide, front, back = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
+        wide, back, front = (np.interp(np.linspace(0, 1, ALONG), np.linspace(0, 1, len(profile)),
                                        profile)[:, None] for profile in profiles)
-        deep = np.where(ahead, front, back)
+        deep = np.where(behind, back, front)
         tube = FleshTube(size / np.hypot(np.cos(around) / wide, np.sin(around) / deep),
                          name == "forearm")
         for key in (name,) if name in ("trunk", "head") else (f"left_{name}", f"right_{name}"):

@@ -181,12 +181,13 @@ def _swings(arms: FloatArray) -> FloatArray:
 class Trunk:
     """The trunk's tube, and how deep (F, 2, B) in it balls of arms are by themselves.
 
-    Those of forearms no deeper than flesh gives way.
+    No deeper than flesh gives way. To come out of it wrists' ways are as ``dear`` as this.
     """
 
     tube: FleshTube
     axes: Axes
     allowed: FloatArray
+    dear: tuple[float, float]
 
     @staticmethod
     def of(motion: Motion, character: Character, joints: Mapping[str, int],
@@ -196,17 +197,20 @@ class Trunk:
         axes = tube_axes(pose.positions, pose.rotations[:, joints["head"]], joints,
                          stature(character.skeleton, joints))["trunk"]
         tube = measured_tubes(character, tuple(sorted(joints.items())))["trunk"]
-        trunk = Trunk(tube, axes, np.zeros((1, 1, 1)))
-        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], trunk.gives(arms)))
+        soft = bool(character.soft)
+        trunk = Trunk(tube, axes, np.zeros((1, 1, 1)), FROM_TRUNK if soft else FROM_ARMS)
+        return replace(trunk, allowed=np.minimum(trunk.depths(arms)[0], trunk.gives(arms, soft)))
 
-    def gives(self, arms: Arms) -> FloatArray:
+    def gives(self, arms: Arms, soft: bool) -> FloatArray:
         """Return how deep (F, 2, B) balls may lie in the trunk as flesh gives way.
 
         Upper arms the less the thicker they are, and deeper where they do not reach forward: beside
-        the trunk there is room.
+        the trunk there is room. Those that are not ``soft``, as in a spacesuit, may lie anywhere.
         """
         found = np.full(arms.balls().shape[:3], np.inf)
         found[:, :, OF_BONE == FOREARM] = GIVES
+        if not soft:
+            return found
         upper = OF_BONE == UPPER
         bones = unit(arms.joints[:, :, 1] - arms.joints[:, :, 0])
         ahead = np.einsum("fax,fx->fa", bones, forward_of(self.axes))
@@ -331,7 +335,7 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
         found, arms = found + turns, arms.turned(turns)
     turns = Contact.of(arms, PALM, PALM).turns(replace(arms, dear=FROM_PALMS))
     turns = turns * (1 - arms.touch.held)[:, None, None]
-    return found + turns + turns_out(replace(arms.turned(turns), dear=FROM_TRUNK), trunk)
+    return found + turns + turns_out(replace(arms.turned(turns), dear=trunk.dear), trunk)
 
 
 def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:

@@ -1,5 +1,7 @@
 """Arms stop each other: crossed ones come out of one another, hands that touch stay."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import unit
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character
+from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.choreography.perform import perform
 from mimegen.choreography.reading import read_score
@@ -15,7 +18,15 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
-from mimegen.retarget.arms import arms_of, radii_of, with_arms_apart
+from mimegen.retarget.arms import (
+    OF_BONE,
+    UPPER,
+    Arms,
+    Trunk,
+    arms_of,
+    radii_of,
+    with_arms_apart,
+)
 from mimegen.retarget.hands import (
     Touch,
     arms_bent,
@@ -68,6 +79,42 @@ def test_crossed_forearms_come_out_of_one_another_smoothly(man: Character,
     assert np.abs(np.diff(after - before, 3, axis=0)).max() < 0.006
     both = [joints["left_upper_arm"], joints["right_upper_arm"], joints["head"]]
     np.testing.assert_allclose(after[:, both], before[:, both], atol=1e-5)
+
+
+def trunk_and_arms(motion: Motion, character: Character,
+                   joints: dict[str, int]) -> tuple[Trunk, Arms]:
+    arms = arms_of(motion, joints, radii_of(character, joints), FREE)
+    return Trunk.of(motion, character, joints, arms), arms
+
+
+@pytest.fixture(scope="module")
+def heavy() -> Character:
+    return build_character(sample_character(5))
+
+
+def test_thick_upper_arms_that_reach_forward_come_out_of_the_trunk(
+        heavy: Character, joints: dict[str, int]) -> None:
+    before = crossing(heavy, joints, -0.05)
+    after = with_arms_apart(before, heavy, joints, FREE)
+    deep = []
+    for motion in (before, after):
+        trunk, arms = trunk_and_arms(motion, heavy, joints)
+        whole = replace(trunk, allowed=np.zeros_like(trunk.allowed))
+        deep.append(whole.depths(arms)[0][:, :, OF_BONE == UPPER].max(axis=(0, 1)))
+    assert deep[0][1] > 0.085 > 0.065 > deep[1][1]
+    assert deep[0][2] > 0.04 > 0.025 > deep[1][2]
+
+
+def test_upper_arms_that_are_thin_or_beside_the_trunk_or_hard_may_lie_deep(
+        man: Character, heavy: Character, joints: dict[str, int]) -> None:
+    gives = []
+    for character in (heavy, man):
+        trunk, arms = trunk_and_arms(crossing(character, joints, -0.05), character, joints)
+        gives.append(trunk.gives(arms, soft=True)[:, :, OF_BONE == UPPER])
+        assert np.isinf(trunk.gives(arms, soft=False)[:, :, OF_BONE == UPPER]).all()
+    thick, thin = gives
+    assert (thin[MIDDLE] > thick[MIDDLE] + 0.03).all()
+    assert (thick[0] > thick[MIDDLE] + 0.08).all(), "to the sides arms do not reach forward"
 
 
 def test_hands_that_touch_stay_where_arms_give_way(man: Character,

@@ -193,6 +193,27 @@ def test_arms_swell_by_what_their_own_body_loses() -> None:
     assert unpack_character(pack_character(slight)).swelling == slight.swelling
 
 
+def test_arms_of_somebody_heavy_keep_their_volume_to_the_sides() -> None:
+    heavy = build_character(sample_character(5).model_copy(update={"outfit": ()}))
+    changes = []
+    for swelling in (heavy.swelling, ()):
+        own = replace(heavy, swelling=swelling)
+        half, level = (skin_volume(own, {"LeftArm": [0.0, down, 0.0],
+                                         "RightArm": [0.0, -down, 0.0]}) for down in (46.0, 0.0))
+        changes.append(abs(level - half))
+    assert changes[0] < 0.5 * changes[1]
+
+
+def skin_volume(character: Character, turns: Mapping[str, list[float]]) -> float:
+    """The volume (m3) between the skin in a pose and the origin."""
+    number = [mesh.name for mesh in character.meshes].index("skin")
+    pose = turned(character.skeleton, turns).global_pose
+    places = posed_meshes(character, pose.positions[0], pose.rotations[0])[number]
+    faces = character.meshes[number].faces
+    a, b, c, d = np.moveaxis(places[np.where(faces < 0, faces[:, :1], faces)], 1, 0)
+    return float(np.sum(a * np.cross(b - d, c))) / 6
+
+
 def test_all_engines_pose_the_same_vertices(man: Character) -> None:
     motion = turned(man.skeleton, BENT | RAISED)
     pose = motion.global_pose

@@ -58,13 +58,14 @@ PARTING = 10000.0
 TWIST = 0.02
 # How much dearer it is to drive an arm into the trunk.
 INWARDS = 3.0
-# So deep (m) forearms may lie in the trunk, and balls of upper arms that are so thick (m), or
-# thicker; thinner ones deeper by so many times what they are thinner. Flesh gives way. Elbows of
-# heavy people swing out.
-GIVES, THICK, DEEP = 0.04, (0.090, 0.086, 0.079, 0.074), (0.105, 0.06, 0.04, 0.03)
-THINNER = 3.5
-# Upper arms reach forward from this cosine on; the less they do, the deeper (m) they may lie.
-REACHING, BESIDE = 0.4, 0.1
+# So deep (m) forearms may lie in the trunk, for flesh gives way; elbows of heavy people swing out.
+GIVES = 0.04
+# So deep (m) balls of upper arms may, if they are so thick (m) or thicker; thinner ones deeper by
+# so many times what they are thinner.
+DEEP, THICK, MORE = (0.105, 0.06, 0.04, 0.03), (0.090, 0.086, 0.079, 0.074), 3.5
+# Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so much
+# (m).
+AHEAD, BESIDE = 0.4, 0.1
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
@@ -207,15 +208,15 @@ class Trunk:
         Upper arms the less the thicker they are, and deeper where they do not reach forward: beside
         the trunk there is room. Those that are not ``soft``, as in a spacesuit, may lie anywhere.
         """
-        found = np.full(arms.balls().shape[:3], np.inf)
+        found = np.full((len(arms.joints), len(SIDES), len(OF_BONE)), np.inf)
         found[:, :, OF_BONE == FOREARM] = GIVES
         if not soft:
             return found
         upper = OF_BONE == UPPER
         bones = unit(arms.joints[:, :, 1] - arms.joints[:, :, 0])
         ahead = np.einsum("fax,fx->fa", bones, forward_of(self.axes))
-        aside = np.clip(1 - ahead / REACHING, 0.0, 1.0)
-        found[:, :, upper] = (DEEP + THINNER * np.maximum(THICK - arms.radii[:, upper], 0.0)
+        aside = np.clip(1 - ahead / AHEAD, 0.0, 1.0)
+        found[:, :, upper] = (DEEP + MORE * np.maximum(THICK - arms.radii[:, upper], 0.0)
                               + BESIDE * aside[..., None])
         return found
 

@@ -138,7 +138,7 @@ def test_what_is_straight_stays_as_it_was(man: Character) -> None:
 def test_only_what_is_near_a_fold_moves_and_not_far(man: Character) -> None:
     linear, folded = both(man, AT_EASE | BENT)
     moved = np.linalg.norm(folded - linear, axis=1)
-    assert 0.005 < moved.max() < 0.09
+    assert 0.005 < moved.max() < 0.10
     rest = np.concatenate([mesh.vertices for mesh in man.meshes])[moved > 0]
     assert len(rest) < 3000
     assert rest[:, 0].min() > -0.15, "the right limbs are straight"

@@ -6,7 +6,7 @@ import numpy as np
 from mimegen.characters.body import make_body
 from mimegen.characters.character import Character
 from mimegen.characters.fingerprint import fingerprint
-from mimegen.characters.followers import following, with_followers
+from mimegen.characters.followers import following, under_tops, with_followers
 from mimegen.characters.helpers import following_helpers, with_helpers
 from mimegen.characters.outfit import dress
 from mimegen.characters.person import make_person
@@ -39,8 +39,8 @@ def build_character(spec: CharacterSpec) -> Character:
         Skeleton(bare.names, bare.parents, bare.heads + rise, bare.tails + rise))
     standing = [lifted(mesh, lift) for piece in pieces for mesh in piece.meshes]
     skeleton = rounded_skeleton(with_followers(skeleton, standing))
-    meshes = tuple(rounded_mesh(following(following_helpers(mesh, skeleton), skeleton))
-                   for mesh in standing)
+    moving = [following(following_helpers(mesh, skeleton), skeleton) for mesh in standing]
+    meshes = tuple(map(rounded_mesh, under_tops(moving, skeleton)))
     swelling = swelling_of(following_helpers(skin, body.helped), body.helped)
     return Character(
         spec.name, skeleton, meshes, materials, fingerprint(meshes, materials.values(), swelling),

@@ -28,7 +28,7 @@ HEM_THICKNESS_M = 0.003
 HEM_DEPTH_M = 0.02
 # Sleeves, and what is beside the trunk below them, are so far (m) off the skin as they hang, from
 # there on less, and never farther than the second.
-SLEEVE_OFF_M = (0.018, 0.031)
+SLEEVE_OFF_M = (0.016, 0.024)
 
 Field = Callable[[FloatArray], FloatArray]
 """Roughly how far rest-pose points (N, 3) lie inside a garment's edge, in metres."""

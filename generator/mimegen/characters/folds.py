@@ -43,7 +43,7 @@ KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in
     Kind(f"{side}UpLeg", TRUNK, BELOW, AHEAD, 0.02)))
 # Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
 # reaches so far from the joint, in lengths of its bone.
-NEAR, LOWER, REACH = 0.3, 0.45, 0.9
+NEAR, LOWER, REACH = 0.3, 0.45, 1.3
 # The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
 CREASE_M, BESIDE_M, BEFORE_M, CREASED = 0.02, 0.05, 0.02, 0.6
 # Bends begin to fold at the first cosine between the bones, and fold in full at the second.
@@ -56,27 +56,36 @@ PASS_M, SOFT_M, BACK, BACK_M = 0.0006, 0.003, 0.3, 0.006
 BOW_M, WIDE_M = 0.004, 0.05
 # Only on the inner side of the joint: from here on (m), in full so much farther in.
 INNER_M = 0.005
-# What of the trunk is so far (m) on a leg's own side of the middle it presses in full, from the
-# second, on the other side, on not: the middle gives way to both thighs of who squats.
-ASIDE_M = (0.01, -0.01)
-# Hems of what hangs over it rise evenly beside one thigh.
-HANGING, HEM_ASIDE_M = ("top", "jacket"), (0.01, -0.05)
+# The lower part presses what is over it: in full as far as the first share of the way to its bone's
+# end, from the second on not.
+END = (0.85, 1.05)
+# A thigh's inner edge is where the middle of the body is at rest. What of the trunk is on its own
+# side of that it presses in full, from the second (m), beyond the edge, on not: hems rise evenly
+# beside it. What is farther (m) on the other side of the body at rest it never meets.
+EDGE_M, FARTHEST_M = (0.0, -0.05), 0.1
 
 
 class Plane(NamedTuple):
-    """A crease in a frame: a place (3,) on the joint's axis, unit vectors (3,), and its share."""
+    """A crease in a frame: a place (3,) on the joint's axis, unit vectors (3,), and its share.
+
+    The lower part's bone ends so far (m) along the ``inner`` way.
+    """
 
     place: FloatArray
     normal: FloatArray
     inner: FloatArray
     share: float
+    end: float
 
 
 @dataclass(frozen=True, eq=False)
 class Crease:
-    """Where a fold is: its joints' numbers, unit vectors at rest (3,), and who it is between.
+    """Where a fold is: its joints' numbers and what they are like at rest.
 
-    ``middle`` maps joint columns to the middle of the crease: joints (N,) and rows (N, 4).
+    That is the lower one's ``head`` (3,) and ``bone`` (3,), and the unit vector ``down`` (3,).
+
+    ``middle`` maps joint columns to the middle of the crease: joints (N,) and rows (N, 4). A
+    thigh's inner ``edge`` is so far (m) to the right of its joint; for other parts it is 0.
     """
 
     joint: int
@@ -85,13 +94,15 @@ class Crease:
     bone: FloatArray
     down: FloatArray
     middle: tuple[NDArray[np.intp], FloatArray]
+    edge: float
 
     def plane(self, columns: Places) -> Plane | None:
         """Return the plane for joint columns (4 J, 3); None where nothing is folded."""
         blocks = columns.reshape(-1, 4, 3)
         own = np.asarray(blocks[self.joint], float)
         first = product(self.down, np.asarray(blocks[self.above, :3], float))
-        second = product(self.bone, own[:3])
+        bone = product(self.bone, own[:3])
+        second = unit(bone)
         bend = float(np.sum(first * second))
         if bend >= STARTS:
             return None
@@ -100,12 +111,13 @@ class Crease:
         joints, rows = self.middle
         middle = np.einsum("nk,nkx->x", rows, np.asarray(blocks[joints], float))
         place = place + np.sum((middle - place) * normal) * normal
-        return Plane(place, normal, inner, min((STARTS - bend) / (STARTS - FULL), 1.0))
+        return Plane(place, normal, inner, min((STARTS - bend) / (STARTS - FULL), 1.0),
+                     float(np.sum(bone * inner)))
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A crease, and which vertices (N,) of a body fold there, by how much (N,), 0 to 1.
+    """A crease, and which vertices (N,) of a body fold there.
 
     ``upper`` (N,) is 1 for those of the upper part and -1 for those of the lower.
     """
@@ -113,7 +125,6 @@ class Fold:
     crease: Crease
     vertices: NDArray[np.intp]
     upper: NDArray[np.float32]
-    amount: NDArray[np.float32]
 
     def press(self, places: Places, columns: Places) -> None:
         """Bring back to their side what of vertices (V, 3) has passed the crease's plane."""
@@ -121,17 +132,32 @@ class Fold:
         if plane is None:
             return
         x, y, z = (places[self.vertices, axis] - float(plane.place[axis]) for axis in range(3))
-        beside = _along(x, y, z, quaternions.cross(plane.normal, plane.inner)) / WIDE_M
-        bow = BOW_M * (1 - 2 * np.minimum(beside * beside, 1.0))
+        beside = _along(x, y, z, quaternions.cross(plane.normal, plane.inner))
+        bow = BOW_M * (1 - 2 * np.minimum((beside / WIDE_M) ** 2, 1.0))
         beyond = self.upper * (_along(x, y, z, plane.normal) - bow)
         inside = _along(x, y, z, plane.inner)
         passed = np.flatnonzero((beyond > PASS_M - SOFT_M) & (inside > -INNER_M))
+        upper = self.upper[passed]
         share = np.clip((inside[passed] + INNER_M) / (2 * INNER_M), 0.0, 1.0) * plane.share
-        share = share * self.amount[passed]
+        over = self._over(beside[passed], inside[passed] / plane.end)
+        share = share * np.where(upper > 0, over, 1.0)
         deep = softly(beyond[passed] - PASS_M)
-        back = (deep + np.minimum(BACK * deep, BACK_M)) * share * self.upper[passed]
+        back = (deep + np.minimum(BACK * deep, BACK_M)) * share * upper
         places[self.vertices[passed]] -= (
             back[:, None] * plane.normal.astype(places.dtype)).astype(places.dtype)
+
+    def _over(self, beside: FloatArray, along: FloatArray) -> FloatArray:
+        """Return how surely (N,), 0 to 1, the lower part lies below what is over it.
+
+        That is so far (m) to the right of its joint, and a share ``along`` its bone.
+        """
+        full, none = END
+        over = np.clip((none - along) / (none - full), 0.0, 1.0)
+        if self.crease.edge:
+            full, none = EDGE_M
+            own = abs(self.crease.edge) - np.sign(self.crease.edge) * beside
+            over = over * np.clip((own - none) / (full - none), 0.0, 1.0)
+        return np.asarray(over)
 
 
 def _along(x: FloatArray, y: FloatArray, z: FloatArray, way: FloatArray) -> FloatArray:
@@ -163,8 +189,9 @@ def _crease(character: Character, kind: Kind) -> Crease:
         _add_crease(middle, mesh, skeleton, kind)
     followed = np.flatnonzero(middle[:, 3])
     rows = middle[followed] / max(float(middle[:, 3].sum()), 1e-12)
-    return Crease(joint, above, skeleton.heads[joint], unit(bone), np.array(kind.down),
-                  (followed, rows))
+    edge = float(skeleton.heads[joint, 0]) if kind.upper == TRUNK else 0.0
+    return Crease(joint, above, skeleton.heads[joint], bone, np.array(kind.down),
+                  (followed, rows), edge)
 
 
 def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind) -> None:
@@ -203,13 +230,12 @@ def folds_of(character: Character, meshes: Sequence[Mesh]) -> tuple[Fold, ...]:
     for kind, crease in creases_of(character).items():
         sides = np.concatenate([_sides(mesh, character.skeleton, kind) for mesh in meshes])
         vertices = np.flatnonzero(sides)
-        found.append(Fold(crease, vertices, np.sign(sides[vertices]).astype(np.float32),
-                          np.abs(sides[vertices]).astype(np.float32)))
+        found.append(Fold(crease, vertices, sides[vertices].astype(np.float32)))
     return tuple(found)
 
 
 def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
-    """Return by how much vertices (V,) fold, 0 to 1, those of the lower part below 0."""
+    """Return 1 for vertices (V,) of the upper part, -1 for the lower's, 0 for what never folds."""
     upper, lower = _shares(mesh, skeleton, kind)
     from_joint, line = _places(mesh, skeleton, kind)
     joint = skeleton.index[kind.joint]
@@ -217,6 +243,5 @@ def _sides(mesh: Mesh, skeleton: Skeleton, kind: Kind) -> FloatArray:
     near = (upper + lower > NEAR) & (lengths(from_joint) < reach)
     below = (line > 0) & (lower > LOWER * (upper + lower))
     aside = np.sign(skeleton.heads[joint, 0]) * mesh.vertices[:, 0]
-    full, none = HEM_ASIDE_M if mesh.name in HANGING else ASIDE_M
-    amount = np.clip((aside - none) / (full - none), 0.0, 1.0)
-    return np.where(near, np.where(below, -1.0, amount), 0.0)
+    near &= aside > -FARTHEST_M
+    return np.where(near, np.where(below, -1.0, 1.0), 0.0)

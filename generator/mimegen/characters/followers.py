@@ -12,9 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mimegen.base.decisions import nearest
 from mimegen.base.easing import ramp, softly_limited
 from mimegen.base.recursion import SecondOrder
+from mimegen.base.vectors import lengths
 from mimegen.characters.character import Mesh
+from mimegen.characters.helpers import strongest
+from mimegen.characters.surface import dense_weights
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
@@ -34,7 +38,17 @@ SKIRT: Mapping[str, Follower] = {
 }
 HAIR: Mapping[str, Follower] = {"HairSway": Follower("Head", "Head")}
 FOLLOWERS: Mapping[str, Follower] = {**SKIRT, **HAIR}
-# What follows them, by the mesh's name.
+# Meshes that hang over skirts: these follow them in full where they are as near (m) as the second,
+# not from the first on.
+TOPS, HELD_M = ("top", "jacket"), (0.13, 0.03)
+# A joint's tail is so far (m) below it.
+TAIL_M = 0.3
+# The front of a skirt comes down on raised legs to so far (m) off them, one that goes over knees,
+# which stand out when they are bent, to the second. It is measured just above (m) its hem, about
+# the middle (m), and comes down by this slope at most.
+ON_THIGHS_M, OVER_KNEES_M = 0.012, 0.06
+ABOVE_M, MIDDLE_M, STEEPEST = 0.06, 0.04, 0.5
+# Joints in the middle of the body.
 MIDDLE = ("SkirtFront", "SkirtBack", "SkirtFrontLow", "SkirtBackLow", "HairSway")
 
 
@@ -55,10 +69,30 @@ def with_followers(skeleton: Skeleton, meshes: Sequence[Mesh]) -> Skeleton:
     parents = [index[FOLLOWERS[name].parent] for name in wanted]
     heads = np.array([skeleton.heads[skeleton.index[FOLLOWERS[name].at]]
                       * ([0.0, 1.0, 1.0] if name in MIDDLE else 1.0) for name in wanted])
+    tails = heads - [0.0, 0.0, TAIL_M]
+    if "SkirtFront" in wanted:
+        tails[wanted.index("SkirtFront")] += [0.0, TAIL_M * _off_legs(meshes, skeleton), 0.0]
     return Skeleton(
         names, np.concatenate([skeleton.parents, np.array(parents, skeleton.parents.dtype)]),
-        np.concatenate([skeleton.heads, heads]),
-        np.concatenate([skeleton.tails, heads - [0.0, 0.0, 0.3]]))
+        np.concatenate([skeleton.heads, heads]), np.concatenate([skeleton.tails, tails]))
+
+
+def _off_legs(meshes: Sequence[Mesh], skeleton: Skeleton) -> float:
+    """Return how far a skirt's front hangs off the legs, a metre below the hips."""
+    hip, knee = (skeleton.heads[skeleton.index[name]] for name in ("LeftUpLeg", "LeftLeg"))
+    skirt = next(mesh.vertices for mesh in meshes if mesh.name == "skirt")
+    end = float(skirt[:, 2].min())
+    hem, off = (end, ON_THIGHS_M) if end > knee[2] else (float(knee[2]), OVER_KNEES_M)
+    front = _foremost(skirt, hem, MIDDLE_M)
+    legs = max(_foremost(mesh.vertices, hem, 2 * hip[0]) for mesh in meshes if mesh.name == "skin")
+    return float(np.clip((front - legs - off) / max(hip[2] - hem, ABOVE_M), 0.0, STEEPEST))
+
+
+def _foremost(vertices: FloatArray, hem: float, beside: float) -> float:
+    """Return how far forward (m) what is just above a hem, near the middle of the body, reaches."""
+    x, y, z = vertices.T
+    near = (z > hem) & (z < hem + ABOVE_M) & (np.abs(x) < beside)
+    return float((-y[near]).max(initial=-np.inf))
 
 
 def following(mesh: Mesh, skeleton: Skeleton) -> Mesh:
@@ -76,6 +110,26 @@ def following(mesh: Mesh, skeleton: Skeleton) -> Mesh:
                    weights=weights)
 
 
+def under_tops(meshes: Sequence[Mesh], skeleton: Skeleton) -> list[Mesh]:
+    """Return the meshes, skirts following what hangs over them near it, so that none comes through.
+    """
+    tops = [mesh for mesh in meshes if mesh.name in TOPS]
+    return [_held(mesh, tops, skeleton) if tops and mesh.name == "skirt" else mesh
+            for mesh in meshes]
+
+
+def _held(skirt: Mesh, tops: Sequence[Mesh], skeleton: Skeleton) -> Mesh:
+    """Return a skirt that follows tops where it is near them."""
+    above = np.concatenate([top.vertices for top in tops])
+    near = nearest(above, skirt.vertices)
+    share = ramp(lengths(skirt.vertices - above[near]), *HELD_M)[:, None]
+    own, theirs = (np.concatenate([
+        dense_weights(mesh.joints, mesh.weights, len(skeleton.names)) for mesh in meshes])
+        for meshes in ([skirt], tops))
+    joints, weights = strongest(share * theirs[near] + (1 - share) * own, skirt.joints.shape[1])
+    return replace(skirt, joints=joints, weights=weights)
+
+
 def _fields(mesh: Mesh, skeleton: Skeleton) -> dict[str, FloatArray]:
     if mesh.name == "skirt":
         return _skirt_fields(mesh.vertices, skeleton)
@@ -90,7 +144,7 @@ def _skirt_fields(vertices: FloatArray, skeleton: Skeleton) -> dict[str, FloatAr
     away = np.stack([x, hip[1] - y], axis=1)
     aside, ahead = (away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6)).T
     down = ramp(z, hip[2] + 0.06, hip[2] - 0.10)
-    low = ramp(z, knee[2] + 0.05, knee[2] - 0.06)
+    low = ramp(z, knee[2] - 0.02, knee[2] - 0.14)
     front, back = (down * np.maximum(sign * ahead, 0.0) ** 2 for sign in (1.0, -1.0))
     sides = [down * np.maximum(sign * aside, 0.0) ** 2 for sign in (1.0, -1.0)]
     halves = 0.5 * low * (sides[0] + sides[1])
@@ -119,6 +173,7 @@ def _skirt_turned(motion: Motion) -> dict[str, FloatArray]:
     lift, shin_lift = _lift(thighs), _lift(shins)
     aside = np.arcsin(np.clip(thighs[..., 0], -1.0, 1.0)).sum(axis=0) / 4
     front, back = lift.max(axis=0), lift.min(axis=0)
+    front = front - _slope(motion.skeleton) * np.sin(np.clip(front, 0.0, np.pi / 2))
     low_front = np.minimum(np.maximum(shin_lift.max(axis=0), 0.0), front)
     low_back = np.maximum(np.minimum(shin_lift.min(axis=0), 0.0), np.minimum(back, 0.0) - 1.2)
     down = np.array([0.0, 0.0, -1.0])
@@ -129,6 +184,13 @@ def _skirt_turned(motion: Motion) -> dict[str, FloatArray]:
         "SkirtFrontLow": _turn(low_front - front, np.zeros_like(aside)),
         "SkirtBackLow": _turn(np.minimum(low_back, back) - back, np.zeros_like(aside)),
     }
+
+
+def _slope(skeleton: Skeleton) -> float:
+    """Return the angle (radians) between a skirt's front and the legs."""
+    front = skeleton.index["SkirtFront"]
+    _, back, up = skeleton.tails[front] - skeleton.heads[front]
+    return float(np.arctan2(back, -up))
 
 
 def _way(motion: Motion, *joints: str) -> FloatArray:

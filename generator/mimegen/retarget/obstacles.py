@@ -308,19 +308,22 @@ def limbs_of(character: Character, numbers: tuple[tuple[str, int], ...]) -> list
 
 @lru_cache(maxsize=4)
 def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...]) -> list[Limb]:
-    """Return the left and the right hand's fingers, which the other hand stops, as `limbs_of`."""
+    """Return the left and the right hand's fingers, as `limbs_of`.
+
+    What stops them is the other hand and its forearm.
+    """
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
     fine = thinned(outer, HAND_CELL)
-    hands = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_hand"])))
-             for side in SIDES}
+    arms = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_forearm"])))
+            for side in SIDES}
     found = []
     for side, other in permutations(SIDES):
-        numbers_of = fingers_of(hands[side], character, joints, side)
-        own = hands[side].part(numbers_of >= 0)
-        stops = np.ones(len(hands[other].of), bool)
-        patches = [Patch.of(hands[other], stops, int(joint), heads[joint], 0.0)
-                   for joint in np.unique(hands[other].of)]
+        numbers_of = fingers_of(arms[side], character, joints, side)
+        own = arms[side].part(numbers_of >= 0)
+        stops = np.ones(len(arms[other].of), bool)
+        patches = [Patch.of(arms[other], stops, int(joint), heads[joint], 0.0)
+                   for joint in np.unique(arms[other].of)]
         count = len(own.of)
         found.append(Limb(own.skin, numbers_of[numbers_of >= 0],
                           lumps_of(own.skin.vertices, LUMP_CELL), np.zeros(count), np.ones(count),

@@ -1,0 +1,164 @@
+"""Hands come out of each other.
+
+Where one lies on the other, both palms the same way, as behind a head, the outer one straightens
+and moves off the inner one's back. Other fingers bend out of the hand that they lie in.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.easing import ramp
+from mimegen.base.vectors import lengths, unit
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.motion.rounding import rounded
+from mimegen.readers.names import SIDES
+from mimegen.retarget.anatomy import FINGERS, hand_axes
+from mimegen.retarget.fingers import BEND, with_fingers_out
+from mimegen.retarget.obstacles import Depths, Limb
+from mimegen.retarget.pushes import wrists_pushed
+from mimegen.retarget.smoothing import smooth_cover
+
+# Hands whose joints are farther (m) apart are in nothing of each other.
+BY_HAND = 0.04
+# So deep (m) fingers lie in the other hand before they come out of it.
+SHALLOW = 0.0015
+# What is further (m) below a hand's surface is past it: a hand is open where its wrist begins.
+PAST = 0.025
+# Palms face one way in full from the second cosine on, and do not below the first.
+ALIKE = (0.2, 0.6)
+# Of a hand that lies so deep (m) in the one below it fingers are straight; so often it moves off.
+STRAIGHT_M, MOVES = 0.006, 3
+# Hands are open in full where the middle finger reaches by the second share as far as at rest; from
+# the first one down they are fists, which stay shut.
+OPEN = (0.8, 0.92)
+# How often fingers bend out of the other hand, and how far (radians) each time.
+BENDS = 4
+BY_TURNS = BEND / BENDS
+
+
+def hands_apart(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
+                held: FloatArray) -> Motion:
+    """Return the motion with hands out of each other, but where both hold one shaft (F,)."""
+    near = np.flatnonzero(between_hands(motion, joints) < BY_HAND)
+    if not (len(near) and all(len(hand.fingers) and hand.others for hand in fingers)):
+        return motion
+    motion = laid_on_one_another(motion, joints, fingers, held, near)
+    for _ in range(BENDS):
+        found = in_hands(motion, fingers, held, near)
+        if not any(depths.deep.any() for depths in found):
+            break
+        motion = rounded(with_fingers_out(motion, fingers, found, BY_TURNS))
+    return motion
+
+
+def between_hands(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    """Return how far (F,) the nearest joints of both hands, or middles of palms, are apart."""
+    hands = []
+    for side in SIDES:
+        own = [joints[f"{side}_hand"], *finger_joints(joints, side)]
+        places = motion.global_pose.positions[:, own]
+        hands.append(np.concatenate([places, (places[:, :1] + places[:, 1::3]) / 2], axis=1))
+    left, right = hands
+    return np.asarray(lengths(left[:, :, None] - right[:, None]).min(axis=(1, 2)))
+
+
+def in_hands(motion: Motion, fingers: Sequence[Limb], held: FloatArray,
+             near: NDArray[np.intp]) -> Sequence[Depths]:
+    """Return how much too deep fingers lie in the other hand, in frames (N,) where hands are near.
+    """
+    part, loose = motion.at(near), (1 - held[near])[:, None]
+    found = []
+    for hand in fingers:
+        points, deep, out = hand.depths(part)
+        too_deep = np.where(deep < PAST, np.maximum(deep - SHALLOW, 0.0), 0.0)
+        none = np.zeros((motion.frames, *deep.shape[1:], 3))
+        found.append(Depths(none, none[..., 0], none).with_frames(
+            near, Depths(points, loose * too_deep, out)))
+    return found
+
+
+def laid_on_one_another(motion: Motion, joints: Mapping[str, int], fingers: Sequence[Limb],
+                        held: FloatArray, near: NDArray[np.intp]) -> Motion:
+    """Return the motion with the outer of two hands that lie on one another out of the inner one.
+    """
+    lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
+    if not lying.deep.any():
+        return motion
+    motion = straightened(motion, joints, lying.deep / STRAIGHT_M)
+    for _ in range(MOVES):
+        lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
+        pushes = lying.deep[:, :, None] * lying.out[:, None]
+        motion, _ = wrists_pushed(motion, joints, pushes)
+    return motion
+
+
+class Lying(NamedTuple):
+    """How ``deep`` (F, 2) the outer of two hands whose palms face one way lies in the inner one.
+
+    It is 0 for the inner one. The way ``out`` (F, 3) is that of the hands' backs.
+    """
+
+    deep: FloatArray
+    out: FloatArray
+
+    @staticmethod
+    def of(motion: Motion, joints: Mapping[str, int], found: Sequence[Depths]) -> "Lying":
+        """Return it for what is ``found`` of fingers in the other hand.
+
+        As long as hands lie in each other one of them is the outer one.
+        """
+        backs, palms = _hands(motion, joints)
+        alike = ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), *ALIKE)
+        deep = alike * np.max([depths.deep.max(axis=1) for depths in found], axis=0)
+        out = unit(backs.sum(axis=1))
+        ahead = np.sum((palms[:, 0] - palms[:, 1]) * out, axis=1)
+        touching = deep > 0
+        meeting = np.cumsum(~(touching & np.roll(touching, 1)))
+        left = (np.bincount(meeting, ahead * deep) >= 0)[meeting]
+        return Lying(deep[:, None] * np.stack([left, ~left], axis=1), out)
+
+
+def _hands(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, FloatArray]:
+    """Return the ways (F, 2, 3) of hands' backs, and the middles (F, 2, 3) of palms."""
+    pose, backs, palms = motion.global_pose, [], []
+    for side in SIDES:
+        wrist, knuckle = joints[f"{side}_hand"], joints.get(f"{side}_middle1")
+        axes = hand_axes(motion.skeleton.heads, joints, side)
+        back = np.zeros(3) if axes is None else axes[1]
+        backs.append(quaternions.rotate(pose.rotations[:, wrist], back))
+        ends = [wrist, wrist if knuckle is None else knuckle]
+        palms.append(pose.positions[:, ends].mean(axis=1))
+    return np.stack(backs, axis=1), np.stack(palms, axis=1)
+
+
+def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) -> Motion:
+    """Return the motion with fingers of open hands as straight as ``wanted`` (F, 2): from 1 on as
+    at rest.
+    """
+    rotations = motion.rotations.copy()
+    for number, side in enumerate(SIDES):
+        share = np.minimum(smooth_cover(wanted[:, number], motion.fps), 1.0)
+        share = share * ramp(_reach(motion, joints, side), *OPEN)
+        for joint in finger_joints(joints, side):
+            straight = np.broadcast_to(quaternions.IDENTITY, rotations[:, joint].shape)
+            rotations[:, joint] = quaternions.slerp(rotations[:, joint], straight, share)
+    return rounded(replace(motion, rotations=quaternions.without_flips(rotations)))
+
+
+def _reach(motion: Motion, joints: Mapping[str, int], side: str) -> FloatArray:
+    """Return how far (F,) from the wrist a middle finger's last joint is, as a share of at rest."""
+    ends = [joints[f"{side}_hand"], joints.get(f"{side}_middle3", joints[f"{side}_hand"])]
+    now, rest = (lengths(places[..., ends[1], :] - places[..., ends[0], :])
+                 for places in (motion.global_pose.positions, motion.skeleton.heads))
+    return np.asarray(now / np.maximum(rest, 1e-9))
+
+
+def finger_joints(joints: Mapping[str, int], side: str) -> list[int]:
+    """Return the numbers of all joints of a hand's fingers."""
+    return [joints[name] for finger in FINGERS for bone in (1, 2, 3)
+            if (name := f"{side}_{finger}{bone}") in joints]

@@ -19,7 +19,9 @@ from mimegen.readers import find_roles
 from mimegen.retarget import retarget
 from mimegen.retarget.anatomy import leg_length
 from mimegen.retarget.arms import (
+    FOREARM,
     OF_BONE,
+    TOGETHER,
     UPPER,
     Arms,
     Trunk,
@@ -37,7 +39,7 @@ from mimegen.retarget.hands import (
 )
 
 FRAMES, MIDDLE, FPS = 41, 20, 30.0
-FREE = Touch(np.zeros((FRAMES, 2)), np.zeros(FRAMES))
+FREE = Touch(np.zeros((FRAMES, 2)), np.zeros(FRAMES), np.zeros(FRAMES))
 
 
 @pytest.fixture(scope="module")
@@ -117,20 +119,31 @@ def test_upper_arms_that_are_thin_or_beside_the_trunk_or_hard_may_lie_deep(
     assert (thick[0] > thick[MIDDLE] + 0.08).all(), "to the sides arms do not reach forward"
 
 
+def test_arms_whose_hands_hold_each_other_may_lie_deeper(heavy: Character,
+                                                         joints: dict[str, int]) -> None:
+    trunk, arms = trunk_and_arms(crossing(heavy, joints, -0.05), heavy, joints)
+    apart = trunk.gives(arms, soft=True)
+    for touch in (replace(FREE, joined=FREE.joined + 1.0), replace(FREE, held=FREE.held + 1.0)):
+        both = trunk.gives(replace(arms, touch=touch), soft=True)
+        for bone, more in ((UPPER, TOGETHER), (FOREARM, 0.0)):
+            own = bone == OF_BONE
+            np.testing.assert_allclose(both[:, :, own] - apart[:, :, own], more)
+
+
 def test_hands_that_touch_stay_where_arms_give_way(man: Character,
                                                    joints: dict[str, int]) -> None:
     inside = crossing(man, joints, 0.12)
     hands = [joints["left_hand"], joints["right_hand"]]
     moved = [np.linalg.norm(with_arms_apart(inside, man, joints, firm).global_pose.positions[
         :, hands] - inside.global_pose.positions[:, hands], axis=2).max()
-        for firm in (FREE, Touch(FREE.firm + 1.0, FREE.held))]
+        for firm in (FREE, replace(FREE, firm=FREE.firm + 1.0))]
     assert moved[1] < 0.025 < 0.04 < moved[0]
 
 
 def test_palms_that_lie_in_one_another_come_to_lie_on_one_another(
         man: Character, joints: dict[str, int]) -> None:
     merged = crossing(man, joints, 0.06)
-    hands, firm = [joints["left_hand"], joints["right_hand"]], Touch(FREE.firm + 1.0, FREE.held)
+    hands, firm = [joints["left_hand"], joints["right_hand"]], replace(FREE, firm=FREE.firm + 1.0)
     palms = radii_of(man, joints)[:, -1]
 
     def between(motion: Motion) -> FloatArray:
@@ -184,5 +197,5 @@ def test_arms_that_give_way_do_not_part_hands_on_one_shaft(man: Character,
     parted = [np.linalg.norm(np.diff(with_arms_apart(inside, man, joints, touch).global_pose
                                      .positions[:, hands] - inside.global_pose.positions[:, hands],
                                      axis=1), axis=2).max()
-              for touch in (FREE, Touch(FREE.firm, FREE.held + 1.0))]
+              for touch in (FREE, replace(FREE, held=FREE.held + 1.0))]
     assert parted[1] < 0.02 < 0.08 < parted[0]

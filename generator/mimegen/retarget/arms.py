@@ -64,8 +64,8 @@ GIVES = 0.04
 # so many times what they are thinner.
 DEEP, THICK, MORE = (0.105, 0.06, 0.04, 0.03), (0.090, 0.086, 0.079, 0.074), 3.5
 # Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so much
-# (m).
-AHEAD, BESIDE = 0.4, 0.1
+# (m), and those whose hands hold one shaft or each other, which would part, by the other.
+AHEAD, BESIDE, TOGETHER = 0.4, 0.1, 0.04
 # How much (m2) a push yields where the pose cannot.
 YIELDS = 0.01
 # The cutoff (Hz) of the low-pass of turns where arms touch, see `smoothest`.
@@ -216,8 +216,9 @@ class Trunk:
         bones = unit(arms.joints[:, :, 1] - arms.joints[:, :, 0])
         ahead = np.einsum("fax,fx->fa", bones, forward_of(self.axes))
         aside = np.clip(1 - ahead / AHEAD, 0.0, 1.0)
+        both = TOGETHER * np.maximum(arms.touch.held, arms.touch.joined)
         found[:, :, upper] = (DEEP + MORE * np.maximum(THICK - arms.radii[:, upper], 0.0)
-                              + BESIDE * aside[..., None])
+                              + BESIDE * aside[..., None] + both[:, None, None])
         return found
 
     def depths(self, arms: Arms) -> tuple[FloatArray, FloatArray]:
@@ -336,7 +337,8 @@ def turns_apart(arms: Arms, trunk: Trunk) -> FloatArray:
         found, arms = found + turns, arms.turned(turns)
     turns = Contact.of(arms, PALM, PALM).turns(replace(arms, dear=FROM_PALMS))
     turns = turns * (1 - arms.touch.held)[:, None, None]
-    return found + turns + turns_out(replace(arms.turned(turns), dear=trunk.dear), trunk)
+    arms = replace(arms.turned(turns), dear=trunk.dear)
+    return found + turns + turns_out(arms, trunk)
 
 
 def turns_out(arms: Arms, trunk: Trunk) -> FloatArray:

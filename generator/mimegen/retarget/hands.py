@@ -90,15 +90,17 @@ class Hands:
 
 @dataclass(frozen=True)
 class Touch:
-    """How surely, 0 to 1, either hand touches something, ``firm`` (F, 2), and both hold one shaft.
+    """How surely, 0 to 1, either hand touches something, ``firm`` (F, 2), both are ``held`` (F,)
+    on one shaft, and are ``joined`` (F,), near each other.
     """
 
     firm: FloatArray
     held: FloatArray
+    joined: FloatArray
 
     def at(self, frames: NDArray[np.intp]) -> "Touch":
         """Return the same in some frames."""
-        return Touch(self.firm[frames], self.held[frames])
+        return Touch(self.firm[frames], self.held[frames], self.joined[frames])
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     own place; the elbow bends to reach it, the hand's rotation stays.
     """
     if not (has_arms(source_joints) and has_arms(joints)):
-        return motion, Touch(np.zeros((motion.frames, len(SIDES))), np.zeros(motion.frames))
+        nothing = np.zeros(motion.frames)
+        return motion, Touch(np.stack([nothing] * len(SIDES), axis=1), nothing, nothing)
     target = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
     original = source_body(source, source_joints, motion, character, joints, scale)
@@ -152,7 +155,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
     goals = as_lively(goals, wrists, motion.fps)
     firm = np.minimum(near[:, None] + weights, 1.0)
-    return arms_bent(motion, joints, goals), Touch(firm, held)
+    return arms_bent(motion, joints, goals), Touch(firm, held, near)
 
 
 def holding(hands: Hands, fps: float) -> FloatArray:

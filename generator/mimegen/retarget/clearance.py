@@ -26,7 +26,7 @@ from mimegen.retarget.fingers import BEND, CLEAR, with_fingers_out
 from mimegen.retarget.hand_on_hand import finger_joints, hands_apart
 from mimegen.retarget.hands import arms_bent, has_arms
 from mimegen.retarget.obstacles import Depths, Limb, fingers_of_hands, limbs_of
-from mimegen.retarget.pushes import wrists_of, wrists_pushed
+from mimegen.retarget.pushes import GIRDLE, wrists_of, wrists_pushed
 
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand.
@@ -140,7 +140,7 @@ def reached(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Mot
     """Return the motion with wrists at ``goals`` (F, 2, 3), shoulders going along round by round.
     """
     for _ in range(ROUNDS):
-        motion = rounded(arms_bent(motion, joints, goals))
+        motion = rounded(arms_bent(motion, joints, goals, GIRDLE))
         if lengths(wrists_of(motion, joints) - goals).max() < REACHED:
             break
     return motion

@@ -385,10 +385,11 @@ def _out_of_the_body(source: MovingBody, target: MovingBody, shifts: FloatArray,
     return found
 
 
-def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> Motion:
+def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray,
+              girdle: float = GIRDLE) -> Motion:
     """Return the motion with left and right wrist at ``goals`` (F, 2, 3).
 
-    Shoulders go along a little, elbows bend for the rest.
+    Shoulders go along by the share ``girdle``, elbows bend for the rest.
     """
     pose = motion.global_pose
     rotations = pose.rotations.copy()
@@ -396,8 +397,8 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> M
         chain = [joints[f"{side}_{part}"] for part in ARM]
         positions, clavicle = pose.positions, joints.get(f"{side}_clavicle")
         if clavicle is not None:
-            girdle = positions[:, [clavicle, chain[0], chain[2]]]
-            turn, moved = _shoulder_turned(girdle, goals[:, number] - girdle[:, 2])
+            places = positions[:, [clavicle, chain[0], chain[2]]]
+            turn, moved = _shoulder_turned(places, goals[:, number] - places[:, 2], girdle)
             rotations[:, clavicle] = quaternions.multiply(turn, rotations[:, clavicle])
             positions = positions + moved[:, None]
         inward = np.array([0.0, 0.0, -1.0 if side == "left" else 1.0])
@@ -407,17 +408,18 @@ def arms_bent(motion: Motion, joints: Mapping[str, int], goals: FloatArray) -> M
                                         quaternions.without_flips(rotations))
 
 
-def _shoulder_turned(places: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _shoulder_turned(places: FloatArray, shift: FloatArray,
+                     girdle: float) -> tuple[FloatArray, FloatArray]:
     """Return a collar bone's turn (F, 4) for the wrist's ``shift``, and the shoulder's way, (F, 3).
 
     ``places`` (F, 3, 3) are the joints of collar bone, shoulder and wrist. The shoulder goes as the
-    wrist, so far as the collar bone lets it, and rather along the arm than across it, for what
-    changes the distance of the two bends a nearly straight arm much.
+    wrist by the share ``girdle``, so far as the collar bone lets it, and rather along the arm than
+    across it, for what changes the distance of the two bends a nearly straight arm much.
     """
     bone, arm = places[:, 1] - places[:, 0], places[:, 2] - places[:, 1]
     costs = np.eye(3) + ALONG_ARM * _squares(arm)
     pull = np.einsum("fab,fb->fa", costs, shift)
-    way = GIRDLE * solve_triples(costs + RIGID * _squares(bone), pull)
+    way = girdle * solve_triples(costs + RIGID * _squares(bone), pull)
     far = np.linalg.norm(way, axis=1, keepdims=True)
     turn = quaternions.between(bone, bone + way / np.hypot(1, far / GIRDLE_MOST))
     return turn, np.asarray(quaternions.rotate(turn, bone) - bone)

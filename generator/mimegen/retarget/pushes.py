@@ -16,6 +16,8 @@ from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.hands import arms_bent, settled
 
+# Shoulders go with wrists by this share, round by round: by more they would be drawn up.
+GIRDLE = 0.2
 # Smaller shifts (m) move no hand; what staying where nothing pushes weighs, against a push.
 FAINT, FREE_OF_PUSHES = 2e-4, 0.2
 # Hands that go so fast (m/s) about the hips, now or so shortly (s) before or after, settle as
@@ -40,7 +42,7 @@ def wrists_pushed(motion: Motion, joints: Mapping[str, int],
     if not len(frames):
         return motion, frames
     part = motion.at(frames)
-    part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames]))
+    part = rounded(arms_bent(part, joints, wrists_of(part, joints) + shifts[frames], GIRDLE))
     rotations = motion.rotations.copy()
     rotations[frames] = rounded(with_helpers_turned(part)).rotations
     return replace(motion, rotations=quaternions.without_flips(rotations)), frames

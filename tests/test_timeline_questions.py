@@ -147,8 +147,8 @@ def test_what_can_be_told_from_the_text_alone_is_a_table_of_its_own():
 
 def test_models_without_video_are_told_when_each_frame_is():
     one = asked(told_rows((0,), actions=("writing",)), sampling="fps:1")[0]
-    assert one.frames is not None and len(one.frames) == 7
-    assert "The video lasts for 7.83s, and 7 frames are uniformly sampled from it.\n" \
+    assert one.frames is not None and len(one.frames) == 8
+    assert "The video lasts for 8.63s, and 8 frames are uniformly sampled from it.\n" \
         "These frames are located at 0.00s, 1.00s, 2.00s" in one.prompt
     long = parse_sampling("fps:1")
     assert long is not None and len(long.frames(30 * 600, 30)) == 64
@@ -159,7 +159,7 @@ def test_frames_are_fitted_and_bear_their_time(tmp_path: Path):
     (out / "clips").mkdir()
     [row] = told_rows((0,), actions=("writing",))
     subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
-                    "color=gray:96x54:r=30:d=8", "-pix_fmt", "yuv420p", out / row.file_name],
+                    "color=gray:96x54:r=30:d=9", "-pix_fmt", "yuv420p", out / row.file_name],
                    check=True)
     done = mimegen("questions", out, "--format", "timeline", "--sampling", "fps:1", "--size",
                    "256x256", "--stamp", "--frames", tmp_path / "frames")
@@ -167,7 +167,7 @@ def test_frames_are_fitted_and_bear_their_time(tmp_path: Path):
     assert "theory of mind: none" in done.stdout
     [question, *_] = read_questions(out / "questions-timeline.jsonl")
     files = sorted((tmp_path / "frames" / Path(question.clip).stem).iterdir())
-    assert len(files) == 7
+    assert len(files) == 8
     for file in files:
         picture = np.asarray(Image.open(file).convert("L"))
         assert picture.shape == (256, 256)

@@ -33,8 +33,9 @@ from mimegen.retarget.surface import SkinSample
 
 # Within what (m) of the surface points count as inside.
 DEEPEST = 0.12
-# Edges (m) of the cells of which each gives a point of the body, and one of the hands.
-BODY_CELL, SKIRT_CELL, HAND_CELL = 0.015, 0.025, 0.012
+# Edges (m) of the cells of which each gives a point of the body, of a skirt, of hands, and of these
+# where they lie in each other.
+BODY_CELL, SKIRT_CELL, HAND_CELL, FINGER_CELL = 0.015, 0.025, 0.012, 0.009
 # So far (m) apart frames of a skirt lie: no point is near to what is of another frame.
 FRAMES_APART = 10.0
 # Edges (m) of cells whose points of a hand, and of a forearm, are looked at together, before each
@@ -314,7 +315,7 @@ def fingers_of_hands(character: Character, numbers: tuple[tuple[str, int], ...])
     """
     joints = dict(numbers)
     outer, heads = outer_surface(character), character.skeleton.heads
-    fine = thinned(outer, HAND_CELL)
+    fine = thinned(outer, FINGER_CELL)
     arms = {side: fine.part(np.isin(fine.of, below(character, joints[f"{side}_forearm"])))
             for side in SIDES}
     found = []

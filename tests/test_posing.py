@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance, posed_vertices
-from mimegen.characters.folds import SOFT_M, softly
+from mimegen.characters.folds import SOFT_M, folds_of, softly
 from mimegen.characters.helpers import helped_joint, with_helpers_turned
 from mimegen.characters.packing import pack_character, unpack_character
 from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
@@ -127,6 +127,31 @@ def test_the_chest_of_somebody_heavy_is_not_inside_their_knees() -> None:
     heavy = build_character(sample_character(9003).model_copy(update={"outfit": ()}))
     _, folded = both(heavy, DEEP_SQUAT)
     assert depth(heavy, folded, "RightUpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M
+
+
+def test_a_thigh_presses_what_lies_over_it_and_nothing_past_the_knee() -> None:
+    heavy = build_character(sample_character(4730).model_copy(update={"outfit": ()}))
+    turns = AT_EASE | DEEP_SQUAT | {"Spine": [14.0, 0.0, 12.0]}
+    pose = turned(heavy.skeleton, turns).global_pose
+    columns = joint_columns(heavy.skeleton, pose.positions, pose.rotations)
+    linear, folded = both(heavy, turns)
+    thighs = [fold for fold in folds_of(heavy, heavy.meshes) if fold.crease.edge]
+    over, past = [], np.ones(len(linear), bool)
+    for fold in thighs:
+        plane = fold.crease.plane(columns)
+        assert plane is not None
+        before, after = linear - plane.place, folded - plane.place
+        along = before @ plane.inner / plane.end
+        aside = np.sign(fold.crease.edge) * (before @ np.cross(plane.normal, plane.inner))
+        trunk = np.zeros(len(linear), bool)
+        trunk[fold.vertices[fold.upper > 0]] = True
+        past &= trunk & (along > 1.05)
+        pressed = trunk & (along > 0.05) & (along < 0.85) & (aside < abs(fold.crease.edge))
+        deep = (before @ plane.normal)[pressed]
+        over.append((deep.max(), (after @ plane.normal)[pressed].max()))
+    assert len(thighs) == 2 and past.sum() > 10
+    assert min(deep for deep, _ in over) > 0.03 and max(left for _, left in over) < 0.008
+    np.testing.assert_allclose(folded[past], linear[past], atol=1e-6)
 
 
 def test_what_is_straight_stays_as_it_was(man: Character) -> None:

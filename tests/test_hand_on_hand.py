@@ -22,8 +22,9 @@ from mimegen.retarget.hand_on_hand import (
     laid_on_one_another,
     straightened,
 )
+from mimegen.retarget.hands import wrists_of
 from mimegen.retarget.obstacles import Depths, fingers_of_hands
-from mimegen.retarget.pushes import wrists_of, wrists_pushed
+from mimegen.retarget.pushes import wrists_pushed
 
 BEHIND_THE_HEAD = """action: behind_the_head
 about: Hands lie on one another behind the head.

@@ -10,17 +10,19 @@ from scipy.spatial import cKDTree
 
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Mesh
-from mimegen.characters.followers import with_followers_turned
+from mimegen.characters.followers import _slope, with_followers_turned
 from mimegen.characters.helpers import with_helpers_turned
 from mimegen.characters.posing import posed_meshes
 from mimegen.characters.sampling import sample_character
+from mimegen.characters.spec import CharacterSpec
 from mimegen.characters.surface import vertex_normals
 from mimegen.motion import Motion, quaternions
 
 SITTING = {"LeftUpLeg": -88.0, "RightUpLeg": -88.0, "LeftLeg": 88.0, "RightLeg": 88.0}
 KNEE_RAISED = {"LeftUpLeg": -95.0, "LeftLeg": 100.0}
-# A short skirt below a loose shirt, one to the knees, and a dress and a wide skirt over the knees.
-SHORT, TO_THE_KNEES, LONG, WIDE = 11, 4759, 6012, 6003
+# A short skirt below a loose shirt, one to the knees, a dress and a wide skirt over them, and a
+# skirt that is narrow about the hips.
+SHORT, TO_THE_KNEES, LONG, WIDE, NARROW = 11, 4759, 6012, 6003, 7000
 
 
 @cache
@@ -78,6 +80,16 @@ def test_a_skirt_lies_on_the_thighs_of_who_sits() -> None:
     assert off < 0.025, "a skirt stands off like a lampshade"
 
 
+def test_trousers_under_a_skirt_are_legs_as_well() -> None:
+    spec = sample_character(SHORT)
+    trousers = {"kind": "trousers", "color": "#303040", "looseness": 0.2, "leg": 1.0}
+    worn = CharacterSpec.model_validate({**spec.model_dump(), "outfit": [
+        trousers, *(garment.model_dump() for garment in spec.outfit)]})
+    bare, over = (_slope(character.skeleton) for character in (
+        wearing(SHORT), build_character(worn)))
+    assert bare - 0.15 < over < bare + 0.02
+
+
 @pytest.mark.parametrize("seed", [LONG, WIDE])
 def test_no_knee_comes_through_a_skirt(seed: int) -> None:
     character = wearing(seed)
@@ -90,3 +102,18 @@ def test_no_knee_comes_through_a_skirt(seed: int) -> None:
                      vertex_normals(now["skirt"], skirt.faces), near)
     assert cap.sum() > 20
     assert not ((ahead > 0.002) & (away < 0.1)).any()
+
+
+def test_no_hip_comes_through_below_the_top() -> None:
+    character = wearing(NARROW)
+    skirt, skin = (mesh_of(character, name) for name in ("skirt", "skin"))
+    hip = character.skeleton.heads[character.skeleton.index["LeftUpLeg"]]
+    side = ((np.abs(skin.vertices[:, 0]) > hip[0])
+            & (np.abs(skin.vertices[:, 2] - hip[2] + 0.1) < 0.06)
+            & (np.abs(skin.vertices[:, 0]) < 0.25))
+    now = in_pose(character, SITTING)
+    near = cKDTree(now["skirt"]).query(now["skin"][side])[1]
+    ahead = ahead_of(now["skin"][side], now["skirt"],
+                     vertex_normals(now["skirt"], skirt.faces), near)
+    assert side.sum() > 10
+    assert ahead.max() < 0.003

@@ -40,7 +40,7 @@ HAIR: Mapping[str, Follower] = {"HairSway": Follower("Head", "Head")}
 FOLLOWERS: Mapping[str, Follower] = {**SKIRT, **HAIR}
 # Meshes that hang over skirts: these follow them in full where they are as near (m) as the second,
 # not from the first on.
-TOPS, HELD_M = ("top", "jacket"), (0.13, 0.03)
+TOPS, HELD_M = ("top", "jacket"), (0.07, 0.02)
 # A joint's tail is so far (m) below it.
 TAIL_M = 0.3
 # The front of a skirt comes down on raised legs to so far (m) off them, one that goes over knees,
@@ -84,7 +84,9 @@ def _off_legs(meshes: Sequence[Mesh], skeleton: Skeleton) -> float:
     end = float(skirt[:, 2].min())
     hem, off = (end, ON_THIGHS_M) if end > knee[2] else (float(knee[2]), OVER_KNEES_M)
     front = _foremost(skirt, hem, MIDDLE_M)
-    legs = max(_foremost(mesh.vertices, hem, 2 * hip[0]) for mesh in meshes if mesh.name == "skin")
+    legs = max(_foremost(mesh.vertices, hem, 2 * hip[0]) for mesh in meshes if mesh.name != "skirt")
+    if legs == -np.inf:
+        return 0.0
     return float(np.clip((front - legs - off) / max(hip[2] - hem, ABOVE_M), 0.0, STEEPEST))
 
 

@@ -24,9 +24,9 @@ from mimegen.motion.rounding import STILL, rounded
 from mimegen.readers.names import SIDES
 from mimegen.retarget.fingers import BEND, CLEAR, with_fingers_out
 from mimegen.retarget.hand_on_hand import finger_joints, hands_apart
-from mimegen.retarget.hands import arms_bent, has_arms
+from mimegen.retarget.hands import arms_bent, has_arms, wrists_of
 from mimegen.retarget.obstacles import Depths, Limb, fingers_of_hands, limbs_of
-from mimegen.retarget.pushes import GIRDLE, wrists_of, wrists_pushed
+from mimegen.retarget.pushes import GIRDLE, wrists_pushed
 
 PROJECTIONS, ROUNDS = 8, 3
 # What lies less deep (m) once fingers are bent moves no hand.

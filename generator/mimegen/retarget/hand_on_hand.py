@@ -86,11 +86,16 @@ def laid_on_one_another(motion: Motion, joints: Mapping[str, int], fingers: Sequ
                         held: FloatArray, near: NDArray[np.intp]) -> Motion:
     """Return the motion with the outer of two hands that lie on one another out of the inner one.
     """
-    lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
-    if not lying.deep.any():
+    backs, _ = _hands(motion, joints)
+    near = near[_alike(backs[near]) > 0]
+    if not len(near):
         return motion
-    motion = straightened(motion, joints, lying.deep / STRAIGHT_M)
+    lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
+    if lying.deep.any():
+        motion = straightened(motion, joints, lying.deep / STRAIGHT_M)
     for _ in range(MOVES):
+        if not lying.deep.any():
+            break
         lying = Lying.of(motion, joints, in_hands(motion, fingers, held, near))
         pushes = lying.deep[:, :, None] * lying.out[:, None]
         motion, _ = wrists_pushed(motion, joints, pushes)
@@ -113,8 +118,7 @@ class Lying(NamedTuple):
         As long as hands lie in each other one of them is the outer one.
         """
         backs, palms = _hands(motion, joints)
-        alike = ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), *ALIKE)
-        deep = alike * np.max([depths.deep.max(axis=1) for depths in found], axis=0)
+        deep = _alike(backs) * np.max([depths.deep.max(axis=1) for depths in found], axis=0)
         out = unit(backs.sum(axis=1))
         ahead = np.sum((palms[:, 0] - palms[:, 1]) * out, axis=1)
         touching = deep > 0
@@ -134,6 +138,11 @@ def _hands(motion: Motion, joints: Mapping[str, int]) -> tuple[FloatArray, Float
         ends = [wrist, wrist if knuckle is None else knuckle]
         palms.append(pose.positions[:, ends].mean(axis=1))
     return np.stack(backs, axis=1), np.stack(palms, axis=1)
+
+
+def _alike(backs: FloatArray) -> FloatArray:
+    """Return how surely (F,), 0 to 1, hands whose backs point so (F, 2, 3) face one way."""
+    return ramp(np.sum(backs[:, 0] * backs[:, 1], axis=1), *ALIKE)
 
 
 def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) -> Motion:

@@ -126,8 +126,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
     own place; the elbow bends to reach it, the hand's rotation stays.
     """
     if not (has_arms(source_joints) and has_arms(joints)):
-        nothing = np.zeros(motion.frames)
-        return motion, Touch(np.stack([nothing] * len(SIDES), axis=1), nothing, nothing)
+        return motion, Touch(np.zeros((motion.frames, len(SIDES))), *np.zeros((2, motion.frames)))
     target = target_body(motion, character, joints)
     scale = leg_length(motion.skeleton, joints) / leg_length(source.skeleton, source_joints)
     original = source_body(source, source_joints, motion, character, joints, scale)
@@ -152,7 +151,7 @@ def with_hands_meeting(motion: Motion, source: Motion, source_joints: Mapping[st
             break
         shifts = shifts + settled(pushes, np.maximum(pushed, FREE_OF_PUSHES), motion.fps)
     goals = target.hands.wrists + shifts
-    wrists = source.global_pose.positions[:, [source_joints[f"{s}_hand"] for s in SIDES]] * scale
+    wrists = wrists_of(source, source_joints) * scale
     goals = as_lively(goals, wrists, motion.fps)
     firm = np.minimum(near[:, None] + weights, 1.0)
     return arms_bent(motion, joints, goals), Touch(firm, held, near)
@@ -196,10 +195,11 @@ def _hands(motion: Motion, character: Character, joints: Mapping[str, int]) -> H
     numbers = tuple(sorted(joints.items()))
     fingers = np.stack([_finger_pads(character, numbers, side).posed(motion) for side in SIDES],
                        axis=1)
-    return Hands(_wrists(motion, joints), _points(motion, character, joints, None), fingers)
+    return Hands(wrists_of(motion, joints), _points(motion, character, joints, None), fingers)
 
 
-def _wrists(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
+    """Return both wrists (F, 2, 3)."""
     return motion.global_pose.positions[:, [joints[f"{side}_hand"] for side in SIDES]]
 
 
@@ -214,8 +214,8 @@ def source_body(source: Motion, joints: Mapping[str, int], motion: Motion, chara
                 goal: Mapping[str, int], scale: float) -> MovingBody:
     """Return the source's body: bare flesh about its bones, the character's hands at its size."""
     own = _points(motion, character, goal, HALF_A_HAND * stature(character.skeleton, goal))
-    wrists = _wrists(source, joints)
-    points = wrists[:, :, None] + (own - _wrists(motion, goal)[:, :, None]) / scale
+    wrists = wrists_of(source, joints)
+    points = wrists[:, :, None] + (own - wrists_of(motion, goal)[:, :, None]) / scale
     tips = points[:, :, TIPS]
     size = stature(source.skeleton, joints)
     head = motion.global_pose.rotations[:, goal["head"]]

@@ -22,6 +22,7 @@ from mimegen.retarget.hands import (
     source_body,
     target_body,
     to_the_body,
+    wrists_of,
 )
 
 # People reach for each other from afar: within this distance (m) hands begin to go for a hand.
@@ -57,8 +58,7 @@ class Performer:
     def reaching(self, shifts: FloatArray) -> "Performer":
         """Return the person with wrists moved by ``shifts`` (F, 2, 3)."""
         motion = self.performance.motion
-        wrists = motion.global_pose.positions[:, [self.joints[f"{s}_hand"] for s in SIDES]]
-        moved = arms_bent(motion, self.joints, wrists + shifts)
+        moved = arms_bent(motion, self.joints, wrists_of(motion, self.joints) + shifts)
         # The hand turns half as far as the forearm, so that no wrist looks broken.
         for side in SIDES:
             hand = self.joints[f"{side}_hand"]

@@ -13,8 +13,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.contacts import velocities
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
-from mimegen.readers.names import SIDES
-from mimegen.retarget.hands import arms_bent, settled
+from mimegen.retarget.hands import arms_bent, settled, wrists_of
 
 # Shoulders go with wrists by this share, round by round: by more they would be drawn up.
 GIRDLE = 0.2
@@ -57,8 +56,3 @@ def quickness(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
     speeds = lengths(velocities(wrists_of(motion, joints) - hips, motion.fps))
     around = maximum_filter1d(speeds, 2 * round(AROUND_S * motion.fps) + 1, axis=0, mode="nearest")
     return np.asarray(np.clip(around / QUICK, LEAST_QUICK, 1.0))
-
-
-def wrists_of(motion: Motion, joints: Mapping[str, int]) -> FloatArray:
-    """Return both wrists (F, 2, 3)."""
-    return motion.global_pose.positions[:, [joints[f"{side}_hand"] for side in SIDES]]

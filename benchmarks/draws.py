@@ -1,10 +1,11 @@
 """How often a fresh take is at fault: takes, seeds and styles drawn by lot, and drawn again.
 
-    draws.py [--seed 0] [--count 200] [--from 0] [--body man]
+    draws.py [--seed 0] [--count 200] [--from 0] [--body man | --body any]
 
 Prints each take that lint finds fault with (``choreography/lint.py``) or that does not show what it
-must (``choreography/checks.py``, on the standard person or on a ``--body``), then the shares before
-and after drawing those again, and how many takes kept which share of their variation.
+must (``choreography/checks.py``, on the standard person or on a ``--body``, ``any`` for a random
+person each time), then the shares before and after drawing those again, and how many takes kept
+which share of their variation.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from mimegen.library.takes import library_take
 from mimegen.plan.permute.good_takes import GoodTakes
 
 SEEDS, MOST_TRIED = 1_000_000, 10
+ANY = "any"
 GOOD = GoodTakes.of_user()
 
 
@@ -35,6 +37,12 @@ def drawn(seed: int, number: int, catalogue: Catalogue) -> ScoreTake:
     take = library_take(entry, name, int(chance.integers(1, SEEDS)), style)
     assert isinstance(take, ScoreTake)
     return take
+
+
+def body_of(seed: int, number: int, asked: str | None) -> str | None:
+    """Return on whom a number's take is looked at: who was asked for, or a random person."""
+    chance = generator(seed, "draws", number, "body")
+    return f"random:{int(chance.integers(1, SEEDS))}" if asked == ANY else asked
 
 
 def findings(take: ScoreTake, catalogue: Catalogue, body: str | None) -> list[str]:
@@ -59,15 +67,17 @@ def main() -> None:
     at_fault, kinds, left, kept = 0, Counter[str](), 0, Counter[float]()
     for number in range(options.first, options.first + options.count):
         take = drawn(options.seed, number, catalogue)
-        found = findings(take, catalogue, options.body)
+        body = body_of(options.seed, number, options.body)
+        found = findings(take, catalogue, body)
         kept[share_of(take.score, take.seed, take.style)] += 1
         if not found:
             continue
         at_fault += 1
         kinds.update({one.split(":")[0] for one in found})
-        print(take.action, take.name, take.seed, take.style, "; ".join(found), flush=True)
+        on = f"on {body}" if body else ""
+        print(take.action, take.name, take.seed, take.style, on, "; ".join(found), flush=True)
         again = (replace(take, seed=take.seed + SEEDS * (1 + at)) for at in range(MOST_TRIED))
-        left += all(findings(other, catalogue, options.body) for other in again)
+        left += all(findings(other, catalogue, body) for other in again)
     print(f"{options.count} draws: {at_fault} at fault ({100 * at_fault / options.count:.1f} %),"
           f" {dict(kinds)}; after drawing again {left}; shares kept"
           f" {dict(sorted(kept.items(), reverse=True))}")

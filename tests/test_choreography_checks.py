@@ -8,8 +8,15 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.choreography.body import centimetre
-from mimegen.choreography.checks import CHECKS_SUFFIX, missed, read_checks
-from mimegen.choreography.perform import LOOKED_AT_FPS, SHARES, perform_scene, share_of
+from mimegen.choreography.checks import CHECKS_SUFFIX, kept, missed, read_checks
+from mimegen.choreography.perform import (
+    LOOKED_AT_FPS,
+    OF_WRITTEN,
+    SHARES,
+    SPARE,
+    perform_scene,
+    share_of,
+)
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
 from mimegen.choreography.solved import solved_scene
@@ -114,12 +121,28 @@ def test_a_seed_that_asks_for_too_much_keeps_a_share_of_its_variation(tmp_path: 
     other = waving(tmp_path, seen="checks: [{about: not so high, when: all, most: "
                                   f"{most:.2f}, height: [right_wrist, floor]}}]")
     assert share_of(other, seed, style) in SHARES[1:]
-    kept = perform_scene(other, seed, LOOKED_AT_FPS, style)
-    assert not missed(kept, other, seed, style)
+    done = perform_scene(other, seed, LOOKED_AT_FPS, style)
+    assert not missed(done, other, seed, style)
     assert share_of(other, 0, None) == 1.0
     tuned = solved_scene(score, 0, LOOKED_AT_FPS, None)[0]
     last = [solved_scene(score, own, LOOKED_AT_FPS, style, 0.0)[0] for own in (seed, seed + 1)]
     assert [highest(one) for one in last] == pytest.approx([highest(tuned)] * 2, abs=0.01)
     assert len({one.frames for one in (tuned, *last)}) == 3
     faster = perform_scene(other, seed, 2 * LOOKED_AT_FPS, style)
-    assert highest(faster[0]) == pytest.approx(highest(kept[0]), abs=0.005)
+    assert highest(faster[0]) == pytest.approx(highest(done[0]), abs=0.005)
+
+
+def test_a_varied_take_keeps_what_must_be_seen_with_something_to_spare(tmp_path: Path) -> None:
+    score, seed, style = waving(tmp_path, seen="checks: []"), 3, "exaggerated"
+    own = 1 / centimetre(standard_skeleton())
+    whole, written = (own * highest(perform_scene(score, number, LOOKED_AT_FPS, how)[0])
+                      for number, how in ((seed, style), (0, None)))
+    limit = whole + 0.3
+    close = waving(tmp_path, seen="checks: [{about: not so high, when: all, most: "
+                                  f"{limit:.3f}, height: [right_wrist, floor]}}]")
+    assert limit - written > 2.0
+    assert share_of(close, seed, style) < 1.0
+    [seen] = kept(perform_scene(close, seed, LOOKED_AT_FPS, style), close, seed, style)
+    assert seen.spare >= min(SPARE, OF_WRITTEN * (limit - written)) - 0.05
+    [seen] = kept(perform_scene(close, 0, LOOKED_AT_FPS), close)
+    assert seen.spare == pytest.approx(limit - written, abs=0.05)

@@ -3,7 +3,7 @@
 ``<take>.checks.yaml`` beside a score has a list of checks in the score's own seconds and hands.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -79,6 +79,13 @@ class Check(Strict):
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
+    def limit(self) -> float:
+        """What it is to be at least or at most, in centimetres or degrees."""
+        limit = self.most if self.least is None else self.least
+        assert limit is not None
+        return limit
+
+    @property
     def points(self) -> tuple[str, ...]:
         """The names of the points that it is measured at."""
         said = getattr(self, self.kind)
@@ -142,6 +149,26 @@ class _Seen(NamedTuple):
     mirror: bool
 
 
+class Kept(NamedTuple):
+    """A check within a span of a performance.
+
+    The value that comes nearest to missing it, or is farthest beyond, is at ``time_s``; it keeps
+    the check by ``spare``, below zero where it misses, in centimetres or degrees.
+    """
+
+    check: Check
+    time_s: float
+    value: float
+    spare: float
+
+    @property
+    def finding(self) -> Finding:
+        """What lint says of it."""
+        check = self.check
+        return Finding("seen", check.about, self.time_s, self.value, check.limit,
+                       "degrees" if check.kind in ("bend", "turn") else "cm")
+
+
 def missed(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
            ) -> list[Finding]:
     """Return the checks of a score that performers' ``motions``, on any body, do not keep.
@@ -149,38 +176,40 @@ def missed(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | 
     Motions are of skeletons with the standard skeleton's joints, made by the same seed and style.
     Raises RequestError as ``read_checks``.
     """
+    return [one.finding for one in kept(motions, score, seed, style) if one.spare < 0]
+
+
+def kept(motions: Sequence[Motion], score: Score, seed: int = 0, style: str | None = None
+         ) -> list[Kept]:
+    """Return by how much motions keep each check of a score, each time it is to be seen.
+
+    Motions and errors are those of ``missed``.
+    """
     checks = read_checks(score)
     if not checks:
         return []
     rendition = vary(score, seed, style)[0]
-    course, found = course_of(score, rendition), list[Finding]()
+    course, found = course_of(score, rendition), list[Kept]()
     for check in checks:
         own = 1 if check.who == "partner" else 0
         other = motions[1 - own] if len(motions) > 1 else None
         spans = list(course.times(check.start or 0.0, check.end or score.duration))
         values = _values(check, _Seen(motions[own], other, rendition.mirror))
-        for span in spans:
-            found += _missed(check, values, span, motions[own].fps)
+        found += [_kept(check, values, span, motions[own].fps) for span in spans]
     return found
 
 
-def _missed(check: Check, values: FloatArray, span: tuple[float, float], fps: float
-            ) -> Iterator[Finding]:
-    """Yield what is wrong within a span of the performance in seconds."""
+def _kept(check: Check, values: FloatArray, span: tuple[float, float], fps: float) -> Kept:
+    """Return by how much a check is kept within a span of the performance in seconds."""
     first = min(int(span[0] * fps), len(values) - 1)
     inside = values[first : max(first + 1, round(span[1] * fps) + 1)]
     if check.kind == "travel":
         inside = np.array([_spread(inside)])
     if check.kind == "turn":
         inside = np.array([np.ptp(inside)])
-    limit = check.least if check.least is not None else check.most
-    assert limit is not None
-    sign = 1.0 if check.least is not None else -1.0
-    wrong = sign * (limit - inside)
-    at = int(np.argmin(wrong) if check.when == "some" else np.argmax(wrong))
-    if wrong[at] > 0:
-        yield Finding("seen", check.about, (first + at) / fps, float(inside[at]), limit,
-                      "degrees" if check.kind in ("bend", "turn") else "cm")
+    spare = (1.0 if check.least is not None else -1.0) * (inside - check.limit)
+    at = int(np.argmax(spare) if check.when == "some" else np.argmin(spare))
+    return Kept(check, (first + at) / fps, float(inside[at]), float(spare[at]))
 
 
 def _spread(places: FloatArray) -> float:

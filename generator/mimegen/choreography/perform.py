@@ -3,15 +3,17 @@
 A seed asks for another size, another place, another posture, and by chance for what an arm cannot
 reach, or for a knee that no longer shows a march. A person would do it smaller. So the take is
 performed and looked at, and where anything is wrong with it, all in which it differs in space is
-taken back towards the score, step by step, until nothing is.
+taken back towards the score, step by step, until nothing is. What must be seen is kept with
+something to spare: the take is for other bodies as well.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from mimegen.base.files import file_hash
-from mimegen.choreography.checks import checks_file, missed
+from mimegen.choreography.checks import Kept, checks_file, kept
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.flaws import flaws
 from mimegen.choreography.score import Score
@@ -24,6 +26,9 @@ from mimegen.motion import Motion
 # movements included, with the seed's own tempo, timing, repeats, side and facing.
 SHARES, LOOKED_AT_FPS = (1.0, 0.75, 0.5, 0.25, 0.0), 30.0
 KEPT = 8
+# By so much (cm or degrees) a varied take keeps what must be seen, or by this share of what the
+# score as it is written does: bodies lose and gain as much by their own proportions.
+SPARE, OF_WRITTEN = 3.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -37,10 +42,12 @@ class _Take:
 
 
 class Settled(NamedTuple):
-    """How much of the variation is left, the motions, and all that is wrong with them."""
+    """How much of the variation is left, the motions, what must be ``seen`` of them, and all that
+    is wrong with them."""
 
     share: float
     motions: tuple[Motion, ...]
+    seen: tuple[Kept, ...]
     wrong: tuple[Finding, ...]
 
 
@@ -88,19 +95,33 @@ def _take(score: Score, seed: int, style: str | None) -> _Take:
 
 @lru_cache(maxsize=KEPT)
 def _settled(take: _Take) -> Settled:
-    best: Settled | None = None
+    spare = _spare_of(_take(take.score, 0, None))
+    best, fewest = None, (0, 0)
     for share in SHARES:
         found = _looked_at(take, share)
-        if best is None or len(found.wrong) < len(best.wrong):
-            best = found
-        if not best.wrong:
+        scarce = sum(0 <= one.spare < spare[one.check.about] for one in found.seen)
+        faults = len(found.wrong), scarce
+        if best is None or faults < fewest:
+            best, fewest = found, faults
+        if not any(fewest):
             break
     assert best is not None
     return best
 
 
+@lru_cache
+def _spare_of(written: _Take) -> Mapping[str, float]:
+    """Return by how much (cm or degrees) takes of a score are to keep its checks."""
+    spare: dict[str, float] = {}
+    for one in _looked_at(written, 1.0).seen:
+        own = min(max(OF_WRITTEN * one.spare, 0.0), SPARE)
+        spare[one.check.about] = min(own, spare.get(one.check.about, SPARE))
+    return spare
+
+
 def _looked_at(take: _Take, share: float) -> Settled:
     motions = solved_scene(take.score, take.seed, LOOKED_AT_FPS, take.style, share)
+    seen = kept(motions, take.score, take.seed, take.style)
     wrong = (*flaws(motions, take.score, take.seed, take.style, share),
-             *missed(motions, take.score, take.seed, take.style))
-    return Settled(share, motions, wrong)
+             *(one.finding for one in seen if one.spare < 0))
+    return Settled(share, motions, tuple(seen), wrong)

@@ -50,7 +50,7 @@ WRIST = 0.0
 # Forearms are held against legs from this share of their length on, against the rest but skirts,
 # which are loose, from the second on (near elbows the way out of a trunk may lead back into it), by
 # points of cells of this edge (m).
-AT_LEGS, AT_BODY, ARM_CELL = 0.15, 0.5, 0.03
+AT_LEGS, AT_BODY, ARM_CELL = 0.1, 0.5, 0.03
 # They may lie so deep (m) in flesh, which gives way, and come so far (m) out at once; what is
 # deeper (m) is through it, and no way tells where out is.
 YIELDS, AT_ONCE, THROUGH = 0.005, 0.02, 0.05

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +14,12 @@ from mimegen.characters.character import Character
 from mimegen.characters.followers import with_followers_turned
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
+from mimegen.choreography.perform import perform
+from mimegen.choreography.reading import read_score
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import find_roles
+from mimegen.retarget import retarget
 from mimegen.retarget.clearance import pushed, together, with_hands_clear
 from mimegen.retarget.hands import arms_bent
 from mimegen.retarget.obstacles import below, hand_of, limbs_of
@@ -183,3 +187,25 @@ def test_fingers_come_out_of_the_other_hand_but_not_off_a_shaft(name: str) -> No
     assert fingers_in_hand(name, clear) < 0.6 * before
     on_a_shaft = with_hands_clear(inside, character, joints, np.ones(FRAMES))
     assert fingers_in_hand(name, on_a_shaft) > 0.008
+
+
+FOLDED = """action: arms_folded
+about: Arms are folded.
+duration: 2.0
+balanced: false
+phases:
+  - {at: 0, hands: {to: hip 14 4 2, loose: true}}
+  - {at: 1.2, left_hand: {to: other_shoulder 2 18 -22, palm: back, fingers: right,
+                          elbow: forward+down},
+     right_hand: {to: other_shoulder 2 16 -28, palm: back, fingers: left, elbow: forward+down}}
+"""
+
+
+def test_hands_are_out_of_thick_arms_that_gave_way_once_more(tmp_path: Path) -> None:
+    character, joints = body("random:5082")
+    path = tmp_path / "folded.score.yaml"
+    path.write_text(FOLDED)
+    done = retarget(perform(read_score(path), 0, 10.0), character).motion
+    last = done.at(np.array([done.frames - 1]))
+    assert max(limb.depths(last).deep.max()
+               for limb in limbs_of(character, tuple(sorted(joints.items())))) < 0.005

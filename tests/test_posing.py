@@ -215,7 +215,18 @@ def test_arms_swell_by_what_their_own_body_loses() -> None:
     assert slight.swelling[1] > 0.08 > 0.06 > heavy.swelling[1]
     assert max(slight.swelling[3], heavy.swelling[3]) < 0, "to the sides shoulders gain"
     assert slight.swelling[4] < 0 < heavy.swelling[4]
+    gains = build_character(sample_character(5021))
+    assert slight.swelling[0] == 0.05 > 0.03 > gains.swelling[0], "forward heavy shoulders gain"
     assert unpack_character(pack_character(slight)).swelling == slight.swelling
+
+
+def test_a_thick_arm_across_is_not_inside_the_chest() -> None:
+    heavy = build_character(sample_character(5037).model_copy(update={"outfit": ()}))
+    linear, pressed = both(heavy, {"LeftShoulder": [0.0, 1.0, -9.0], "LeftArm": [18.0, 9.0, -92.0],
+                                   "LeftForeArm": [-28.0, 14.0, -43.0]})
+    trunk = "Hips+Spine+Spine1+Spine2+LeftShoulder"
+    assert depth(heavy, linear, "LeftArm", trunk) > 0.02
+    assert depth(heavy, pressed, "LeftArm", trunk) < DEEP_M
 
 
 def test_arms_of_somebody_heavy_keep_their_volume_to_the_sides() -> None:

@@ -42,7 +42,7 @@ LIMB_M = 0.13
 SPREAD_M, FOLLOWED, NEAR_M, BESIDE_M = 0.035, 4, 0.05, 0.3
 # How far (m) about a point its surface tells how it has turned, and from which cosine of their
 # normals on what is there counts.
-SLOPE_M, ALIKE = 0.03, 0.3
+SLOPE_M, ALIKE = 0.04, 0.3
 # Points are looked at by patches of this size (m), which grow by so much in a pose.
 PATCH_M, GROWN, GROWN_M = 0.06, 1.15, 0.005
 

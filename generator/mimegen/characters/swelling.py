@@ -16,17 +16,19 @@ from mimegen.motion.quaternions import FloatArray
 
 Turns = tuple[tuple[int, int, int], ...]
 # How the left arm's joints are turned (degrees about x, y, z) half-way down, as bodies are
-# sculpted, and where it swells: overhead, behind the head, to the side, back and down before the
-# body. None is near a later one's way.
+# sculpted, and where it swells: forward, overhead, behind the head, to the side, back and down
+# before the body. None is near a later one's way.
 JOINTS = ("Shoulder", "Arm", "ForeArm", "Hand")
 SCULPTED: Turns = ((0, 0, 0), (-6, 47, -6), (1, 0, -32), (1, 2, -11))
 TURNED: tuple[Turns, ...] = (
+    ((0, -2, -20), (-29, 19, -74), (-36, 4, -3), (-24, -9, 5)),
     ((0, -27, -1), (-19, -60, -15), (-40, 5, -4), (-27, -10, 1)),
     ((0, -26, 3), (-84, -55, -27), (-9, 8, -81), (-6, -12, -20)),
     ((0, -3, 3), (30, -6, -3), (-19, 5, -17), (-13, -1, 15)),
     ((0, 3, 10), (105, 86, -50), (-39, 8, -13), (-26, -3, -2)),
     ((-1, -6, -15), (-26, 86, -47), (-37, 9, -16), (-27, -15, 4)))
-# By how much of its thickness it swells forward, as the man, the woman and random:3 need.
+# By how much of its thickness it swells forward where nothing is gained there: arms that cross, as
+# those of the man, the woman and random:3, lose it.
 FORWARD = 0.05
 # This share of what a body has lost or gained there is given back, by so much of an arm's thickness
 # at most.
@@ -42,13 +44,14 @@ def swelling_of(skin: Mesh, skeleton: Skeleton) -> tuple[float, ...]:
     """
     arms = [swell_of(skeleton, [skin], arm) for arm in ARMS]
     whole, _ = _volumes(skin, skeleton, arms, SCULPTED)
-    found = [FORWARD]
+    found: list[float] = []
     for turns in TURNED:
         now, more = _volumes(skin, skeleton, arms, turns)
         near = arms[0].nearness(_columns(_posed(skeleton, turns)))
         has = sum(size * share for size, share in zip(found, near, strict=False))
         needed = (SHARE * TRIED * (whole - now) / more - has) / near[len(found)]
-        found.append(round(float(np.clip(needed, THINNER, THICKER)), 4))
+        size = needed if found else FORWARD + min(needed, 0.0)
+        found.append(round(float(np.clip(size, THINNER, THICKER)), 4))
     return tuple(found)
 
 

@@ -62,7 +62,7 @@ INWARDS = 3.0
 GIVES = 0.04
 # So deep (m) balls of upper arms may, if they are so thick (m) or thicker; thinner ones deeper by
 # so many times what they are thinner.
-DEEP, THICK, MORE = (0.105, 0.06, 0.04, 0.03), (0.090, 0.086, 0.079, 0.074), 3.5
+DEEP, THICK, MORE = (0.115, 0.07, 0.05, 0.04), (0.090, 0.086, 0.079, 0.074), 3.5
 # Upper arms reach forward in full from this cosine on; those that do not may lie deeper by so much
 # (m), and those whose hands hold one shaft or each other, which would part, by the other.
 AHEAD, BESIDE, TOGETHER = 0.4, 0.1, 0.04

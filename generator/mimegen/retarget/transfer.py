@@ -129,6 +129,8 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     apart = with_arms_apart(moved, character, goal, touch)
     clear = with_hands_clear(apart, character, goal, touch.held)
     moved = with_arms_apart(clear, character, goal, touch, apart)
+    if moved is not clear:
+        moved = with_hands_clear(moved, character, goal, touch.held)
     return Performance(character, ground.hands_lifted(moved))
 
 

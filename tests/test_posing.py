@@ -129,6 +129,13 @@ def test_the_chest_of_somebody_heavy_is_not_inside_their_knees() -> None:
     assert depth(heavy, folded, "RightUpLeg", "Hips+Spine+Spine1+Spine2") < DEEP_M
 
 
+def test_short_thick_legs_fold_at_the_knee_as_well() -> None:
+    short = build_character(sample_character(5008).model_copy(update={"outfit": ()}))
+    linear, folded = both(short, {"LeftLeg": [145.0, 0.0, 0.0], "LeftUpLeg": [-80.0, 0.0, 0.0]})
+    assert depth(short, linear, "LeftUpLeg", "LeftLeg") > 0.02
+    assert depth(short, folded, "LeftUpLeg", "LeftLeg") < DEEP_M
+
+
 def test_a_thigh_presses_what_lies_over_it_and_nothing_past_the_knee() -> None:
     heavy = build_character(sample_character(4730).model_copy(update={"outfit": ()}))
     turns = AT_EASE | DEEP_SQUAT | {"Spine": [14.0, 0.0, 12.0]}

@@ -44,6 +44,8 @@ KINDS = tuple(kind for side, out in (("Left", 1.0), ("Right", -1.0)) for kind in
 # Of both parts' flesh is what follows them by NEAR at least; the lower one's by LOWER of that. It
 # reaches so far from the joint, in lengths of its bone.
 NEAR, LOWER, REACH = 0.3, 0.45, 1.3
+# Where short thick legs have no vertex in the crease that does, those that follow it by LEAST tell.
+LEAST = 0.1
 # The crease itself: so near (m) to where it lies along the bone, to the middle and to the front.
 CREASE_M, BESIDE_M, BEFORE_M, CREASED = 0.02, 0.05, 0.02, 0.6
 # Bends begin to fold at the first cosine between the bones, and fold in full at the second.
@@ -185,8 +187,11 @@ def _crease(character: Character, kind: Kind) -> Crease:
     joint, above = skeleton.index[kind.joint], skeleton.index[kind.upper[0]]
     bone = skeleton.tails[joint] - skeleton.heads[joint]
     middle = np.zeros((len(skeleton.names), 4))
-    for mesh in character.soft:
-        _add_crease(middle, mesh, skeleton, kind)
+    for lower in (LOWER, LEAST):
+        for mesh in character.soft:
+            _add_crease(middle, mesh, skeleton, kind, lower)
+        if middle.any():
+            break
     followed = np.flatnonzero(middle[:, 3])
     rows = middle[followed] / max(float(middle[:, 3].sum()), 1e-12)
     edge = float(skeleton.heads[joint, 0]) if kind.upper == TRUNK else 0.0
@@ -194,8 +199,12 @@ def _crease(character: Character, kind: Kind) -> Crease:
                   (followed, rows), edge)
 
 
-def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind) -> None:
-    """Add to ``middle`` (J, 4) what a mesh's vertices in the crease follow."""
+def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind,
+                least: float) -> None:
+    """Add to ``middle`` (J, 4) what a mesh's vertices in the crease follow.
+
+    Those count that follow the lower part by so much, ``least``, of what they follow both.
+    """
     upper, lower = _shares(mesh, skeleton, kind)
     from_joint, line = _places(mesh, skeleton, kind)
     inner = product(from_joint, np.array(kind.inner))
@@ -203,7 +212,7 @@ def _add_crease(middle: FloatArray, mesh: Mesh, skeleton: Skeleton, kind: Kind) 
     beside = np.abs(product(from_joint, axis))
     amount = (np.clip(1 - np.abs(line) / CREASE_M, 0, 1) * np.clip(inner / BEFORE_M, 0, 1)
               * np.clip(1 - beside / BESIDE_M, 0, 1)
-              * ((upper + lower > CREASED) & (lower > LOWER * (upper + lower))))
+              * ((upper + lower > CREASED) & (lower > least * (upper + lower))))
     chosen = np.flatnonzero(amount)
     rest = np.concatenate([mesh.vertices[chosen], np.ones((len(chosen), 1))], axis=1)
     shares = amount[chosen, None] * mesh.weights[chosen]

@@ -38,10 +38,11 @@ REACHED = 0.001
 
 
 def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, int],
-                     held: FloatArray) -> Motion:
+                     held: FloatArray, rounds: int = ROUNDS) -> Motion:
     """Return the motion with hands moved out of what of their own body they lie in.
 
-    Where both surely hold one shaft, 0 to 1 ``held`` (F,), they go together.
+    Where both surely hold one shaft, 0 to 1 ``held`` (F,), they go together. In ``rounds`` they are
+    moved by all that fingers cannot bend out of; then, where these bend, by what that leaves.
 
     The hand's rotation stays, the elbow bends. Its own arm and the other hand stop no hand. Bodies
     without a surface stay as they are. Some frames a second are looked at; those between follow.
@@ -55,17 +56,17 @@ def with_hands_clear(motion: Motion, character: Character, joints: Mapping[str, 
     every = max(1, round(motion.fps / LOOKED_AT_HZ))
     seen = np.unique([*range(0, motion.frames, every), motion.frames - 1])
     few = replace(motion.at(seen), fps=motion.fps / every)
-    clear = hands_apart(cleared(few, joints, limbs, held[seen]), joints,
+    clear = hands_apart(cleared(few, joints, limbs, held[seen], rounds), joints,
                         fingers_of_hands(character, numbers), held[seen])
     return clear if len(seen) == motion.frames else following(motion, seen, few, clear, joints)
 
 
 def cleared(motion: Motion, joints: Mapping[str, int], limbs: Sequence[Limb],
-            held: FloatArray) -> Motion:
+            held: FloatArray, rounds: int) -> Motion:
     """Return the motion with hands out of the body in every frame."""
     motion = rounded(with_followers_turned(with_helpers_turned(motion)))
     found: Sequence[Depths] = [limb.depths(motion) for limb in limbs]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         pushes = [push(limb, motion.skeleton, depths)
                   for limb, depths in zip(limbs, found, strict=True)]
         before = motion

@@ -50,7 +50,7 @@ def shifts(man: Character, skin: BodySkin, lowered: list[float],
 
 
 def test_what_touches_nothing_stays_to_the_bit(man: Character, skin: BodySkin) -> None:
-    assert not shifts(man, skin, [-70.0, 0.0, 30.0]).any()
+    assert not shifts(man, skin, [-60.0, 0.0, 30.0]).any()
 
 
 def test_an_arm_across_and_the_chest_below_it_both_give_way(man: Character,

@@ -113,7 +113,8 @@ def _settled(take: _Take) -> Settled:
 def _spare_of(written: _Take) -> Mapping[str, float]:
     """Return by how much (cm or degrees) takes of a score are to keep its checks."""
     spare: dict[str, float] = {}
-    for one in _looked_at(written, 1.0).seen:
+    motions = solved_scene(written.score, written.seed, LOOKED_AT_FPS, written.style)
+    for one in kept(motions, written.score):
         own = min(max(OF_WRITTEN * one.spare, 0.0), SPARE)
         spare[one.check.about] = min(own, spare.get(one.check.about, SPARE))
     return spare

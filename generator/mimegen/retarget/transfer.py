@@ -130,6 +130,7 @@ def _repaired(performance: Performance, source: Motion, roles: Mapping[str, str]
     clear = with_hands_clear(apart, character, goal, touch.held)
     moved = with_arms_apart(clear, character, goal, touch, apart)
     if moved is not clear:
+        # All of it would take arms back to where they came out of.
         moved = with_hands_clear(moved, character, goal, touch.held, 0)
     return Performance(character, ground.hands_lifted(moved))
 

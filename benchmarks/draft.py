@@ -3,6 +3,7 @@
     draft.py sets --out DIR [--sets A,B] [--angles 0,180]   colors of all sets, and a sheet of pairs
     draft.py figures --out DIR [--frames 4]                 silhouettes and colors of figures
     draft.py speed [--frames 24]                            what a frame costs
+    draft.py rate [--workers 1,4] [--frames 48]             pictures a second by the clock
 
 Stills and frames of Cycles are kept in DIR, so a second call draws only what OpenGL draws.
 """
@@ -10,7 +11,9 @@ Stills and frames of Cycles are kept in DIR, so a second call draws only what Op
 import argparse
 import multiprocessing
 import os
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -227,26 +230,68 @@ def speed(frames: int) -> None:
 def _cost(shown: Performance, engine: str, device: str, size: tuple[int, int],
           angles: Sequence[int]) -> float:
     """Return the processor's seconds for a picture; a first frame, which warms up, is left out."""
-    config = config_of(engine, size)
+    count = min(shown.motion.frames, 12 if engine == "draft" else 3)
     with scratch_folder() as folder:
-        files = FigureFiles(folder / "character.npz", folder / "performance.npz")
-        publish_figure(shown, files)
-        count = min(shown.motion.frames, 12 if engine == "draft" else 3)
-        missing = np.zeros((shown.motion.frames, len(angles)), np.bool_)
-        missing[:count] = True
-        cameras = tuple(frame_camera([shown], config, float(angle)) for angle in angles)
-        folders = tuple(folder / str(angle) for angle in angles)
-        job = ShotJob((files,), cameras, config, folders, missing)
-        first = np.zeros_like(missing)
-        first[0] = True
+        first, rest = _shot(shown, config_of(engine, size), angles, count, folder)
         worker = StageWorker(device, 1)
         worker.connection.recv()
-        done(worker, job.only(first))
+        done(worker, first)
         before = _spent()
-        done(worker, job.only(missing & ~first))
+        done(worker, rest)
         spent = _spent() - before
         worker.close()
-    return spent / ((count - 1) * len(angles))
+    return spent / rest.missing.sum()
+
+
+def _shot(shown: Performance, config: RenderConfig, angles: Sequence[int], count: int,
+          folder: Path) -> tuple[ShotJob, ShotJob]:
+    """Return a shot of ``count`` frames as two jobs: its first frame, and all others."""
+    files = FigureFiles(folder / "character.npz", folder / "performance.npz")
+    publish_figure(shown, files)
+    missing = np.zeros((shown.motion.frames, len(angles)), np.bool_)
+    missing[:count] = True
+    cameras = tuple(frame_camera([shown], config, float(angle)) for angle in angles)
+    folders = tuple(folder / str(angle) for angle in angles)
+    job = ShotJob((files,), cameras, config, folders, missing)
+    first = np.zeros_like(missing)
+    first[0] = True
+    return job.only(first), job.only(missing & ~first)
+
+
+def rate(workers: Sequence[int], frames: int) -> None:
+    """Print pictures a second by the clock, of so many workers at once: for GPUs, which they share.
+
+    Each has a core of its own and the same shot; its first frame, which warms up, is left out.
+    """
+    shown = performed("basketball_shot", "man", frames)
+    print("| workers | size | cameras | pictures a second | drawn by |\n|---|---|---|---|---|")
+    for count in workers:
+        for size in ((640, 360), (1280, 720)):
+            for angles in ((0,), (0, 90, 180, 270)):
+                found, drawn_by = _rate(shown, count, size, angles)
+                print(f"| {count} | {size[0]}x{size[1]} | {len(angles)} | {found:.0f} |"
+                      f" {drawn_by} |", flush=True)
+
+
+def _rate(shown: Performance, workers: int, size: tuple[int, int], angles: Sequence[int]
+          ) -> tuple[float, str]:
+    """Return pictures a second by the clock, and who draws them."""
+    with scratch_folder() as folder:
+        stages = [StageWorker(OPENGL, 1) for _ in range(workers)]
+        program = [stage.connection.recv() for stage in stages][0].program
+        shots = []
+        for number, stage in enumerate(stages):
+            (folder / str(number)).mkdir()
+            shots.append(_shot(shown, config_of("draft", size), angles, shown.motion.frames,
+                               folder / str(number)))
+            done(stage, shots[-1][0])
+        began = time.perf_counter()
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(done, stages, [rest for _, rest in shots]))
+        seconds = time.perf_counter() - began
+        for stage in stages:
+            stage.close()
+    return sum(int(rest.missing.sum()) for _, rest in shots) / seconds, program
 
 
 def _spent() -> float:
@@ -260,14 +305,18 @@ def _spent() -> float:
 def main() -> None:
     """Do one of the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["sets", "figures", "speed"])
+    parser.add_argument("what", choices=["sets", "figures", "speed", "rate"])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--sets", default="")
     parser.add_argument("--angles", default="0,180")
     parser.add_argument("--frames", type=int, default=8)
+    parser.add_argument("--workers", default="1")
     said = parser.parse_args()
     if said.what == "speed":
         speed(said.frames)
+        return
+    if said.what == "rate":
+        rate([int(count) for count in said.workers.split(",")], said.frames)
         return
     if said.out is None:
         parser.error("name a folder with --out")

@@ -278,7 +278,7 @@ def _rate(shown: Performance, workers: int, size: tuple[int, int], angles: Seque
     """Return pictures a second by the clock, and who draws them."""
     with scratch_folder() as folder:
         stages = [StageWorker(OPENGL, 1) for _ in range(workers)]
-        program = [stage.connection.recv() for stage in stages][0].program
+        started = [stage.connection.recv() for stage in stages]
         shots = []
         for number, stage in enumerate(stages):
             (folder / str(number)).mkdir()
@@ -291,7 +291,7 @@ def _rate(shown: Performance, workers: int, size: tuple[int, int], angles: Seque
         seconds = time.perf_counter() - began
         for stage in stages:
             stage.close()
-    return sum(int(rest.missing.sum()) for _, rest in shots) / seconds, program
+    return sum(int(rest.missing.sum()) for _, rest in shots) / seconds, started[0].program
 
 
 def _spent() -> float:

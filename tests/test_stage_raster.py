@@ -17,8 +17,10 @@ from mimegen.plan.shots import Rendering
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.framing import frame_camera
+from mimegen.stage.raster.ground import SAMPLES, GroundPicture
 from mimegen.stage.raster.noise import fractal, noise, slope
 from mimegen.stage.raster.shot import RasterStage
+from mimegen.stage.shadow import ground_shadow, seen_shadow
 from mimegen.stage.skinning import joint_columns
 from mimegen.store.frames import Frame
 from raster_scene import BODY, draft, performance, standing
@@ -107,6 +109,24 @@ def test_the_nearer_of_two_performers_hides_the_other(context) -> None:
 def colored(color: tuple[float, float, float]) -> Character:
     material = Material("cloth", "plain", {"color": color, "roughness": 0.9, "metallic": 0.0})
     return replace(BODY, materials={"cloth": material}, fingerprint=str(color))
+
+
+def test_ground_shadows_are_those_that_are_reckoned(context) -> None:
+    played, config = performance(), draft(width=320, height=180)
+    points = np.random.default_rng(7).uniform([-0.4, -0.2, 0], [0.4, 0.2, 1.7], (20000, 3))
+    shadow = ground_shadow(points.astype(np.float32), config.light, config.shadow.cell_m)
+    ground = GroundPicture(context)
+    ground.lay(shadow)
+    # The last camera is so near that some of the shadow lies out of its picture.
+    near = replace(frame_camera([played], config, 0.0), position=(2.4, -2.2, 1.6))
+    for camera in [*(frame_camera([played], config, angle) for angle in (0.0, 90.0)), near]:
+        for strength in (0.5, 1.0):
+            seen, corner = ground.seen(camera, strength)
+            wanted, wanted_corner = seen_shadow(shadow, camera, strength, SAMPLES)
+            assert corner == wanted_corner and seen.shape == wanted.shape
+            assert wanted.max() > 60
+            assert np.abs(seen.astype(int) - wanted).max() <= 1
+    assert ground.seen(near, 0.0)[0].size == 0
 
 
 def test_light_comes_from_the_sun(context) -> None:

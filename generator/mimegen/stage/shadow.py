@@ -358,15 +358,15 @@ def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
     ``strength`` scales it: 0 none, 1 as dark as geometry and light make it. ``samples`` is how
     many places make one pixel, across and down.
     """
-    left, top, right, bottom = _seen_bounds(shadow, camera, strength)
-    weights, offsets = _pixel_filter(samples)
+    left, top, right, bottom = seen_bounds(shadow, camera, strength)
+    weights, offsets = pixel_filter(samples)
     seen = np.zeros((bottom - top, right - left), np.float32)
     columns = np.arange(left, right, dtype=np.float32) + np.float32(0.5)
     rows = np.arange(top, bottom, dtype=np.float32)[:, None] + np.float32(0.5)
-    to_cells = _to_cells(shadow, camera)
+    homography = to_cells(shadow, camera)
     for weight, (aside, below) in zip(weights, offsets, strict=True):
         column, row, depth = (a * (columns + aside) + b * (rows + below) + c
-                              for a, b, c in to_cells)
+                              for a, b, c in homography)
         ahead = depth > 1e-6
         depth = np.where(ahead, depth, 1.0)
         places = np.where(ahead, [row / depth, column / depth], -10.0)
@@ -374,7 +374,7 @@ def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
     return np.round(np.clip(seen * strength, 0, 1) * 255).astype(np.uint8), (left, top)
 
 
-def _pixel_filter(samples: tuple[int, int]
+def pixel_filter(samples: tuple[int, int]
                   ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return weights (N,) and offsets x y (N, 2) in pixels of the places that make one pixel.
 
@@ -392,7 +392,7 @@ def _blackman_harris(place: FloatArray) -> FloatArray:
     return product(np.cos(turns), [0.35875, -0.48829, 0.14128, -0.01168])
 
 
-def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
+def to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
     """Return the homography (3, 3) from pixels x y 1 to ground cells, column row 1.
 
     Its third output is negative for pixels above the horizon.
@@ -408,7 +408,7 @@ def _to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
     return np.asarray(product(to_ground, to_rays), np.float32)
 
 
-def _seen_bounds(shadow: GroundShadow, camera: Camera,
+def seen_bounds(shadow: GroundShadow, camera: Camera,
                  strength: float) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom pixels (ends exclusive) of what can be seen of it."""
     dark = shadow.missing * strength > FAINTEST / 2

@@ -15,6 +15,7 @@ from mimegen.stage.crop import Region, is_empty, roughly_seen_region
 from mimegen.stage.pixels import halves_to_straight_srgb
 from mimegen.stage.raster.body import Part, RasterBody
 from mimegen.stage.raster.context import checked
+from mimegen.stage.raster.ground import GroundPicture
 from mimegen.stage.raster.light import give, light_values, uniform
 from mimegen.stage.raster.shaders import (
     FIGURE_FRAGMENT,
@@ -25,15 +26,13 @@ from mimegen.stage.raster.shaders import (
     WHOLE_VERTEX,
 )
 from mimegen.stage.raster.view import to_picture, to_sun
-from mimegen.stage.shadow import GroundShadow, ground_shadow, seen_shadow
+from mimegen.stage.shadow import ground_shadow
 from mimegen.stage.skinning import posed_points
 from mimegen.store.frames import Frame
 
 # A picture is drawn so many times as fine, across and down: triangles smaller than pixels
 # take Mesa's software half the time so, beside samples of its own. MEAN_FRAGMENT is made for 2.
 FINER = 2
-# Fewer places of the ground for a pixel than the final pictures have.
-SHADOW_SAMPLES = (1, 2)
 SHADOW_CELLS = 512
 # How far a figure's shadow on itself is lifted off its surface, and how soft it is.
 LIFT_M = 0.012
@@ -74,7 +73,7 @@ class RasterStage:
         self._light = light_values(config.light)
         self._targets = _Targets(context)
         self._outline = np.empty((3, 0), np.float32)
-        self._shadow: GroundShadow | None = None
+        self._shadow = GroundPicture(context)
 
     def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
         """Whether it holds these characters under this config."""
@@ -88,15 +87,13 @@ class RasterStage:
         self._outline = np.concatenate([body.pose(own).T for body, own in posed], axis=1)
         self._draw_sun_map()
         points = np.concatenate([posed_points(body.surface, own) for body, own in posed])
-        self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
+        self._shadow.lay(ground_shadow(points, self.config.light, self.config.shadow.cell_m))
 
     def picture(self, camera: Camera) -> Frame:
         """Draw the posed figures and their shadow as a camera sees them."""
-        assert self._shadow is not None, "figures are posed before they are drawn"
         whole = (0, 0, camera.width, camera.height)
         region = roughly_seen_region(self._outline, camera) if self.config.crop else whole
-        shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength,
-                                        SHADOW_SAMPLES)
+        shadow, shadow_at = self._shadow.seen(camera, self.config.shadow.strength)
         figure = np.zeros((0, 0, 4), np.uint8)
         if not is_empty(region):
             figure = halves_to_straight_srgb(self._draw(camera, region))

@@ -253,10 +253,18 @@ def test_a_crash_ends_the_connection(tmp_path: Path) -> None:
                 if not name.endswith((".npz", ".part")) and "/cpu-" not in name]
 
 
-def test_an_absent_device_is_refused() -> None:
+def test_an_absent_device_is_refused_and_a_long_start_explained(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
     with pytest.raises(RequestError, match="metal"):
-        choose_device("metal")
-    assert choose_device("cpu") == Device("cpu", 1)
+        choose_device("metal", said.append)
+    assert choose_device("cpu", said.append) == Device("cpu", 1)
+    assert not said
+    monkeypatch.setattr("mimegen.stage.auto.LONG_S", 0.01)
+    with pytest.raises(RequestError, match="metal"):
+        choose_device("metal", said.append)
+    assert len(said) == 1 and "compiles" in said[0]
 
 
 def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:

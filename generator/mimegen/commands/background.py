@@ -12,7 +12,7 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, scratch_folder
 from mimegen.characters.character import Character
-from mimegen.commands.common import DONE, exits_cleanly, library_option
+from mimegen.commands.common import DONE, exits_cleanly, library_option, warn
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
@@ -78,7 +78,7 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     if settings.engine == "raster":
         sheet = drawn_background_sheet(background, person, settings)
     else:
-        seat, = choose_device(device).seats(1)
+        seat, = choose_device(device, warn).seats(1)
         sheet = background_sheet(background, person, settings, seat)
     target = target or Path(f"{background.name}{'' if seed is None else f'_{seed}'}.png")
     _write(target, sheet)

@@ -40,6 +40,11 @@ def words_said() -> list[str]:
     return list(click.get_current_context().meta[_ARGUMENTS])
 
 
+def warn(text: str) -> None:
+    """Tell the person at the keyboard something beside the result."""
+    click.echo(f"mimegen: {text}", err=True)
+
+
 def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     """Turn a command's result into the exit status, and what stops it into one clear line."""
 

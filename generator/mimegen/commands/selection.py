@@ -12,7 +12,13 @@ from click.core import ParameterSource
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.altering import ALTERING, Altering, altering_options
-from mimegen.commands.common import library_option, reading_options, seed_range, style_option
+from mimegen.commands.common import (
+    library_option,
+    reading_options,
+    seed_range,
+    style_option,
+    warn,
+)
 from mimegen.commands.sources import refuse_strangers, takes_of
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
@@ -260,9 +266,9 @@ def _device(wanted: str, farm: FarmSettings | None) -> Device:
     if farm is None:
         kind = re.sub(r":\d+$", "", wanted)
         if kind.lower() == "auto":
-            return choose_device()
+            return choose_device("auto", warn)
         return _device_elsewhere(kind, FarmSettings())
-    return choose_device(wanted) if farm.farm == "local" else _device_elsewhere(wanted, farm)
+    return choose_device(wanted, warn) if farm.farm == "local" else _device_elsewhere(wanted, farm)
 
 
 def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mimegen.base.counted import counted
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option, warn
 from mimegen.commands.farm import farm_of
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
@@ -59,12 +59,12 @@ def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, 
             motions: tuple[Path, ...]) -> dict[str, str]:
     def carry_out(plan: Plan, kind: str, opaque: bool) -> dict[str, str]:
         with Reporter(len(plan), quiet=True) as reporter:
-            farm = farm_of(FarmSettings(), choose_device(kind), store, out)
+            farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out)
             return render(plan, store, out, farm, reporter, opaque)
 
     def carry_out_passes(plan: Plan, wanted: WantedPasses, kind: str) -> dict[str, str]:
         with Reporter(0, quiet=True) as reporter:
-            farm = farm_of(FarmSettings(), choose_device(kind), store, out)
+            farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out)
             return make_passes(plan, wanted, store, out, farm, reporter)
 
     sources = Sources.of(Catalogue.with_libraries(libraries), motions)

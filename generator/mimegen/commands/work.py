@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly
+from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, warn
 from mimegen.commands.render import render_command
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
@@ -48,7 +48,7 @@ def work_command(planfile: Path, frames: str | None, stills: str | None, clips: 
 def _failures(plan: PlanFile, drawn: Iterable[Task], journal: Journal) -> int:
     """Do tasks, and return how many of them failed."""
     tasks = [rest for task in drawn if (rest := task.remaining()) is not None]
-    device = choose_device(plan.device)
+    device = choose_device(plan.device, warn)
     start = partial(LocalExecutor, device.seats(1), 0 if device.kind != "cpu" else
                     os.cpu_count() or 1, plan.store / "scratch")
     disk = Disk(journal.registration.store_is_there, click.echo)

@@ -1,6 +1,7 @@
 """Choosing device and render config by the hardware found, without loading Blender here."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
@@ -8,12 +9,18 @@ from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobFailed
 from mimegen.stage.worker import StageWorker
 
+# Blender itself is up in a few seconds.
+LONG_S = 20.0
+COMPILING = (
+    f"Blender has been starting for {LONG_S:.0f} s: a GPU's driver compiles Cycles' kernels the"
+    " first time and keeps them, which takes minutes on cards that this Blender has none for")
 
-def choose_device(wanted: str = "auto") -> Device:
+
+def choose_device(wanted: str, say: Callable[[str], object]) -> Device:
     """Return the kind of device (optix, cuda, hip, oneapi, metal or cpu) to render on.
 
     A short-lived Blender process looks up what there is, unless ``auto`` is wanted on a Linux
-    without any GPU's device file; a CPU is always there.
+    without any GPU's device file; a CPU is always there. What takes long is told to ``say``.
 
     Raises RequestError where Blender does not start or the wanted kind is not on this machine.
     """
@@ -21,6 +28,8 @@ def choose_device(wanted: str = "auto") -> Device:
         return Device("cpu", 1)
     worker = StageWorker(wanted)
     try:
+        if not worker.connection.poll(LONG_S):
+            say(COMPILING)
         answer = worker.connection.recv()
     except (EOFError, ConnectionError):
         raise RequestError(

@@ -3,8 +3,8 @@
     draws.py [--seed 0] [--count 200] [--from 0] [--body man | --body any]
 
 Prints each take that lint finds fault with (``choreography/lint.py``) or that does not show what it
-must (``choreography/checks.py``, on the standard person or on a ``--body``, ``any`` for a random
-person each time), then the shares before and after drawing those again, and how many takes kept
+must (``choreography/checks.py``, on the standard person or on a ``--body``, ``any`` for random
+people each time), then the shares before and after drawing those again, and how many takes kept
 which share of their variation.
 """
 
@@ -13,11 +13,9 @@ from collections import Counter
 from dataclasses import replace
 
 from mimegen.base.seeds import generator
-from mimegen.choreography.checks import missed
-from mimegen.choreography.perform import LOOKED_AT_FPS, share_of
+from mimegen.choreography.perform import share_of
 from mimegen.choreography.styles import styles
-from mimegen.library.cast import cast_member
-from mimegen.library.casting import Casting
+from mimegen.library.cast import CastMember, cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
@@ -39,20 +37,16 @@ def drawn(seed: int, number: int, catalogue: Catalogue) -> ScoreTake:
     return take
 
 
-def body_of(seed: int, number: int, asked: str | None) -> str | None:
-    """Return on whom a number's take is looked at: who was asked for, or a random person."""
-    chance = generator(seed, "draws", number, "body")
-    return f"random:{int(chance.integers(1, SEEDS))}" if asked == ANY else asked
+def people_of(seed: int, number: int, asked: str | None, catalogue: Catalogue, again: int = 0
+              ) -> tuple[CastMember, ...]:
+    """Return two on whom a number's take is looked at: who was asked for, or random people.
 
-
-def findings(take: ScoreTake, catalogue: Catalogue, body: str | None) -> list[str]:
-    """Return what is wrong with a take, on a body where one is named."""
-    found = GOOD.findings(take)
-    if found or body is None:
-        return found
-    scene = Casting(take, (cast_member(catalogue, body),) * take.performers).perform(LOOKED_AT_FPS)
-    motions = [performance.motion for performance in scene]
-    return [str(one) for one in missed(motions, take.score, take.seed, take.style)]
+    Those are others each time that a take is drawn ``again``, as for permutations.
+    """
+    chance = generator(seed, "draws", number, "body", *([again] if again else []))
+    names = [f"random:{int(chance.integers(1, SEEDS))}" for _ in range(2)] if asked == ANY else [
+        asked, asked] if asked else []
+    return tuple(cast_member(catalogue, name) for name in names)
 
 
 def main() -> None:
@@ -67,17 +61,19 @@ def main() -> None:
     at_fault, kinds, left, kept = 0, Counter[str](), 0, Counter[float]()
     for number in range(options.first, options.first + options.count):
         take = drawn(options.seed, number, catalogue)
-        body = body_of(options.seed, number, options.body)
-        found = findings(take, catalogue, body)
+        people = people_of(options.seed, number, options.body, catalogue)[: take.performers]
+        found = GOOD.findings(take, people)
         kept[share_of(take.score, take.seed, take.style)] += 1
         if not found:
             continue
         at_fault += 1
         kinds.update({one.split(":")[0] for one in found})
-        on = f"on {body}" if body else ""
-        print(take.action, take.name, take.seed, take.style, on, "; ".join(found), flush=True)
-        again = (replace(take, seed=take.seed + SEEDS * (1 + at)) for at in range(MOST_TRIED))
-        left += all(findings(other, catalogue, body) for other in again)
+        print(take.action, take.name, take.seed, take.style,
+              *(f"on {one.name}" for one in people), "; ".join(found), flush=True)
+        left += all(GOOD.findings(
+            replace(take, seed=take.seed + SEEDS * again),
+            people_of(options.seed, number, options.body, catalogue, again)[: take.performers])
+            for again in range(1, MOST_TRIED + 1))
     print(f"{options.count} draws: {at_fault} at fault ({100 * at_fault / options.count:.1f} %),"
           f" {dict(kinds)}; after drawing again {left}; shares kept"
           f" {dict(sorted(kept.items(), reverse=True))}")

@@ -1,11 +1,13 @@
 """Permutations drawn for tests: the space, draws alone, and the command."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from click.testing import Result
 
 from conftest import invoke
+from mimegen.library.cast import CastMember
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.plan.permute.axes import Freedom
@@ -23,7 +25,7 @@ ACTIONS = ("boxing", "basketball_shot", "shake_hands", "playing_violin", "deadli
 class AllGood(GoodTakes):
     """Draws alone are looked at, not takes."""
 
-    def findings(self, take: ScoreTake) -> list[str]:
+    def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
         return []
 
 
@@ -37,6 +39,12 @@ def drawn(count: int, design: str = "random", seed: int = 1, **of: Any) -> list[
     space = space_of(**of)
     drawing = Drawing(space, design_of(design, space, seed), seed, AllGood(Path("none")))
     return list(drawing.declarations(count))
+
+
+def people_who_stop(good: GoodTakes) -> Drawing:
+    """A drawing that processes of their own can make."""
+    space = space_of(("stop",), "seed,character")
+    return Drawing(space, design_of("random", space, 1), 1, good)
 
 
 def permute(*arguments: str | Path | int) -> Result:

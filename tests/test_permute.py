@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,14 +12,17 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.commitment import verify_all
 from mimegen.faults.fault import fault_kinds
+from mimegen.library.cast import CastMember, RandomPerson
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
+from mimegen.motion import Motion, Skeleton
+from mimegen.plan.permute.ahead import look_ahead
 from mimegen.plan.permute.axes import Freedom, axes
 from mimegen.plan.permute.designs import DESIGNS, design_of, pairs_covered
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.ready import read_ready
-from permuting import CATALOGUE, drawn, permute, space_of
+from permuting import CATALOGUE, drawn, people_who_stop, permute, space_of
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -134,7 +138,7 @@ def test_bad_requests_end_in_one_line(tmp_path: Path, arguments: list[str], said
 
 def test_takes_that_lint_finds_fault_with_are_drawn_again(tmp_path: Path) -> None:
     class Picky(GoodTakes):
-        def findings(self, take: ScoreTake) -> list[str]:
+        def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
             return ["too odd"] if take.seed % 4 else []
 
     space = space_of(("boxing",), "seed")
@@ -157,6 +161,45 @@ def test_lint_is_asked_once_and_remembered_across_processes(tmp_path: Path) -> N
     assert again.findings(take) == found
     from mimegen.plan.permute.good_takes import _read
     assert GoodTakes(file, _read(file)).findings(take) == ["kept"]
+
+
+def test_a_take_is_looked_at_on_who_performs_it(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    take = library_take(CATALOGUE.action("checking_watch"), None, 12)
+    assert isinstance(take, ScoreTake)
+    good, wide = GoodTakes(tmp_path / "lint.jsonl"), (RandomPerson("random_5", 5),)
+    assert good.findings(take) == good.findings(take, wide) == []
+    seen: list[Skeleton] = []
+
+    def too_wide(motions: Sequence[Motion], *of: object) -> list[str]:
+        seen.append(motions[0].skeleton)
+        return ["too wide"]
+
+    monkeypatch.setattr("mimegen.plan.permute.good_takes.missed", too_wide)
+    other = GoodTakes(tmp_path / "other.jsonl")
+    assert other.findings(take) == []
+    assert other.findings(take, wide) == ["too wide"] == other.findings(take, wide)
+    looked_at, = seen
+    own = wide[0].build().skeleton
+    assert all(np.array_equal(looked_at.heads[looked_at.index[name]], own.heads[own.index[name]])
+               for name in ("LeftArm", "RightHand", "Head"))
+
+
+def test_takes_are_looked_at_on_all_cores(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
+    monkeypatch.setattr("mimegen.plan.permute.ahead.LEAST_EACH", 1)
+    good = GoodTakes(tmp_path / "lint.jsonl")
+    look_ahead(people_who_stop, 2, good)
+    assert len(good.known) >= 4, "of each the take and the person"
+
+    class Known(GoodTakes):
+        def _looked_up(self, key: str, find: object) -> list[str]:
+            return self.known[key]
+
+    known = list(people_who_stop(Known(good.file, good.known)).declarations(2))
+    assert [one.seed for one in known] == [
+        one.seed for one in people_who_stop(good).declarations(2)]
 
 
 def test_what_is_drawn_is_announced_and_draws_are_the_same_again(

@@ -60,7 +60,7 @@ BOW_M, WIDE_M = 0.004, 0.05
 INNER_M = 0.005
 # The lower part presses what is over it: in full as far as the first share of the way to its bone's
 # end, from the second on not.
-END = (0.85, 1.05)
+END = (0.9, 1.095)
 # A thigh's inner edge is where the middle of the body is at rest. What of the trunk is on its own
 # side of that it presses in full, from the second (m), beyond the edge, on not: hems rise evenly
 # beside it. What is farther (m) on the other side of the body at rest it never meets.

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -22,6 +23,7 @@ from mimegen.evaluation.commitment import (
 )
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
+from mimegen.plan.permute.ahead import look_ahead
 from mimegen.plan.permute.axes import Freedom, axes
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import (
@@ -125,23 +127,31 @@ def permute_command(
         raise RequestError(f"{out}: is a folder; --out wants a file, as {out / 'SPEC.jsonl'}")
     if frame_distance is not None and not given:
         raise RequestError("--frame-distance says what --check-frames DIR finds too near; say both")
-    catalogue = Catalogue.with_libraries(libraries)
-    seen = seen_in(catalogue, unseen)
-    space = Space.of(catalogue, entries_of(catalogue, actions), Freedom.of(names, fixes), seen)
-    design = design_of(design_name, space, seed)
-    _tell_size(space, seen)
-    drawn_count = _count(design, space, count)
-    drawing = Drawing(space, design, seed, GoodTakes.of_user())
+    good = GoodTakes.of_user()
+    drawing_of = partial(_drawing, libraries, unseen, actions, (names, fixes), design_name, seed)
+    drawing = drawing_of(good)
+    _tell_size(drawing.space, drawing.space.seen)
+    drawn_count = _count(drawing.design, drawing.space, count)
+    look_ahead(drawing_of, drawn_count, good)
     drawn = list(drawing.declarations(drawn_count))
     if given:
         drawn = _apart(drawing, drawn, given, frame_distance, out.with_name("frames"))
     target = write_announcement([one.content() for one in drawn], out)
     redrawn = sum(one.sub_seed > 0 for one in drawn)
-    click.echo(f"{redrawn} of {drawn_count} takes were drawn again, for what lint found\n"
+    click.echo(f"{redrawn} of {drawn_count} takes were drawn again, for what was found in them\n"
                f"declared   {out}\nannounced  {target}\n"
                f"secret     {target.with_suffix('.nonce')} (keep it with {out.name})")
     _write_orders(drawn, out.with_suffix(".order.jsonl"))
     return DONE
+
+
+def _drawing(libraries: tuple[Path, ...], unseen: tuple[Path, ...], actions: str,
+             freedom: tuple[str | None, tuple[str, ...]], design: str, seed: int, good: GoodTakes
+             ) -> Drawing:
+    catalogue = Catalogue.with_libraries(libraries)
+    space = Space.of(catalogue, entries_of(catalogue, actions), Freedom.of(*freedom),
+                     seen_in(catalogue, unseen))
+    return Drawing(space, design_of(design, space, seed), seed, good)
 
 
 def _write_orders(drawn: Sequence[Declaration], out: Path) -> None:

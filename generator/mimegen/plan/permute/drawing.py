@@ -8,7 +8,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
 from mimegen.choreography.manner import Manner
-from mimegen.library.cast import partner_of
+from mimegen.library.cast import CastMember, cast_member, partner_of
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
@@ -60,13 +60,18 @@ class Drawing:
         is left to draw.
         """
         for redraw in range(redraws, redraws + MOST_TRIED):
-            found = _Item(self, number, redraw + frame_redraws, frame_redraws).declaration()
+            found = self.candidate(number, redraw, frame_redraws)
             told = str(found.model_copy(update={"sub_seed": 0, "frame_redraws": 0}))
             if told not in self._taken:
                 self._taken.add(told)
                 return found
         raise RequestError(f"item {number}: every clip that can be drawn is declared already;"
                            " draw more axes, fix fewer, or ask for fewer clips")
+
+
+    def candidate(self, number: int, redraw: int = 0, frame_redraws: int = 0) -> Declaration:
+        """Return the declaration of a number, be it another's or not."""
+        return _Item(self, number, redraw + frame_redraws, frame_redraws).declaration()
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,7 @@ class _Item:
         cell = self.drawing.design.cell(self.number, self.redraw)
         part = space.parts[cell.part]
         values = {name: self._value(cell, name) for name in axes().levelled}
-        take, passed = self._take(part, values)
-        people = self._people(part)
+        take, people, passed = self._cast(part, self._unseeded(part, values))
         self._check_not_seen(take, people[0])
         return Declaration.model_validate({
             "action": take.action, "take": take.name, "motion_sha256": file_hash(take.file),
@@ -106,43 +110,62 @@ class _Item:
         draw = generator(self.drawing.seed, "permute", name, self.number, self.redraw, attempt)
         return int(draw.integers(least, below))
 
-    def _take(self, part: Part, values: dict[str, Any]) -> tuple[Take, int]:
-        """Return the take, and how many seeds were passed over for what was seen or lint found."""
-        freedom = self.drawing.space.freedom
+    def _unseeded(self, part: Part, values: dict[str, Any]) -> Take:
+        """Return the take as its axes say, but for its seed."""
         take = replace(part.take, tempo=float(values["tempo"]),  # type: ignore[type-var]
                        mirror=values["mirror"] == "yes")
         if isinstance(take, RecordedTake):
-            return take, 0
+            return take
         assert isinstance(take, ScoreTake)
-        take = replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
+        return replace(take, style=None if values["style"] == OWN_STYLE else values["style"],
                        manner=usual_left_out(take.file, Manner(**_manner(values))))
+
+    def _cast(self, part: Part, take: Take) -> tuple[Take, list[str], int]:
+        """Return the take, who performs it, and how many of both were passed over.
+
+        Those are for what was seen, for what lint found, or for what people drawn by seed do not
+        show.
+        """
+        freedom = self.drawing.space.freedom
+        if isinstance(take, RecordedTake):
+            return take, self._people(part), 0
+        assert isinstance(take, ScoreTake)
         if SEED not in freedom.drawn:
-            return replace(take, seed=int(str(freedom.usual(SEED)))), 0
+            return replace(take, seed=int(str(freedom.usual(SEED)))), self._people(part), 0
         for attempt in range(MOST_TRIED):
             seed = self._integer(SEED, attempt, axes().seeds[SEED].below, 1)
             if self.drawing.space.seen.takes_seed(take.action, take.name, seed):
-                drawn = replace(take, seed=seed)
-                if not self.drawing.good.findings(drawn):
-                    return drawn, attempt
+                drawn, people = replace(take, seed=seed), self._people(part, attempt)
+                if not self.drawing.good.findings(drawn, self._drawn_people(people)):
+                    return drawn, people, attempt
         raise RequestError(f"item {self.number}: lint found fault with {MOST_TRIED} takes of"
-                           f" {take.action}, take {take.name}, style {values['style']}; leave it"
-                           " out of --actions")
+                           f" {take.action}, take {take.name}, style"
+                           f" {take.style or OWN_STYLE}; leave it out of --actions")
 
-    def _people(self, part: Part) -> list[str]:
+    @property
+    def _draws_people(self) -> bool:
         freedom = self.drawing.space.freedom
-        name = str(freedom.usual(CHARACTER))
-        if CHARACTER not in freedom.drawn and name != RANDOM_PERSON:
+        return CHARACTER in freedom.drawn or freedom.usual(CHARACTER) == RANDOM_PERSON
+
+    def _drawn_people(self, people: list[str]) -> list[CastMember]:
+        """Return who performs it, if drawn by seed: nobody has seen them perform anything."""
+        return [cast_member(self.drawing.space.catalogue, name) for name in people
+                ] if self._draws_people else []
+
+    def _people(self, part: Part, attempt: int = 0) -> list[str]:
+        if not self._draws_people:
+            name = str(self.drawing.space.freedom.usual(CHARACTER))
             return [name, partner_of(name)][:part.take.performers]
         people: list[str] = []
         while len(people) < part.take.performers:
-            people.append(self._person(people))
+            people.append(self._person(people, attempt))
         return people
 
-    def _person(self, others: list[str]) -> str:
+    def _person(self, others: list[str], attempt: int) -> str:
         """Return somebody who is far from everybody in the rows, and from the ``others``."""
         below, seen = axes().seeds[CHARACTER].below, self.drawing.space.seen
-        for attempt in range(MOST_TRIED):
-            name = f"random:{self._integer(f'{CHARACTER}{len(others)}', attempt, below)}"
+        for tried in range(attempt * MOST_TRIED, (attempt + 1) * MOST_TRIED):
+            name = f"random:{self._integer(f'{CHARACTER}{len(others)}', tried, below)}"
             if seen.takes_person(name) and seen.are_apart(name, others):
                 return name
         raise RequestError(f"item {self.number}: none of {MOST_TRIED} people is far from everybody"

@@ -1,21 +1,24 @@
 """Takes that lint finds no fault with; what it found of others is kept in the user's cache.
 
-``$XDG_CACHE_HOME/mimegen/lint.jsonl`` has a line for each score, seed, style and tempo. The body
-is no part of it: lint looks at the motion before it is brought onto one.
+``$XDG_CACHE_HOME/mimegen/lint.jsonl`` has a line for each score, seed, style and tempo, as the
+standard person performs it, and one for each of these on a person drawn by seed.
 """
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
-from mimegen.choreography.checks import checks_file
+from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
 from mimegen.choreography.perform import LOOKED_AT_FPS, settled
 from mimegen.library.altering import at_rate
+from mimegen.library.cast import CastMember
+from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
 
 
@@ -33,14 +36,25 @@ class GoodTakes:
         file = cache / "mimegen" / "lint.jsonl"
         return GoodTakes(file, _read(file))
 
-    def findings(self, take: ScoreTake) -> list[str]:
-        """Return what lint finds in a take, also where it cannot be performed; empty if good."""
+    def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
+        """Return what is wrong with a take, also where it cannot be performed; empty if good.
+
+        That is what lint finds, and what the take does not show on ``people`` who perform it.
+        """
         looked_at = replace(take, mirror=False, tempo=max(take.tempo, 1.0))
         checks = checks_file(take.score)
-        key = content_key(looked_at.key, file_hash(checks) if checks.is_file() else None, code_key(
-            "mimegen.choreography.perform"))
+        shown = file_hash(checks) if checks.is_file() else None
+        key = content_key(looked_at.key, shown, code_key("mimegen.choreography.perform"))
+        found = self._looked_up(key, lambda: _found(take))
+        if found or not people or not shown:
+            return found
+        casting = Casting(replace(looked_at, tempo=1.0), tuple(people))
+        key = content_key(casting.key, shown, code_key("mimegen.choreography.checks"))
+        return self._looked_up(key, lambda: _missed_by(casting, take))
+
+    def _looked_up(self, key: str, find: Callable[[], list[str]]) -> list[str]:
         if key not in self.known:
-            self.known[key] = _found(take)
+            self.known[key] = find()
             self._keep(key)
         return self.known[key]
 
@@ -65,6 +79,15 @@ def _found(take: ScoreTake) -> list[str]:
         found += [finding for motion in seen.motions
                   for finding in too_fast(at_rate(motion, LOOKED_AT_FPS * take.tempo))]
     return [str(finding) for finding in found]
+
+
+def _missed_by(casting: Casting, take: ScoreTake) -> list[str]:
+    try:
+        scene = casting.perform(LOOKED_AT_FPS)
+    except RequestError as problem:
+        return [str(problem)]
+    motions = [performance.motion for performance in scene]
+    return [str(one) for one in missed(motions, take.score, take.seed, take.style)]
 
 
 def _read(file: Path) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from mimegen.retarget.flesh import stature, tube_axes, typical_tubes
 from mimegen.retarget.hands import arms_bent, target_body
 from mimegen.retarget.obstacles import below, hand_of
 from mimegen.retarget.outer import outer_surface
-from mimegen.retarget.stance import standing_height
+from mimegen.retarget.stance import resting_height, standing_height
 
 STANDARD = standard_skeleton()
 JOINTS = {role: STANDARD.index[name] for role, name in find_roles(STANDARD).joints.items()}
@@ -228,5 +228,7 @@ def test_who_kicks_in_the_air_is_not_laid_on_the_ground() -> None:
     kicking = Motion(skeleton, 30.0, np.repeat(hips, 60, axis=0), rotations)
     assert kicking.global_pose.positions[:, joints["left_foot"], 2].min() > rest + 0.3
     assert standing_height(kicking, joints) == pytest.approx(rest)
+    toes = skeleton.heads[joints["left_toe"], 2]
+    assert resting_height(kicking, joints, "toe", "left") == pytest.approx(toes)
     still = Motion(skeleton, 30.0, kicking.root_positions, np.repeat(rotations[:1], 60, axis=0))
     assert standing_height(still, joints) > rest + 0.3

@@ -39,11 +39,19 @@ def standing_height(source: Motion, joints: Mapping[str, int]) -> float:
     rests nowhere: ankles would rest there.
     """
     both = [joints[f"{side}_foot"] for side in SIDES]
-    places, at_rest = source.global_pose.positions[:, both], source.skeleton.heads[both, 2].mean()
+    if _afloat(source, both):
+        return float(source.skeleton.heads[both, 2].mean())
+    return resting_level(source.global_pose.positions[:, both], source.fps)
+
+
+def _afloat(source: Motion, ankles: list[int]) -> bool:
+    """Say whether feet stay in the air."""
+    places = source.global_pose.positions[:, ankles]
+    at_rest = source.skeleton.heads[ankles, 2].mean()
     level = resting_level(places, source.fps)
     if not (0 < at_rest < STANDS and level > at_rest + AFLOAT):
-        return level
-    return level if _rests(resting(places, source.fps, level), source.fps) else float(at_rest)
+        return False
+    return not _rests(resting(places, source.fps, level), source.fps)
 
 
 def _rests(down: NDArray[np.bool_], fps: float) -> bool:
@@ -57,11 +65,14 @@ def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: s
     """Return the height at which a foot's ``part``, foot (the ankle) or toe, rests, in metres.
 
     For toes that is where they are while the foot stands flat: the toe joint of one who stands on
-    the tips of the toes may be lower.
+    the tips of the toes may be lower. Toes of one who rests nowhere would rest where the skeleton's
+    do: the lowest of a kick is no ground.
     """
     ankles = standing_height(source, joints)
     if part == "foot":
         return ankles
+    if _afloat(source, [joints[f"{s}_foot"] for s in SIDES]):
+        return float(source.skeleton.heads[joints[f"{side}_toe"], 2])
     places = source.global_pose.positions
     both = places[:, [joints[f"{side}_foot"], joints[f"{side}_toe"]]]
     slow = (np.linalg.norm(velocities(both, source.fps), axis=2) < RESTING_SPEED).all(axis=1)

@@ -1,6 +1,9 @@
 """Permutations drawn for tests: the space, draws alone, and the command."""
 
+import os
+import signal
 from collections.abc import Sequence
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +48,13 @@ def people_who_stop(good: GoodTakes) -> Drawing:
     """A drawing that processes of their own can make."""
     space = space_of(("stop",), "seed,character")
     return Drawing(space, design_of("random", space, 1), 1, good)
+
+
+def killed(good: GoodTakes) -> Drawing:
+    """What processes that are killed make of it."""
+    if parent_process():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return people_who_stop(good)
 
 
 def permute(*arguments: str | Path | int) -> Result:

@@ -22,7 +22,7 @@ from mimegen.plan.permute.designs import DESIGNS, design_of, pairs_covered
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.ready import read_ready
-from permuting import CATALOGUE, drawn, people_who_stop, permute, space_of
+from permuting import CATALOGUE, drawn, killed, people_who_stop, permute, space_of
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -200,6 +200,9 @@ def test_takes_are_looked_at_on_all_cores(
     known = list(people_who_stop(Known(good.file, good.known)).declarations(2))
     assert [one.seed for one in known] == [
         one.seed for one in people_who_stop(good).declarations(2)]
+    nothing = GoodTakes(tmp_path / "none.jsonl")
+    look_ahead(killed, 2, nothing)
+    assert not nothing.known
 
 
 def test_what_is_drawn_is_announced_and_draws_are_the_same_again(

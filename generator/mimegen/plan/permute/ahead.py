@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 
@@ -23,8 +24,8 @@ _own: list[Drawing] = []
 def look_ahead(drawing_of: Callable[[GoodTakes], Drawing], count: int, good: GoodTakes) -> None:
     """Have ``good`` know what drawing the first ``count`` numbers asks of it.
 
-    Every process makes the drawing by ``drawing_of``. What cannot be drawn is left for who draws
-    it to say.
+    Every process makes the drawing by ``drawing_of``. What cannot be drawn, and what processes that
+    are killed do not look at, is left for whoever draws it.
     """
     processes = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
                     else os.cpu_count() or 1, count // LEAST_EACH)
@@ -32,8 +33,9 @@ def look_ahead(drawing_of: Callable[[GoodTakes], Drawing], count: int, good: Goo
         return
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (drawing_of, good))
     try:
-        for known in pool.map(_looked_at, range(count), chunksize=TOGETHER):
-            good.known.update(known)
+        with suppress(BrokenProcessPool):
+            for known in pool.map(_looked_at, range(count), chunksize=TOGETHER):
+                good.known.update(known)
     finally:
         pool.shutdown(cancel_futures=True)
 

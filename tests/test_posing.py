@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from mimegen.base.paths import data_folder
 from mimegen.characters.build import build_character
 from mimegen.characters.character import Character, Performance, posed_vertices
-from mimegen.characters.folds import SOFT_M, folds_of, softly
+from mimegen.characters.folds import END, SOFT_M, folds_of, softly
 from mimegen.characters.helpers import helped_joint, with_helpers_turned
 from mimegen.characters.packing import pack_character, unpack_character
 from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
@@ -136,7 +136,7 @@ def test_short_thick_legs_fold_at_the_knee_as_well() -> None:
     assert depth(short, folded, "LeftUpLeg", "LeftLeg") < DEEP_M
 
 
-def test_a_thigh_presses_what_lies_over_it_and_nothing_past_the_knee() -> None:
+def test_a_thigh_presses_what_lies_over_it_and_nothing_far_past_the_knee() -> None:
     heavy = build_character(sample_character(4730).model_copy(update={"outfit": ()}))
     turns = AT_EASE | DEEP_SQUAT | {"Spine": [14.0, 0.0, 12.0]}
     pose = turned(heavy.skeleton, turns).global_pose
@@ -152,8 +152,8 @@ def test_a_thigh_presses_what_lies_over_it_and_nothing_past_the_knee() -> None:
         aside = np.sign(fold.crease.edge) * (before @ np.cross(plane.normal, plane.inner))
         trunk = np.zeros(len(linear), bool)
         trunk[fold.vertices[fold.upper > 0]] = True
-        past &= trunk & (along > 1.05)
-        pressed = trunk & (along > 0.05) & (along < 0.85) & (aside < abs(fold.crease.edge))
+        past &= trunk & (along > END[1])
+        pressed = trunk & (along > 0.05) & (along < END[0]) & (aside < abs(fold.crease.edge))
         deep = (before @ plane.normal)[pressed]
         over.append((deep.max(), (after @ plane.normal)[pressed].max()))
     assert len(thighs) == 2 and past.sum() > 10

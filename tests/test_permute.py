@@ -190,7 +190,7 @@ def test_takes_are_looked_at_on_all_cores(
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1}, raising=False)
     monkeypatch.setattr("mimegen.plan.permute.ahead.LEAST_EACH", 1)
     good = GoodTakes(tmp_path / "lint.jsonl")
-    look_ahead(people_who_stop, 2, good)
+    look_ahead(people_who_stop(good), people_who_stop, 2)
     assert len(good.known) >= 4, "of each the take and the person"
 
     class Known(GoodTakes):
@@ -201,8 +201,10 @@ def test_takes_are_looked_at_on_all_cores(
     assert [one.seed for one in known] == [
         one.seed for one in people_who_stop(good).declarations(2)]
     nothing = GoodTakes(tmp_path / "none.jsonl")
-    look_ahead(killed, 2, nothing)
+    look_ahead(people_who_stop(nothing), killed, 2)
     assert not nothing.known
+    monkeypatch.delattr("mimegen.plan.permute.ahead.ProcessPoolExecutor")
+    look_ahead(people_who_stop(good), people_who_stop, 2)
 
 
 def test_what_is_drawn_is_announced_and_draws_are_the_same_again(

@@ -127,12 +127,11 @@ def permute_command(
         raise RequestError(f"{out}: is a folder; --out wants a file, as {out / 'SPEC.jsonl'}")
     if frame_distance is not None and not given:
         raise RequestError("--frame-distance says what --check-frames DIR finds too near; say both")
-    good = GoodTakes.of_user()
     drawing_of = partial(_drawing, libraries, unseen, actions, (names, fixes), design_name, seed)
-    drawing = drawing_of(good)
+    drawing = drawing_of(GoodTakes.of_user())
     _tell_size(drawing.space, drawing.space.seen)
     drawn_count = _count(drawing.design, drawing.space, count)
-    look_ahead(drawing_of, drawn_count, good)
+    look_ahead(drawing, drawing_of, drawn_count)
     drawn = list(drawing.declarations(drawn_count))
     if given:
         drawn = _apart(drawing, drawn, given, frame_distance, out.with_name("frames"))

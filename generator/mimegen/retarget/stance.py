@@ -38,20 +38,18 @@ def standing_height(source: Motion, joints: Mapping[str, int]) -> float:
     Who keeps kicking high above the ground on which the skeleton stands at rest, as a swimmer does,
     rests nowhere: ankles would rest there.
     """
+    return _standing(source, joints)[0]
+
+
+def _standing(source: Motion, joints: Mapping[str, int]) -> tuple[float, bool]:
+    """Return the height at which ankles rest, or would, and whether they stay in the air."""
     both = [joints[f"{side}_foot"] for side in SIDES]
-    if _afloat(source, both):
-        return float(source.skeleton.heads[both, 2].mean())
-    return resting_level(source.global_pose.positions[:, both], source.fps)
-
-
-def _afloat(source: Motion, ankles: list[int]) -> bool:
-    """Say whether feet stay in the air."""
-    places = source.global_pose.positions[:, ankles]
-    at_rest = source.skeleton.heads[ankles, 2].mean()
+    places, at_rest = source.global_pose.positions[:, both], source.skeleton.heads[both, 2].mean()
     level = resting_level(places, source.fps)
     if not (0 < at_rest < STANDS and level > at_rest + AFLOAT):
-        return False
-    return not _rests(resting(places, source.fps, level), source.fps)
+        return level, False
+    afloat = not _rests(resting(places, source.fps, level), source.fps)
+    return float(at_rest) if afloat else level, afloat
 
 
 def _rests(down: NDArray[np.bool_], fps: float) -> bool:
@@ -68,10 +66,10 @@ def resting_height(source: Motion, joints: Mapping[str, int], part: str, side: s
     the tips of the toes may be lower. Toes of one who rests nowhere would rest where the skeleton's
     do: the lowest of a kick is no ground.
     """
-    ankles = standing_height(source, joints)
+    ankles, afloat = _standing(source, joints)
     if part == "foot":
         return ankles
-    if _afloat(source, [joints[f"{s}_foot"] for s in SIDES]):
+    if afloat:
         return float(source.skeleton.heads[joints[f"{side}_toe"], 2])
     places = source.global_pose.positions
     both = places[:, [joints[f"{side}_foot"], joints[f"{side}_toe"]]]

@@ -375,7 +375,7 @@ def seen_shadow(shadow: GroundShadow, camera: Camera, strength: float,
 
 
 def pixel_filter(samples: tuple[int, int]
-                  ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+                 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return weights (N,) and offsets x y (N, 2) in pixels of the places that make one pixel.
 
     Cycles' own filter, a Blackman-Harris window (Harris 1978), which figures have too.
@@ -409,7 +409,7 @@ def to_cells(shadow: GroundShadow, camera: Camera) -> NDArray[np.float32]:
 
 
 def seen_bounds(shadow: GroundShadow, camera: Camera,
-                 strength: float) -> tuple[int, int, int, int]:
+                strength: float) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom pixels (ends exclusive) of what can be seen of it."""
     dark = shadow.missing * strength > FAINTEST / 2
     rows = np.flatnonzero(dark.any(axis=1))

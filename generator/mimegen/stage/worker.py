@@ -3,14 +3,15 @@
 import os
 import shutil
 import signal
-import threading
 from contextlib import ExitStack
-from multiprocessing import get_context, parent_process
+from functools import partial
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
+from mimegen.base.parents import end_with_parent
 from mimegen.stage import plain
 from mimegen.stage.cores import seeing_cores
 from mimegen.stage.devices import OPENGL
@@ -82,7 +83,8 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
     # Blender makes a folder of its own there, which stays when it is killed.
     os.environ["TMPDIR"] = str(scratch)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(scratch,), daemon=True).start()
+    sweep = partial(shutil.rmtree, scratch, ignore_errors=True)
+    end_with_parent(sweep)
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     try:
@@ -93,7 +95,7 @@ def _serve(connection: Connection, device: str, threads: int, scratch: Path) -> 
         pass
     finally:
         # A dead parent may be noticed here before the thread that watches it gets its turn.
-        shutil.rmtree(scratch, ignore_errors=True)
+        sweep()
 
 
 def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
@@ -114,11 +116,3 @@ def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
             f"Blender does not load ({problem}); see the README for the system libraries it needs"
         ) from problem
     serve(connection, device, threads)
-
-
-def _end_with_parent(scratch: Path) -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        shutil.rmtree(scratch, ignore_errors=True)
-        os._exit(1)

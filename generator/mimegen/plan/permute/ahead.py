@@ -2,16 +2,17 @@
 
 import os
 import signal
-import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from dataclasses import replace
+from multiprocessing import get_context
 
 from threadpoolctl import threadpool_limits
 
 from mimegen.base.errors import RequestError
+from mimegen.base.parents import end_with_parent
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 
@@ -21,38 +22,56 @@ TOGETHER = 2
 _own: list[Drawing] = []
 
 
-def look_ahead(drawing_of: Callable[[GoodTakes], Drawing], count: int, good: GoodTakes) -> None:
-    """Have ``good`` know what drawing the first ``count`` numbers asks of it.
+class _UnknownError(Exception):
+    """A take is asked for that nobody has looked at."""
 
-    Every process makes the drawing by ``drawing_of``. What cannot be drawn, and what processes that
-    are killed do not look at, is left for whoever draws it.
+
+class _OnlyKnown(GoodTakes):
+    def _looked_up(self, key: str, find: Callable[[], list[str]]) -> list[str]:
+        if key not in self.known:
+            raise _UnknownError
+        return self.known[key]
+
+
+def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], count: int) -> None:
+    """Have what is known of takes hold all that drawing the first ``count`` numbers asks of it.
+
+    Every process makes the ``drawing`` by ``drawing_of``. What cannot be drawn, and what processes
+    that are killed do not look at, is left for whoever draws it.
     """
+    good = drawing.good
+    numbers = [number for number in range(count) if not _is_known(drawing, number)]
     processes = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
-                    else os.cpu_count() or 1, count // LEAST_EACH)
+                    else os.cpu_count() or 1, len(numbers) // LEAST_EACH)
     if processes < 2:
         return
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (drawing_of, good))
     try:
         with suppress(BrokenProcessPool):
-            for known in pool.map(_looked_at, range(count), chunksize=TOGETHER):
+            for known in pool.map(_looked_at, numbers, chunksize=TOGETHER):
                 good.known.update(known)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
+def _is_known(drawing: Drawing, number: int) -> bool:
+    """Whether nothing has to be looked at to draw a number."""
+    good = drawing.good
+    try:
+        replace(drawing, good=_OnlyKnown(good.file, good.known)).candidate(number)
+    except _UnknownError:
+        return False
+    except RequestError:
+        pass
+    return True
+
+
 def _begin(drawing_of: Callable[[GoodTakes], Drawing], good: GoodTakes) -> None:
     """Be a process of the pool; one that is interrupted ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     threadpool_limits(1)
     _own.append(drawing_of(good))
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _looked_at(number: int) -> dict[str, list[str]]:

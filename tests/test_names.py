@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
-from mimegen.base.names import LONGEST, inner_path, path_name
+from mimegen.base.names import LONGEST, inner_path, path_name, plain_name
 from mimegen.base.yaml_file import YamlFile
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
@@ -36,6 +36,24 @@ HOSTILE = ["../../../etc/x", "a/b", "<img src=x onerror=alert(1)>", "..", ".", "
            "\u202egnp.exe", "~/.ssh", "$(id)", "a b", ".hidden", "\udcff"]
 texts = st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE),
                   st.text("./\\-_aA0", max_size=8), st.text(min_size=60, max_size=400))
+
+
+@given(texts)
+def test_a_plain_name_is_one_component_that_every_system_and_program_takes(text: str) -> None:
+    try:
+        name = plain_name(text)
+    except ValueError:
+        assert not (text.isascii() and text.isalnum() and len(text) <= LONGEST)
+        return
+    assert name == text == inner_path(name) == Path(name).name
+    assert 0 < len(name.encode()) <= LONGEST and not name.startswith(".")
+
+
+@pytest.mark.parametrize("text", ["", ".", "..", ".a", "a/b", "a\\b", "C:", "/a", "a\n", "a b", "ä",
+                                  "٣", "a\0", "a" * (LONGEST + 1), "\udcff"])
+def test_what_is_no_plain_name_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must be a plain name"):
+        plain_name(text)
 
 
 def is_safe(name: str) -> bool:

@@ -12,6 +12,7 @@ _HASH_DIGITS = 12
 _HASHED = re.compile(rf"(.*-)?[0-9a-f]{{{_HASH_DIGITS}}}")
 # What Windows keeps for devices, whatever the ending.
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -57,6 +58,18 @@ def inner_path(text: str) -> str:
     if (_DRIVE.match(text) or "\\" in text or "\0" in text
             or not {"", ".", ".."}.isdisjoint(parts)):
         raise ValueError("must be a path that stays within its folder")
+    return text
+
+
+def plain_name(text: str) -> str:
+    """Return a text that is a harmless path component, as it is.
+
+    Such a name has ASCII letters, digits and ``_ . -``, at most ``LONGEST`` of them, and does not
+    begin with a dot. Raises ValueError for any other.
+    """
+    if len(text) > LONGEST or not _PLAIN.fullmatch(text):
+        raise ValueError("must be a plain name: letters, digits and _ . -, at most"
+                         f" {LONGEST}, not beginning with a dot")
     return text
 
 

@@ -200,3 +200,16 @@ def test_a_task_that_was_taken_away_is_not_told_of(tmp_path: Path) -> None:
     name = spool.put({})
     assert spool.take("1_0") == name and spool.done(name, "1_0")
     assert not spool.done(name, "1_0") and spool.content(name) is None
+
+
+def test_a_damaged_task_is_dropped_and_the_next_is_done(
+    carried_out: Callable[..., tuple[int, list[Line]]], tmp_path: Path
+) -> None:
+    """A full disk leaves it empty; the driver lays out anew what nobody has."""
+    carried_out([], [])
+    spool = spool_of(tmp_path)
+    name = spool.put({})
+    (spool.folder / "waiting" / f"{name}.json").write_bytes(b"")
+    ended, lines = carried_out(tasks(tmp_path, 1), [succeed])
+    assert ended == 0 and sum(isinstance(line.message, JobDone) for line in lines) == 1
+    assert spool.waiting() == [] and spool.taken() == {}

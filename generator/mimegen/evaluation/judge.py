@@ -9,12 +9,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
+from mimegen.base.lines import append_line, json_lines
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.templates import FOLDER
@@ -81,16 +83,14 @@ class Judge:
             return {}
         self.cache.parent.mkdir(parents=True, exist_ok=True)
         lock = threading.Lock()
-        with self.cache.open("ab") as file, ThreadPoolExecutor(AT_ONCE) as pool:
-            _end_line(self.cache, file)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
 
             def ask(key: str, prompt: str) -> str:
                 said = self._said(prompt)
                 line = json.dumps({"key": key, "model": self.model, "verdict": said},
-                                  ensure_ascii=False) + "\n"
+                                  ensure_ascii=False)
                 with lock:
-                    file.write(line.encode())
-                    file.flush()
+                    append_line(self.cache, line)
                 return said
 
             waiting = {key: pool.submit(ask, key, prompt) for key, prompt in missing.items()}
@@ -158,16 +158,7 @@ def _verdict(said: str) -> bool | None:
 def _kept(path: Path) -> dict[str, str]:
     """Return kept verdicts by key; a line that a kill cut off is asked again."""
     kept = {}
-    for line in path.read_bytes().split(b"\n") if path.exists() else ():
-        try:
-            content = json.loads(line)
+    for content in json_lines(path.read_bytes() if path.exists() else b""):
+        with suppress(KeyError):
             kept[str(content["key"])] = str(content["verdict"])
-        except (ValueError, KeyError, TypeError):
-            continue
     return kept
-
-
-def _end_line(path: Path, file: Any) -> None:
-    """End a line that a kill cut off, so that the next one is whole."""
-    if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-        file.write(b"\n")

@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mimegen.base.lines import append_line
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
@@ -29,8 +30,7 @@ class Logs:
             self._time(heard, heard.task)
         self.folder.mkdir(parents=True, exist_ok=True)
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with self.file(heard.worker).open("a", encoding="utf-8") as file:
-            file.write(f"{when} {self._line(heard)}\n")
+        append_line(self.file(heard.worker), f"{when} {self._line(heard)}")
 
     def slowest(self) -> list[str]:
         """Return a line for each of the tasks that took longest, the slowest first."""

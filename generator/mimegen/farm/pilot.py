@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -64,7 +64,8 @@ def pilot(orders: Orders, job: str) -> int:
         pilot.work()
     except RequestError as problem:
         print(f"mimegen: {problem}", file=sys.stderr)
-        pilot.tell(Line(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
+        with suppress(RequestError):
+            pilot.tell(Line(job, pilot.name, None, Unfit(f"{host} is left out: {problem}")))
         return 1
     finally:
         spool.give_back(job)
@@ -122,6 +123,8 @@ class _Pilot:
         while (name := self.spool.take(self.job, plain)) is not None:
             content = self.spool.content(name)
             if content is None:
+                # The driver notices that nobody has it, and lays it out anew.
+                self.spool.done(name, self.job)
                 continue
             task = task_from_json(content, Path(self.orders.store)).remaining()
             if task is not None:

@@ -17,7 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.lines import append_line, json_lines
 from mimegen.farm.executor import Begun, Lost, Message, Unfit
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 
@@ -70,10 +72,10 @@ class Spool:
         return dict(_task_and_job(path) for path in (self.folder / "taken").glob("[0-9]*.json"))
 
     def content(self, name: str) -> dict[str, Any] | None:
-        """Return a task, or None where it is done."""
+        """Return a task, or None where it is done or its file is damaged."""
         for path in chain([self._waiting(name)], (self.folder / "taken").glob(f"{name}.*.json")):
             with suppress(FileNotFoundError):
-                return dict(json.loads(path.read_text(encoding="utf-8")))
+                return next(json_lines(path.read_bytes()), None)
         return None
 
     def take(self, job: str, plain: bool = False) -> str | None:
@@ -99,24 +101,26 @@ class Spool:
         return _removed(self._waiting(name))
 
     def tell(self, line: Line) -> None:
-        """Say something of a job."""
+        """Add a line to what a job says. Raises RequestError where it cannot be written."""
         content = {"worker": line.worker, "task": line.task,
                    "kind": type(line.message).__name__, **asdict(line.message)}
         path = self.folder / "said" / f"{line.job}.jsonl"
-        # Opened for each line: a file server shows what was written once the file is closed.
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(content) + "\n")
+        try:
+            append_line(path, json.dumps(content))
+        except OSError as problem:
+            raise RequestError(f"{path}: cannot be written ({problem.strerror})") from problem
 
     def hear(self) -> Iterator[Line]:
-        """Yield what was said since this was asked last."""
+        """Yield what was said since this was asked last; what is no message is passed over."""
         for path in sorted((self.folder / "said").glob("*.jsonl")):
             with path.open("rb") as file:
                 file.seek(self._read.get(path, 0))
                 whole = file.read().rpartition(b"\n")[0]
             if whole:
                 self._read[path] = self._read.get(path, 0) + len(whole) + 1
-            for text in whole.splitlines():
-                yield _line(path.stem, json.loads(text))
+            for content in json_lines(whole):
+                with suppress(KeyError, TypeError):
+                    yield _line(path.stem, content)
 
     def has_said(self, job: str) -> bool:
         """Whether a job ever said anything."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from mimegen.base.lines import append_line
 from mimegen.base.owners import this_host
 from mimegen.store.store import Store
 from mimegen.store.users import SIGN_OF_LIFE_S, Registration
@@ -40,7 +41,8 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         _forget_old(folder)
         name = f"{this_host()}.{os.getpid()}.{time.time_ns()}.jsonl"
-        self._file = (folder / name).open("a", encoding="utf-8", buffering=1)
+        self._file = folder / name
+        self._file.touch()
         self.registration = Registration(store, out)
         self._lock, self._over = threading.Lock(), threading.Event()
         self._frames = 0
@@ -59,7 +61,6 @@ class Journal:
         self._sign()
         why = None if error is None else str(error) or type(error).__name__
         self._write({"ended": True, "why": why})
-        self._file.close()
         self.registration.end()
 
     def shot(self, key: str, title: str, frames: int, clips: Iterable[str]) -> None:
@@ -94,7 +95,7 @@ class Journal:
         text = json.dumps({"at": round(time.time(), 2), **line}, ensure_ascii=False)
         # What the job makes matters more than what it tells of it.
         with self._lock, suppress(OSError):
-            self._file.write(text.encode("utf-8", "replace").decode() + "\n")
+            append_line(self._file, text)
 
 
 def _forget_old(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """How far the jobs of a folder of clips are, from what their journals say."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.errors import RequestError
+from mimegen.base.lines import json_lines
 from mimegen.base.owners import process_lives
 from mimegen.manifest.file import MANIFEST, read_manifest
 from mimegen.production.journal import STATUS
@@ -100,12 +100,10 @@ def _job(path: Path) -> JobState | None:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with suppress(FileNotFoundError), path.open(encoding="utf-8", errors="replace") as file:
-        for text in file:
-            with suppress(ValueError):
-                line = json.loads(text)
-                if isinstance(line, dict) and "at" in line:
-                    yield line
+    with suppress(FileNotFoundError):
+        for line in json_lines(path.read_bytes()):
+            if isinstance(line.get("at"), float | int):
+                yield line
 
 
 def _take_in(job: JobState, line: dict[str, Any]) -> None:

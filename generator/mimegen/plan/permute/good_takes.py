@@ -7,12 +7,14 @@ standard person performs it, and one for each of these on a person drawn by seed
 import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mimegen.base.code import code_key
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
+from mimegen.base.lines import append_line, json_lines
 from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
 from mimegen.choreography.perform import LOOKED_AT_FPS, settled
@@ -60,13 +62,9 @@ class GoodTakes:
 
     def _keep(self, key: str) -> None:
         """Add a line; many processes may, for short lines are written as one."""
-        line = json.dumps({"key": key, "findings": self.known[key]}) + "\n"
-        try:
+        with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self.file.open("a", encoding="utf-8") as file:
-                file.write(line)
-        except OSError:
-            return
+            append_line(self.file, json.dumps({"key": key, "findings": self.known[key]}))
 
 
 def _found(take: ScoreTake) -> list[str]:
@@ -92,15 +90,9 @@ def _missed_by(casting: Casting, take: ScoreTake) -> list[str]:
 
 def _read(file: Path) -> dict[str, list[str]]:
     """Return what a file says; a line that a killed process left half is passed over."""
-    known = {}
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            known[entry["key"]] = list(entry["findings"])
-        except (ValueError, KeyError, TypeError):
-            continue
+    known: dict[str, list[str]] = {}
+    with suppress(OSError):
+        for entry in json_lines(file.read_bytes()):
+            with suppress(KeyError, TypeError):
+                known.setdefault(entry["key"], list(entry["findings"]))
     return known

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from conftest import invoke
 from mimegen.base.errors import RequestError
 from mimegen.library import importing
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.misleading import misleading
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
@@ -91,6 +93,85 @@ def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
     assert [file.name for file in (tmp_path / "mocap").iterdir()] == ["boxing"]
 
 
+def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path: Path) -> None:
+    none = imported(jump, tmp_path, "hopping")
+    assert none.exit_code == 0 and "hopping has no semantic group" in none.stdout
+    assert "semantic_group" not in (tmp_path / "mocap/hopping/action.yaml").read_text()
+    assert take_of(tmp_path, "hopping").semantic_group is None
+    given = imported(jump, tmp_path, "hopping", "--take", "b", "--group", "Exercise")
+    assert given.exit_code == 0 and "semantic group" not in given.stdout
+    assert take_of(tmp_path, "hopping").semantic_group == "exercise"
+    other = imported(jump, tmp_path, "hopping", "--take", "c", "--group", "dance")
+    assert other.exit_code == 2 and "is in the group 'exercise'" in other.stderr
+    assert imported(jump, tmp_path, "hopping", "--take", "c", "--group", "dance",
+                    "--replace").exit_code == 0
+    assert take_of(tmp_path, "hopping").semantic_group == "dance"
+    theirs = imported(jump, tmp_path, "boxing", "--group", "dance", "--replace")
+    assert theirs.exit_code == 2 and "is in the group 'combat sport'" in theirs.stderr
+    slip = imported(jump, tmp_path, "skipping", "--group", "excercise")
+    assert "the group 'excercise' is new (did you mean exercise" in slip.stdout
+
+
+def test_an_old_group_that_nobody_gave_is_none(jump: Path, tmp_path: Path) -> None:
+    assert imported(jump, tmp_path, "hopping").exit_code == 0
+    with (tmp_path / "mocap/hopping/action.yaml").open("a") as file:
+        file.write("semantic_group: not stated\n")
+    assert take_of(tmp_path, "hopping").semantic_group is None
+    assert misleading(Catalogue.with_libraries((tmp_path,)), "hopping", "jump") == ()
+
+
+def test_a_take_is_replaced_whole(jump: Path, samples: Path, tmp_path: Path,
+                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    mapping = tmp_path / "roles.yaml"
+    mapping.write_text("left_toe: null\n")
+    library, folder = tmp_path / "mine", tmp_path / "mine" / "mocap" / "running"
+    run = samples / "asf-amc" / "09_06-run.amc"
+    assert imported(run, library, "running", "--take", "one", "--map", mapping, "--label", "a run",
+                    "--group", "locomotion").exit_code == 0
+    before = files_of(library)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", Mock(side_effect=OSError(28, "No space left")))
+        full = imported(jump, library, "running", "--take", "one", "--replace")
+        assert full.exit_code == 2 and "no space left" in full.stderr
+    assert files_of(library) == before
+    done = imported(jump, library, "running", "--take", "one", "--replace", "--label", "jumping")
+    assert done.exit_code == 0, done.stderr
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "action.yaml", "one.bvh", "one.take.yaml"]
+    take = take_of(library, "running")
+    assert (take.labels, take.semantic_group) == (("jumping",), "locomotion")
+    # The very same request again changes nothing; another file of the same kind takes its place.
+    after = files_of(library)
+    imported(jump, library, "running", "--take", "one", "--replace", "--label", "jumping")
+    assert files_of(library) == after
+    other = samples / "bvh" / "cmu_18_01.bvh"
+    for _ in range(2):
+        assert imported(other, library, "running", "--take", "one", "--replace").exit_code == 0
+        [motion] = list(folder.rglob("*.bvh"))
+        assert motion.read_bytes() == other.read_bytes()
+        assert take_of(library, "running").file == motion
+        assert list(Catalogue.with_libraries((library,)).action("running").takes) == ["one"]
+
+
+def test_what_is_no_import_of_the_library_is_not_replaced(jump: Path, tmp_path: Path) -> None:
+    known = imported(jump, tmp_path, "boxing", "--take", "boxing", "--replace")
+    assert known.exit_code == 2 and "no import of this library" in known.stderr
+    assert not files_of(tmp_path)
+
+
+def test_parts_of_an_earlier_import_go_with_it(jump: Path, tmp_path: Path,
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    spans = [Span(10, 200), Span(250, 400), Span(420, 600)]
+    monkeypatch.setattr(importing, "segments", lambda *_: spans)
+    assert imported(jump, tmp_path, "hopping", "--take", "hop", "--segment").exit_code == 0
+    assert imported(jump, tmp_path, "hopping", "--take", "hop_09").exit_code == 0
+    spans.pop()
+    assert imported(jump, tmp_path, "hopping", "--take", "hop", "--segment",
+                    "--replace").exit_code == 0
+    takes = Catalogue.with_libraries((tmp_path,)).action("hopping").takes
+    assert list(takes) == ["hop_01", "hop_02", "hop_09"]
+
+
 def test_long_takes_become_several(samples: Path, tmp_path: Path,
                                    monkeypatch: pytest.MonkeyPatch) -> None:
     spans = [Span(10, 200), Span(250, 600)]
@@ -145,6 +226,12 @@ def test_a_changed_or_missing_file_is_refused(jump: Path, tmp_path: Path) -> Non
     (("--action", "x", "--trim", "9:99"), "lies outside"),
     (("--action", "x", "--stack", "Take"), "leave out --stack"),
     (("--action", "x", "--label", " "), "--label is empty"),
+    (("--action", "x", "--licence", ""), "--licence is empty"),
+    (("--action", "x", "--source", " "), "--source is empty"),
+    (("--action", "x", "--group", ""), "--group is empty"),
+    (("--action", ""), "--action is empty"),
+    ((), "give FILE and --action NAME, or --table CSV"),
+    (("--table", "x.csv"), "leave it out; --table names the files"),
     (("--action", "x", "--library", __file__), "test_import.py: is a file"),
 ])
 def test_requests_that_are_wrong(jump: Path, tmp_path: Path, arguments: tuple[str, ...],
@@ -184,3 +271,62 @@ def test_a_slip_of_the_pen_makes_a_new_action_and_says_so(jump: Path, tmp_path: 
     near = imported(jump, tmp_path, "boxng")
     assert near.exit_code == 0 and "did you mean boxing?" in near.stdout
     assert "did you mean" not in imported(jump, tmp_path, "rope jumping").stdout
+
+
+def table(folder: Path, text: str, *arguments: object) -> Result:
+    file = folder / "table.csv"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return invoke("import", "--table", file, "--library", folder / "mine", *arguments)
+
+
+def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_path: Path) -> None:
+    shutil.copy(jump, tmp_path / "jump.bvh")
+    text = ("file,action,label,group,aligned,licence,take,trim\n"
+            "jump.bvh,rope jumping,skipping rope|jumping,exercise,boxing_gym,MIT,,\n"
+            "\n"
+            "gone.bvh,x,,,,,,\n"
+            "jump.bvh,hopping,,,boxing_gim,,,\n"
+            "jump.bvh,hopping,,,,,,2:3\n"
+            "jump.bvh,hopping,,,,,JUMP,\n"
+            "jump.bvh,rope-jumping,,dance,,,b,\n"
+            "jump.bvh,,,,,,,\n"
+            ",hopping,,,,,,\n"
+            "jump.bvh,hopping,,,,,c,soon\n"
+            "jump.bvh,hopping,a,b,c,d,e,f,g\n")
+    done = table(tmp_path, text, "--licence", "CC0-1.0")
+    assert done.exit_code == 1 and "2 rows imported, 8 failed" in done.stdout
+    problems = done.stderr.splitlines()
+    for problem, (number, said) in zip(problems, [
+            (4, "gone.bvh"), (5, "boxing_gym"), (7, "the same take as row 6"),
+            (8, "in the group 'dance', row 2 in 'exercise'"), (9, "has no action or label"),
+            (10, "has no file"), (11, "--trim"), (12, "has 9 cells, the heads are 8")],
+            strict=True):
+        assert f"table.csv: row {number}: " in problem and said in problem
+    library = tmp_path / "mine"
+    take = take_of(library, "rope jumping")
+    assert (take.labels, take.semantic_group, take.aligned, take.licence) == (
+        ("skipping rope", "jumping"), "exercise", "boxing_gym", "MIT")
+    assert take_of(library, "hopping").licence == "CC0-1.0"
+    before = files_of(library)
+    again = table(tmp_path, text, "--licence", "CC0-1.0", "--replace")
+    assert again.exit_code == 1 and "2 rows imported" in again.stdout
+    assert files_of(library) == before
+    assert table(tmp_path, text).stdout.endswith("0 rows imported, 10 failed\n")
+
+
+def test_tables_of_other_programs(jump: Path, tmp_path: Path) -> None:
+    shutil.copy(jump, tmp_path / "jump.bvh")
+    done = table(tmp_path, '\ufeffFile;Label;Segment\r\njump.bvh;"hop; and skip";no\r\n')
+    assert done.exit_code == 0, done.stderr
+    assert take_of(tmp_path / "mine", "hop; and skip").labels == ("hop; and skip",)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "is empty"), ("file,action\n", "has no row"), ("action\nx\n", "has no column 'file'"),
+    ("file,grop\nx,y\n", "did you mean group?"), ("file,label,labels\nx,y,z\n", "is there twice"),
+    ('file,action\n"x,y\n', "is no CSV table"), ("file,action\n\n,\n", "has no row"),
+])
+def test_tables_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
+    done = table(tmp_path, text)
+    assert done.exit_code == 2 and message in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "mine").exists()

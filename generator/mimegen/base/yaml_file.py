@@ -149,7 +149,7 @@ def text_of(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
-            raise RequestError(f"{path}: has more than {LARGEST // 2**20} MiB; no YAML file that"
+            raise RequestError(f"{path}: has more than {LARGEST // 2**20} MiB; no text file that"
                                " mimegen reads is that large")
         return data.decode()
     except OSError as problem:

@@ -1,12 +1,20 @@
 """Actions: what is mimed, and what is said of it (``mocap/<action>/action.yaml``)."""
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from mimegen.base.errors import near_misses
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.choreography.hand_shapes import hand_shapes
+
+# What earlier versions wrote for an action whose group nobody gave.
+NO_GROUP = "not stated"
+
+
+def _stated(group: object) -> object:
+    return None if group == NO_GROUP else group
 
 
 class TakeFacts(Strict):
@@ -45,7 +53,8 @@ class Action(Strict):
     ``labels`` are the right answers, MIME's where MIME has the action; ``aliases`` are further
     names to ask for it by; ``intentions`` say what the person wants, best first; the misaligned
     background belongs to another action (imported actions may name none); ``hand_shapes`` are the
-    ones that its takes are known by; ``takes`` says where single takes differ.
+    ones that its takes are known by; ``takes`` says where single takes differ. Actions of one
+    ``semantic_group`` are like each other; None where nobody gave one.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -54,7 +63,7 @@ class Action(Strict):
     aliases: tuple[str, ...] = ()
     aligned_background: str | None = None
     misaligned_background: str | None = None
-    semantic_group: str
+    semantic_group: Annotated[str | None, BeforeValidator(_stated)] = None
     intentions: tuple[str, ...] = ()
     cue: Cue | None = None
     hand_shapes: tuple[str, ...] = ()

@@ -143,7 +143,20 @@ class Catalogue:
             near = _nearest_names(plain(name), names)
             raise RequestError(f"no action '{name}'{near_misses(plain(name), near)}")
         action, take = names[plain(name)]
-        return replace((self.cues | self.actions)[action], asked=take)
+        return replace(self.entry(action), asked=take)
+
+    def entry(self, action: str) -> Entry:
+        """Return the action or cue of this very id."""
+        return (self.cues | self.actions)[action]
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the actions in each semantic group, sorted; those without one are left out."""
+        found: dict[str, list[str]] = {}
+        for name, entry in self.actions.items():
+            if entry.action.semantic_group is not None:
+                found.setdefault(entry.action.semantic_group, []).append(name)
+        return {group: tuple(found[group]) for group in sorted(found)}
 
     def near_action(self, name: str) -> str | None:
         """Return the action or cue that a name is a slip of the pen away from, if any."""

@@ -1,30 +1,37 @@
 """Motion capture into a user's own library: the file as it is, and a take file beside it."""
 
 import re
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
 from mimegen import __version__
-from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash, publish, publishing, sweep
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.files import file_hash
 from mimegen.base.names import LONGEST, path_name
 from mimegen.choreography.action import Action
 from mimegen.library.catalogue import Catalogue, plain
 from mimegen.library.takefile import TAKE_SUFFIX, TakeFile
+from mimegen.library.takefolder import TakeFolder
 from mimegen.motion.trimming import Span, segments
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside, check_file
 from mimegen.readers.trimming import span_of
 
+Said = TypeVar("Said")
+
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What a person says about a file that goes into their library."""
+    """What a person says about a file that goes into their library.
+
+    ``group`` is the semantic group of the action, None where nobody said. With ``replaces``, takes
+    of the same name in the library give way to the new ones.
+    """
 
     file: Path
     action: str
@@ -37,6 +44,8 @@ class ImportRequest:
     source: str
     segment: bool
     reading: ReadOptions
+    group: str | None = None
+    replaces: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,30 +62,28 @@ def import_take(request: ImportRequest) -> Imported:
     """Add a file's motion to a library, as one take or, segmented, as one for each part.
 
     Nothing is changed where that fails. Raises RequestError where the file holds no motion of one
-    person, the request contradicts the library, or a take of the name is there already.
+    person, the request contradicts the library, or a take of the name is there already and the
+    request does not replace it.
     """
     _check(request)
     recording = read_motion(request.file, replace(request.reading, trim=Trim()))
     catalogue = Catalogue.with_libraries((request.library,) if request.library.is_dir() else ())
-    action, is_new = _action(catalogue, request)
     for background in filter(None, (request.aligned, request.misaligned)):
         catalogue.file("background", background)
+    group, doubts = _group(catalogue, request.group)
+    request = replace(request, group=group)
+    known = _known_action(catalogue, request.action)
     name = _take_name(request.take or request.file.stem)
     takes = _takes(request, recording, name)
-    copies = _copies(request, name)
-    texts = {f"{take}{TAKE_SUFFIX}": _take_text(request, is_new, copies, span,
-                                                recording.motion.frames)
-             for take, span in takes.items()}
-    if is_new:
-        texts["action.yaml"] = _yaml(action.model_dump(mode="json", exclude_defaults=True))
-    folder = request.library / "mocap" / action.id
-    known = () if is_new else catalogue.actions[action.id].takes
-    _refuse_taken(folder, (*copies, *texts), [take for take in takes if take in known])
-    _write(folder, copies, texts)
-    done = _imported(action, is_new, takes, recording)
-    near = catalogue.near_action(request.action) if is_new else None
-    return replace(done, notes=(*done.notes, f"{action.id} is a new action; did you mean {near}?"
-                                f" Then remove {folder} and import again")) if near else done
+    folder = TakeFolder(request.library / "mocap" / (known or _new_action(request)).id, name)
+    _refuse_taken(catalogue, known, folder, takes, request)
+    action = _action(known, folder, takes, request)
+    copies = folder.places(_copies(request, name))
+    texts = _texts(action, known, takes, copies, request, recording.motion.frames)
+    folder.write(copies, texts, request.replaces)
+    notes = (*doubts, *_doubts_of(catalogue, known, action, folder.folder, request))
+    done = _imported(action, known is None, takes, recording)
+    return replace(done, notes=(*done.notes, *notes))
 
 
 def _check(request: ImportRequest) -> None:
@@ -85,6 +92,10 @@ def _check(request: ImportRequest) -> None:
         raise RequestError(f"{request.library}: is a file; --library wants a folder")
     if not all(label.strip() for label in request.labels):
         raise RequestError("--label is empty; say what the take shows")
+    for option, text in (("--licence", request.licence), ("--source", request.source),
+                         ("--group", request.group), ("--action", request.action)):
+        if text is not None and not text.strip():
+            raise RequestError(f"{option} is empty; give it a text or leave it out")
     check_file(request.file)
     for buffer in buffers_beside(request.file):
         raise RequestError(f"{request.file}: its motion lies in {buffer.name} beside it; export it"
@@ -99,10 +110,17 @@ def _takes(request: ImportRequest, recording: Recording, name: str) -> dict[str,
     return {f"{name}_{number:02}": span for number, span in enumerate(spans, start=1)}
 
 
-def _refuse_taken(folder: Path, files: Iterable[str], takes: Sequence[str]) -> None:
-    """Raise RequestError where a file is there already, or the action has one of the takes."""
-    for taken in (*(file for file in files if (folder / file).exists()), *takes):
-        raise RequestError(f"{folder / taken}: is there already; name another take with --take")
+def _refuse_taken(catalogue: Catalogue, known: Action | None, folder: TakeFolder,
+                  takes: Mapping[str, Span], request: ImportRequest) -> None:
+    """Raise RequestError where a take is there already and may not be replaced."""
+    theirs = catalogue.entry(known.id).takes if known else {}
+    for take in takes:
+        if folder.holds(take) and not request.replaces:
+            raise RequestError(f"{folder.folder / take}: is there already; name another take with"
+                               " --take, or replace it with --replace")
+        if take in theirs and not folder.holds(take):
+            raise RequestError(f"--take {take}: {theirs[take]} is there already and no import of"
+                               " this library; name another take with --take")
 
 
 def _imported(action: Action, is_new: bool, takes: Mapping[str, Span], recording: Recording
@@ -113,20 +131,79 @@ def _imported(action: Action, is_new: bool, takes: Mapping[str, Span], recording
     return Imported(action.id, is_new, seconds, (*recording.notes, *cuts))
 
 
-def _action(catalogue: Catalogue, request: ImportRequest) -> tuple[Action, bool]:
-    """Return the library's action of the name, or a new one, and whether it is new."""
-    try:
-        return catalogue.action(request.action).action, False
-    except RequestError:
-        name = re.sub(r"[^a-z0-9_]+", "", plain(request.action))
+def _known_action(catalogue: Catalogue, name: str) -> Action | None:
+    """Return the library's action of this name, or of the id that a new one would have."""
+    for word in (name, _action_id(name)):
+        try:
+            return catalogue.action(word).action
+        except RequestError:
+            continue
+    return None
+
+
+def _action_id(name: str) -> str:
+    return re.sub(r"[^a-z0-9_]+", "", plain(name))
+
+
+def _new_action(request: ImportRequest) -> Action:
+    """Return an action as the request describes it. Raises RequestError for an unfit name."""
+    name = _action_id(request.action)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or path_name(name) != name:
         raise RequestError(f"--action {request.action}: expected a name of letters (a to z) and"
                            f" digits that starts with a letter, at most {LONGEST}")
     return Action(
         id=name, name=request.action, labels=request.labels or (request.action,),
         aligned_background=request.aligned, misaligned_background=request.misaligned,
-        semantic_group="not stated", recognised_by="not stated", licence=request.licence,
-        author="imported"), True
+        semantic_group=request.group, recognised_by="not stated", licence=request.licence,
+        author="imported")
+
+
+def _action(known: Action | None, folder: TakeFolder, takes: Mapping[str, Span],
+            request: ImportRequest) -> Action:
+    """Return what the action's file is to say.
+
+    An action of which every take is replaced says what the request says, and of the rest what it
+    said; any other keeps what it says, but for its group. Raises RequestError where the group
+    contradicts the library.
+    """
+    if known is None:
+        return _new_action(request)
+    if folder.has_action and request.replaces and folder.holds_only(takes):
+        said = {"labels": request.labels, "aligned_background": request.aligned,
+                "misaligned_background": request.misaligned, "semantic_group": request.group,
+                "licence": request.licence}
+        return known.model_copy(update={key: value for key, value in said.items() if value})
+    if request.group is None or request.group == known.semantic_group:
+        return known
+    if not folder.has_action or (known.semantic_group and not request.replaces):
+        raise RequestError(f"--group {request.group}: {known.id} is in the group"
+                           f" '{known.semantic_group}'; leave --group out"
+                           + (", or change it with --replace" if folder.has_action else ""))
+    return known.model_copy(update={"semantic_group": request.group})
+
+
+def _group(catalogue: Catalogue, group: str | None) -> tuple[str | None, tuple[str, ...]]:
+    """Return a group as the library writes it, and what to say of one that the library lacks."""
+    if group is None:
+        return None, ()
+    known = {plain(name): name for name in catalogue.groups}
+    if plain(group) in known:
+        return known[plain(group)], ()
+    return group, (f"the group '{group}' is new{near_misses(group, known.values())}",)
+
+
+def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folder: Path,
+               request: ImportRequest) -> tuple[str, ...]:
+    """Return what to say of an action that may be misspelt, or whose group nobody gave."""
+    notes: tuple[str, ...] = ()
+    near = None if known else catalogue.near_action(request.action)
+    if near:
+        notes = (f"{action.id} is a new action; did you mean {near}?"
+                 f" Then remove {folder} and import again",)
+    if action.semantic_group is None:
+        notes += (f"{action.id} has no semantic group, so no other action counts as like it;"
+                  " --group NAME gives one (see mimegen list groups)",)
+    return notes
 
 
 def _take_name(text: str) -> str:
@@ -156,7 +233,16 @@ def _copies(request: ImportRequest, name: str) -> dict[str, Path]:
     return copies
 
 
-def _take_text(request: ImportRequest, is_new: bool, copies: dict[str, Path], span: Span,
+def _texts(action: Action, known: Action | None, takes: Mapping[str, Span],
+           copies: Mapping[str, Path], request: ImportRequest, frames: int) -> dict[str, str]:
+    """Return the text files to write by name: the action's where it changes, then the takes'."""
+    texts = {} if action == known else {
+        "action.yaml": _yaml(action.model_dump(mode="json", exclude_defaults=True))}
+    return texts | {f"{take}{TAKE_SUFFIX}": _take_text(request, action, copies, span, frames)
+                    for take, span in takes.items()}
+
+
+def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path], span: Span,
                frames: int) -> str:
     names = list(copies)
     trim = Trim() if (span.first, span.last) == (0, frames - 1) else Trim(
@@ -164,9 +250,9 @@ def _take_text(request: ImportRequest, is_new: bool, copies: dict[str, Path], sp
     facts = TakeFile(
         file=names[0], sha256=file_hash(request.file), original_name=request.file.name,
         licence=request.licence, source=request.source,
-        labels=request.labels if request.labels and not is_new else None,
-        aligned_background=None if is_new else request.aligned,
-        misaligned_background=None if is_new else request.misaligned,
+        labels=_own(request.labels or None, tuple(action.labels)),
+        aligned_background=_own(request.aligned, action.aligned_background),
+        misaligned_background=_own(request.misaligned, action.misaligned_background),
         trim=str(trim), trim_found=span.reasons,
         stack=request.reading.stack, subject=request.reading.subject,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
@@ -175,33 +261,10 @@ def _take_text(request: ImportRequest, is_new: bool, copies: dict[str, Path], sp
     return _yaml(facts.model_dump(mode="json", exclude_defaults=True))
 
 
+def _own(said: Said | None, of_action: Said | None) -> Said | None:
+    """Return what a take says of itself; None where it only repeats its action."""
+    return None if said == of_action else said
+
+
 def _yaml(content: dict[str, object]) -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-
-
-def _write(folder: Path, copies: dict[str, Path], texts: dict[str, str]) -> None:
-    """Write all files or none; the take files, without which mocap is no take, come last."""
-    sweep(folder.parent)
-    if folder.exists():
-        sweep(folder)
-        _add(folder, copies, texts)
-        return
-    with publishing(folder) as aside:
-        _add(aside, copies, texts)
-
-
-def _add(folder: Path, copies: dict[str, Path], texts: dict[str, str]) -> None:
-    """Write all files into a folder that has none of them, or none."""
-    added: list[Path] = []
-    try:
-        for name, file in copies.items():
-            with publishing(folder / name, synced=True) as part:
-                shutil.copyfile(file, part)
-            added.append(folder / name)
-        for name, text in texts.items():
-            publish(folder / name, text, synced=True)
-            added.append(folder / name)
-    except BaseException:
-        for file in added:
-            file.unlink(missing_ok=True)
-        raise

@@ -15,12 +15,13 @@ def misleading(catalogue: Catalogue, action: str, take: str) -> tuple[str, ...]:
 
     Each is where an action of another semantic group belongs, none where one of the same group or
     with one of the same labels does, and each is indoors or outdoors as the take's own place is,
-    so that this alone does not tell that something is wrong.
+    so that this alone does not tell that something is wrong. An action whose group nobody gave
+    misleads about none, and none about it.
     """
     if action not in catalogue.actions:
         return ()
     shown = catalogue.actions[action].action.of_take(take)
-    if shown.aligned_background is None:
+    if shown.aligned_background is None or shown.semantic_group is None:
         return ()
     own_kind = is_indoors(catalogue, shown.aligned_background)
     labels = {plain(label) for label in shown.labels}
@@ -28,7 +29,8 @@ def misleading(catalogue: Catalogue, action: str, take: str) -> tuple[str, ...]:
     for other in _shown(catalogue):
         alike = other.semantic_group == shown.semantic_group or not labels.isdisjoint(
             plain(label) for label in other.labels)
-        (fitting if alike else elsewhere).add(str(other.aligned_background))
+        if alike or other.semantic_group is not None:
+            (fitting if alike else elsewhere).add(str(other.aligned_background))
     return tuple(name for name in sorted(elsewhere - fitting)
                  if name in catalogue.backgrounds and is_indoors(catalogue, name) is own_kind)
 

@@ -60,7 +60,8 @@ def read_take_file(path: Path) -> TakeFile:
         raise RequestError(f"{path}: its file {facts.file} is not there")
     if file_hash(motion) != facts.sha256:
         raise RequestError(f"{motion}: is not the file that was imported (its SHA-256 is another"
-                           f" than {path.name} says); import it again as another take")
+                           f" than {path.name} says); import it again with --replace, or as"
+                           " another take")
     return facts
 
 

@@ -126,8 +126,10 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     """Return a user's own mocap file, or two of one scene, as a take; one file may hold both.
 
     A label that the library knows lends its backgrounds, and its hand shape where it has but one.
-    Raises RequestError where a file holds no motion of one person.
+    Raises RequestError where a file holds no motion of one person, and for an empty licence.
     """
+    if not licence.strip():
+        raise RequestError("--licence is empty; give it a text or leave it out")
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)

@@ -1,0 +1,180 @@
+"""Tables of many files to import: CSV, a row a file."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.yaml_file import text_of
+from mimegen.library.catalogue import plain
+from mimegen.library.importing import Imported, ImportRequest, import_take
+from mimegen.readers import ReadOptions
+from mimegen.readers.options import parse_trim
+
+# What a column may be called, and what it says.
+COLUMNS = {
+    "file": "file", "action": "action", "take": "take", "label": "labels", "labels": "labels",
+    "group": "group", "semantic_group": "group", "aligned": "aligned",
+    "aligned_background": "aligned", "misaligned": "misaligned",
+    "misaligned_background": "misaligned", "licence": "licence", "license": "licence",
+    "source": "source", "segment": "segment", "trim": "trim", "map": "mapping",
+    "skeleton": "skeleton", "stack": "stack", "subject": "subject",
+}
+_DELIMITERS = (",", ";", "\t")
+_YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0")
+# Labels of one cell are parted by this.
+_BETWEEN_LABELS = "|"
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table: its number as a spreadsheet counts, heads first, and its filled cells.
+
+    ``problem`` says what is wrong with the row itself.
+    """
+
+    number: int
+    cells: Mapping[str, str]
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class RowDone:
+    """What became of a row: what was imported, or why nothing was."""
+
+    number: int
+    imported: Imported | None
+    problem: str | None
+
+
+def read_table(path: Path) -> list[TableRow]:
+    """Read a table. Empty rows are left out; commas, semicolons or tabs part the cells.
+
+    Raises RequestError for a file that is no such table, for an unknown column, and where there is
+    no column ``file`` or no row.
+    """
+    lines = _lines(path)
+    if not lines:
+        raise RequestError(f"{path}: is empty; expected a line of column heads, as in"
+                           " file,action,label,group,licence")
+    heads = _heads(path, lines[0])
+    rows = [_row(number, heads, cells) for number, cells in enumerate(lines[1:], start=2)
+            if any(cell.strip() for cell in cells)]
+    if not rows:
+        raise RequestError(f"{path}: has no row below the column heads")
+    return rows
+
+
+def import_table(path: Path, defaults: ImportRequest) -> Iterator[RowDone]:
+    """Import every row of a table and yield what became of it, in the table's order.
+
+    What a row leaves empty is what ``defaults`` says; its file and take are not used. Paths are
+    relative to the table's folder. Raises RequestError as ``read_table`` before anything is
+    imported.
+    """
+    rows = read_table(path)
+    return _all_done(path, rows, defaults)
+
+
+def _all_done(path: Path, rows: list[TableRow], defaults: ImportRequest) -> Iterator[RowDone]:
+    done: dict[int, ImportRequest] = {}
+    for row in rows:
+        try:
+            request = _request(path.parent, row, defaults)
+            _refuse_contradiction(request, done)
+            imported = import_take(request)
+        except (RequestError, OSError) as problem:
+            yield RowDone(row.number, None, " ".join(str(problem).split()))
+            continue
+        done[row.number] = request
+        yield RowDone(row.number, imported, None)
+
+
+def _refuse_contradiction(request: ImportRequest, done: Mapping[int, ImportRequest]) -> None:
+    """Raise RequestError where an earlier row has the same take, or the action in another group.
+
+    With ``replaces``, the later row would silently win.
+    """
+    for number, one in done.items():
+        if plain(one.action) != plain(request.action):
+            continue
+        if _take(one) == _take(request):
+            raise RequestError(f"is the same take as row {number}; give one of them another name"
+                               " in the column take")
+        if one.group and request.group and plain(one.group) != plain(request.group):
+            raise RequestError(f"puts {request.action} in the group '{request.group}', row {number}"
+                               f" in '{one.group}'")
+
+
+def _take(request: ImportRequest) -> str:
+    return plain(request.take or request.file.stem)
+
+
+def _request(folder: Path, row: TableRow, defaults: ImportRequest) -> ImportRequest:
+    """Return what a row asks for. Raises RequestError for a cell that says nothing that can be."""
+    if row.problem:
+        raise RequestError(row.problem)
+    cells = row.cells
+    labels = tuple(label.strip() for label in cells.get("labels", "").split(_BETWEEN_LABELS)
+                   if label.strip()) or defaults.labels
+    action = cells.get("action", defaults.action) or next(iter(labels), "")
+    if "file" not in cells or not action:
+        raise RequestError(f"has no {'action or label' if 'file' in cells else 'file'}")
+    segment = cells.get("segment", "")
+    if segment.lower() not in (*_YES, *_NO, ""):
+        raise RequestError(f"segment: {segment}: expected yes or no")
+    return replace(
+        defaults, file=folder / cells["file"], action=action, labels=labels,
+        take=cells.get("take"), group=cells.get("group", defaults.group),
+        aligned=cells.get("aligned", defaults.aligned),
+        misaligned=cells.get("misaligned", defaults.misaligned),
+        licence=cells.get("licence", defaults.licence),
+        source=cells.get("source", defaults.source),
+        segment=segment.lower() in _YES if segment else defaults.segment,
+        reading=_reading(folder, cells, defaults.reading))
+
+
+def _reading(folder: Path, cells: Mapping[str, str], defaults: ReadOptions) -> ReadOptions:
+    """Return how a row's file is read."""
+    return replace(
+        defaults, stack=cells.get("stack", defaults.stack),
+        subject=cells.get("subject", defaults.subject),
+        mapping=folder / cells["mapping"] if "mapping" in cells else defaults.mapping,
+        skeleton=folder / cells["skeleton"] if "skeleton" in cells else defaults.skeleton,
+        trim=parse_trim(cells["trim"]) if "trim" in cells else defaults.trim)
+
+
+def _lines(path: Path) -> list[list[str]]:
+    """Return the cells of every line of a CSV file. Raises RequestError where it is none."""
+    text = text_of(path).removeprefix("\ufeff")
+    head = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=head.count)
+    try:
+        return list(csv.reader(io.StringIO(text), delimiter=delimiter, strict=True))
+    except csv.Error as problem:
+        raise RequestError(f"{path}: is no CSV table ({problem})") from problem
+
+
+def _heads(path: Path, cells: list[str]) -> list[str]:
+    """Return what each column says. Raises RequestError for heads that do not tell."""
+    names = [plain(cell) for cell in cells]
+    for name, cell in zip(names, cells, strict=True):
+        if name not in COLUMNS:
+            raise RequestError(f"{path}: row 1: unknown column '{cell}'"
+                               f"{near_misses(name, COLUMNS)}")
+    heads = [COLUMNS[name] for name in names]
+    for head, cell in zip(heads, cells, strict=True):
+        if heads.count(head) > 1:
+            raise RequestError(f"{path}: row 1: the column '{cell}' is there twice")
+    if "file" not in heads:
+        raise RequestError(f"{path}: row 1: has no column 'file'")
+    return heads
+
+
+def _row(number: int, heads: list[str], cells: list[str]) -> TableRow:
+    filled = {head: cell.strip() for head, cell in zip(heads, cells, strict=False) if cell.strip()}
+    many = len(cells) > len(heads) and any(cell.strip() for cell in cells[len(heads):])
+    return TableRow(number, filled, f"has {len(cells)} cells, the heads are {len(heads)}; put texts"
+                    " with commas in quotation marks" if many else None)

@@ -1,0 +1,140 @@
+"""The folder of an action in a user's library: what an import adds to it, and what it replaces."""
+
+import shutil
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from mimegen.base.files import file_hash, publishing, sweep
+from mimegen.base.yaml_file import read_yaml
+from mimegen.library.takefile import TAKE_SUFFIX, TakeFile, mocap_takes
+
+# What a file that is replaced and its successor are told apart by: characters of their SHA-256.
+_HASH_CHARACTERS = 12
+
+
+@dataclass(frozen=True)
+class TakeFolder:
+    """``mocap/<action>`` of a library, and the name of the import that is to be written there."""
+
+    folder: Path
+    name: str
+
+    @cached_property
+    def _takes(self) -> dict[str, Path]:
+        """The takes of motion capture that lie here, by name."""
+        return mocap_takes(self.folder) if self.folder.is_dir() else {}
+
+    @property
+    def has_action(self) -> bool:
+        """Whether the action is described here, and not in another library."""
+        return (self.folder / "action.yaml").exists()
+
+    def holds(self, take: str) -> bool:
+        """Whether a take of motion capture lies here."""
+        return take in self._takes
+
+    def holds_only(self, takes: Collection[str]) -> bool:
+        """Whether no takes lie here but these, and those that an import of this name wrote."""
+        scores = any(self.folder.glob("*.score.yaml"))
+        return not scores and self._takes.keys() <= {*takes, *self._replaced(takes)}
+
+    def places(self, copies: Mapping[str, Path]) -> dict[str, Path]:
+        """Return under which name in this folder each file is to lie.
+
+        A file never takes the place of another: until the take file names the new one, the old one
+        is what it was. So where a name is taken, the file lies in a folder of the take's, under its
+        hash.
+        """
+        return {self._place(name, file): file for name, file in copies.items()}
+
+    def _place(self, name: str, file: Path) -> str:
+        aside = f"{self.name}.files/{file_hash(file)[:_HASH_CHARACTERS]}-{name}"
+        for place in (aside, name):
+            if (self.folder / place).is_file() \
+                    and file_hash(self.folder / place) == file_hash(file):
+                return place
+        return aside if (self.folder / name).exists() else name
+
+    def write(self, copies: Mapping[str, Path], texts: Mapping[str, str], replaces: bool) -> None:
+        """Write all files or none; the take files, without which mocap is no take, come last.
+
+        What the new takes replace is then removed. Raises RequestError or OSError where a file
+        cannot be written.
+        """
+        sweep(self.folder.parent)
+        if not self.folder.exists():
+            with publishing(self.folder) as aside:
+                _add(aside, copies, texts)
+            return
+        sweep(self.folder)
+        stale = self._stale(copies, texts) if replaces else []
+        _add(self.folder, copies, texts)
+        for file in stale:
+            file.unlink(missing_ok=True)
+        _remove_empty(self.folder / f"{self.name}.files")
+
+    def _stale(self, copies: Mapping[str, Path], texts: Mapping[str, str]) -> list[Path]:
+        """Return the files of replaced takes that nothing needs any more, take files first."""
+        old = self._replaced({text.removesuffix(TAKE_SUFFIX) for text in texts})
+        needed = {*copies, *texts} | {name for take, path in self._takes.items()
+                                      if take not in old for name in _files_of(path)}
+        stale = [path for take, path in self._takes.items()
+                 if take in old and path.name not in needed]
+        parts = {name for take in old for name in _files_of(self._takes[take])} - needed
+        return [*stale, *(self.folder / name for name in sorted(parts))]
+
+    def _replaced(self, takes: Collection[str]) -> set[str]:
+        """Return the takes here that an import of this name and these takes replaces.
+
+        Those are its namesakes, and all that an earlier import of this name wrote: it may have been
+        parted into more.
+        """
+        return {take for take, path in self._takes.items()
+                if take in takes or any(self._is_own(file) for file in _files_of(path))}
+
+    def _is_own(self, file: str) -> bool:
+        path = PurePosixPath(file)
+        return path.parts[0] == f"{self.name}.files" or path.stem == self.name
+
+
+def _files_of(take: Path) -> list[str]:
+    """Return the files that a take needs besides its take file, by their names in its folder."""
+    if not take.name.endswith(TAKE_SUFFIX):
+        return [take.name]
+    facts = read_yaml(take, TakeFile)
+    return [name for name in (facts.file, facts.skeleton, facts.mapping) if name]
+
+
+def _add(folder: Path, copies: Mapping[str, Path], texts: Mapping[str, str]) -> None:
+    """Write files into a folder; where one cannot be written, leave the folder as it was."""
+    added: list[Path] = []
+    try:
+        for name, file in copies.items():
+            if not (folder / name).exists():
+                with publishing(folder / name, synced=True) as part:
+                    shutil.copyfile(file, part)
+                added.append(folder / name)
+        _publish_all(folder, texts)
+    except BaseException:
+        for file in added:
+            file.unlink(missing_ok=True)
+        _remove_empty(*{file.parent for file in added} - {folder})
+        raise
+
+
+def _publish_all(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write all text files before the first of them takes its name, in the order of ``texts``."""
+    with ExitStack() as parts:
+        # They take their names as the stack unwinds, so from the last to the first.
+        for name in reversed(list(texts)):
+            part = parts.enter_context(publishing(folder / name, synced=True))
+            part.write_text(texts[name], encoding="utf-8")
+
+
+def _remove_empty(*folders: Path) -> None:
+    for folder in folders:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()

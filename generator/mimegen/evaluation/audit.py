@@ -21,9 +21,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.names import words
 from mimegen.evaluation.classifier import cross_validated
 from mimegen.evaluation.embedding import similarities
-from mimegen.evaluation.question import json_lines
+from mimegen.evaluation.question import json_lines, right_option
 from mimegen.evaluation.statistics import clustered_share, holm
-from mimegen.evaluation.templates import LETTERS
 
 Array = NDArray[np.float64]
 LEVEL = 0.01
@@ -102,7 +101,7 @@ def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
         raise RequestError(f"{path}: line {number}: options: expected a list of two texts or more")
     if len(set(options)) < len(options):
         raise RequestError(f"{path}: line {number}: options: one of them is there twice")
-    right = _right(options, content.get("answer"))
+    right = right_option(options, content.get("answer"))
     if right is None:
         raise RequestError(f"{path}: line {number}: answer: expected one of the options, its letter"
                            f" or its number from 0 (got {content.get('answer')!r})")
@@ -110,18 +109,6 @@ def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
     return Item(tuple(options), right, str(content.get("action") or options[right]),
                 Path(str(clip)).stem, str(content.get("background_name") or ""),
                 str(content.get("background_config") or ""))
-
-
-def _right(options: list[str], answer: object) -> int | None:
-    if isinstance(answer, bool) or not isinstance(answer, (int, str)):
-        return None
-    if isinstance(answer, int):
-        return answer if 0 <= answer < len(options) else None
-    if answer in options:
-        return options.index(answer)
-    letter = answer.strip().upper().strip("().")
-    place = LETTERS.find(letter) if len(letter) == 1 else -1
-    return place if 0 <= place < len(options) else None
 
 
 def audit(items: Sequence[Item]) -> tuple[list[Finding], list[Finding]]:

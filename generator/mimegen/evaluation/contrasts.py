@@ -68,7 +68,7 @@ def _shares(scored: Sequence[Scored]) -> dict[tuple[str | None, str], tuple[str,
     right: dict[tuple[str | None, str], list[Scored]] = defaultdict(list)
     for one in scored:
         question = one.question
-        right[question.variant, question.performance or question.take].append(one)
+        right[question.variant, question.performed].append(one)
     return {name: (found[0].question.action, float(np.mean([one.right for one in found])))
             for name, found in right.items()}
 

@@ -16,7 +16,7 @@ from typing import Any
 from backports.zstd import ZstdError, zipfile
 
 from mimegen.base.errors import RequestError
-from mimegen.evaluation.question import json_lines
+from mimegen.evaluation.question import json_lines, well_formed
 
 # Samples hold whole conversations, with pictures.
 LARGEST = 512 * 2**20
@@ -50,7 +50,7 @@ def _document(path: Path) -> Json:
     try:
         if path.stat().st_size > LARGEST:
             raise RequestError(f"{path}: is larger than {LARGEST // 2**20} MiB")
-        content = json.loads(path.read_bytes())
+        content = well_formed(json.loads(path.read_bytes()))
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
     except (ValueError, RecursionError) as problem:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from mimegen.base.files import content_key
+from mimegen.base.names import path_name
 from mimegen.manifest.row import Row
 
 
@@ -10,5 +11,5 @@ def opaque_name(row: Row, seed: int = 0) -> str:
     """Return a name for a clip's file that says nothing: its own, where it is like that already."""
     path = Path(row.file_name)
     if row.plain_id is not None:
-        return path.name
+        return path_name(path.stem) + path.suffix
     return content_key("clip", seed, row.sample_id)[:16] + path.suffix

@@ -1,16 +1,28 @@
 """A question, and the file of questions: JSON lines."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from string import ascii_uppercase
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.names import inner_path, plain_name
 
 LONGEST_LINE = 2**22
+# Some of a question's texts become paths: a clip's, a plot's, a folder's. "" is not stated.
+InnerPath = Annotated[str, AfterValidator(lambda text: text and inner_path(text))]
+PlainName = Annotated[str, AfterValidator(plain_name)]
 
 
 class Example(BaseModel):
@@ -19,8 +31,8 @@ class Example(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     sample_id: str
-    clip: str
-    file_name: str
+    clip: InnerPath
+    file_name: InnerPath
     prompt: str
     answer: str
 
@@ -28,8 +40,11 @@ class Example(BaseModel):
 class Question(BaseModel):
     """One question about one clip. Only ``prompt``, ``options`` and the clip are for a model.
 
+    Nine fields, from ``question_id`` to ``labels``, are what files of others have; all else may
+    be left out, and ``variant`` and ``options`` may be null.
     ``clip`` is a name that says nothing; the clip lies at ``file_name`` beside the manifest.
-    ``answer`` is one of ``options``, or with none the best of ``labels``, which are all right.
+    ``answer`` is one of ``options`` (files may have its letter, or its number from 0), or with
+    none the best of ``labels``, which are all right.
     ``order`` has, for each option, 0 where it is the answer and n for the n-th of ``distractors``.
     ``performance`` is the same for all variants of a take and its seed.
     ``frames`` are the numbers of those to show, from 0; without, the clip is shown as it is.
@@ -43,15 +58,15 @@ class Question(BaseModel):
     question_id: str
     sample_id: str
     action: str
-    variant: str | None
+    variant: str | None = None
     format: str
     prompt: str
-    options: list[str]
+    options: list[str] = []
     answer: str
     labels: list[str] = Field(min_length=1)
-    clip: str
-    file_name: str
-    take: str
+    clip: InnerPath = ""
+    file_name: InnerPath = ""
+    take: str = ""
     performance: str | None = None
     semantic_group: str | None = None
     asks: str = "label"
@@ -68,7 +83,7 @@ class Question(BaseModel):
     avatar: str | None = None
     angle: float | None = None
     fold: int | None = None
-    split: str | None = None
+    split: PlainName | None = None
     category: str | None = None
     aspect: str | None = None
     condition: str | None = None
@@ -77,17 +92,64 @@ class Question(BaseModel):
     seed: int = 0
     versions: dict[str, str] = {}
 
-    @model_validator(mode="after")
-    def _can_be_answered(self) -> Self:
-        if self.options and self.answer not in self.options:
-            raise ValueError(f"answer: expected one of the options, got {self.answer!r}")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, content: Any) -> Any:
+        """Return the content of a file of others as mimegen's own files have it."""
+        if not isinstance(content, dict):
+            return content
+        given = {key: value for key, value in content.items()
+                 if value is not None or key not in _MAY_BE_NULL}
+        return given | _answered(given.get("options"), given.get("answer"), given.get("labels"))
+
+    @property
+    def performed(self) -> str:
+        """What all variants of one performance share; the action's id where nothing else is said.
+        """
+        return self.performance or self.take or self.action
 
     @property
     def way(self) -> tuple[str, str, str]:
         """Format, what is asked for and how: what tables are parted by."""
         alone = self.condition == "text" and self.prompting != "text"
         return self.format, self.asks, f"{self.prompting}, text only" if alone else self.prompting
+
+
+_MAY_BE_NULL = {"options", "labels", "answer", "clip", "file_name", "take", "examples",
+                "distractors", "order", "asks", "prompting", "seed", "versions"}
+
+
+def _answered(options: object, answer: object, labels: object) -> dict[str, Any]:
+    """Return answer and labels, each by the other where one is missing; the answer in words.
+
+    Raises ValueError where the answer is none of the options.
+    """
+    labels = [labels] if isinstance(labels, str) and labels else labels
+    if options and isinstance(options, list):
+        place = right_option(options, answer)
+        if place is None:
+            raise ValueError("answer: expected one of the options, its letter or its number from"
+                             f" 0, got {answer!r}")
+        return {"answer": options[place], "labels": labels or [options[place]]}
+    if answer is None and isinstance(labels, list) and labels:
+        answer = labels[0]
+    return {"answer": answer, "labels": labels or [answer]}
+
+
+def right_option(options: Sequence[str], answer: object) -> int | None:
+    """Return the place of an answer that is an option, its letter or its number from 0.
+
+    None for any other.
+    """
+    if isinstance(answer, bool) or not isinstance(answer, (int, str)):
+        return None
+    if isinstance(answer, int):
+        return answer if 0 <= answer < len(options) else None
+    if answer in options:
+        return options.index(answer)
+    letter = answer.strip().upper().strip("().")
+    place = ascii_uppercase.find(letter) if len(letter) == 1 else -1
+    return place if 0 <= place < len(options) else None
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:
@@ -135,11 +197,25 @@ def json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
+def well_formed(content: Any) -> Any:
+    """Return JSON content in which U+FFFD replaces halves of characters (``"\\ud800"``).
+
+    JSON can say such a half by itself, but no file, terminal or hash can hold it.
+    """
+    text = json.dumps(content, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return json.loads(whole)
+    return content
+
+
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     if len(line) > LONGEST_LINE:
         raise RequestError(f"{path}: line {number} is longer than {LONGEST_LINE // 2**20} MiB")
     try:
-        content = json.loads(line)
+        content = well_formed(json.loads(line))
     except (ValueError, RecursionError) as problem:
         raise RequestError(f"{path}: line {number} is no JSON; expected one object a line"
                            ) from problem

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publishing
+from mimegen.base.media import ffmpeg_input
 from mimegen.base.picking import picking
 
 _WORD = re.compile(r"(?P<kind>uniform|middle|fps|window):(?P<numbers>\d+(\.\d+)?(:\d+(\.\d+)?)*)")
@@ -143,7 +144,7 @@ def _read_frames(clip: Path, frames: Sequence[int], pattern: Path, size: tuple[i
                     f"pad={w}:{h}:(ow-iw)/2:(oh-ih)/2"]
     quality = ["-q:v", "2"] if pattern.suffix == ".jpg" else []
     done = subprocess.run(
-        [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", "-i", clip, "-vf",
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", *ffmpeg_input(clip), "-vf",
          ",".join(filters), "-fps_mode", "passthrough", *quality, pattern],
         capture_output=True, text=True)
     written = sorted(pattern.parent.iterdir())

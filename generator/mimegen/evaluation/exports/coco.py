@@ -11,6 +11,7 @@ from PIL import Image
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.media import kept_within
 from mimegen.evaluation.exports.media import lay_pictures
 from mimegen.evaluation.exports.source import Source
 from mimegen.manifest.row import Row
@@ -43,9 +44,12 @@ def without_displays(source: Source) -> Source:
 
 
 def pass_folder(source: Source, row: Row, kind: str) -> Path | None:
-    """Return where a clip's ground truth of a kind lies, if it has any."""
+    """Return where a clip's ground truth of a kind lies, if it has any.
+
+    Raises RequestError where a symbolic link leads it out of the source's folder.
+    """
     facts = (row.passes or {}).get(kind)
-    return None if facts is None else source.folder / facts.folder
+    return None if facts is None else kept_within(source.folder, facts.folder)
 
 
 def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int, str]) -> Content:
@@ -55,7 +59,7 @@ def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int,
         raise RequestError(f"{row.sample_id}: has no keypoints; render again with --passes"
                            " keypoints,mask, no picture is rendered twice")
     try:
-        content: Content = json.loads((folder / file).read_text(encoding="utf-8"))
+        content: Content = json.loads(kept_within(folder, file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise _unreadable(folder / file, problem) from problem
     for image in content["images"]:
@@ -75,7 +79,7 @@ def _unreadable(file: Path, problem: Exception) -> RequestError:
 
 def _segmentation(masks: Path, frame: int, person: int) -> Content:
     """Return a person's pixels in a frame, run by run, and how many they are."""
-    file = masks / f"{frame:06d}.png"
+    file = kept_within(masks, f"{frame:06d}.png")
     try:
         with Image.open(file) as picture:
             mask = np.asarray(picture) == person

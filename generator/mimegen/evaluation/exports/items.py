@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import publish
+from mimegen.base.names import path_name
 from mimegen.evaluation.exports.media import VIDEOS, lay_media, views
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.question import Question
@@ -48,4 +49,4 @@ def write_lines(path: Path, items: Iterable[Item]) -> None:
 
 def task_name(questions: Iterable[Question]) -> str:
     """Return what a harness calls the task: mimegen and the formats."""
-    return "_".join(["mimegen", *sorted({one.format for one in questions})])
+    return "_".join(["mimegen", *sorted({path_name(one.format) for one in questions})])

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
+from mimegen.base.media import ffmpeg_input
+from mimegen.base.names import plain_name
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Question, read_questions
 from mimegen.manifest.file import MANIFEST, clip_path, single_rows
@@ -30,8 +32,12 @@ class Source:
         return file_hash(self.file)
 
     def clip(self, name: str) -> Path:
-        """Return where the clip with an opaque name lies; raises RequestError where it is gone."""
+        """Return where the clip with an opaque name lies.
+
+        Raises RequestError where it is gone, is no video, or lies outside of the folder.
+        """
         path = clip_path(self.folder, self.clips[name])
+        ffmpeg_input(path)
         if not path.is_file():
             raise RequestError(f"{path}: no such file, but {self.folder / MANIFEST} has a row for"
                                " it; render again, nothing is rendered twice")
@@ -49,6 +55,7 @@ def read_source(path: Path, clips: Path | None) -> Source:
     questions = read_questions(path)
     folder = clips or path.parent
     rows = {row.sample_id: row for row in _rows(folder)}
+    questions = [_named_clip(one, rows.get(one.sample_id)) for one in questions]
     asked = [(one.clip, one.sample_id, one.question_id) for one in questions]
     shown = [(example.clip, example.sample_id, one.question_id) for one in questions
              for example in one.examples]
@@ -59,6 +66,13 @@ def read_source(path: Path, clips: Path | None) -> Source:
                                " the clips are in")
     named = _named((name, rows[sample]) for name, sample, _ in (*asked, *shown))
     return Source(path, folder, named, tuple(questions))
+
+
+def _named_clip(question: Question, row: Row | None) -> Question:
+    """Return a question with a name for its clip, which files of others need not have."""
+    if question.clip or row is None:
+        return question
+    return question.model_copy(update={"clip": opaque_name(row)})
 
 
 def _rows(folder: Path) -> list[Row]:
@@ -76,7 +90,15 @@ def _named(found: Iterable[tuple[str, Row]]) -> dict[str, Row]:
     """
     rows: dict[str, Row] = {}
     for name, row in found:
-        if Path(name).name != name or rows.setdefault(name, row).sample_id != row.sample_id:
+        if not _is_plain(name) or rows.setdefault(name, row).sample_id != row.sample_id:
             raise RequestError(f"{row.sample_id}: {name!r} cannot be its clip's name: it is no"
-                               " plain file name, or another clip has it")
+                               " plain file name (letters, digits and _ . -), or another clip has"
+                               " it")
     return dict(sorted(rows.items()))
+
+
+def _is_plain(name: str) -> bool:
+    try:
+        return bool(plain_name(name))
+    except ValueError:
+        return False

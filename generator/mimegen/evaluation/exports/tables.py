@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from mimegen.base.names import path_name
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.question import Question
 from mimegen.manifest.file import content_of
@@ -29,9 +30,9 @@ def clip_rows(source: Source) -> list[TableRow]:
 
 
 def split_of(source: Source) -> dict[str, str]:
-    """Return by clip's name the part of the data set that it is in."""
+    """Return by clip's name the part of the data set that it is in, as a folder's name."""
     if not source.questions:
-        return {name: row.split or SPLIT for name, row in source.clips.items()}
+        return {name: path_name(row.split or SPLIT) for name, row in source.clips.items()}
     return dict.fromkeys(source.clips, EXAMPLES) | {
         one.clip: one.split or SPLIT for one in source.questions}
 

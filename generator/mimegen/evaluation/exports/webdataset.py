@@ -8,6 +8,8 @@ from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 from mimegen.base.errors import RequestError
+from mimegen.base.media import kept_within
+from mimegen.base.names import path_name
 from mimegen.evaluation.exports.coco import pass_folder
 from mimegen.evaluation.exports.source import Source
 from mimegen.evaluation.exports.tables import clip_rows
@@ -26,7 +28,7 @@ def write(source: Source, folder: Path) -> None:
                 _add(shard, name, source.clip(name).read_bytes())
                 _add(shard, f"{stem}.json", json.dumps(rows[name], ensure_ascii=False).encode())
                 for kind, content in _truth(source, name):
-                    _add(shard, f"{stem}.{kind}.zip", content)
+                    _add(shard, f"{stem}.{path_name(kind)}.zip", content)
 
 
 def _add(shard: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -50,5 +52,5 @@ def _truth(source: Source, name: str) -> Iterator[tuple[str, bytes]]:
             for file in files:
                 assert folder is not None
                 inner = ZipInfo(file.relative_to(folder).as_posix())
-                archive.writestr(inner, file.read_bytes())
+                archive.writestr(inner, kept_within(folder, inner.filename).read_bytes())
         yield kind, archived.getvalue()

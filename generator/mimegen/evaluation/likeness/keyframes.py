@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.errors import RequestError
+from mimegen.base.media import ffmpeg_input
 from mimegen.manifest.file import clip_path, read_manifest
 
 # Where in a clip its keyframes lie.
@@ -53,7 +54,8 @@ def keyframes(clip: Path) -> list[Image.Image]:
     if not clip.is_file():
         raise RequestError(f"{clip}: no such clip; its manifest names it")
     try:
-        reader = imageio_ffmpeg.read_frames(str(clip))
+        *params, _, address = ffmpeg_input(clip)
+        reader = imageio_ffmpeg.read_frames(address, input_params=params)
         size = next(reader)["size"]
         frames = list(reader)
     except (OSError, StopIteration, RuntimeError) as problem:

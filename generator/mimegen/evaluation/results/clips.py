@@ -10,6 +10,7 @@ from pathlib import Path
 
 import imageio_ffmpeg
 
+from mimegen.base.media import ffmpeg_input, is_video
 from mimegen.evaluation.question import Question
 from mimegen.evaluation.scoring import Scored
 
@@ -55,19 +56,21 @@ def _failure(answers: Sequence[Scored], folder: Path) -> Failure:
     question = answers[0].question
     wrong = tuple(sorted((one.model, one.said or "nothing that could be read")
                          for one in answers if not one.right))
-    return Failure(question, wrong, len(answers), _small(folder / question.file_name))
+    return Failure(question, wrong, len(answers), _small(folder, question.file_name))
 
 
-def _small(clip: Path) -> bytes | None:
-    """Return a clip as a small MP4; None where it cannot be read."""
-    if not clip.is_file():
+def _small(folder: Path, name: str) -> bytes | None:
+    """Return a clip as a small MP4; None where it cannot be read, or lies outside the folder."""
+    clip = folder / name
+    if not is_video(clip) or not clip.is_file() \
+            or not clip.resolve().is_relative_to(folder.resolve()):
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "small.mp4"
+    with tempfile.TemporaryDirectory() as scratch:
+        target = Path(scratch) / "small.mp4"
         done = subprocess.run(
-            [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", "-i", clip, "-an", "-vf",
-             f"fps={FPS},scale={WIDTH}:-2", "-pix_fmt", "yuv420p", "-crf", str(CRF), "-preset",
-             "veryslow", "-movflags", "+faststart", target], capture_output=True)
+            [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-nostdin", *ffmpeg_input(clip),
+             "-an", "-vf", f"fps={FPS},scale={WIDTH}:-2", "-pix_fmt", "yuv420p", "-crf", str(CRF),
+             "-preset", "veryslow", "-movflags", "+faststart", target], capture_output=True)
         if done.returncode or not target.is_file() or target.stat().st_size > LARGEST:
             return None
         return target.read_bytes()

@@ -9,6 +9,7 @@ from typing import Any
 
 from mimegen.base.counted import counted
 from mimegen.base.files import publish
+from mimegen.base.names import path_name
 from mimegen.evaluation.markup import escape, figure, style, table
 from mimegen.evaluation.results.clips import Failure, data_address
 from mimegen.evaluation.results.plots import contrasts_plot, in_order, shares_plot
@@ -95,7 +96,8 @@ def _kinds(content: Table) -> Iterator[Section]:
         groups[kind["format"], kind["asks"], kind["prompting"]].append(kind)
     for (format_, asks, prompting), kinds in groups.items():
         words = [TITLES.get(format_, format_), asks, prompting]
-        yield _kind(", ".join(dict.fromkeys(words)), "-".join((format_, asks, prompting)), kinds)
+        name = path_name("-".join((format_, asks, prompting)))
+        yield _kind(", ".join(dict.fromkeys(words)), name, kinds)
 
 
 def _kind(title: str, name: str, kinds: Sequence[Table]) -> Section:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from mimegen.base.paths import data_folder
 from mimegen.cli import COMMANDS, main
 from mimegen.commands.common import exits_cleanly
 from mimegen.commands.grouped import Grouped
+from mimegen.commands.list import HOLDS
+from mimegen.stage.passes.kinds import KINDS as PASSES
 
 BASKETBALL = ("--action", "basketball")
 
@@ -182,14 +185,43 @@ def test_a_cell_that_needs_a_background_nobody_named(samples: Path, tmp_path: Pa
     ("actions", "basketball_shot"), ("takes", "boxing"), ("cues", "thumbs_up"),
     ("scenes", "locked_door"), ("characters", "spacesuit"), ("backgrounds", "beach"),
     ("configs", "mime"), ("variants", "base+misaligned@0"), ("displays", "johansson"),
-    ("dots", "johansson"), ("manipulations", "scrambled"), ("faults", "foot_slide")])
+    ("dots", "johansson"), ("manipulations", "scrambled"), ("faults", "foot_slide"),
+    ("groups", "ball sport"), ("styles", "tired"), ("stances", "seated"), ("passes", "depth"),
+    ("hand_shapes", "fist"), ("hand shapes", "fist")])
 def test_lists_name_what_there_is(kind: str, expected: str) -> None:
     done = mimegen("list", kind, "--json")
     assert done.returncode == 0, done.stderr
     names = [next(iter(row.values())) for row in json.loads(done.stdout)]
     assert expected in names
-    plain = mimegen("list", kind)
-    assert all(str(name) in plain.stdout for name in names)
+    head, *lines = mimegen("list", kind).stdout.splitlines()
+    columns = [key.replace("_", " ").upper() for key in json.loads(done.stdout)[0]
+               if key != "file" or kind == "takes"]
+    assert re.split("  +", head) == columns
+    assert len(lines) == len(names)
+    assert all(line.startswith(str(name)) for line, name in zip(lines, names, strict=True))
+
+
+def test_a_list_of_nothing_in_particular_names_the_kinds() -> None:
+    listed = CliRunner().invoke(main, ["list"])
+    kinds = json.loads(CliRunner().invoke(main, ["list", "--json"]).stdout)
+    assert listed.exit_code == 0 and listed.stdout.startswith("KIND ")
+    for kind in kinds:
+        assert f"\n{kind['kind']} " in listed.stdout
+        assert CliRunner().invoke(main, ["list", kind["kind"]]).exit_code == 0
+
+
+def test_passes_are_listed_whole() -> None:
+    assert tuple(HOLDS) == PASSES
+
+
+def test_a_librarys_stances_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "cues").mkdir()
+    (tmp_path / "cues" / "stances.yaml").write_text("kneeling: {about: Kneels.}\n")
+    listed = CliRunner().invoke(main, ["list", "stances", "--library", str(tmp_path)])
+    assert "Kneels." in listed.stdout and "seated" in listed.stdout
+    (tmp_path / "cues" / "stances.yaml").write_text("kneeling: 5\n")
+    wrong = CliRunner().invoke(main, ["list", "stances", "--library", str(tmp_path)])
+    assert wrong.exit_code == 2 and "stances.yaml: line 1: kneeling:" in wrong.stderr
 
 
 def test_a_list_leaves_nothing_to_be_read_as_none(tmp_path: Path) -> None:

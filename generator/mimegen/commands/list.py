@@ -1,14 +1,19 @@
 """``mimegen list``: what can be asked for."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
+from pydantic import RootModel
 
-from mimegen.base.yaml_file import read_description
+from mimegen.base.paths import data_folders
+from mimegen.base.yaml_file import read_description, read_yaml
 from mimegen.choreography.action import TakeFacts
+from mimegen.choreography.hand_shapes import hand_shapes
+from mimegen.choreography.stances import STANCES, Stance
+from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
@@ -18,6 +23,19 @@ from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
+from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
+
+# Longer cells push those after them aside.
+WIDEST = 44
+# What each kind of ground truth says of every frame.
+HOLDS = {
+    KEYPOINTS: "where every joint is, in the world, the camera and the picture",
+    DEPTH: "metres from the camera",
+    MASK: "which pixels show which performer, and the shadow",
+    NORMALS: "directions of surfaces in the camera's axes",
+    FLOW: "pixels to the same point in the next frame and the one before",
+    PARTS: "which part of the body, and which clothes",
+}
 
 # What is printed of each thing, by the name of its column.
 Listing = list[dict[str, Any]]
@@ -50,6 +68,40 @@ def _files(files: Mapping[str, Path]) -> Listing:
             for name, file in files.items()]
 
 
+def _groups(catalogue: Catalogue) -> Listing:
+    return [{"group": group, "actions": list(actions)}
+            for group, actions in catalogue.groups.items()]
+
+
+def _styles(_: Catalogue) -> Listing:
+    return [{"style": name, "changes": [
+        f"{key} {_number(value)}" for key, value in style.model_dump(exclude_defaults=True).items()
+    ]} for name, style in styles().items()]
+
+
+def _number(value: float | Sequence[float]) -> str:
+    return f"{value:g}" if isinstance(value, float) else " ".join(f"{one:g}" for one in value)
+
+
+def _stances(_: Catalogue) -> Listing:
+    """Return the stances of mimegen and of libraries, a later folder's before its namesakes."""
+    files = [folder / "cues" / STANCES for folder in data_folders()]
+    return list({name: {"stance": name, "about": stance.about, "file": str(file)}
+                 for file in files if file.is_file()
+                 for name, stance in read_yaml(file, RootModel[dict[str, Stance]]).root.items()
+                 }.values())
+
+
+def _hand_shapes(_: Catalogue) -> Listing:
+    return [{"hand_shape": name, **{finger: [*map(_number, bends)] for finger, bends in
+                                    shape.model_dump(exclude={"spread"}).items()}}
+            for name, shape in hand_shapes().items()]
+
+
+def _passes(_: Catalogue) -> Listing:
+    return [{"pass": name, "holds": holds} for name, holds in HOLDS.items()]
+
+
 def _variants(_: Catalogue) -> Listing:
     return [{"variant": name, "groups": [group for group, names in GROUPS.items()
                                          if name in names]} for name in (*MIME, *POINTLIGHT)]
@@ -76,38 +128,86 @@ def _faults(_: Catalogue) -> Listing:
             for name, one in fault_kinds().items()]
 
 
-LISTINGS: dict[str, Callable[[Catalogue], Listing]] = {
-    "actions": _actions, "takes": _takes, "cues": _cues,
-    "scenes": lambda catalogue: _files(catalogue.scenes),
-    "characters": lambda catalogue: _files(catalogue.characters),
-    "backgrounds": lambda catalogue: _files(catalogue.backgrounds),
-    "configs": lambda catalogue: _files(catalogue.configs),
-    "variants": _variants, "displays": _displays, "dots": _dots,
-    "manipulations": _manipulations, "faults": _faults,
+class Kind(NamedTuple):
+    """A kind of things that can be asked for: what they are, and how they are found."""
+
+    says: str
+    listing: Callable[[Catalogue], Listing]
+
+
+KINDS: dict[str, Kind] = {
+    "actions": Kind("What --action takes: ids, labels and aliases.", _actions),
+    "takes": Kind("The performances of each action, for --take.", _takes),
+    "groups": Kind("The semantic groups, with the actions of each.", _groups),
+    "cues": Kind("Nonverbal cues, which --action takes too.", _cues),
+    "scenes": Kind("Stories of one or two people, for --scene.",
+                   lambda catalogue: _files(catalogue.scenes)),
+    "characters": Kind("Bodies, for variants and --character.",
+                       lambda catalogue: _files(catalogue.characters)),
+    "backgrounds": Kind("Sets, pictures and colors, for variants.",
+                        lambda catalogue: _files(catalogue.backgrounds)),
+    "configs": Kind("Render configs, for --config.", lambda catalogue: _files(catalogue.configs)),
+    "variants": Kind("What --variants takes, and the groups each is in.", _variants),
+    "styles": Kind("Ways to perform an action, for --style.", _styles),
+    "stances": Kind("How people stand or sit who show a cue, for --stance.", _stances),
+    "hand-shapes": Kind("Hand shapes of scores: bends of each finger's joints in degrees.",
+                        _hand_shapes),
+    "passes": Kind("Kinds of ground truth, for --passes.", _passes),
+    "displays": Kind("Point-light displays, for pointlight --display.", _displays),
+    "dots": Kind("Sets of dots, for pointlight --dots.", _dots),
+    "manipulations": Kind("What is done to dots, for pointlight -m.", _manipulations),
+    "faults": Kind("Faults, for --fault NAME=AMOUNT.", _faults),
 }
+SCHEMA = "schema"
+
+
+class _KindName(click.Choice[str]):
+    """The name of a kind, its words parted in any way."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the kind's name; fails for a word that is none."""
+        return super().convert("-".join(value.lower().replace("_", " ").split()), param, ctx)
 
 
 @click.command("list")
-@click.argument("kind", metavar="KIND", type=click.Choice([*LISTINGS, "schema"]))
+@click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @library_option
 @exits_cleanly
-def list_command(kind: str, as_json: bool, libraries: tuple[Path, ...]) -> int:
+def list_command(kind: str | None, as_json: bool, libraries: tuple[Path, ...]) -> int:
     """List what can be asked for.
 
-    KIND is actions, takes, cues, scenes, characters, backgrounds, configs, variants, displays,
-    dots, manipulations or faults, or schema: the JSON Schema of a manifest's rows.
+    Without KIND, list the kinds. KIND is one of them, such as actions, characters or hand-shapes,
+    or schema: the JSON Schema of a manifest's rows.
     """
-    if kind == "schema":
+    if kind == SCHEMA:
         click.echo(json.dumps(row_schema(), indent=1, ensure_ascii=False))
         return DONE
-    rows = LISTINGS[kind](Catalogue.with_libraries(libraries))
+    rows = KINDS[kind].listing(Catalogue.with_libraries(libraries)) if kind else _kinds()
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
-        return DONE
-    for row in rows:
-        name, *rest = (value for key, value in row.items() if kind == "takes" or key != "file")
-        facts = ((", ".join(value) if isinstance(value, list) else str(value or "")) or "-"
-                 for value in rest)
-        click.echo(f"{name:<28}{'  '.join(facts)}".rstrip())
+    else:
+        _print_table(rows, () if kind == "takes" else ("file",))
     return DONE
+
+
+def _kinds() -> Listing:
+    schema = {"kind": SCHEMA, "lists": "The JSON Schema of a manifest's rows."}
+    return [*({"kind": name, "lists": kind.says} for name, kind in KINDS.items()), schema]
+
+
+def _print_table(rows: Listing, without: Container[str]) -> None:
+    """Print rows under the heads of their columns; nothing where there are no rows."""
+    if not rows:
+        return
+    keys = [key for key in rows[0] if key not in without]
+    lines = [[key.replace("_", " ").upper() for key in keys],
+             *([_cell(row[key]) for key in keys] for row in rows)]
+    widths = [min(WIDEST, max(map(len, column))) for column in zip(*lines, strict=True)]
+    for line in lines:
+        click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)
+                             ).rstrip())
+
+
+def _cell(value: object) -> str:
+    return (", ".join(value) if isinstance(value, list) else str(value or "")) or "-"

@@ -39,11 +39,12 @@ class Server:
     def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
         return answered(urllib.request.Request(self.address + path, headers=headers))
 
-    def post(self, what: str, content: Any) -> tuple[int, Any]:
+    def post(self, what: str, content: Any, **headers: str) -> tuple[int, Any]:
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        status, headers, said = answered(
-            urllib.request.Request(f"{self.address}api/{what}", body, method="POST"))
-        as_json = headers["content-type"].startswith("application/json")
+        status, got, said = answered(
+            urllib.request.Request(f"{self.address}api/{what}", body, method="POST",
+                                   headers={"content-type": "application/json"} | headers))
+        as_json = got["content-type"].startswith("application/json")
         return status, json.loads(said) if as_json else said.decode()
 
     def begin(self, **ids: str) -> dict[str, Any]:

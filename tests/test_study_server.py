@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import mimegen
-from mimegen.study.database import FORSAKEN_S, Database
+from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
 from mimegen.study.folder import Study
 from mimegen.study.limits import Limit
 from mimegen.study.making import Request, make_study
@@ -253,22 +253,39 @@ def test_buckets_fill_again_and_do_not_pile_up() -> None:
     assert len(limit._left) == 3
 
 
-def test_lists_of_those_who_left_are_given_again_and_a_full_study_says_so(tmp_path):
-    screen = Screen(width=1, height=1, touch=True)
+ANYONE = Ids(), Screen(width=1, height=1, touch=True)
 
-    def begin(now: float, most: int | None = None) -> int | None:
-        session = database.begin(Ids(), screen, 3, most, now)
-        return session.list if session else None
+
+def test_lists_of_those_who_left_are_given_again(tmp_path):
+    def begin(now: float) -> int:
+        session = database.begin(*ANYONE, 3, None, now)
+        return session.list if session else -1
 
     with Database(tmp_path / "a.sqlite", "s") as database:
         assert [begin(0), begin(1), begin(2), begin(3)] == [0, 1, 2, 0]
-        finished = database.sessions()[1]
+        first, finished = database.sessions()[:2]
+        database.store(first, "t", "{}", None, 5)
         database.finish(finished, 10)
-        later = FORSAKEN_S + 100
-        assert [begin(later), begin(later), begin(later)] == [0, 2, 0]
-        assert begin(later, most=5) is not None
-        assert begin(later, most=5) is None
-        assert [begin(3 * later, most=2), begin(3 * later, most=2)] == [0, None]
+        later = UNBEGUN_S + 10  # two have answered something: lists 0 and 1
+        assert [begin(later), begin(later), begin(later), begin(later)] == [2, 0, 1, 2]
+        much_later = FORSAKEN_S + 3 * later  # the one who finished stays
+        assert [begin(much_later), begin(much_later), begin(much_later)] == [0, 2, 0]
+
+
+def test_whoever_answers_takes_part_and_whoever_begins_does_not(tmp_path):
+    with Database(tmp_path / "a.sqlite", "s") as database:
+        began = [database.begin(*ANYONE, 3, 2, now) for now in range(20)]
+        first, second, third = [one for one in began if one is not None][:3]
+        assert None not in began
+        assert database.store(first, "t", "{}", 2, 21) and database.store(second, "t", "{}", 2, 22)
+        assert database.begin(*ANYONE, 3, 2, 23) is None
+        assert not database.store(third, "t", "{}", 2, 24) and not database.answers(third)
+        assert database.store(second, "u", "{}", 2, 25) and database.store(first, "t", "{}", 2, 26)
+        database.finish(second, 27)
+        later = FORSAKEN_S + 27  # the first went away, the second's place stays taken
+        assert database.begin(*ANYONE, 3, 1, later) is None
+        assert database.store(third, "t", "{}", 2, later)
+        assert database.begin(*ANYONE, 3, 2, later) is None
 
 
 def test_a_port_in_use_is_said_in_one_line(server, folder):

@@ -82,12 +82,15 @@ def _tell_repeats(study: Study) -> None:
               help="0 takes any that is free.")
 @click.option("--host", default="127.0.0.1", show_default=True,
               help="Which of this machine's addresses; 0.0.0.0 for all.")
+@click.option("--proxy", "proxies", multiple=True, metavar="ADDRESS",
+              help="IP address of a web server in front, as 127.0.0.1. Its X-Forwarded-For header"
+                   " is believed, and its connections are not limited. May be repeated.")
 @exits_cleanly
-def serve_command(folder: Path, port: int, host: str) -> int:
+def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) -> int:
     """Serve the study in DIR and keep its answers there, until stopped."""
     from mimegen.study.serving import serve  # the web's packages load when they are needed
 
-    serve(folder, host, port, lambda address: click.echo(f"{folder}: {address}"))
+    serve(folder, host, port, lambda address: click.echo(f"{folder}: {address}"), proxies)
     return DONE
 
 

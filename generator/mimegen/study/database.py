@@ -13,8 +13,9 @@ from types import TracebackType
 from mimegen.base.errors import RequestError
 from mimegen.study.responses import Ids, Screen
 
-# A session that stands still for so long is no longer counted on.
-FORSAKEN_S = 2 * 3600.0
+# A session that stands still for so long is no longer counted on; one that never answered anything
+# for so long gets its list given to others.
+FORSAKEN_S, UNBEGUN_S = 2 * 3600.0, 20 * 60.0
 _SCHEMA = """
 CREATE TABLE about (study TEXT NOT NULL);
 CREATE TABLE sessions (
@@ -26,7 +27,9 @@ CREATE TABLE answers (
     received REAL NOT NULL, PRIMARY KEY (session, trial)) WITHOUT ROWID;
 """
 _COLUMNS = "number, token, rater, list, ids, finished"
-_COUNTED = "(finished IS NOT NULL OR seen > ?)"
+_ANSWERED = "EXISTS (SELECT 1 FROM answers WHERE session = number)"
+_TAKES_PART = f"(finished IS NOT NULL OR (seen > :forsaken AND {_ANSWERED}))"
+_HAS_LIST = f"({_TAKES_PART} OR (seen > :unbegun AND NOT {_ANSWERED}))"
 
 
 @dataclass(frozen=True)
@@ -96,15 +99,19 @@ class Database:
 
     def begin(self, ids: Ids, screen: Screen, lists: int, most: int | None, now: float
               ) -> Session | None:
-        """Begin a session with the list that fewest people have; None where the study is full."""
+        """Begin a session with the list that fewest people have; None where the study is full.
+
+        Whoever has answered something takes part. Who has only begun has a list for a while, so
+        that lists are spread evenly, and takes no place from others.
+        """
         token, rater = secrets.token_urlsafe(24), f"rater-{secrets.token_hex(4)}"
         with self._changing():
+            if self._is_full(most, now):
+                return None
             counts = dict.fromkeys(range(lists), 0)
             counts |= self._connection.execute(
-                f"SELECT list, COUNT(*) FROM sessions WHERE {_COUNTED} GROUP BY list",
-                (now - FORSAKEN_S,)).fetchall()
-            if most is not None and sum(counts.values()) >= most:
-                return None
+                f"SELECT list, COUNT(*) FROM sessions WHERE {_HAS_LIST} GROUP BY list",
+                _since(now)).fetchall()
             chosen = min(counts, key=lambda list_: (counts[list_], list_))
             self._connection.execute(
                 "INSERT INTO sessions (token, rater, list, ids, person, screen, begun, seen)"
@@ -127,13 +134,27 @@ class Database:
                 f"SELECT {_COLUMNS} FROM sessions WHERE {column} = ?", (value,)).fetchone()
         return _session(row) if row else None
 
-    def store(self, session: Session, trial: str, response: str, now: float) -> None:
-        """Store the answers of a trial; what was stored first stays."""
+    def _is_full(self, most: int | None, now: float) -> bool:
+        """Whether as many people take part as may."""
+        return most is not None and most <= self._connection.execute(
+            f"SELECT COUNT(*) FROM sessions WHERE {_TAKES_PART}", _since(now)).fetchone()[0]
+
+    def store(self, session: Session, trial: str, response: str, most: int | None, now: float
+              ) -> bool:
+        """Store the answers of a trial; what was stored first stays.
+
+        False, and nothing is stored, where they are somebody's first and the study is full.
+        """
         with self._changing():
+            is_first = not self._connection.execute(
+                "SELECT 1 FROM answers WHERE session = ?", (session.number,)).fetchone()
+            if is_first and self._is_full(most, now):
+                return False
             self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)",
                                      (session.number, trial, response, now))
             self._connection.execute("UPDATE sessions SET seen = ? WHERE number = ?",
                                      (now, session.number))
+        return True
 
     def finish(self, session: Session, now: float) -> None:
         """Note that somebody came to the end."""
@@ -153,6 +174,11 @@ class Database:
         with self._lock:
             rows = self._connection.execute(f"SELECT {_COLUMNS} FROM sessions ORDER BY number")
             return [_session(row) for row in rows]
+
+
+def _since(now: float) -> dict[str, float]:
+    """Return the moments after which sessions are counted on."""
+    return {"forsaken": now - FORSAKEN_S, "unbegun": now - UNBEGUN_S}
 
 
 def _session(row: tuple[int, str, str, int, str, float | None]) -> Session:

@@ -1,8 +1,9 @@
 """The server of a study: the page, its clips, and three requests that keep what people answer."""
 
+import asyncio
 import json
+import logging
 import sqlite3
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,15 +14,17 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mimegen.study.connections import REQUEST_S, address_key
 from mimegen.study.database import Database, Session
 from mimegen.study.folder import PUBLIC, Study
 from mimegen.study.limits import LARGEST_REQUEST, Limit
+from mimegen.study.origin import is_json, is_local_name, is_own
 from mimegen.study.public import completion, public_trial, session_order, study_script
 from mimegen.study.responses import Ids, Screen, read_response
 
@@ -34,6 +37,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
 }
 Content = dict[str, Any]
+logger = logging.getLogger("mimegen.study")
 
 
 class Headers:
@@ -58,9 +62,12 @@ class Headers:
 
 
 def make_app(study: Study, folder: Path, database: Database,
-             clock: Callable[[], float] = time.time) -> Starlette:
-    """Return a study's application; whatever it acknowledges is in the database."""
-    desk = Desk(study, database, clock)
+             clock: Callable[[], float] = time.time, is_local: bool = False) -> Starlette:
+    """Return a study's application; whatever it acknowledges is in the database.
+
+    One that ``is_local`` is for browsers on this machine: it takes answers from its own names only.
+    """
+    desk = Desk(study, database, clock, is_local)
     script = study_script(study, served=True)
 
     async def study_data(_request: Request) -> Response:
@@ -80,8 +87,10 @@ def make_app(study: Study, folder: Path, database: Database,
 class Desk:
     """Takes requests: counts, checks and answers them."""
 
-    def __init__(self, study: Study, database: Database, clock: Callable[[], float]) -> None:
+    def __init__(self, study: Study, database: Database, clock: Callable[[], float],
+                 is_local: bool = False) -> None:
         self.study, self.database, self.clock = study, database, clock
+        self.is_local = is_local
         # Many people may share an address, as in a laboratory; nobody answers twice a second.
         self.by_address = Limit(most=600, a_second=60)
         self.beginners = Limit(most=120, a_second=1)
@@ -92,17 +101,29 @@ class Desk:
         """Return what answers a request by a handler of JSON content and the sender's address."""
 
         async def endpoint(request: Request) -> Response:
-            address = request.client.host if request.client else ""
+            address = address_key(request.client.host if request.client else "")
             self._count(self.by_address, address)
+            self._see_who_asks(request)
             content = await _content(request)
             try:
                 return JSONResponse(await run_in_threadpool(handle, content, address))
             except sqlite3.Error as problem:
-                print(f"mimegen: {self.database.path}: {problem}; answers are not acknowledged"
-                      " until it can be written", file=sys.stderr)
+                logger.error("%s: %s; answers are not acknowledged until it can be written",
+                             self.database.path, problem)
                 raise HTTPException(503, "cannot be stored now") from problem
 
         return endpoint
+
+    def _see_who_asks(self, request: Request) -> None:
+        """Refuse what other sites' pages send, and what is no JSON."""
+        if not is_own(request.headers):
+            _refuse(403, "sent by another site's page")
+        if self.is_local and not is_local_name(request.headers.get("host", "")):
+            logger.warning("answers for %s are refused: behind a proxy say --proxy ADDRESS",
+                           request.headers.get("host", "no host"))
+            _refuse(403, "sent to another host")
+        if not is_json(request.headers):
+            _refuse(415, "expected content-type: application/json")
 
     def session(self, content: Content, address: str) -> Content:
         """Begin a session, or go on with one; return its trials, and which are answered."""
@@ -144,7 +165,9 @@ class Desk:
             response = read_response(self.study, name, content.get("response"))
         except ValueError as problem:
             _refuse(400, str(problem))
-        self.database.store(session, name, response.model_dump_json(), self.clock())
+        if not self.database.store(session, name, response.model_dump_json(),
+                                   self.study.settings.participants, self.clock()):
+            _refuse(409, "full")
         return {"stored": name}
 
     def finish(self, content: Content, _address: str) -> Content:
@@ -172,10 +195,16 @@ class Desk:
 async def _content(request: Request) -> Content:
     """Return a request's JSON object, of which no more is read than it may have."""
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LARGEST_REQUEST:
-            raise HTTPException(413, "too large")
+    try:
+        async with asyncio.timeout(REQUEST_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > LARGEST_REQUEST:
+                    raise HTTPException(413, "too large")
+    except ClientDisconnect as gone:
+        raise HTTPException(400, "not sent to its end") from gone
+    except TimeoutError as late:
+        raise HTTPException(408, "too slow") from late
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):

@@ -2,38 +2,71 @@
 
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 
 from mimegen.base.errors import RequestError
+from mimegen.study.connections import BACKLOG, Places, address_key, most_connections, protocol
 from mimegen.study.database import Database
 from mimegen.study.folder import ANSWERS, PRIVATE, read_study
+from mimegen.study.origin import is_local_name
 from mimegen.study.server import make_app
+from mimegen.study.serverlog import keep_quiet
+
+# Answers that are on their way when the server is stopped.
+LAST_ANSWERS_S = 5
 
 
-def serve(folder: Path, host: str, port: int, tell: Callable[[str], None]) -> None:
+def serve(folder: Path, host: str, port: int, tell: Callable[[str], None],
+          proxies: Sequence[str] = ()) -> None:
     """Serve a study until it is stopped; ``tell`` gets its address. Port 0 takes any free one.
 
-    Raises RequestError where the folder is no study, its answers are damaged, or the port is taken.
+    ``proxies`` are the addresses of web servers in front of it, whose X-Forwarded-For is believed.
+
+    Raises RequestError where the folder is no study, its answers are damaged, the port is taken, a
+    proxy is no address, or the system lets this process open too few files.
     """
     study = read_study(folder)
+    places = Places(most_connections(), proxies=frozenset(map(_proxy, proxies)))
     with Database(folder / PRIVATE / ANSWERS, study.name) as database, \
             _listening(host, port) as listening:
-        app = make_app(study, folder, database)
-        # Addresses hold people's ids, so requests are not logged.
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False,
-                                               server_header=False, limit_concurrency=2000))
-        name = f"[{host}]" if ":" in host else host
-        tell(f"http://{name}:{listening.getsockname()[1]}/")
+        app = make_app(study, folder, database,
+                       is_local=is_local_name(_as_name(host)) and not proxies)
+        server = web_server(app, places, proxies)
+        tell(f"http://{_as_name(host)}:{listening.getsockname()[1]}/")
         server.run(sockets=[listening])
+
+
+def web_server(app: Starlette, places: Places, proxies: Sequence[str] = ()) -> uvicorn.Server:
+    """Return the server of an application, which says little and limits connections."""
+    keep_quiet()
+    # Addresses hold people's ids, so requests are not logged.
+    return uvicorn.Server(uvicorn.Config(
+        app, http=protocol(places), ws="none", lifespan="off", log_config=None, access_log=False,
+        server_header=False, backlog=BACKLOG, proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies), timeout_graceful_shutdown=LAST_ANSWERS_S))
+
+
+def _as_name(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _proxy(address: str) -> str:
+    try:
+        return address_key(str(ip_address(address)))
+    except ValueError:
+        raise RequestError(f"--proxy {address}: expected the IP address from which the web server"
+                           " in front asks, as 127.0.0.1") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, port), family=family, backlog=512)
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as problem:
         if problem.errno == errno.EADDRINUSE:
             raise RequestError(f"--port {port}: something else listens there already; name another"

@@ -88,7 +88,7 @@ class ServerKeeping {
           this.tell(false);
           return said;
         }
-      } else if (reply && reply.status < 500 && reply.status !== 429) {
+      } else if (reply && reply.status < 500 && ![408, 429].includes(reply.status)) {
         this.tell(false);
         throw new Refused(reply.status, await reply.text());
       }

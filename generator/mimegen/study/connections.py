@@ -1,0 +1,188 @@
+"""Connections to a study's server: how many there may be, and how long they may keep it waiting.
+
+Whoever opens connections and sends nothing, or a byte now and then, takes places from others. So a
+request must be there within ``REQUEST_S``, and where places run out the connection that has waited
+longest without a whole request makes room for a new one.
+"""
+
+import asyncio
+import resource
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mimegen.base.errors import RequestError
+
+# A request is a few hundred bytes, and what waits to be read 64 KiB: no clip plays on less.
+REQUEST_S, STALLED_S = 10.0, 60.0
+# A laboratory behind one address: 50 people, whose browsers open up to six connections each.
+MOST_OF_ADDRESS = 300
+MOST_CONNECTIONS = 4000
+# So many are taken from the system's queue at a time, before any of them is looked at.
+BACKLOG = 128
+# Files of the database, of Python and of the page.
+RESERVED_DESCRIPTORS = 64
+WANTED_DESCRIPTORS = 2 * MOST_CONNECTIONS + BACKLOG + RESERVED_DESCRIPTORS
+
+
+def address_key(address: str) -> str:
+    """Return what stands for a sender: an IPv4 address, or the 64 bits of a network of IPv6."""
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(known, IPv6Address):
+        return str(known)
+    return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
+
+
+def most_connections() -> int:
+    """Return how many connections file descriptors allow, each with a clip that it reads.
+
+    Raises this process's limit as far as the system lets it. Raises RequestError where too few are
+    left.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = int(min(WANTED_DESCRIPTORS, _number(hard)))
+    if _number(soft) < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    most = (allowed - BACKLOG - RESERVED_DESCRIPTORS) // 2
+    if most < 1:
+        raise RequestError(f"the system lets this process open {allowed} files; a server needs"
+                           f" more than {BACKLOG + RESERVED_DESCRIPTORS + 1} (ulimit -n 1024)")
+    return min(most, MOST_CONNECTIONS)
+
+
+def _number(limit: int) -> float:
+    return float("inf") if limit == resource.RLIM_INFINITY else limit
+
+
+@dataclass
+class Places:
+    """Who is connected, and of them who waits, whoever began first in front.
+
+    ``proxies`` are addresses that many people share and that may have as many places as there are.
+    """
+
+    most: int
+    most_of_address: int = MOST_OF_ADDRESS
+    proxies: frozenset[str] = frozenset()
+    _taken: Counter[str] = field(default_factory=Counter)
+    _waiting: dict["Connection", None] = field(default_factory=dict)
+    _waiting_of: dict[str, dict["Connection", None]] = field(default_factory=dict)
+
+    def take(self, one: "Connection") -> bool:
+        """Give a new connection a place, if need be another's who waits; False if there is none."""
+        self._taken[one.key] += 1
+        if one.key not in self.proxies and self._taken[one.key] > self.most_of_address:
+            return self._make_room(self._waiting_of.get(one.key, {}))
+        if self._taken.total() > self.most:
+            return self._make_room(self._waiting)
+        return True
+
+    def _make_room(self, waiting: dict["Connection", None]) -> bool:
+        longest = next(iter(waiting), None)
+        if longest is not None:
+            self.is_busy(longest)
+            longest.abort()
+        return longest is not None
+
+    def leave(self, one: "Connection") -> None:
+        """Free the place of a connection that has ended."""
+        self.is_busy(one)
+        self._taken[one.key] -= 1
+        if not self._taken[one.key]:
+            del self._taken[one.key]
+
+    def waits(self, one: "Connection") -> None:
+        """Note that a connection has no whole request."""
+        self._waiting[one] = None
+        self._waiting_of.setdefault(one.key, {})[one] = None
+
+    def is_busy(self, one: "Connection") -> None:
+        """Note that a connection waits no longer."""
+        self._waiting.pop(one, None)
+        of_address = self._waiting_of.get(one.key, {})
+        of_address.pop(one, None)
+        if not of_address:
+            self._waiting_of.pop(one.key, None)
+
+
+class Connection(H11Protocol):
+    """A connection that has a place, and ends where its peer is too slow.
+
+    uvicorn itself limits only how long a connection may do nothing after an answer.
+    """
+
+    def __init__(self, places: Places, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._places, self.key = places, ""
+        self._late: asyncio.TimerHandle | None = None
+        self._stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a place, or end at once."""
+        super().connection_made(transport)
+        self.key = address_key(self.client[0]) if self.client else ""
+        if self._places.take(self):
+            self._wait()
+        else:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Free the place."""
+        self._places.leave(self)
+        for timer in (self._late, self._stalled):
+            _cancel(timer)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in a part of a request."""
+        super().data_received(data)
+        self._look_whether_whole()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request; one that was sent already is begun."""
+        self._wait()
+        super().on_response_complete()
+        self._look_whether_whole()
+
+    def pause_writing(self) -> None:
+        """Give a peer that does not read some time to do so."""
+        super().pause_writing()
+        self._stalled = self.loop.call_later(STALLED_S, self.abort)
+
+    def resume_writing(self) -> None:
+        """Take back the limit: the peer has read."""
+        super().resume_writing()
+        _cancel(self._stalled)
+
+    def abort(self) -> None:
+        """End at once."""
+        self.transport.abort()
+
+    def _wait(self) -> None:
+        self._places.waits(self)
+        _cancel(self._late)
+        self._late = self.loop.call_later(REQUEST_S, self.abort)
+
+    def _look_whether_whole(self) -> None:
+        """Take time for an answer where a whole request, or none that can be one, is there."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._places.is_busy(self)
+            _cancel(self._late)
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+def protocol(places: Places) -> Any:
+    """Return what makes uvicorn's protocols with these places."""
+    return partial(Connection, places)

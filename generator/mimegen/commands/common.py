@@ -17,7 +17,7 @@ from mimegen.base.paths import LIBRARIES
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.readers import ReadOptions
-from mimegen.readers.options import parse_trim
+from mimegen.readers.options import FPS_OF_FILE, parse_trim
 
 DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
 _ARGUMENTS = "arguments"
@@ -165,9 +165,10 @@ def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
         def wrapped(*args: Any, stack: str | None, mapping: Path | None, skeleton: Path | None,
-                    subject: str | None, trim: str = "none", **kwargs: Any) -> int:
+                    subject: str | None, fps_of_file: float | None, trim: str = "none",
+                    **kwargs: Any) -> int:
             return command(*args, **kwargs, reading=ReadOptions(
-                stack, mapping, skeleton, parse_trim(trim), subject))
+                stack, mapping, skeleton, parse_trim(trim), subject, fps_of_file))
 
         for option in options:
             wrapped = option(wrapped)
@@ -180,6 +181,9 @@ def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable
                      help="A YAML file of 'role: bone' lines, where bones are not recognised."),
         click.option("--stack", metavar="NAME", help="One of an FBX file's animation stacks."),
         click.option("--subject", metavar="NAME", help="One of the people in a C3D file."),
+        click.option("--fps-of-file", type=click.FloatRange(*FPS_OF_FILE), metavar="RATE",
+                     help="Frames a second of the recording, where its file gives none or a wrong"
+                          " one."),
     ]
     if trim is not None:
         options.append(click.option(

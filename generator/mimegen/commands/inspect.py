@@ -55,7 +55,7 @@ def _draw(picture: Path, file: Path, found: Inspection, reading: ReadOptions) ->
     if recording is not None:
         write_skeleton_sheet(picture, recording.motion, recording.roles, title, found.doubts)
     elif facts["kind"] == "markers":
-        write_marker_sheet(picture, read_points(file, reading.subject), title)
+        write_marker_sheet(picture, read_points(file, reading.subject, reading.fps_of_file), title)
     elif found.held is not None:
         write_skeleton_sheet(picture, found.held, {}, title, found.doubts)
     else:

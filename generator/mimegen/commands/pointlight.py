@@ -42,7 +42,7 @@ HEADINGS = {
         "size", "fps", "start", "duration", "figure_height", "background", "projection",
         "azimuth_deg", "elevation_deg"),
     "The screen, where sizes are degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
-    "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton"),
+    "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton", "fps_of_file"),
 }
 
 
@@ -139,7 +139,7 @@ def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: 
     if file is not None and file.suffix.lower() == ".c3d" and _wants_markers(display):
         if reading.trim.kind == "span":
             raise RequestError("--trim is for motions; raw markers take --start and --duration")
-        return [marker_scene(file, display, reading.subject)]
+        return [marker_scene(file, display, reading.subject, reading.fps_of_file)]
     if file is not None:
         takes: list[Take] = [_user_take(catalogue, file, partner, reading)]
     else:

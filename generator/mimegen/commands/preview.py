@@ -8,7 +8,13 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.altering import Altering, altering_options
-from mimegen.commands.common import DONE, exits_cleanly, library_option, style_option
+from mimegen.commands.common import (
+    DONE,
+    exits_cleanly,
+    library_option,
+    reading_options,
+    style_option,
+)
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
 from mimegen.library.cast import cast_member, partner_of
@@ -18,7 +24,8 @@ from mimegen.library.scene_take import scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
-from mimegen.readers import READERS
+from mimegen.readers import READERS, ReadOptions
+from mimegen.readers.options import AS_FOUND
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.raster.context import context_of_process
 
@@ -46,9 +53,11 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 @altering_options
 @library_option
 @exits_cleanly
+@reading_options("none")
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
                     background: str, angle: float, clip: bool, frames: int, config: str,
-                    out: Path | None, altering: Altering, libraries: tuple[Path, ...]) -> int:
+                    out: Path | None, altering: Altering, libraries: tuple[Path, ...],
+                    reading: ReadOptions) -> int:
     """Show an action, a scene or your own motion file in seconds.
 
     OpenGL draws it: a contact sheet or a clip.
@@ -62,7 +71,7 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                            " places")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
-    found = altering.take(_take(catalogue, what, take, seed, style))
+    found = altering.take(_take(catalogue, what, take, seed, style, reading))
     names = (character, partner_of(character))[:found.performers]
     members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)
@@ -83,16 +92,21 @@ def _check_ending(out: Path | None, wanted: str) -> None:
                            f" name it {out.with_suffix(wanted).name}")
 
 
-def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None) -> Take:
+def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None,
+          reading: ReadOptions) -> Take:
     """Return the take that a name or a file means; a score's file is one of a library's takes."""
     file = Path(what)
+    if reading != AS_FOUND and file.suffix.lower() not in READERS:
+        raise RequestError(f"{what}: is no file of motion; --trim, --stack, --map, --skeleton,"
+                           " --subject and --fps-of-file say how such a file is read")
     if file.name.endswith(SCORE_SUFFIX) and file.is_file():
         return library_take(catalogue.action(file.parent.name),
                             file.name.removesuffix(SCORE_SUFFIX), seed, style)
     if what in catalogue.scenes or (file.suffix == ".yaml" and file.is_file()):
         return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
-        return user_take(catalogue, file, (), None, None, "unknown")
+        return user_take(catalogue, file, (), None, None, "unknown",
+                         options=reading)
     if file.suffix.lower() in (*READERS, ".yaml"):
         raise RequestError(f"{what}: no such file; expected an action, a scene or a file of motion")
     return library_take(catalogue.action(what), take, seed, style)

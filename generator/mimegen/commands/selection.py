@@ -159,7 +159,7 @@ HEADINGS = {
         "variants", "character", "partner_character", "set_seed", "libraries"),
     "Your own motion capture": (
         "motion", "partner", "labels", "aligned", "misaligned", "licence", "trim", "subject",
-        "stack", "mapping", "skeleton"),
+        "stack", "mapping", "skeleton", "fps_of_file"),
     "The picture": (
         "config", "camera", "elevation", "lens", "light", "harmonise", "passes", "passes_from"),
 }

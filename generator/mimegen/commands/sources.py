@@ -25,6 +25,7 @@ _BESIDE = {
     "licence": ({"motion"}, _OWN), "partner": ({"motion"}, "--motion: both files are of one scene"),
     "trim": ({"motion"}, _READ), "stack": ({"motion"}, _READ), "mapping": ({"motion"}, _READ),
     "skeleton": ({"motion"}, _READ), "subject": ({"motion"}, _READ),
+    "fps_of_file": ({"motion"}, _READ),
     "take": ({"actions"}, "--action: a scene has one, and its seeds, and a file is one"),
     "style": ({"actions", "scenes"}, "--action or --scene: recordings are as they were performed"),
     "stances": ({"actions"}, _CUE), "intensities": ({"actions"}, _CUE),

@@ -14,13 +14,6 @@ from mimegen.motion.skeleton import Skeleton
 UNEVEN_M = 0.01
 
 
-def at_rate(motion: Motion, fps: float) -> Motion:
-    """Return the same poses at another frame rate: the motion faster or slower."""
-    if fps == motion.fps:
-        return motion
-    return Motion(motion.skeleton, fps, motion.root_positions, motion.rotations)
-
-
 def mirrored_scene(scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
     """Return all performers' mirror images, as a camera at MIME's angle 0 would see in a mirror.
 

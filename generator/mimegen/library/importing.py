@@ -255,6 +255,7 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
         misaligned_background=_own(request.misaligned, action.misaligned_background),
         trim=str(trim), trim_found=span.reasons,
         stack=request.reading.stack, subject=request.reading.subject,
+        fps_of_file=request.reading.fps_of_file,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),
         skeleton=next((name for name in names if name.endswith(".asf")), None),
         mimegen_version=__version__)

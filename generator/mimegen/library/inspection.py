@@ -141,11 +141,15 @@ def _outline(path: Path, options: ReadOptions,
         raise problem
     try:
         if kind == ".c3d":
-            return _of_points(path, read_points(path, options.subject)), None
-        held = _of_motion(_stood_up(read_bvh(path)[0])) if kind == ".bvh" else \
-            outline_fbx(path, options.stack)
+            return _of_points(path, read_points(path, options.subject, options.fps_of_file)), None
+        if kind == ".bvh":
+            held = _of_motion(_stood_up(read_bvh(path, options.fps_of_file)[0]))
+        else:
+            held = outline_fbx(path, options.stack)
     except RequestError:
         raise problem from None
+    if options.fps_of_file is not None:
+        held = replace(held, fps=options.fps_of_file)
     return _frames(path, kind[1:].upper(), system_of(held.bones), held) | {
         "animation_stacks": list(held.stacks), "mapping": {},
         "bones_without_role": list(held.bones), "notes": []}, held.motion

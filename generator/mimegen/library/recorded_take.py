@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from mimegen.base.files import content_key, file_hash
-from mimegen.library.altering import at_rate
 from mimegen.library.keys import recording_code
 from mimegen.library.take import RELAXED, Described, Source
+from mimegen.motion.editing import at_rate
 from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
@@ -50,7 +50,13 @@ class RecordedTake(Described):
         others = [*skeletons, *buffers, *filter(None, [self.options.mapping])]
         return content_key([file_hash(file) for file in self.files],
                            [file_hash(file) for file in others], self.options.stack,
-                           self.options.subject, str(self.options.trim), self.hand_shape)
+                           self.options.subject, str(self.options.trim), self.hand_shape,
+                           *self._own_rate)
+
+    @property
+    def _own_rate(self) -> tuple[float, ...]:
+        """The rate that the user gave; nothing where the file's own counts, as keys always had."""
+        return () if self.options.fps_of_file is None else (self.options.fps_of_file,)
 
     @property
     def timeline(self) -> None:
@@ -106,6 +112,7 @@ class RecordedTake(Described):
         return {
             "motion_source": self.source, "motion_original_name": self.original_name,
             "motion_stack": self.options.stack, "motion_subject": self.options.subject,
+            "motion_fps_of_file": self.options.fps_of_file,
             "motion_trim": str(self.options.trim),
             "motion_first_frame": first, "motion_last_frame": last,
             "motion_mapping_sha256": file_hash(self.options.mapping) if self.options.mapping

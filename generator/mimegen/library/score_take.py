@@ -20,10 +20,10 @@ from mimegen.choreography.manner import AS_WRITTEN, Manner, in_manner
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
-from mimegen.library.altering import at_rate
 from mimegen.library.keys import score_code
 from mimegen.library.take import RELAXED, Described, Source
 from mimegen.manifest.timeline import CueFacts, Interval, retold
+from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 
 

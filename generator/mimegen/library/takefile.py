@@ -10,7 +10,7 @@ from mimegen.base.files import file_hash
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.readers import READERS, ReadOptions
-from mimegen.readers.options import parse_trim
+from mimegen.readers.options import FPS_OF_FILE, parse_trim
 
 TAKE_SUFFIX = ".take.yaml"
 # Files that are takes by themselves where no take file names them; a skeleton alone is not.
@@ -40,6 +40,7 @@ class TakeFile(Strict):
     trim_found: tuple[str, ...] = ()
     stack: str | None = None
     subject: str | None = None
+    fps_of_file: float | None = Field(default=None, ge=FPS_OF_FILE[0], le=FPS_OF_FILE[1])
     mapping: Beside | None = None
     skeleton: Beside | None = None
     mimegen_version: str | None = None
@@ -70,7 +71,7 @@ def options_of(path: Path, facts: TakeFile) -> ReadOptions:
     beside = path.parent
     return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
                        beside / facts.skeleton if facts.skeleton else None,
-                       parse_trim(facts.trim), facts.subject)
+                       parse_trim(facts.trim), facts.subject, facts.fps_of_file)
 
 
 def mocap_takes(folder: Path) -> dict[str, Path]:

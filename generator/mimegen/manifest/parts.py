@@ -36,6 +36,8 @@ class MotionFacts(RowPart):
     motion_stack: str | None = Field(None, description="the FBX animation stack")
     motion_subject: str | None = Field(None, description="whose markers of a C3D file of several;"
                                                          " a partner is the file's other subject")
+    motion_fps_of_file: Number | None = Field(None, description="what was asked for with"
+                                                                " --fps-of-file")
     motion_trim: str | None = Field(None, description="what was asked for with --trim")
     motion_first_frame: int | None = Field(None, description="first frame used of the file")
     motion_last_frame: int | None = Field(None, description="last frame used of the file")

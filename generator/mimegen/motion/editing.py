@@ -70,3 +70,10 @@ def mirrored(motion: Motion) -> Motion:
         motion.root_positions * np.array([-1.0, 1.0, 1.0]),
         rotations * np.array([1.0, 1.0, -1.0, -1.0]),
     )
+
+
+def at_rate(motion: Motion, fps: float) -> Motion:
+    """Return the same poses at another frame rate: the motion faster or slower."""
+    if fps == motion.fps:
+        return motion
+    return Motion(motion.skeleton, fps, motion.root_positions, motion.rotations)

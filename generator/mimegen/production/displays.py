@@ -64,16 +64,19 @@ def _casting_facts(casting: Casting) -> dict[str, Any]:
     return {**casting.facts(), "timeline": casting.take.timeline}
 
 
-def marker_scene(file: Path, display: Display, subject: str | None = None) -> Scene:
+def marker_scene(file: Path, display: Display, subject: str | None = None,
+                 fps_of_file: float | None = None) -> Scene:
     """Return a C3D file's markers as dots, a ``subject``'s or all of them.
 
+    ``fps_of_file`` goes before the file's own rate.
     Raises RequestError where the file holds none, or not those that the display names.
     """
-    points = read_points(file, subject)
+    points = read_points(file, subject, fps_of_file)
     facts = {
         "action": file.stem, "take": file.stem, "actor": "recorded",
         "labels": [file.stem], "avatar": None, "seed": 0, "motion_file": file.name,
         "motion_sha256": file_hash(file), "dots_from": "markers", "motion_subject": subject,
+        "motion_fps_of_file": fps_of_file,
         "motion_unit_m": points.unit, "motion_unit_found_by": points.unit_source,
         "motion_up_axis": points.up_axis, "motion_up_axis_found_by": points.up_source,
         "motion_notes": list(points.notes),

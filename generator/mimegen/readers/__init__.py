@@ -1,6 +1,7 @@
 """From motion capture files to motions in the house's convention."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
@@ -31,6 +32,8 @@ READERS: dict[str, Callable[[Path, ReadOptions], Recording]] = {
     ".asf": read_asf_amc,
 }
 WITH_STACKS = (".fbx", ".glb", ".gltf")
+# Rates (Hz) that need no doubt.
+USUAL_FPS = (10.0, 1000.0)
 
 
 def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
@@ -50,5 +53,18 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                            " leave out --skeleton")
     if options.subject is not None and kind != ".c3d":
         raise RequestError(f"{path}: only C3D files hold several subjects; leave out --subject")
-    recording = READERS[kind](path, options)
+    recording = _with_doubts_on_rate(READERS[kind](path, options), options.fps_of_file)
     return cut(recording, span_of(path, recording, options.trim))
+
+
+def _with_doubts_on_rate(recording: Recording, said: float | None) -> Recording:
+    """Return a recording with a note on a rate that the user gave, or that few recordings have."""
+    fps = recording.motion.fps
+    if said is not None:
+        note = f"the rate is {said:g} fps, as --fps-of-file says"
+    elif not USUAL_FPS[0] <= fps <= USUAL_FPS[1]:
+        note = f"few recordings have {fps:g} fps; give the true rate with --fps-of-file if the" \
+               " file is wrong"
+    else:
+        return recording
+    return replace(recording, notes=(*recording.notes, note))

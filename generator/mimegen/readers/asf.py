@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.files import text_of
+from mimegen.readers.text import text_of, with_decimal_points, without_comments
 
 LARGEST, MOST_BONES = 1e6, 1000
 TURNS, SHIFTS = ("rx", "ry", "rz"), ("tx", "ty", "tz")
@@ -35,11 +35,12 @@ class AsfSkeleton:
     degrees: bool
 
 
-def rows_of(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the numbers and words of a text file's lines that are no comments."""
-    text = text_of(path, "the text of Acclaim motion")
-    lines = [(n, line.split("#")[0].split()) for n, line in enumerate(text.split("\n"), start=1)]
-    return [(n, words) for n, words in lines if words]
+def rows_of(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """Return the numbers and words of a text file's lines that are no comments, and notes."""
+    rows, coded = text_of(path, "the text of Acclaim motion")
+    rows, plain = with_decimal_points(without_comments(rows), (":",))
+    lines = [(n, row.split()) for n, row in enumerate(rows, start=1)]
+    return [(n, words) for n, words in lines if words], (*coded, *plain)
 
 
 def numbers_of(where: str, words: list[str], count: int) -> FloatArray:
@@ -54,16 +55,18 @@ def numbers_of(where: str, words: list[str], count: int) -> FloatArray:
     return found
 
 
-def read_asf(path: Path) -> AsfSkeleton:
-    """Read a skeleton file; raises RequestError, with file and line, where it is damaged."""
-    return _Asf(path).read()
+def read_asf(path: Path) -> tuple[AsfSkeleton, tuple[str, ...]]:
+    """Read a skeleton file, and notes; raises RequestError, with file and line, for a damaged one.
+    """
+    rows, notes = rows_of(path)
+    return _Asf(path, rows).read(), notes
 
 
 class _Asf:
     """Reads the sections of a skeleton file one after the other."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows, self.at = path, rows_of(path), 0
+    def __init__(self, path: Path, rows: list[tuple[int, list[str]]]) -> None:
+        self.path, self.rows, self.at = path, rows, 0
         root = AsfBone("root", dof=(*SHIFTS, *TURNS))
         self.body = AsfSkeleton({"root": root}, {}, np.zeros(3), True)
 

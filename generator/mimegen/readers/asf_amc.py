@@ -45,13 +45,15 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """
     if path.suffix.lower() == ".asf":
         raise RequestError(f"{path}: holds a skeleton without motion; give the .amc file")
-    rows = rows_of(path)
+    rows, plain = rows_of(path)
     asf = skeleton_file(path, options.skeleton)
-    body = read_asf(asf)
+    body, plain_too = read_asf(asf)
     frames, degrees, cut = _frames(path, rows, body)
-    motion = _motion(body, frames, degrees)
-    notes = (f"the skeleton is of {asf.name}",
-             f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, CMU's rate", *cut)
+    motion = _motion(body, frames, degrees, options.fps_of_file or ASSUMED_FPS)
+    assumed = () if options.fps_of_file else (
+        f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, CMU's rate; give"
+        " another with --fps-of-file",)
+    notes = (f"the skeleton is of {asf.name}", *dict.fromkeys((*plain, *plain_too)), *assumed, *cut)
     recording = in_house_convention(path, motion, "ASF/AMC", notes, options)
     return replace(recording, system="Acclaim",
                    notes=(*recording.notes, *_of_another(path, asf, motion, recording)))
@@ -139,7 +141,8 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
                            " damaged or of another skeleton")
 
 
-def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool) -> Motion:
+def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool,
+            fps: float) -> Motion:
     """Return the motion; a bone's joint is where it begins, its turn that from the rest pose."""
     skeleton = rest_pose(body)
     count = len(next(iter(values.values())))
@@ -159,4 +162,4 @@ def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool) 
     for column, dof in enumerate(body.bones["root"].dof):
         if dof in SHIFTS:
             roots[:, SHIFTS.index(dof)] += values["root"][:, column]
-    return Motion(skeleton, ASSUMED_FPS, roots, quaternions.without_flips(rotations))
+    return Motion(skeleton, fps, roots, quaternions.without_flips(rotations))

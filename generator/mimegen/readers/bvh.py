@@ -13,38 +13,36 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.bvh_text import BvhJoint, hierarchy_of, table_of
-from mimegen.readers.files import text_of
+from mimegen.readers.bvh_text import BvhJoint, hierarchy_of, parts_of, table_of
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.recording import Recording
+from mimegen.readers.root_unit import in_one_unit
+from mimegen.readers.text import text_of
 
 
 def read_bvh_recording(path: Path, options: ReadOptions) -> Recording:
     """Read a BVH file in the house's convention. Raises RequestError as ``read_bvh``."""
-    motion, notes = read_bvh(path)
+    motion, notes = read_bvh(path, options.fps_of_file)
     return in_house_convention(path, motion, "BVH", notes, options)
 
 
-def read_bvh(path: Path) -> tuple[Motion, tuple[str, ...]]:
-    """Read a BVH file in its own units and axes.
+def read_bvh(path: Path, fps: float | None = None) -> tuple[Motion, tuple[str, ...]]:
+    """Read a BVH file in its own units and axes; ``fps`` goes before the file's own rate.
 
     Returns the motion, its rest pose the file's own, and notes on oddities that were dealt with.
     Raises RequestError with file, line and what was expected for anything that is not a whole BVH
     file of one skeleton with at least two frames.
     """
-    lines = text_of(path, "the text of a BVH file")
-    rows = lines.split("\n")
-    if not lines.strip():
+    rows, coded = text_of(path, "the text of a BVH file")
+    if not any(row.strip() for row in rows):
         raise RequestError(f"{path}: is empty, expected a BVH file")
-    start = next((i for i, row in enumerate(rows) if row.split()[:1] == ["MOTION"]), None)
-    if start is None:
-        raise RequestError(f"{path}: has no MOTION line, expected HIERARCHY, then MOTION;"
-                           " the file is truncated or not BVH")
-    joints = hierarchy_of(path, rows[:start])
-    table, rate, notes = table_of(path, rows, start, joints)
+    rows, start, plain = parts_of(path, rows)
+    joints, named = hierarchy_of(path, rows[:start])
+    table, rate, counted = table_of(path, rows, start, joints, fps)
     motion, more = _motion(path, joints, table, rate)
-    return motion, (*notes, *more)
+    motion, scaled = in_one_unit(motion)
+    return motion, (*coded, *plain, *named, *counted, *more, *scaled)
 
 
 def _motion(path: Path, joints: list[BvhJoint], table: FloatArray,

@@ -9,8 +9,16 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.text import with_decimal_points, without_comments
 
 LARGEST, MOST_JOINTS = 1e6, 1000
+# A frame lasts from here to there (s); beyond, a frame time is in another unit, or none.
+SHORTEST_S, LONGEST_S = 1e-4, 1.0
+# So many frames, and this share of them, may be missing before a file counts as truncated.
+MISCOUNTED, MISCOUNTED_SHARE = 2, 0.01
+# Lines that begin so hold a name, up to a brace.
+NAMED = ("ROOT", "JOINT", "END")
+HEAD = re.compile(r"(Frames|Frame\s*Time)\s*:\s*(\S*).*", re.IGNORECASE)
 COMMON_RATES = (24, 25, 30, 48, 50, 60, 72, 75, 90, 96, 100, 120, 125, 144, 150, 180, 200, 240,
                 250, 300, 360, 480, 500, 1000, 24 / 1.001, 30 / 1.001, 60 / 1.001, 120 / 1.001)
 
@@ -26,12 +34,36 @@ class BvhJoint:
     channels: list[str] = field(default_factory=list)
 
 
-def hierarchy_of(path: Path, rows: list[str]) -> list[BvhJoint]:
-    """Return the joints, parents first; raises RequestError with file and line."""
+def parts_of(path: Path, rows: list[str]) -> tuple[list[str], int, tuple[str, ...]]:
+    """Return a file's lines as its reader wants them, the number of the line MOTION, and notes.
+
+    Comments and what stands above HIERARCHY are blank lines, so that line numbers stay the file's
+    own; numbers have decimal points. Raises RequestError where one of both words is missing.
+    """
+    rows, notes = with_decimal_points(without_comments(rows, NAMED), NAMED)
+    start = _line_of(rows, "MOTION")
+    if start is None:
+        raise RequestError(f"{path}: has no MOTION line, expected HIERARCHY, then MOTION;"
+                           " the file is truncated or not BVH")
+    top = _line_of(rows[:start], "HIERARCHY")
+    if top is None:
+        raise RequestError(f"{path}: line 1: expected HIERARCHY, the file is not BVH")
+    above = [row for row in rows[:top] if row.strip()]
+    if above:
+        notes = (*notes, f"what stands above HIERARCHY is left out: {above[0].strip()[:40]!r}")
+    return [""] * top + rows[top:], start, notes
+
+
+def _line_of(rows: list[str], word: str) -> int | None:
+    """Return the number of the first line that begins with a word, whatever its capitals."""
+    return next((number for number, row in enumerate(rows)
+                 if row[:200].upper().split()[:1] == [word]), None)
+
+
+def hierarchy_of(path: Path, rows: list[str]) -> tuple[list[BvhJoint], tuple[str, ...]]:
+    """Return the joints, parents first, and notes; raises RequestError with file and line."""
     tokens = [(word, i + 1) for i, row in enumerate(rows)
               for word in row.replace("{", " { ").replace("}", " } ").split()]
-    if not tokens or tokens[0][0] != "HIERARCHY":
-        raise RequestError(f"{path}: line 1: expected HIERARCHY, the file is not BVH")
     return _Hierarchy(path, tokens[1:]).read()
 
 
@@ -42,27 +74,36 @@ class _Hierarchy:
         self.path, self.tokens, self.at = path, tokens, 0
         self.joints: list[BvhJoint] = []
         self.open: list[int | None] = []
+        self.taken: set[str] = set()
+        self.renamed: list[str] = []
 
-    def read(self) -> list[BvhJoint]:
+    def read(self) -> tuple[list[BvhJoint], tuple[str, ...]]:
         while self.at < len(self.tokens):
             word = self._next("ROOT, JOINT, End Site, OFFSET, CHANNELS or }")
-            if word in ("ROOT", "JOINT"):
-                self._begin_joint(word)
-            elif word == "End":
-                self._joint()
-                self._next("Site")
-                self._expect("{")
-                self.open.append(None)
-            elif word == "OFFSET":
+            kind = word.upper()
+            if kind in ("ROOT", "JOINT"):
+                self._begin_joint(kind)
+            elif kind == "END":
+                self._begin_end()
+            elif kind == "OFFSET":
                 self._offset()
-            elif word == "CHANNELS":
+            elif kind == "CHANNELS":
                 self._channels()
             elif word == "}" and self.open:
                 self.open.pop()
-            else:
+            elif not (word == "}" and self._nothing_follows()):
                 self._fail(f"expected ROOT, JOINT, End Site, OFFSET, CHANNELS or }}, not {word!r}")
         self._check()
-        return self.joints
+        return self.joints, self._notes()
+
+    def _nothing_follows(self) -> bool:
+        return bool(self.joints) and all(word == "}" for word, _ in self.tokens[self.at:])
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self.renamed:
+            return ()
+        return (f"joints share a name and are told apart by a number:"
+                f" {', '.join(map(repr, self.renamed[:4]))}",)
 
     def _check(self) -> None:
         if self.open:
@@ -83,10 +124,6 @@ class _Hierarchy:
         self.at += 1
         return self.tokens[self.at - 1][0]
 
-    def _expect(self, wanted: str) -> None:
-        if (word := self._next(wanted)) != wanted:
-            self._fail(f"expected {wanted}, not {word!r}")
-
     def _number(self) -> float:
         word = self._next("a number")
         try:
@@ -104,21 +141,42 @@ class _Hierarchy:
         assert number is not None
         return self.joints[number]
 
-    def _begin_joint(self, word: str) -> None:
-        words = [self._next("a joint's name")]
-        while (part := self._next("{")) != "{":
+    def _words_to_brace(self, expected: str) -> str:
+        """Return the words up to the next {, which may be none."""
+        words = []
+        while (part := self._next(expected)) != "{":
             words.append(part)
-        name = " ".join(words)
-        if word == "ROOT" and self.joints:
+        return " ".join(words)
+
+    def _begin_end(self) -> None:
+        """Begin an End Site, which some files give a name."""
+        self._joint()
+        self._words_to_brace("{")
+        self.open.append(None)
+
+    def _begin_joint(self, kind: str) -> None:
+        name = self._words_to_brace("a joint's name and {") or f"joint {len(self.joints) + 1}"
+        if kind == "ROOT" and self.joints:
             self._fail(f"a second ROOT, {name!r}; expected one skeleton: save one person per file")
-        if word == "JOINT" and (not self.open or self.open[-1] is None):
+        if kind == "JOINT" and (not self.open or self.open[-1] is None):
             self._fail(f"JOINT {name!r} outside of a ROOT or inside an End Site")
-        if any(joint.name == name for joint in self.joints):
-            self._fail(f"a second joint is called {name!r}; expected names that differ")
         if len(self.joints) == MOST_JOINTS:
             self._fail(f"more than {MOST_JOINTS} joints, expected the skeleton of one person")
-        self.joints.append(BvhJoint(name, -1 if word == "ROOT" else int(self.open[-1] or 0)))
+        parent = -1 if kind == "ROOT" else int(self.open[-1] or 0)
+        self.joints.append(BvhJoint(self._own_name(name), parent))
         self.open.append(len(self.joints) - 1)
+
+    def _own_name(self, name: str) -> str:
+        """Return a name that no joint has yet: the first of a name keeps it."""
+        own = name
+        number = 1
+        while own in self.taken:
+            number += 1
+            own = f"{name} #{number}"
+        if own != name:
+            self.renamed.append(own)
+        self.taken.add(own)
+        return own
 
     def _offset(self) -> None:
         offset = [self._number(), self._number(), self._number()]
@@ -129,7 +187,10 @@ class _Hierarchy:
             self._joint().offset = offset
 
     def _channels(self) -> None:
-        count, joint = self._next("the number of channels"), self._joint()
+        count = self._next("the number of channels")
+        if count == "0" and self.open and self.open[-1] is None:
+            return
+        joint = self._joint()
         if not count.isdigit() or int(count) > 6:
             self._fail(f"joint {joint.name!r}: expected 0 to 6 channels, not {count!r}")
         if joint.channels:
@@ -142,34 +203,66 @@ class _Hierarchy:
             joint.channels.append(channel)
 
 
-def table_of(path: Path, rows: list[str], start: int,
-           joints: list[BvhJoint]) -> tuple[FloatArray, float, tuple[str, ...]]:
+def table_of(path: Path, rows: list[str], start: int, joints: list[BvhJoint],
+             fps: float | None = None) -> tuple[FloatArray, float, tuple[str, ...]]:
     """Return the channel values (F, C), the frame rate and notes.
 
-    ``start`` is the row of the word MOTION. Raises RequestError with file and line.
+    ``start`` is the row of the word MOTION; ``fps`` goes before the frame time in the file.
+    Raises RequestError with file and line.
     """
     filled = [i for i in range(start + 1, len(rows)) if rows[i].strip()]
-    head = " ".join(rows[i].strip() for i in filled[:2])
-    match = re.fullmatch(r"Frames\s*:\s*(\S+)\s+Frame\s+Time\s*:\s*(\S+)", head, re.IGNORECASE)
-    if not match:
-        raise RequestError(f"{path}: line {start + 2}: expected 'Frames: N' and 'Frame Time: S'"
-                           " after MOTION")
-    rate = _rate(path, match[2], filled[1] + 1)
-    if not re.fullmatch(r"[+-]?\d{1,18}", match[1]):
-        raise RequestError(f"{path}: line {filled[0] + 1}: expected a number of frames,"
-                           f" not {match[1][:20]!r}")
-    declared, lines = int(match[1]), filled[2:]
-    if declared < 2 or len(lines) < 2:
-        raise RequestError(f"{path}: line {filled[0] + 1}: has {min(declared, len(lines))} frames,"
-                           " a motion needs at least 2")
+    head = _Head.of(rows, filled)
+    rate = fps if fps is not None else _rate(path, head.time, head.time_row + 1 or start + 2)
+    lines = filled[head.rows:]
+    if len(lines) < 2:
+        raise RequestError(f"{path}: line {start + 2}: has {len(lines)} frames, a motion needs at"
+                           " least 2")
     table = _values(path, rows, lines, joints)
-    if len(table) < declared:
-        raise RequestError(f"{path}: line {lines[-1] + 1}: the file ends after {len(table)} of the"
-                           f" {declared} frames that line {filled[0] + 1} promises;"
-                           " it is truncated")
-    notes = () if len(table) == declared else (
-        f"the file holds {len(table)} frames and declares {declared}: all are used",)
-    return table, rate, notes
+    return table, rate, _checked_count(path, head, len(table), lines[-1] + 1)
+
+
+@dataclass
+class _Head:
+    """The lines between MOTION and the table, in either order: their words, empty if missing.
+
+    ``time_row`` is the frame time's row, -1 where it is missing; ``rows`` how many lines there are.
+    """
+
+    count: str = ""
+    time: str = ""
+    time_row: int = -1
+    rows: int = 0
+
+    @classmethod
+    def of(cls, rows: list[str], filled: list[int]) -> "_Head":
+        head = cls()
+        for row in filled[:2]:
+            found = HEAD.fullmatch(rows[row].strip())
+            if not found:
+                break
+            head.rows += 1
+            if found[1].upper() == "FRAMES":
+                head.count = found[2]
+            else:
+                head.time, head.time_row = found[2], row
+        return head
+
+
+def _checked_count(path: Path, head: _Head, held: int, last_line: int) -> tuple[str, ...]:
+    """Return a note where the file declares another number of frames than it holds.
+
+    Writers miscount by few; raises RequestError where so many are missing that the file was cut.
+    """
+    declared = int(head.count) if re.fullmatch(r"[+-]?\d{1,18}", head.count) else None
+    if declared is None:
+        return (f"the file does not declare how many frames it holds: {held} are used",)
+    if declared - held > max(MISCOUNTED, MISCOUNTED_SHARE * declared):
+        raise RequestError(f"{path}: line {last_line}: the file ends after {held} of the"
+                           f" {declared} frames that it declares; it is truncated: export it again,"
+                           " or correct the number")
+    if declared == held:
+        return ()
+    return (f"the file holds {held} frames and declares {declared}: all that it holds are used",)
 
 
 def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint]) -> FloatArray:
@@ -204,10 +297,24 @@ def _value(word: str) -> float:
 def _rate(path: Path, word: str, line: int) -> float:
     """Return the frame rate; frame times are rounded, so a common rate within that is taken."""
     time = _value(word)
-    if not 1e-4 <= time <= 10.0:
-        raise RequestError(f"{path}: line {line}: the frame time is {word[:20]!r},"
-                           " expected seconds between 0.0001 and 10, such as 0.0333333")
+    if not SHORTEST_S <= time <= LONGEST_S:
+        found = f"the frame time is {word[:20]!r}" if word else "there is no frame time"
+        raise RequestError(f"{path}: line {line}: {found}, expected seconds between {SHORTEST_S:g}"
+                           f" and {LONGEST_S:g}, such as 0.0333333; give the rate with"
+                           f" --fps-of-file{_perhaps(time)}")
     rate = min(COMMON_RATES, key=lambda r: abs(1 / r - time))
     digits = len(word.partition(".")[2])
     near = abs(1 / rate - time) <= 0.6 * 10.0**-digits and abs(rate * time - 1) < 1e-3
     return float(rate if near else 1 / time)
+
+
+def _perhaps(time: float) -> str:
+    """Say which rate an absurd frame time may mean: milliseconds, or the rate itself."""
+    rates = [rate for rate in (1000 / time, time) if 20 <= rate <= 1000] if time > 0 else []
+    near = [f"{_common(rate):g}" for rate in rates]
+    return f", perhaps {' or '.join(near)}" if near else ""
+
+
+def _common(rate: float) -> float:
+    nearest = min(COMMON_RATES, key=lambda one: abs(one / rate - 1))
+    return nearest if abs(nearest / rate - 1) < 0.02 else round(rate, 3)

@@ -26,7 +26,7 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     none is chosen, has no labels, labels of no known marker set, or markers on too little of a
     body.
     """
-    points = read_points(path, options.subject)
+    points = read_points(path, options.subject, options.fps_of_file)
     if points.people:
         raise RequestError(f"{path}: holds the markers of {len(points.people)} people"
                            f" ({', '.join(points.people)}); say whose with --subject NAME")

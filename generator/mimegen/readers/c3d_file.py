@@ -8,7 +8,7 @@ first: it is pure Python, knows all three byte orders and cannot crash. What it 
 import subprocess
 import sys
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +47,19 @@ class Trajectories:
     reader: str
 
 
-def read_trajectories(path: Path) -> Trajectories:
-    """Read a C3D file of any byte order, integer or float.
+def read_trajectories(path: Path, fps: float | None = None) -> Trajectories:
+    """Read a C3D file of any byte order, integer or float; ``fps`` goes before its own rate.
 
     Raises RequestError, one line, for a file that is missing, no C3D, truncated or damaged.
     """
     _check_head(path)
     try:
-        return _checked(path, _by_c3d(path))
+        return _checked(path, _by_c3d(path), fps)
     except RequestError:
         raise
     # The package raises whatever its damaged input leads it to.
     except Exception as problem:
-        return _checked(path, _by_ezc3d(path, f"{type(problem).__name__}: {problem}"))
+        return _checked(path, _by_ezc3d(path, f"{type(problem).__name__}: {problem}"), fps)
 
 
 def _check_head(path: Path) -> None:
@@ -78,12 +78,14 @@ def _check_head(path: Path) -> None:
                            " says; it is damaged")
 
 
-def _checked(path: Path, found: Trajectories) -> Trajectories:
+def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories:
     if not found.labels or not found.positions.size:
         raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
+    if fps is not None:
+        found = replace(found, fps=fps)
     if not 1.0 <= found.fps <= 10_000.0:
         raise RequestError(f"{path}: POINT:RATE is {found.fps:g}, expected 1 to 10,000 frames"
-                           " per second")
+                           " per second; give the rate with --fps-of-file")
     if len(found.positions) < 2:
         raise RequestError(f"{path}: has 1 frame, a motion needs at least 2")
     places = found.positions

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
@@ -46,6 +47,7 @@ def read_fbx(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     one line, for a file that is missing, damaged, or without motion.
     """
     motion, notes, stacks = raw_fbx(path, options.stack)
+    motion = at_rate(motion, options.fps_of_file or motion.fps)
     kind = path.suffix.lstrip(".").upper()
     stated = stated_settings(path) if kind == "FBX" else GLTF
     recording = in_house_convention(path, motion, kind, notes, options, stated)

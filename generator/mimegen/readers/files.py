@@ -19,29 +19,14 @@ def check_file(path: Path) -> None:
                            else f"{path}: there is no such file")
     if path.stat().st_size == 0:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
-    _check_size(path)
+    check_size(path)
 
 
-def _check_size(path: Path) -> None:
+def check_size(path: Path) -> None:
+    """Raise RequestError where a file is larger than any that is read."""
     if path.stat().st_size > LARGEST:
         raise RequestError(f"{path}: has {path.stat().st_size / 2**20:.0f} MiB, the most that is"
                            f" read is {LARGEST // 2**20}; export a part of it")
-
-
-def text_of(path: Path, expected: str) -> str:
-    """Return a text file's content with plain line ends.
-
-    Raises RequestError where it cannot be read or holds binary data; ``expected`` says what for.
-    """
-    try:
-        _check_size(path)
-        data = path.read_bytes()
-    except OSError as problem:
-        raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
-    if b"\0" in data:
-        raise RequestError(f"{path}: holds binary data, expected {expected}")
-    # Editors of some systems put a mark before a text's first letter.
-    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def buffers_beside(path: Path) -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.editing import at_rate
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import find_roles
@@ -44,6 +45,7 @@ def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
         raise RequestError(f"{path}: holds no motion, the array {lacking[0]!r} is missing; expected"
                            f" {', '.join(SHAPES)}")
     motion = _motion(path, found)
+    motion = at_rate(motion, options.fps_of_file or motion.fps)
     roles = find_roles(motion.skeleton, file=str(path), mapping=options.mapping)
     return Recording(motion, roles.joints, roles.confidence, "NPZ", "mimegen", 1.0,
                      "the format is in metres", "Z", "the format has Z up", 0.0, (0.0, 0.0), ())

@@ -7,6 +7,9 @@ from typing import Literal
 
 from mimegen.base.errors import RequestError
 
+# The rates (Hz) that --fps-of-file takes.
+FPS_OF_FILE = (1.0, 10_000.0)
+
 
 @dataclass(frozen=True)
 class Trim:
@@ -60,7 +63,8 @@ def _span(text: str, first: str | None, first_unit: str | None, last: str | None
 class ReadOptions:
     """How to read a file: ``stack`` names one of an FBX file's animation stacks, ``mapping`` is a
     YAML file of roles and bones, ``skeleton`` the ASF file that belongs to an AMC file, ``trim``
-    says which part of the take is used, ``subject`` names one of the people in a C3D file.
+    says which part of the take is used, ``subject`` names one of the people in a C3D file,
+    ``fps_of_file`` is the rate (Hz) at which the file was recorded, whatever the file says.
     """
 
     stack: str | None = None
@@ -68,6 +72,7 @@ class ReadOptions:
     skeleton: Path | None = None
     trim: Trim = Trim()
     subject: str | None = None
+    fps_of_file: float | None = None
 
 
 AS_FOUND = ReadOptions()

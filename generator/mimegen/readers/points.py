@@ -27,6 +27,8 @@ AXIS_ENDS = "OALP"
 # Two subjects that share so many labels are two people, not a person and a prop.
 SHARED_MARKERS = 8
 STILLEST = 0.05
+# Who is in a file does not depend on its rate, which may be wrong.
+ANY_RATE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +51,10 @@ class Points:
     people: tuple[str, ...] = ()
 
 
-def read_points(path: Path, subject: str | None = None) -> Points:
+def read_points(path: Path, subject: str | None = None, fps: float | None = None) -> Points:
     """Read the markers of a C3D file, labelled or not: a ``subject``'s, or all there are.
 
+    ``fps`` goes before the file's own rate.
     Labels of one person are without the subject's prefix, those of several keep it; split
     trajectories of one label are joined; angles, forces, calculated axes and (where there are
     labels) unlabelled points are left out.
@@ -59,7 +62,7 @@ def read_points(path: Path, subject: str | None = None) -> Points:
     that subject.
     """
     check_file(path)
-    found = read_trajectories(path)
+    found = read_trajectories(path, fps)
     people = _people(found.labels)
     # People of one file stand in one world, however still one of them is.
     everyone = found.positions[:, _markers(found, found.labels)[0]] if people else None
@@ -86,7 +89,7 @@ def subjects_of(path: Path) -> tuple[str, ...]:
     Raises RequestError, one line, for a file that is missing or damaged.
     """
     check_file(path)
-    return _people(read_trajectories(path).labels)
+    return _people(read_trajectories(path, ANY_RATE).labels)
 
 
 def _people(labels: tuple[str, ...]) -> tuple[str, ...]:

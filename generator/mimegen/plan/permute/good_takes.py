@@ -18,10 +18,10 @@ from mimegen.base.lines import append_line, json_lines
 from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
 from mimegen.choreography.perform import LOOKED_AT_FPS, settled
-from mimegen.library.altering import at_rate
 from mimegen.library.cast import CastMember
 from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
+from mimegen.motion.editing import at_rate
 
 
 @dataclass(frozen=True)

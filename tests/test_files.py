@@ -116,24 +116,108 @@ def test_a_scratch_folder_is_as_old_as_its_youngest_file(
     assert not folder.exists()
 
 
-def test_what_earlier_versions_left_is_swept_by_age(tmp_path: Path) -> None:
-    old = tmp_path / ".000001.npz.7.part"
-    old.write_bytes(b"half")
-    sweep(tmp_path)
-    assert old.exists()
-    age(old, DAY_S + 60)
-    sweep(tmp_path)
-    assert not old.exists()
+# What others have in their folders, some of it much like what we leave.
+OTHERS = ["part", "a.part", ".hidden", ".a.part.txt", "000000.npz", ".thesis.zip.part",
+          ".backup.part", ".000001.npz.7.part", ".x.host.123.abcdef01.part",
+          ".mimegen.host.999999.abcdef01.part",
+          ".mimegen.part", ".x.host-01234567.999999.abcdef0101234567.part"]
+letters = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]),
+                  min_size=1, max_size=20)
+likenesses = st.builds(
+    ".{}.{}.{}.{}.part".format, letters, st.from_regex(r"[A-Za-z0-9-]{1,12}", fullmatch=True),
+    st.integers(1, 10**7), st.from_regex(r"[0-9a-f]{8}([0-9a-f]{8})?", fullmatch=True))
 
 
-def test_other_files_are_never_swept(tmp_path: Path) -> None:
-    for name in ("part", "a.part", ".hidden", ".a.part.txt", "000000.npz"):
-        (tmp_path / name).write_bytes(b"mine")
-        age(tmp_path / name, 10 * DAY_S)
-    before = names_in(tmp_path)
+def lay_aged(folder: Path, name: str, kind: str) -> None:
+    path = folder / name
+    if kind == "file":
+        path.write_bytes(b"mine")
+    elif kind == "folder":
+        path.mkdir()
+        (path / "thesis.txt").write_bytes(b"mine")
+    else:
+        path.symlink_to(folder)
+        return
+    age(path, 10 * DAY_S)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_others_left_is_never_swept(tmp_path: Path, name: str, kind: str) -> None:
+    lay_aged(tmp_path, name, kind)
+    before = sorted(tmp_path.rglob("*"))
     sweep(tmp_path)
-    assert names_in(tmp_path) == before
+    clear(tmp_path / "a.npz")
+    publish_first(tmp_path / "b.npz", b"whole")
+    with scratch_folder(tmp_path):
+        pass
+    assert sorted({*tmp_path.rglob("*")} - {tmp_path / "b.npz"}) == before
     sweep(tmp_path / "absent")
+
+
+@given(st.one_of(letters, letters.map(".{}.part".format), likenesses), st.booleans())
+def test_no_name_but_our_own_is_swept(tmp_path_factory: pytest.TempPathFactory, name: str,
+                                      is_folder: bool) -> None:
+    if name in (".", "..") or len(os.fsencode(name)) > 255:
+        return
+    folder = tmp_path_factory.mktemp("others")
+    lay_aged(folder, name, "folder" if is_folder else "file")
+    sweep(folder)
+    assert names_in(folder) == [name]
+
+
+@given(letters, st.data())
+def test_a_changed_name_is_not_ours(name: str, data: st.DataObject) -> None:
+    ours = owners.unfinished_name(name)
+    place = data.draw(st.integers(1, len(ours) - len(".part") - 1))
+    letters = "0123456789abcdefxyz.-".replace(ours[place], "")
+    other = data.draw(st.sampled_from(letters))
+    assert owners.unfinished_of(ours) is not None
+    assert not owners.is_unfinished(f"{ours[:place]}{other}{ours[place + 1:]}")
+
+
+def test_a_link_under_one_of_our_names_stays_and_so_does_what_it_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "text").write_bytes(b"mine")
+    elsewhere(monkeypatch, "node-1")
+    (tmp_path / owners.unfinished_name("a")).symlink_to(tmp_path / "thesis")
+    inner = tmp_path / owners.unfinished_name("b")
+    inner.mkdir()
+    (inner / "link").symlink_to(tmp_path / "thesis")
+    monkeypatch.undo()
+    os.utime(inner / "link", (0, 0), follow_symlinks=False)
+    os.utime(inner, (0, 0))
+    sweep(tmp_path)
+    assert len(names_in(tmp_path)) == 2 and not inner.exists()
+    assert names_in(tmp_path / "thesis") == ["text"]
+
+
+def test_scratch_folders_are_all_that_is_swept_where_others_have_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere(monkeypatch, "node-1")
+    frame, scratch = (tmp_path / owners.unfinished_name(name) for name in ("a.npz", "mimegen"))
+    frame.write_bytes(b"half")
+    scratch.mkdir()
+    monkeypatch.undo()
+    age(tmp_path, 2 * DAY_S)
+    with scratch_folder(tmp_path):
+        pass
+    assert names_in(tmp_path) == [frame.name]
+
+
+def test_inspecting_a_junk_file_leaves_the_temporary_folder_alone(tmp_path: Path) -> None:
+    junk, temporary = tmp_path / "junk.fbx", tmp_path / "tmp"
+    junk.write_bytes(b"Kaydara FBX Binary  \0junk")
+    temporary.mkdir()
+    for number, name in enumerate(OTHERS):
+        lay_aged(temporary, name, "folder" if number % 2 else "file")
+    before = sorted(temporary.rglob("*"))
+    done = subprocess.run([sys.executable, "-m", "mimegen", "inspect", junk], capture_output=True,
+                          env=os.environ | {"TMPDIR": str(temporary)})
+    assert done.returncode == 2 and sorted(temporary.rglob("*")) == before
 
 
 def test_scratch_of_a_killed_process_goes_at_the_next_use(tmp_path: Path) -> None:

@@ -140,6 +140,34 @@ def test_a_line_without_end_is_refused_without_being_held(tmp_path: Path) -> Non
         read_manifest(tmp_path)
 
 
+NO_KEYS = ["/etc", "../" * 20 + "etc", "", "ab", "AB" * 32, "ab" * 32 + "\n", "ab" * 33,
+           "/" + "a" * 63, "\u0660" * 64, "g" * 64, "../" + "a" * 61]
+PASS = {"folder": "passes/depth/x", "key": "ab" * 32, "files": "0.exr", "sha256": "ab" * 32}
+
+
+@pytest.mark.parametrize("key", NO_KEYS)
+@pytest.mark.parametrize("field", ["shot_key", "clip_key", "still_key", "character_key",
+                                   "partner_character_key"])
+def test_a_key_that_is_none_is_refused(tmp_path: Path, field: str, key: str) -> None:
+    assert row_from(json.dumps(CLIP | {field: "0" * 64}))
+    write_lines(tmp_path, json.dumps(CLIP | {field: key}))
+    with pytest.raises(RequestError, match=rf"line 1.*{field}: must be a content key"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("key", NO_KEYS)
+@pytest.mark.parametrize("field", ["key", "geometry_key"])
+def test_a_pass_with_a_key_that_is_none_is_refused(field: str, key: str) -> None:
+    assert typed_row(CLIP | {"passes": {"depth": PASS | {field: "0" * 64}}})
+    with pytest.raises(ValueError, match=f"{field}: must be a content key"):
+        typed_row(CLIP | {"passes": {"depth": PASS | {field: key}}})
+
+
+def test_more_frames_than_any_clip_has_are_refused() -> None:
+    with pytest.raises(ValueError, match="frames"):
+        typed_row(CLIP | {"frames": 10**12})
+
+
 OUTSIDE = ["/etc/passwd", "../x.mp4", "clips/../../x.mp4", "clips/..", "..", ".", "", "C:x.mp4",
            "c:/x.mp4", "clips\\..\\x.mp4", "//host/x.mp4", "clips//x.mp4", "./x.mp4", "x\0.mp4"]
 

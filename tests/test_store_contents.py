@@ -57,6 +57,36 @@ def test_pieces_of_stores_of_before_are_found_too(tmp_path: Path) -> None:
         ("shots", OTHER), ("clips", KEY)]
 
 
+def test_what_others_keep_in_a_store_is_no_piece_of_it(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    before = list(pieces(store))
+    for name in ("thesis.txt", "ab/notes.npz", "ab/AB12.npz", "backup/a.npz"):
+        for kind in KINDS:
+            publish(tmp_path / kind / name, b"mine")
+    assert list(pieces(store)) == before
+
+
+@pytest.mark.parametrize("key", ["/etc/passwd", "../../x", "..", "", "a/b", ".hidden", "a\\b"])
+def test_a_key_that_leads_out_of_the_store_is_refused(tmp_path: Path, key: str) -> None:
+    store = Store(tmp_path)
+    for place in (store.shot_folder, store.pass_folder, store.still, store.encoded,
+                  store.encoded_folder, store.character, store.performance, store.clip_row,
+                  store.forget_clip, store.shot_facts):
+        with pytest.raises(ValueError, match="must be a plain name"):
+            place(key)
+
+
+@pytest.mark.parametrize("facts", [{}, {"frames": "9"}, {"frames": 0}, {"frames": 10**12},
+                                   {"frames": True}, {"frames": 1, "character_key": "/etc/x"},
+                                   {"frames": 1, "partner_character_key": 7}])
+def test_facts_of_a_shot_that_cannot_be_are_none(tmp_path: Path, facts: dict[str, object]) -> None:
+    store = Store(tmp_path)
+    store.record_shot(KEY, facts)
+    assert store.shot_facts(KEY) is None
+    store.record_shot(KEY, {"frames": 1, "character_key": OTHER, "partner_character_key": None})
+    assert store.shot_facts(KEY)
+
+
 def test_pieces_tell_their_size_and_what_is_recorded_of_them(tmp_path: Path) -> None:
     store = filled(tmp_path)
     facts = {"shots": {"frames": 1}, "passes": {"kind": "depth"}, "clips": {"label": "ü"}}

@@ -11,10 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from mimegen.base.errors import NO_SPACE, RequestError, disk_full
-from mimegen.base.owners import is_unfinished, owner_lives, unfinished_name
+from mimegen.base.owners import owner_lives, unfinished_name, unfinished_of
 
 # A writer that has not touched its file for so long is dead.
 FORSAKEN_S = 24 * 3600.0
+# What scratch folders are for, as their names say.
+_SCRATCH = "mimegen"
 # When a file was written, in nanoseconds, and how long it is.
 Stamp = tuple[int, int]
 
@@ -135,12 +137,12 @@ def _name_once(part: Path, path: Path) -> None:
 def scratch_folder(root: Path | None = None) -> Iterator[Path]:
     """Lend an empty folder in ``root``, by default the system's own, that is gone at the end.
 
-    What killed processes left in ``root`` is removed. Raises DiskFullError, or RequestError where
-    ``root`` cannot be written.
+    Scratch folders of killed processes in ``root`` are removed, and nothing else. Raises
+    DiskFullError, or RequestError where ``root`` cannot be written.
     """
     root = root or Path(tempfile.gettempdir())
-    folder = root / unfinished_name("mimegen")
-    sweep(root)
+    folder = root / unfinished_name(_SCRATCH)
+    sweep(root, _SCRATCH)
     with _said_of(root):
         folder.mkdir(mode=0o700, parents=True)
     try:
@@ -149,15 +151,17 @@ def scratch_folder(root: Path | None = None) -> Iterator[Path]:
         _remove(folder)
 
 
-def sweep(folder: Path) -> None:
-    """Remove what dead processes left unfinished in a folder, and nothing of a live one.
+def sweep(folder: Path, only: str | None = None) -> None:
+    """Remove what dead processes of mimegen left unfinished in a folder, and nothing else.
 
-    On this machine the process number decides. What was begun on another, or by a version that
-    gave no names, is removed after a day without a change, by the clock that stamps files there:
-    a file server's may differ from ours.
+    Names tell what is mimegen's (``owners``); ``only`` what was to get this name is looked at.
+    Links stay: mimegen makes none.
+
+    On this machine the process number decides. What was begun on another is removed after a day
+    without a change, by the clock that stamps files there: a file server's may differ from ours.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
-        unfinished = [path for path in folder.iterdir() if is_unfinished(path.name)]
+        unfinished = [path for path in folder.iterdir() if _is_ours(path, only)]
         lives = {path: owner_lives(path.name) for path in unfinished}
         for path in unfinished:
             if lives[path] is False:
@@ -168,6 +172,11 @@ def sweep(folder: Path) -> None:
             for path in elsewhere:
                 if now - _last_change(path) > FORSAKEN_S:
                     _remove(path)
+
+
+def _is_ours(path: Path, only: str | None) -> bool:
+    name = unfinished_of(path.name)
+    return name is not None and only in (None, name) and not path.is_symlink()
 
 
 def clear(path: Path) -> None:
@@ -191,7 +200,7 @@ def clock_of(folder: Path) -> float:
 def _last_change(path: Path) -> float:
     """Return when a file, or anything in a folder, was last written; now, where it just went."""
     try:
-        return max(place.stat().st_mtime for place in (path, *path.rglob("*")))
+        return max(place.lstat().st_mtime for place in (path, *path.rglob("*")))
     except FileNotFoundError:
         return float("inf")
 

@@ -13,6 +13,7 @@ _HASHED = re.compile(rf"(.*-)?[0-9a-f]{{{_HASH_DIGITS}}}")
 # What Windows keeps for devices, whatever the ending.
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+_KEY = re.compile(r"[0-9a-f]{64}")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -58,6 +59,21 @@ def inner_path(text: str) -> str:
     if (_DRIVE.match(text) or "\\" in text or "\0" in text
             or not {"", ".", ".."}.isdisjoint(parts)):
         raise ValueError("must be a path that stays within its folder")
+    return text
+
+
+def is_content_key(text: str) -> bool:
+    """Whether a text is a content key or a SHA-256 as mimegen writes them."""
+    return _KEY.fullmatch(text) is not None
+
+
+def content_key_text(text: str) -> str:
+    """Return a content key that was read from outside, as it is.
+
+    Keys become parts of paths in the store. Raises ValueError for any text but 64 digits 0-9a-f.
+    """
+    if not is_content_key(text):
+        raise ValueError("must be a content key: 64 digits 0-9a-f")
     return text
 
 

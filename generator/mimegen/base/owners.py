@@ -1,6 +1,7 @@
 """Names of unfinished files and folders say who makes them, so that others can tell what is dead.
 
-An unfinished file is called ``.NAME.HOST.PID.RANDOM.part`` and lies beside its final place.
+An unfinished file is called ``.NAME.HOST.PID.RANDOM.part`` and lies beside its final place. RANDOM
+ends with a checksum of what stands before it, so that nobody else's file is ever taken for one.
 """
 
 import hashlib
@@ -12,25 +13,41 @@ from functools import cache
 from pathlib import Path
 
 LONGEST_NAME = 80
-_OWNED = re.compile(r"\..*\.(?P<host>[A-Za-z0-9-]+)\.(?P<pid>\d+)\.[0-9a-f]{8}\.part", re.DOTALL)
-_UNFINISHED = re.compile(r"\..*\.part", re.DOTALL)
+_DIGITS = 8
+_OWNED = re.compile(r"\.(?P<name>.*)\.(?P<host>[A-Za-z0-9-]+)\.(?P<pid>[1-9][0-9]*)"
+                    r"\.[0-9a-f]+\.part", re.DOTALL)
+_SEALED = re.compile(rf"(?P<told>.*)(?P<seal>[0-9a-f]{{{_DIGITS}}})\.part", re.DOTALL)
 
 
 def unfinished_name(name: str) -> str:
     """Return what to call a file while this process makes it; no two calls give the same."""
     kept = os.fsencode(name)[:LONGEST_NAME].decode(errors="ignore")
-    return f".{kept}.{this_host()}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    told = f".{kept}.{this_host()}.{os.getpid()}.{secrets.token_hex(_DIGITS // 2)}"
+    return f"{told}{_seal(told)}.part"
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether a file's name is that of one that is being made, by whatever version."""
-    return _UNFINISHED.fullmatch(name) is not None
+    """Whether ``unfinished_name`` gave a file its name, in whatever process."""
+    sealed = _SEALED.fullmatch(name)
+    return (sealed is not None and _OWNED.fullmatch(name) is not None
+            and sealed["seal"] == _seal(sealed["told"]))
+
+
+def _seal(told: str) -> str:
+    """Return the checksum of a name, which ends it."""
+    return hashlib.sha256(os.fsencode(told)).hexdigest()[:_DIGITS]
+
+
+def unfinished_of(name: str) -> str | None:
+    """Return what an unfinished file was to be called, at most its beginning; None of others."""
+    owned = _OWNED.fullmatch(name) if is_unfinished(name) else None
+    return None if owned is None else owned["name"]
 
 
 def owner_lives(name: str) -> bool | None:
     """Whether the owner of an unfinished file still runs; None where it is on another machine.
 
-    None is also said of files whose names tell no owner, as earlier versions left them.
+    None is also said of files whose names tell no owner.
     """
     owned = _OWNED.fullmatch(name)
     return None if owned is None else process_lives(owned["host"], int(owned["pid"]))

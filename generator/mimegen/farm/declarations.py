@@ -1,13 +1,14 @@
 """The declaration of each kind of job as JSON, with paths relative to the store's folder."""
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
+from mimegen.base.names import plain_name
 from mimegen.base.yaml_file import Finite, Strict
 from mimegen.compositing.background import Background
 from mimegen.compositing.clipjob import ClipJob
@@ -39,10 +40,10 @@ class Relative:
 
 
 def _inside(place: str) -> str:
-    path = PurePosixPath(place)
-    if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise ValueError(f"{place!r} is no place in a store")
-    return place
+    try:
+        return "/".join(map(plain_name, place.split("/")))
+    except ValueError:
+        raise ValueError(f"{place!r} is no place in a store") from None
 
 
 Place = Annotated[str, AfterValidator(_inside)]

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from mimegen.base.names import inner_path
-from mimegen.manifest.rowpart import Json, Number, RowPart
+from mimegen.manifest.rowpart import ContentKey, Json, Number, RowPart
 from mimegen.manifest.timeline import Interval
 
 Numbers = list[Number]
@@ -55,7 +55,7 @@ class CharacterFacts(RowPart):
     """Who performs it, and who is the partner in a scene of two."""
 
     character_file: str | None = None
-    character_key: str | None = Field(None, description="content key of the character")
+    character_key: ContentKey | None = Field(None, description="content key of the character")
     character_height_m: Number | None = None
     character_source: str | None = None
     character_licence: str | None = None
@@ -63,7 +63,7 @@ class CharacterFacts(RowPart):
     partner_motion_file: str | None = None
     partner_motion_sha256: str | None = None
     partner_character_file: str | None = None
-    partner_character_key: str | None = None
+    partner_character_key: ContentKey | None = None
 
 
 class PanFacts(RowPart):
@@ -83,7 +83,7 @@ class StageFacts(RowPart):
     background_licence: str | None = None
     background_author: str | None = None
     background_source: str | None = None
-    still_key: str | None = Field(
+    still_key: ContentKey | None = Field(
         None, description="content key of the set's still; null where no set was rendered")
     camera: CameraFacts | None = None
     pan: PanFacts | None = Field(
@@ -113,8 +113,9 @@ class PassFacts(RowPart):
 
     folder: Annotated[str, AfterValidator(inner_path)] = Field(
         description="its files, relative to the manifest's folder")
-    key: str = Field(description="content key of the shot's pass in the store")
-    geometry_key: str | None = Field(None, description="of the set's depth and normals in it")
+    key: ContentKey = Field(description="content key of the shot's pass in the store")
+    geometry_key: ContentKey | None = Field(
+        None, description="of the set's depth and normals in it")
     engine: str | None = Field(
         None, description="what looked: raster or cycles; null for keypoints, which need neither")
     files: str | list[str] = Field(description="the first of its files, by which the others go")

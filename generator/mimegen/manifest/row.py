@@ -15,9 +15,11 @@ from mimegen.manifest.parts import (
     OutputFacts,
     StageFacts,
 )
-from mimegen.manifest.rowpart import Number, RowPart
+from mimegen.manifest.rowpart import ContentKey, Number, RowPart
 
 ROW_VERSION = 2
+# More than a day at 100 frames a second; what claims to have more is no clip.
+MOST_FRAMES = 10**7
 
 
 class StimulusFacts(RowPart):
@@ -62,12 +64,13 @@ class StimulusFacts(RowPart):
     tempo: Number | None = Field(None, description="times as fast as performed; null for 1")
     mirrored: bool | None = Field(None, description="left and right are swapped; null for no")
     fps: Number = Field(gt=0)
-    frames: int = Field(ge=1)
+    frames: int = Field(ge=1, le=MOST_FRAMES)
     width: int = Field(ge=1, description="pixels")
     height: int = Field(ge=1, description="pixels")
     sha256: str = Field(description="of the clip's file")
-    shot_key: str | None = Field(None, description="content key of the foreground; null for dots")
-    clip_key: str | None = Field(None, description="content key of the clip")
+    shot_key: ContentKey | None = Field(
+        None, description="content key of the foreground; null for dots")
+    clip_key: ContentKey | None = Field(None, description="content key of the clip")
 
 
 # A row is written in the order of these parts, last first.

@@ -1,9 +1,14 @@
 """What every part of a row is: typed, and open for what newer versions add."""
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from mimegen.base.names import content_key_text
 
 Number = int | float
 Json = dict[str, JsonValue]
+ContentKey = Annotated[str, AfterValidator(content_key_text)]
 
 
 class RowPart(BaseModel):

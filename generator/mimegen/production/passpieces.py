@@ -1,5 +1,6 @@
 """Folders of ground truth: what each is made of, and whose clips show it."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +18,13 @@ from mimegen.plan.passes import WantedPasses
 from mimegen.plan.shots import camera_of
 from mimegen.production.moving import move, remove
 from mimegen.production.passtasks import Column, geometry_file
-from mimegen.stage.passes.kinds import WITH_SET
+from mimegen.stage.passes.kinds import KINDS, WITH_SET
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
 
 PASSES = "passes"
 _FOLDER_DIGITS = 20
+_OURS = re.compile(rf"[0-9a-f]{{{_FOLDER_DIGITS}}}")
 
 
 @dataclass(eq=False)
@@ -109,7 +111,11 @@ def _piece(clip: Clip, column: Column, wanted: WantedPasses, store: Store, out: 
 
 
 def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:
-    """Return the folders of ground truth in ``out`` that none of its rows names, sorted."""
+    """Return the folders of ground truth in ``out`` that none of its rows names, sorted.
+
+    What has another name than mimegen gives is somebody else's.
+    """
     named = {told.folder for row in rows for told in (row.passes or {}).values()}
     return [folder for folder in sorted((out / PASSES).glob("*/*"))
-            if not folder.name.startswith(".") and folder.relative_to(out).as_posix() not in named]
+            if _OURS.fullmatch(folder.name) and folder.parent.name in KINDS
+            and folder.relative_to(out).as_posix() not in named]

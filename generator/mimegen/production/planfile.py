@@ -12,6 +12,7 @@ import numpy as np
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.base.names import content_key_text
 from mimegen.farm.task import Task, task_from_json, task_to_json
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
@@ -70,8 +71,9 @@ class PlanFile:
             if content["format"] != FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
             store = Path(content["store"])
-            shots, stills = (tuple(task_from_json(task, store) for task in content[kind])
-                             for kind in ("shots", "stills"))
+            shots, stills = (
+                tuple(_with_keys(task_from_json(task, store)) for task in content[kind])
+                for kind in ("shots", "stills"))
             return cls(store, str(content["device"]), tuple(map(str, content["request"])), shots,
                        stills)
         except FileNotFoundError:
@@ -117,6 +119,18 @@ class PlanFile:
         """Yield the stills with these numbers. Raises RequestError for others."""
         wanted = _checked(numbers, len(self.stills), "stills")
         yield from (self.stills[number] for number in np.flatnonzero(wanted))
+
+
+def _with_keys(task: Task) -> Task:
+    """Return a task whose frames or still go to places of content keys, as they are.
+
+    Raises ValueError for another.
+    """
+    job = task.job
+    for place in job.folders if isinstance(job, ShotJob) else (job.target,):
+        # The geometry of a set is a frame in its folder.
+        content_key_text(place.parent.name if place.suffix == ".npz" else place.stem)
+    return task
 
 
 def numbers_of(text: str) -> list[int]:

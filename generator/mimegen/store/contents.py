@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mimegen.base.names import is_content_key
 from mimegen.store.store import Store
 
 KINDS = ("shots", "stills", "clips", "characters", "performances", "passes", "pictures", "encoded")
@@ -61,9 +62,9 @@ def _size(file: Path) -> int:
 
 
 def pieces(store: Store, kinds: Collection[str] = KINDS) -> Iterator[Piece]:
-    """Yield the pieces of a store, by kind and key; unfinished ones are none."""
+    """Yield the pieces of a store, by kind and key; what is not named by a key is none."""
     for kind in kinds:
         folder = store.root / kind
         for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
             inner = sorted(entry.iterdir()) if entry.is_dir() and len(entry.name) == 2 else [entry]
-            yield from (Piece(kind, path) for path in inner if not path.name.startswith("."))
+            yield from (Piece(kind, path) for path in inner if is_content_key(path.stem))

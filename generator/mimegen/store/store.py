@@ -29,16 +29,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.files import publish, stamp, sweep
+from mimegen.base.names import is_content_key, plain_name
 from mimegen.store.disk import Disk
 from mimegen.store.frames import frame_name, read_frame
 
 # The folder of those who use the store at the moment.
 RUNNING = "running"
+# A shot that claims to have more is damaged.
+MOST_FRAMES = 10**7
 
 
 @dataclass(frozen=True)
 class Store:
-    """The folder of finished pieces."""
+    """The folder of finished pieces. A key that could lead out of it raises ValueError."""
 
     root: Path
 
@@ -93,6 +96,7 @@ class Store:
         return self._place("performances", key, ".npz")
 
     def _place(self, kind: str, key: str, suffix: str) -> Path:
+        plain_name(key)
         if key in self._unfanned.get(kind, ()):
             return self.root / kind / f"{key}{suffix}"
         return self.root / kind / key[:2] / f"{key}{suffix}"
@@ -113,8 +117,9 @@ class Store:
         return self.root / "scratch"
 
     def shot_facts(self, key: str) -> dict[str, Any] | None:
-        """Return what was recorded of a shot, or None."""
-        return _read_json(self.shot_folder(key) / "shot.json")
+        """Return what was recorded of a shot; None where nothing was, or it is damaged."""
+        facts = _read_json(self.shot_folder(key) / "shot.json")
+        return facts if facts is not None and _tells_of_a_shot(facts) else None
 
     def record_shot(self, key: str, facts: dict[str, Any]) -> None:
         """Record what a shot is, before its frames are made."""
@@ -185,6 +190,15 @@ class Store:
         for pattern in ("*", "*/??", "*/??/*"):
             for folder in self.root.glob(pattern):
                 sweep(folder)
+
+
+def _tells_of_a_shot(facts: dict[str, Any]) -> bool:
+    """Whether what was recorded of a shot can be worked with: as many frames as can be, real keys.
+    """
+    frames = facts.get("frames")
+    keys = (facts.get(name) for name in ("character_key", "partner_character_key"))
+    return type(frames) is int and 0 < frames <= MOST_FRAMES and all(
+        key is None or (isinstance(key, str) and is_content_key(key)) for key in keys)
 
 
 def _read_json(path: Path) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from mimegen.base.files import clock_of, publish, sweep
 from mimegen.base.locks import locked
-from mimegen.base.owners import owner_lives, this_host, unfinished_name
+from mimegen.base.owners import is_unfinished, owner_lives, this_host, unfinished_name
 from mimegen.store.store import RUNNING, Store
 
 CLAIMS = "claims"
@@ -91,7 +91,10 @@ def running_jobs(store: Store) -> list[dict[str, Any]]:
     if not folder.is_dir():
         return []
     sweep(folder)
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob(".job.*"))]
+    markers = [path for path in sorted(folder.glob(".job.*"))
+               # Earlier versions gave their markers other names, which nobody sweeps.
+               if is_unfinished(path.name) or _lives(path)]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in markers]
 
 
 def _lives(marker: Path) -> bool:

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -349,3 +350,17 @@ def test_a_study_is_full_of_those_who_answer(folder: Path) -> None:
         assert server.post("session", {"ids": {}, "screen": SCREEN}) == (409, "full")
         assert server.answer(began[3], began[3]["trials"][0]) == (409, "full")
         assert server.answer(began[0], began[0]["trials"][1])[0] == 200
+
+
+def test_ctrl_c_ends_a_server_in_one_line_whoever_is_connected(folder: Path) -> None:
+    process = subprocess.Popen(command("study", "serve", folder, "--port", 0), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert process.stdout is not None
+    port = int(process.stdout.readline().rstrip("/\n").rsplit(":", 1)[1])
+    with half_open(port, 9):
+        assert asks(port)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130 and errors.startswith("mimegen: stopped")
+    assert errors.count("\n") == 1

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,7 +14,9 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from mimegen import __version__
+from mimegen.base.early import INTERRUPTED, STOPPED
 from mimegen.base.errors import near_misses
+from mimegen.base.interrupts import forget_interrupt
 from mimegen.commands.streams import end_unread, nobody_reads
 
 # Workers have a core each, and matrices are small: more threads wait for one another at work.
@@ -63,6 +66,11 @@ def _in_one_line(group: click.Context | None = None) -> Iterator[None]:
         yield
     except NoArgsIsHelpError:
         raise
+    except KeyboardInterrupt:
+        # Click would say that it aborted, and end with 1.
+        forget_interrupt()
+        click.echo(STOPPED, err=True)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         if not nobody_reads():
             raise

@@ -11,15 +11,17 @@ from typing import Any
 
 import click
 
+from mimegen.base.early import INTERRUPTED, STOPPED
 from mimegen.base.errors import RequestError
 from mimegen.base.files import reason
+from mimegen.base.interrupts import as_exception, forget_interrupt
 from mimegen.base.paths import LIBRARIES
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
 
-DONE, SOME_FAILED, WRONG_REQUEST, INTERRUPTED = 0, 1, 2, 130
+DONE, SOME_FAILED, WRONG_REQUEST = 0, 1, 2
 _ARGUMENTS = "arguments"
 # Up to here JSON's numbers are whole in every program that reads a manifest.
 LARGEST_SEED = 2**53 - 1
@@ -52,7 +54,8 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
             _refuse_what_has_no_end(kwargs)
-            status = command(*args, **kwargs)
+            with as_exception():
+                status = command(*args, **kwargs)
         except RequestError as problem:
             click.echo(f"mimegen: {' '.join(str(problem).split())}", err=True)
             status = WRONG_REQUEST
@@ -62,7 +65,8 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
             click.echo(f"mimegen: {_told(problem)}", err=True)
             status = WRONG_REQUEST
         except KeyboardInterrupt:
-            click.echo("mimegen: stopped; the same command goes on where it was", err=True)
+            forget_interrupt()
+            click.echo(f"{STOPPED}; the same command goes on where it was", err=True)
             status = INTERRUPTED
         sys.exit(status)
 

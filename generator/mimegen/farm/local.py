@@ -69,9 +69,13 @@ class LocalExecutor:
         self._seats = [_Seat(f"{device} worker {number}", device)
                        for number, device in enumerate(devices, 1)]
         self._said: list[Heard] = []
-        for seat in self._seats:
-            if warm and seat.device != NONE:
-                self._start(seat, seat.device)
+        try:
+            for seat in self._seats:
+                if warm and seat.device != NONE:
+                    self._start(seat, seat.device)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def slots(self) -> int:

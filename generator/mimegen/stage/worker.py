@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
+from mimegen.base.interrupts import uninterrupted
 from mimegen.base.parents import end_with_parent
 from mimegen.stage import plain
 from mimegen.stage.cores import seeing_cores
@@ -46,7 +47,8 @@ class StageWorker:
         self.connection, child_end = context.Pipe()
         self._process = context.Process(target=_serve, args=(child_end, device, threads, folder),
                                         name="mimegen-stage", daemon=True)
-        self._process.start()
+        with uninterrupted():
+            self._process.start()
         child_end.close()
         self._frames = 0
 

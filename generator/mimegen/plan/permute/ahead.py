@@ -7,11 +7,12 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from threadpoolctl import threadpool_limits
 
 from mimegen.base.errors import RequestError
+from mimegen.base.interrupts import uninterrupted
 from mimegen.base.parents import end_with_parent
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
@@ -46,10 +47,18 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
     if processes < 2:
         return
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (drawing_of, good))
+    others = active_children()
     try:
+        with uninterrupted():
+            found = pool.map(_looked_at, numbers, chunksize=TOGETHER)
         with suppress(BrokenProcessPool):
-            for known in pool.map(_looked_at, numbers, chunksize=TOGETHER):
+            for known in found:
                 good.known.update(known)
+    except KeyboardInterrupt:
+        # Each would look at its take to the end first.
+        for process in set(active_children()).difference(others):
+            process.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -89,6 +89,8 @@ class PretendedRay:
     joined: list[dict[str, Any]] = field(default_factory=list)
     refuses: list[Exception] = field(default_factory=list)
     connected: bool = False
+    free: dict[str, float] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
     waits: list[tuple[int, float | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -118,6 +120,13 @@ class PretendedRay:
         return [{"NodeID": node, "Alive": node not in self.dead, "Resources": resources,
                  "NodeManagerHostname": f"host of {node}"}
                 for node, resources in self.machines.items()]
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {kind: sum(found.get(kind, 0.0) for node, found in self.machines.items()
+                          if node not in self.dead) for kind in ("CPU", "GPU")}
+
+    def available_resources(self) -> dict[str, float]:
+        return self.free
 
     def remote(self, **needs: float) -> Any:
         def of(kind: type) -> Any:

@@ -43,7 +43,8 @@ def opened(ray: PretendedRay, store: Path) -> Iterator[Open]:
     made: list[RayExecutor] = []
 
     def open_one(device: str = "cpu", **settings: Any) -> RayExecutor:
-        made.append(RayExecutor(store, FarmSettings(farm="ray", **settings), device))
+        made.append(RayExecutor(store, FarmSettings(farm="ray", **settings), device,
+                                ray.told.append))
         return made[-1]
 
     yield open_one

@@ -10,7 +10,7 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Begun, Heard
-from mimegen.farm.ray import RayExecutor
+from mimegen.farm.ray import RayExecutor, _fitting
 from mimegen.farm.remote import RemoteWorker, Said
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
@@ -310,3 +310,58 @@ def test_without_ray_it_is_said_what_to_install(
     with pytest.raises(RequestError, match=r"needs Ray: pip install 'mimegen\[ray\]'"):
         RayExecutor(store, FarmSettings(farm="ray"), "cpu")
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0", "no word to its makers"
+
+
+def test_what_no_machine_has_is_said_at_once_and_seldom(
+    ray: PretendedRay, opened: Open, clock: Clock
+) -> None:
+    ray.machines = {"n1": {"CPU": 8.0}, "n2": {"CPU": 2.0, "GPU": 0.5}, "off": {"GPU": 4.0}}
+    ray.dead = {"off"}
+    executor = opened("cuda", cpus_per_task=4)
+    heard(executor)
+    assert ray.told == [
+        "waiting for Ray: a worker asks for 4 CPU and 1 GPU; no machine of the cluster has that"
+        " (host of n1 has 8 CPU and 0 GPU; host of n2 has 2 CPU and 0.5 GPU); ask for less with"
+        " --cpus-per-task and --gpus-per-task, or wait for machines to join"]
+    clock.now += 250
+    heard(executor, 3)
+    assert len(ray.told) == 1
+    clock.now += 100
+    heard(executor, 3)
+    assert len(ray.told) == 2
+    ray.machines = {}
+    clock.now += 400
+    heard(executor)
+    assert "has that (it has none)" in ray.told[2]
+
+
+def test_what_others_have_is_said_after_a_while_until_a_worker_arrives(
+    ray: PretendedRay, opened: Open, clock: Clock
+) -> None:
+    ray.machines, ray.free = {"n1": {"CPU": 4.0}, "n2": {"CPU": 2.0}}, {"CPU": 0.5}
+    executor = opened(cpus_per_task=2)
+    heard(executor)
+    clock.now += 15
+    heard(executor)
+    assert ray.told == []
+    clock.now += 10
+    heard(executor, 2)
+    assert ray.told == ["waiting for Ray: a worker asks for 2 CPU and 0 GPU; the cluster has 6 CPU"
+                        " and 0 GPU, of which 0.5 CPU and 0 GPU are free: other jobs have the rest"]
+    ray.actors[0].arrive()
+    heard(executor)
+    clock.now += 1000
+    heard(executor, 2)
+    assert len(ray.told) == 1
+
+
+@pytest.mark.parametrize(("resources", "cpus", "gpus", "workers"), [
+    ({"CPU": 4.0}, 1, 0.0, 4), ({"CPU": 4.0}, 3, 0.0, 1), ({"CPU": 4.0}, 5, 0.0, 0),
+    ({"CPU": 4.0}, 1, 1.0, 0), ({"CPU": 4.0, "GPU": 2.0}, 1, 1.0, 2),
+    ({"CPU": 4.0, "GPU": 8.0}, 1, 1.0, 4), ({"CPU": 4.0, "GPU": 8.0}, 2, 1.0, 2),
+    ({"CPU": 8.0, "GPU": 1.0}, 1, 0.5, 2), ({"CPU": 8.0, "GPU": 1.0}, 5, 0.25, 1),
+    ({"GPU": 4.0}, 1, 1.0, 0), ({}, 1, 0.0, 0)])
+def test_a_machine_holds_as_many_workers_as_cpus_and_gpus_allow(
+    resources: dict[str, float], cpus: int, gpus: float, workers: int
+) -> None:
+    assert _fitting(resources, cpus, gpus) == workers

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 
+from mimegen.commands.common import warn
 from mimegen.farm.executor import Farm
 from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.ray import RayExecutor
@@ -79,8 +80,8 @@ def farm_of(settings: FarmSettings, device: Device, store: Store, out: Path) -> 
                     settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)
     if settings.farm == "ray":
         return Farm(f"Ray ({settings.address}), {device.kind}",
-                    partial(RayExecutor, store.root, settings, device.kind), settings.silence_s,
-                    settings.task_s or CLUSTER_TASK_S, elsewhere=True)
+                    partial(RayExecutor, store.root, settings, device.kind, warn),
+                    settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)
     return _this_machine(settings, device, store)
 
 

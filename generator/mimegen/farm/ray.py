@@ -4,7 +4,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.files import publish
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.local import LocalExecutor
+from mimegen.farm.raywaits import Wait
 from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
@@ -64,8 +65,11 @@ class RayExecutor:
     adopted: Sequence[Task] = ()
     kind_of_worker: type[RemoteWorker] = RemoteWorker
 
-    def __init__(self, root: Path, settings: FarmSettings, device: str) -> None:
+    def __init__(self, root: Path, settings: FarmSettings, device: str,
+                 say: Callable[[str], None] = lambda text: None) -> None:
         """Connect; ``device`` is the kind that all workers render on.
+
+        ``say`` gets a line for people where the cluster has no place.
 
         Raises RequestError where Ray is not installed or its cluster is not reached.
         """
@@ -82,6 +86,7 @@ class RayExecutor:
         self._cpus = settings.cpus_per_task or 1
         gpus = settings.gpus_per_task
         self._gpus = gpus if gpus is not None else float(device != "cpu")
+        self._wait = Wait(say, self._cpus, self._gpus)
         self._here = LocalExecutor([NONE] * (os.cpu_count() or 1), 1)
 
     @property
@@ -117,6 +122,7 @@ class RayExecutor:
         Raises RequestError where none of the cluster's machines can render.
         """
         self._look_for_places()
+        self._say_for_what_it_waits()
         said, self._said = [*self._said, *self._here.events(0)], []
         yield from said
         asked = {seat.asked: seat for seat in self._seats if seat.asked is not None}
@@ -262,6 +268,17 @@ class RayExecutor:
         for node, plain in self._places():
             if most is None or sum(seat.plain == plain for seat in self._seats) < most:
                 self._start_on(node, plain)
+
+    def _say_for_what_it_waits(self) -> None:
+        if any(seat.place is not None for seat in self._seats):
+            self._wait.is_over()
+        elif self._seats:
+            self._wait.for_others(time.monotonic(), self._ray.available_resources(),
+                                  self._ray.cluster_resources())
+        else:
+            self._wait.for_machines(time.monotonic(), {
+                node["NodeManagerHostname"]: node["Resources"]
+                for node in self._ray.nodes() if node["Alive"]})
 
     def _places(self) -> list[tuple[str, bool]]:
         """Return machines that have place, and for plain tasks or others, once for each actor."""

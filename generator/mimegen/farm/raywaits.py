@@ -1,0 +1,51 @@
+"""What a driver says of a Ray cluster that has no place for any worker."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+FIRST_S, AGAIN_S = 20.0, 300.0
+
+
+@dataclass
+class Wait:
+    """Says what is waited for: ``cpus`` and ``gpus`` of each worker, and what there is.
+
+    It is said at once where no machine is large enough, after a while where others have the place,
+    and then now and then.
+    """
+
+    say: Callable[[str], None]
+    cpus: float
+    gpus: float
+    _since: float | None = None
+    _next_at: float = float("-inf")
+
+    def is_over(self) -> None:
+        """Note that a worker has its place."""
+        self._since, self._next_at = None, float("-inf")
+
+    def for_machines(self, now: float, machines: Mapping[str, Mapping[str, float]]) -> None:
+        """Say that none of the ``machines``, resources by name, holds a worker."""
+        there = "; ".join(f"{name} has {amounts(found)}" for name, found in machines.items())
+        self._tell(now, 0.0, f"no machine of the cluster has that ({there or 'it has none'}); ask"
+                             " for less with --cpus-per-task and --gpus-per-task, or wait for"
+                             " machines to join")
+
+    def for_others(self, now: float, free: Mapping[str, float], in_all: Mapping[str, float]
+                   ) -> None:
+        """Say that machines are large enough, and that others have what is asked for."""
+        self._tell(now, FIRST_S, f"the cluster has {amounts(in_all)}, of which {amounts(free)} are"
+                                 " free: other jobs have the rest")
+
+    def _tell(self, now: float, first_s: float, why: str) -> None:
+        if self._since is None:
+            self._since = now
+        if now >= max(self._next_at, self._since + first_s):
+            self._next_at = now + AGAIN_S
+            asked = amounts({"CPU": self.cpus, "GPU": self.gpus})
+            self.say(f"waiting for Ray: a worker asks for {asked}; {why}")
+
+
+def amounts(resources: Mapping[str, float]) -> str:
+    """Return CPUs and GPUs in words, as ``4 CPU and 0.5 GPU``."""
+    return " and ".join(f"{resources.get(kind, 0.0):g} {kind}" for kind in ("CPU", "GPU"))

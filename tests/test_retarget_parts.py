@@ -1,13 +1,15 @@
 """The parts that retargeting is made of: low-passes, trunks, alignment, where toes rest."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bodies import capsule_character, wandering_motion
 from mimegen.characters.character import Character
 from mimegen.motion import Motion, Skeleton, quaternions, standard_skeleton
 from mimegen.motion.quaternions import FloatArray
@@ -184,3 +186,49 @@ def test_shoulders_go_along_with_wrists_but_not_far() -> None:
     assert np.allclose(done[:, JOINTS["left_hand"]], goals[:, 0], atol=1e-6)
     for chest in ("chest", "hips"):
         assert np.allclose(done[:, JOINTS[chest]], pose[:, JOINTS[chest]])
+
+
+# Hands of any number of fingers, of any number of bones.
+
+
+FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
+CAPSULES = capsule_character(6, 4)
+
+
+def lacking(character: Character, names: set[str]) -> Character:
+    """Return a character without some joints, whose skin follows what is above them."""
+    skeleton = character.skeleton
+    kept = [joint for joint, name in enumerate(skeleton.names) if name not in names]
+    new = np.zeros(len(skeleton.names), np.int32)
+    for joint, name in enumerate(skeleton.names):
+        new[joint] = new[skeleton.parents[joint]] if name in names else kept.index(joint)
+    parents = np.array([-1, *new[skeleton.parents[kept[1:]]]])
+    smaller = Skeleton(tuple(skeleton.names[joint] for joint in kept), parents,
+                       skeleton.heads[kept], skeleton.tails[kept])
+    meshes = tuple(replace(mesh, joints=new[mesh.joints]) for mesh in character.meshes)
+    return Character("lacking", smaller, meshes, character.materials, repr(sorted(names)), "", "")
+
+
+def bones(left: list[int], right: list[int]) -> set[str]:
+    """Return the finger bones that hands of so many bones a finger do not have."""
+    return {f"{side}Hand{finger}{bone}" for side, counts in (("Left", left), ("Right", right))
+            for finger, count in zip(FINGERS, counts, strict=True)
+            for bone in (1, 2, 3) if bone > count}
+
+
+BONES_A_FINGER = st.lists(st.integers(0, 3), min_size=5, max_size=5)
+
+
+@example([2, 3, 3, 3, 3], [3] * 5)
+@example([0] * 5, [3] * 5)
+@example([3, 2, 3, 3, 3], [3, 3, 3, 3, 0])
+@example([1] * 5, [2] * 5)
+@given(BONES_A_FINGER, BONES_A_FINGER)
+@settings(max_examples=12)
+def test_hands_of_any_fingers(left: list[int], right: list[int]) -> None:
+    motion = wandering_motion(STANDARD, 12, 1, 0.6)
+    names = bones(left, right)
+    known = {role: name for role, name in ROLES.items() if name not in names}
+    for character, roles in ((lacking(CAPSULES, names), ROLES), (CAPSULES, known)):
+        done = retarget(motion, character, roles).motion
+        assert np.isfinite(done.global_pose.positions).all()

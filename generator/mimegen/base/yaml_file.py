@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mimegen.base.errors import RequestError, near_misses
+from mimegen.base.foreign import refuse_foreign
 
 # Larger than any that a person writes; what is refused costs neither time nor memory.
 LARGEST = 2 * 2**20  # bytes
@@ -37,6 +38,7 @@ class YamlFile:
     def __init__(self, path: Path) -> None:
         """Read ``path``; raises RequestError where it is missing, not YAML or far too large."""
         self.path = path
+        refuse_foreign(path)
         text = text_of(path)
         try:
             self.node, self.content = _parsed(path, text)

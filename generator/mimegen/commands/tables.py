@@ -17,5 +17,8 @@ class _Tables(Console):
 
 
 def wide_console() -> Console:
-    """Return a console that prints tables as wide as they are."""
-    return _Tables(highlight=False, soft_wrap=True, width=WIDTH)
+    """Return a console that prints tables as wide as they are, and every text as it is.
+
+    Names of files, bones and labels may hold what Rich takes for markup, as ``[/x]``.
+    """
+    return _Tables(highlight=False, markup=False, emoji=False, soft_wrap=True, width=WIDTH)

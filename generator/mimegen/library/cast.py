@@ -21,7 +21,7 @@ from mimegen.pointlight import lights
 # Who plays the second person where nobody says, and with everybody else. Beside a spacesuit nobody
 # in plain sight may tell what is done.
 PARTNERS, PARTNER = {"woman": "man", "spacesuit": "spacesuit"}, "woman"
-RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf"}
+RIGGED_SUFFIXES = {".fbx", ".glb", ".gltf", ".vrm"}
 
 
 class CastMember(Hashable, Protocol):
@@ -153,8 +153,8 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
         built(figure)
         return figure
     if file.suffix.lower() != ".yaml":
-        raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb or .gltf file; a mesh alone"
-                           " (PLY, OBJ, STL) has no skeleton to move it by")
+        raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb, .gltf or .vrm file; a mesh"
+                           " alone (PLY, OBJ, STL) has no skeleton to move it by")
     read_character(file)
     return DescribedPerson(file.stem, file)
 

@@ -33,8 +33,9 @@ class Reporter:
         self._bar: Progress | None = None
         if not quiet and stream.isatty():
             self._bar = Progress(
-                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                TextColumn("frames"), TimeElapsedColumn(), TextColumn("{task.fields[left]}"),
+                TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+                TextColumn("frames"), TimeElapsedColumn(),
+                TextColumn("{task.fields[left]}", markup=False),
                 console=Console(file=stream),
             )
             self._task = self._bar.add_task(self._state(), total=None, left="")

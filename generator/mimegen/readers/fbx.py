@@ -13,6 +13,7 @@ from mimegen.base.files import scratch_folder
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.recording import Recording
@@ -21,6 +22,8 @@ from mimegen.readers.separate import Answer, read_in_blender
 IntArray = NDArray[np.intp]
 
 STRETCH_TO_MENTION = 0.02
+# The volume that a bone's axes of length 1 span, below which they lie in a plane.
+FLAT = 1e-3
 # The glTF 2.0 specification, 3.4: metres, Y up.
 GLTF = Stated(1.0, "Y")
 
@@ -79,6 +82,8 @@ def outline_fbx(path: Path, stack: str | None = None) -> Outline:
 
 
 def _answer(path: Path, stack: str | None) -> Answer:
+    if path.suffix.lower() in GLTF_SUFFIXES:
+        check_gltf(path)
     with scratch_folder() as folder:
         answer = read_in_blender("mimegen.readers.blender.fbx", path, folder / "motion.npz",
                                  *([] if stack is None else [stack]))
@@ -135,15 +140,18 @@ def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
     """Return the motion in the file's units, Z up as Blender has it, and notes."""
     header = answer.header
     names, parents, rest, pose, notes = _largest_tree(answer)
-    if not (np.isfinite(pose).all() and np.isfinite(rest).all()):
-        raise RequestError(f"{path}: holds places that are not numbers; it is damaged")
-    turns = quaternions.multiply(_rotations(path, pose),
-                                 quaternions.conjugate(_rotations(path, rest)))
+    _refuse_no_numbers(path, names, pose, rest)
+    solid = _solid(path, names, pose, rest)
+    turns = quaternions.multiply(_rotations(_held(pose, solid)),
+                                 quaternions.conjugate(_rotations(rest)))
+    notes += _of_flat(names, solid)
     heads, stretch = _heads(parents, pose[..., :3, 3], turns)
     skeleton = Skeleton(names, parents, heads, _tails(parents, heads))
     if stretch > STRETCH_TO_MENTION:
         notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are held at their"
                      " usual length")
+    if header["made_bones"]:
+        notes.append("the file has no skin: its animated nodes are taken for a skeleton")
     if header["left_out"]:
         notes.append(f"{', '.join(header['left_out'][:4])} moves too and is left out; save one"
                      " person per file to use it")
@@ -158,6 +166,17 @@ def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
     motion = Motion.from_global_rotations(skeleton, header["fps"], pose[:, 0, :3, 3],
                                           quaternions.without_flips(turns))
     return motion, tuple(notes)
+
+
+def _refuse_no_numbers(path: Path, names: tuple[str, ...], pose: FloatArray,
+                       rest: FloatArray) -> None:
+    wrong = np.argwhere(~np.isfinite(pose).all(axis=(2, 3)))
+    if len(wrong):
+        frame, joint = wrong[0]
+        raise RequestError(f"{path}: bone {names[joint]!r} is at no place in frame {frame}: the"
+                           " file holds what is no number there; it is damaged, export it again")
+    if not np.isfinite(rest).all():
+        raise RequestError(f"{path}: holds places that are not numbers; it is damaged")
 
 
 def _largest_tree(answer: Answer) -> tuple[tuple[str, ...], IntArray, FloatArray, FloatArray,
@@ -183,13 +202,53 @@ def _largest_tree(answer: Answer) -> tuple[tuple[str, ...], IntArray, FloatArray
             answer.arrays["pose"][:, order], notes)
 
 
-def _rotations(path: Path, matrices: FloatArray) -> FloatArray:
-    """Return the rotations of matrices (..., 4, 4) that may also scale."""
+def _axes(matrices: FloatArray) -> FloatArray:
+    """Return the axes (..., 3, 3) of matrices (..., 4, 4) at length 1, or of 0 at length 0."""
     axes = matrices[..., :3, :3]
     lengths = np.linalg.norm(axes, axis=-2, keepdims=True)
-    if not lengths.min() > 1e-9:
-        raise RequestError(f"{path}: a bone is scaled to nothing; expected a rigid skeleton")
-    return quaternions.from_matrices(axes / lengths)
+    return np.asarray(np.where(lengths > 1e-9, axes, 0.0) / np.maximum(lengths, 1e-9))
+
+
+def _solid(path: Path, names: tuple[str, ...], pose: FloatArray,
+           rest: FloatArray) -> NDArray[np.bool_]:
+    """Return in which frames bones have three axes of their own (F, J), not scaled to nothing.
+
+    Raises RequestError where one has them in no frame, or not at rest.
+    """
+    solid, at_rest = (np.abs(np.linalg.det(_axes(matrices))) > FLAT for matrices in (pose, rest))
+    flat = np.flatnonzero(~(solid.any(axis=0) & at_rest))
+    if len(flat):
+        raise RequestError(f"{path}: bone {names[flat[0]]!r} is scaled to nothing along an axis in"
+                           " all frames, so its rotation cannot be told; expected a rigid skeleton:"
+                           " export it without scale")
+    return np.asarray(solid)
+
+
+def _held(pose: FloatArray, solid: NDArray[np.bool_]) -> FloatArray:
+    """Return poses (F, J, 4, 4) in which bones without three axes stay as in the frame before."""
+    frames, joints = np.arange(len(pose))[:, None], np.arange(pose.shape[1])
+    before = np.maximum.accumulate(np.where(solid, frames, -1), axis=0)
+    return np.asarray(pose[np.where(before < 0, solid.argmax(axis=0), before), joints])
+
+
+def _of_flat(names: tuple[str, ...], solid: NDArray[np.bool_]) -> list[str]:
+    """Say which bones are scaled to nothing in some frames."""
+    flat = np.flatnonzero(~solid.all(axis=0))
+    if not len(flat):
+        return []
+    frames = np.flatnonzero(~solid.all(axis=1))
+    return [f"{len(flat)} bones ({names[flat[0]]!r} ...) are scaled to nothing in {len(frames)}"
+            f" frames from {frames[0]} on: their rotation is held there"]
+
+
+def _rotations(matrices: FloatArray) -> FloatArray:
+    """Return the rotations of matrices (..., 4, 4) that may also scale.
+
+    What is mirrored is mirrored back through its origin, which turns nothing.
+    """
+    axes = _axes(matrices)
+    mirrored = np.linalg.det(axes) < 0
+    return quaternions.from_matrices(np.where(mirrored[..., None, None], -axes, axes))
 
 
 def _heads(parents: IntArray, places: FloatArray,

@@ -5,13 +5,14 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from mimegen.base.errors import RequestError
+from mimegen.base.foreign import refuse_foreign
 
 # An hour of a whole body has some 250 MB as text; reading takes a multiple of that in memory.
 LARGEST = 512 * 2**20
 
 
 def check_file(path: Path) -> None:
-    """Raise RequestError where there is no file, nothing in it, or far too much."""
+    """Raise RequestError where there is no file, nothing or far too much in it, or another kind."""
     if path.is_dir():
         raise RequestError(f"{path}: is a folder, expected a motion file")
     if not path.exists():
@@ -20,6 +21,7 @@ def check_file(path: Path) -> None:
     if path.stat().st_size == 0:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
     check_size(path)
+    refuse_foreign(path)
 
 
 def check_size(path: Path) -> None:

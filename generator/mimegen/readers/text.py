@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mimegen.base.errors import RequestError
+from mimegen.base.foreign import refuse_foreign
 from mimegen.readers.files import check_size
 from mimegen.readers.names import roles_by_name
 
@@ -39,6 +40,7 @@ def text_of(path: Path, expected: str) -> Text:
     """
     try:
         check_size(path)
+        refuse_foreign(path)
         data = path.read_bytes()
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None

@@ -53,6 +53,12 @@ def hand_axes(places: FloatArray, joints: Mapping[str, int],
     return unit(middle - wrist), unit(normal)
 
 
+def last_bone(joints: Mapping[str, int], side: str, finger: str) -> int | None:
+    """Return the joint of a finger's last bone, however many it has, or None where it has none."""
+    roles = [f"{side}_{finger}{bone}" for bone in (3, 2, 1)]
+    return next((joints[role] for role in roles if role in joints), None)
+
+
 def matching(along: FloatArray, beside: FloatArray, goal_along: FloatArray,
              goal_beside: FloatArray) -> FloatArray:
     """Return the turn of ``along`` to ``goal_along`` and of ``beside`` nearest to its goal."""

@@ -17,7 +17,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.motion.rounding import rounded
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import FINGERS, hand_axes
+from mimegen.retarget.anatomy import FINGERS, hand_axes, last_bone
 from mimegen.retarget.fingers import BEND, with_fingers_out
 from mimegen.retarget.obstacles import Depths, Limb
 from mimegen.retarget.pushes import wrists_pushed
@@ -161,7 +161,8 @@ def straightened(motion: Motion, joints: Mapping[str, int], wanted: FloatArray) 
 
 def _reach(motion: Motion, joints: Mapping[str, int], side: str) -> FloatArray:
     """Return how far (F,) from the wrist a middle finger's last joint is, as a share of at rest."""
-    ends = [joints[f"{side}_hand"], joints.get(f"{side}_middle3", joints[f"{side}_hand"])]
+    last = last_bone(joints, side, "middle")
+    ends = [joints[f"{side}_hand"], joints[f"{side}_hand"] if last is None else last]
     now, rest = (lengths(places[..., ends[1], :] - places[..., ends[0], :])
                  for places in (motion.global_pose.positions, motion.skeleton.heads))
     return np.asarray(now / np.maximum(rest, 1e-9))

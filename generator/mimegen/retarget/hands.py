@@ -15,7 +15,7 @@ from mimegen.motion import Motion, quaternions
 from mimegen.motion.lowpass import low_passed
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.names import SIDES
-from mimegen.retarget.anatomy import hand_axes, leg_length
+from mimegen.retarget.anatomy import hand_axes, last_bone, leg_length
 from mimegen.retarget.flesh import (
     Axes,
     FleshTube,
@@ -52,9 +52,9 @@ HALF_A_HAND = 0.019
 # How often hands are pushed out of flesh, each time from the deepest, and the weight of staying
 # where nothing pushes.
 PUSHES, FREE_OF_PUSHES = 3, 0.2
-# Which of a hand's points are finger tips, which bones' pads press too, and how deep (m) they may.
+# Which of a hand's points are finger tips, which fingers' pads press too, how deep (m) they may.
 TIPS, GIVES = slice(3, 5), 0.01
-PADS = [f"{finger}{bone}" for finger in ("index", "middle", "ring", "pinky") for bone in (1, 3)]
+PADDED = ("index", "middle", "ring", "pinky")
 # The cutoff (Hz) of the low-pass of hands' shifts where they touch, see `smoothest`.
 HANDS_HZ = 5.0
 # Shoulders go with a wrist by this share of small shifts, and never further than this (m).
@@ -242,8 +242,8 @@ def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], sid
     middle = skeleton.heads[wrist] + 0.7 * (knuckle - skeleton.heads[wrist])
     if half is None:
         half = half_a_hand(character, wrist, middle, axes[1])
-    tips = [joints[f"{side}_{finger}3"] for finger in ("index", "thumb")
-            if f"{side}_{finger}3" in joints] or [wrist, wrist]
+    lasts = [last_bone(joints, side, finger) for finger in ("index", "thumb")]
+    tips = [wrist if last is None else last for last in lasts]
     points = np.array([middle - axes[1] * half, middle + axes[1] * half, knuckle - axes[1] * half,
                        *skeleton.tails[tips]])
     return SkinSample(points, np.array([wrist, wrist, wrist, *tips])[:, None], np.ones((5, 1)))
@@ -252,22 +252,31 @@ def _hand_points(character: Character, numbers: tuple[tuple[str, int], ...], sid
 @lru_cache(maxsize=8)
 def _finger_pads(character: Character, numbers: tuple[tuple[str, int], ...],
                  side: str) -> SkinSample:
-    """Return the skin of each finger's bones that is furthest to the palm's side.
+    """Return the wrist's tail and the skin furthest to the palm's side of fingers' end bones.
 
-    The wrist's tail, where nothing is known of fingers. ``numbers`` are the joints' by their roles.
+    A finger that the hand lacks, or that has no flesh, is the wrist's tail too: so both hands have
+    as many points. ``numbers`` are the joints' by their roles.
     """
     skeleton, joints = character.skeleton, dict(numbers)
     axes = hand_axes(skeleton.heads, joints, side)
-    bones = [joints[f"{side}_{pad}"] for pad in PADS if f"{side}_{pad}" in joints]
-    follow = [joints[f"{side}_hand"]]
-    points = [skeleton.tails[follow[0]]]
+    wrist = joints[f"{side}_hand"]
+    follow, points = [wrist], [skeleton.tails[wrist]]
     flesh = [(mesh.vertices, owners(mesh)) for mesh in character.meshes]
-    for bone in bones if axes else []:
+    for bone in _padded_bones(joints, side):
         own = np.concatenate([np.zeros((0, 3)), *(places[of == bone] for places, of in flesh)])
-        if axes and len(own):
-            points.append(own[first_least(product(own, axes[1]))])
+        if bone is None or axes is None or not len(own):
+            follow.append(wrist)
+            points.append(points[0])
+        else:
             follow.append(bone)
+            points.append(own[first_least(product(own, axes[1]))])
     return SkinSample(np.array(points), np.array(follow)[:, None], np.ones((len(points), 1)))
+
+
+def _padded_bones(joints: Mapping[str, int], side: str) -> list[int | None]:
+    """Return the first and the last bone of each finger whose pads press, None for lacking ones."""
+    return [bone for finger in PADDED
+            for bone in (joints.get(f"{side}_{finger}1"), last_bone(joints, side, finger))]
 
 
 def half_a_hand(character: Character, wrist: int, middle: FloatArray,

@@ -16,9 +16,10 @@ from mimegen.characters.imported.skeleton import Joints, find_placement, one_tre
 from mimegen.characters.rounding import rounded_material, rounded_mesh, rounded_skeleton
 from mimegen.motion import Skeleton
 from mimegen.readers.files import check_file
+from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
 from mimegen.readers.separate import Answer, load_answer, read_in_blender
 
-SUFFIXES = (".fbx", ".glb", ".gltf")
+SUFFIXES = (".fbx", ".glb", ".gltf", ".vrm")
 PLAUSIBLE_HEIGHT = (0.5, 3.0)
 logger = logging.getLogger(__name__)
 
@@ -58,10 +59,13 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
     Raises RequestError as ``import_character``.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise RequestError(f"{path}: a rigged character is a file that ends in .fbx, .glb or .gltf")
+        raise RequestError(f"{path}: a rigged character is a file that ends in"
+                           f" {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise RequestError(f"{path}: there is no such file")
     check_file(path)
+    if path.suffix.lower() in GLTF_SUFFIXES:
+        check_gltf(path)
     kept = cache / f"{_key(path)}.npz" if cache else None
     found = load_answer(kept) if kept else None
     if found and _complete(found):

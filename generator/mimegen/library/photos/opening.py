@@ -12,6 +12,7 @@ import numpy as np
 from PIL import ExifTags, Image, ImageCms, ImageOps
 
 from mimegen.base.errors import RequestError
+from mimegen.base.foreign import refuse_foreign
 
 # What a film frame of 36 x 24 mm measures from corner to corner, to which "35 mm" lengths refer
 # (CIPA DCG-001, Guideline for Noting Digital Camera Specifications in Catalogs).
@@ -42,6 +43,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> Photo:
     Raises RequestError, in one line, for what is no single opaque picture of a usable size.
     """
     with _said_of(path):
+        refuse_foreign(path)
         if path.stat().st_size > MOST_MIB * 2**20:
             raise RequestError(f"{path}: has more than {MOST_MIB} MiB; save it smaller")
         with Image.open(path) as stored:

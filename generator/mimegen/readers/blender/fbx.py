@@ -13,6 +13,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.files import scratch_folder
+from mimegen.readers.gltf import with_bones
+
 Arrays = dict[str, NDArray[Any]]
 Header = dict[str, Any]
 
@@ -25,16 +28,18 @@ def sample_motion(path: Path, take: str | None) -> tuple[Header, Arrays]:
     """Import a file and return the pose of its most animated armature at the rate of its keys.
 
     The header has ``takes`` (names of the file's animation stacks), ``take`` (the one sampled, or
-    None), ``fps``, ``scene_fps``, ``joints``, and ``left_out``: other armatures that it moves.
+    None), ``fps``, ``scene_fps``, ``joints``, ``left_out``: other armatures that it moves, and
+    ``made_bones``: whether the bones are nodes that no skin lists.
     Raises RuntimeError where Blender cannot read the file.
     """
-    _import(path)
+    made_bones = _import(path)
     armatures = [o for o in bpy.data.objects if o.type == "ARMATURE" and o.data.bones]
     takes = [action for action in bpy.data.actions if _curves(action)]
     scene = bpy.context.scene
     scene_fps = scene.render.fps / scene.render.fps_base
     header: Header = {"takes": [action.name for action in takes], "take": None, "joints": [],
-                      "fps": scene_fps, "scene_fps": scene_fps, "left_out": []}
+                      "fps": scene_fps, "scene_fps": scene_fps, "left_out": [],
+                      "made_bones": made_bones}
     chosen = [action for action in takes if take in (None, action.name)]
     if not armatures:
         return header, {}
@@ -63,15 +68,22 @@ def _skeleton(armature: Any, header: Header) -> Arrays:
             "rest": np.array([armature.matrix_world @ bone.matrix_local for bone in bones])}
 
 
-def _import(path: Path) -> None:
-    """Fill an empty scene with what a file holds, but for its meshes."""
+def _import(path: Path) -> bool:
+    """Fill an empty scene with what a file holds, but for its meshes.
+
+    Returns whether nodes of a glTF file that has no skin were made bones.
+    """
     bpy.ops.wm.read_factory_settings(use_empty=True)
     if path.suffix.lower() == ".fbx":
+        source = path
         bpy.ops.wm.fbx_import(filepath=str(path))
     else:
-        bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
+        with scratch_folder() as folder:
+            source = with_bones(path, folder)
+            bpy.ops.import_scene.gltf(filepath=str(source), disable_bone_shape=True)
     for mesh in [o for o in bpy.data.objects if o.type == "MESH"]:
         bpy.data.objects.remove(mesh)
+    return source != path
 
 
 def _curves(action: Any) -> list[Any]:

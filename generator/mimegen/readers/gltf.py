@@ -1,0 +1,139 @@
+"""The text part of glTF files: what Blender cannot read is refused, a skin is given where none is.
+
+Format: the Khronos glTF 2.0 specification, section 4.4 (GLB) and 3.7.3 (skins). Blender makes
+bones of what a skin lists; motion libraries hold an animated tree of nodes alone.
+"""
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from mimegen.base.errors import RequestError
+from mimegen.base.foreign import refuse_foreign
+from mimegen.readers.files import buffers_beside
+
+GLTF_SUFFIXES = (".glb", ".gltf", ".vrm")
+MAGIC, JSON_CHUNK, HEADER, CHUNK_HEADER = b"glTF", b"JSON", 12, 8
+MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+BASIS = "KHR_texture_basisu"
+MOVES = ("translation", "rotation", "scale")
+# What a motion has no need of, and what may hold pictures or faces that cannot be read.
+APPEARANCE = ("meshes", "materials", "textures", "images", "samplers", "cameras")
+Document = dict[str, Any]
+
+
+def check_gltf(path: Path) -> None:
+    """Raise RequestError for a glTF file that needs what Blender's importer does not have.
+
+    Also where a file beside it, with its numbers, is a Git LFS pointer.
+    """
+    for buffer in buffers_beside(path):
+        refuse_foreign(buffer)
+    document = _document(path)
+    needed = document.get("extensionsRequired", []) if document else []
+    needed = needed if isinstance(needed, list) else []
+    plain = f"{path.stem}_plain{path.suffix}"
+    if any(extension in MESHOPT for extension in needed):
+        raise RequestError(
+            f"{path}: is compressed with meshoptimizer, which is not read; decompress it with npx"
+            f" @gltf-transform/cli copy {path.name} {plain}, or with gltfpack -noq -i {path.name}"
+            f" -o {plain}, and use {plain}")
+    if BASIS in needed:
+        raise RequestError(
+            f"{path}: has KTX2 pictures, which are not read; unpack them with npx"
+            f" @gltf-transform/cli ktxdecompress {path.name} {plain}, and use {plain}")
+
+
+def with_bones(path: Path, folder: Path) -> Path:
+    """Return a glTF file whose animated nodes are bones: ``path``, or a copy in ``folder``.
+
+    That copy has a skin for each animated tree that no skin lists, and nothing to see.
+    """
+    document = _document(path)
+    try:
+        joints = _animated_trees(document) if document else []
+    # What is damaged is Blender's to refuse.
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return path
+    if document is None or not joints:
+        return path
+    document["skins"] = [*document.get("skins", []), *({"joints": tree} for tree in joints)]
+    for part in APPEARANCE:
+        document.pop(part, None)
+    for node in document["nodes"]:
+        node.pop("mesh", None)
+        node.pop("camera", None)
+    document.pop("extensionsRequired", None)
+    copy = folder / f"bones{path.suffix.lower()}"
+    copy.write_bytes(_packed(document, path))
+    return copy
+
+
+def _document(path: Path) -> Document | None:
+    """Return a glTF file's JSON object, or None where it is damaged."""
+    try:
+        found = json.loads(_text(path.read_bytes()))
+    except (OSError, ValueError, RecursionError, struct.error):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _text(data: bytes) -> bytes:
+    if not data.startswith(MAGIC):
+        return data
+    length, = struct.unpack_from("<I", data, HEADER)
+    return data[HEADER + CHUNK_HEADER :][:length]
+
+
+def _packed(document: Document, path: Path) -> bytes:
+    """Return the file with another JSON object; its binary chunk stays."""
+    data = path.read_bytes()
+    if not data.startswith(MAGIC):
+        for buffer in document.get("buffers", []):
+            if not buffer.get("uri", "data:").startswith("data:"):
+                buffer["uri"] = quote(str(path.resolve().parent / unquote(buffer["uri"])))
+        return json.dumps(document).encode()
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    rest = data[HEADER + CHUNK_HEADER + len(_text(data)) :]
+    chunk = struct.pack("<I", len(text)) + JSON_CHUNK + text + rest
+    return MAGIC + struct.pack("<II", 2, HEADER + len(chunk)) + chunk
+
+
+def _animated_trees(document: Document) -> list[list[int]]:
+    """Return the nodes of each tree that an animation moves, where no skin has any of them."""
+    nodes = document["nodes"]
+    animated = {int(channel["target"]["node"])
+                for animation in document.get("animations", [])
+                for channel in animation["channels"]
+                if channel["target"].get("path") in MOVES and "node" in channel["target"]}
+    skinned = {joint for skin in document.get("skins", []) for joint in skin["joints"]}
+    if not animated or animated & skinned:
+        return []
+    parents = {child: number for number, node in enumerate(nodes)
+               for child in node.get("children", [])}
+    tops = {_topmost(node, parents, animated) for node in sorted(animated)}
+    return [_below(nodes, top) for top in sorted(tops)]
+
+
+def _topmost(node: int, parents: dict[int, int], animated: set[int]) -> int:
+    """Return the highest animated node above a node, or itself."""
+    top, seen = node, {node}
+    while node in parents and parents[node] not in seen:
+        node = parents[node]
+        seen.add(node)
+        top = node if node in animated else top
+    return top
+
+
+def _below(nodes: list[Document], top: int) -> list[int]:
+    """Return a node and all below it, parents first."""
+    found, waiting, seen = [], [top], {top}
+    while waiting:
+        found.append(waiting.pop())
+        children = [child for child in nodes[found[-1]].get("children", []) if child not in seen]
+        seen.update(children)
+        waiting.extend(reversed(children))
+    return found

@@ -16,7 +16,7 @@ from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.judge import Judge, checked_url
 from mimegen.evaluation.question import Question, read_questions
 from mimegen.evaluation.raters import people_report, read_people, read_scores
-from mimegen.evaluation.scoring import Scored, score
+from mimegen.evaluation.scoring import PARSES, Scored, score
 from mimegen.evaluation.tables import report
 
 _FILE = click.Path(path_type=Path)
@@ -27,6 +27,9 @@ _FILE = click.Path(path_type=Path)
 @click.argument("answers", type=_FILE, nargs=-1, required=True)
 @click.option("--similarity", type=click.Choice(["wordllama", "minilm"]), default="wordllama",
               show_default=True, help="How free answers are compared with the labels.")
+@click.option("--parse", type=click.Choice([*PARSES]), default="full", show_default=True,
+              help="How chosen options are read: by all rules, or by the one strict rule of"
+                   " mimegen 0.1. The report counts the answers that each rule read.")
 @click.option("--judge", "url", metavar="URL",
               help="Instead, let a model judge free answers, at any OpenAI-compatible address, as"
                    " http://localhost:8000/v1. The key is OPENAI_API_KEY's.")
@@ -43,9 +46,10 @@ _FILE = click.Path(path_type=Path)
               help="Write an HTML page, plots, report.json, and scored.jsonl as mimegen"
                    " contamination reads it.")
 @exits_cleanly
-def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str, url: str | None,
-                     judge_model: str | None, judge_cache: Path | None, given: Path | None,
-                     clips: Path | None, as_json: bool, folder: Path | None) -> int:
+def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str, parse: str,
+                     url: str | None, judge_model: str | None, judge_cache: Path | None,
+                     given: Path | None, clips: Path | None, as_json: bool,
+                     folder: Path | None) -> int:
     """Score ANSWERS to QUESTIONS.
 
     ANSWERS are JSON lines of question_id, model and output, what mimegen study exports, or the logs
@@ -56,8 +60,8 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     judge = Judge(checked_url(url), judge_model, judge_cache or questions.with_name("judge.jsonl")
                   ) if url and judge_model else None
     asked = read_questions(questions)
-    scored = score(read_answers(answers, asked), similarity, judge)
-    content = {"questions": str(questions), "similarity": _by(similarity, judge),
+    scored = score(read_answers(answers, asked), similarity, judge, parse)
+    content = {"questions": str(questions), "similarity": _by(similarity, judge), "parse": parse,
                **report(scored, asked), "people": _people(answers, asked, given)}
     if not content["models"] and not content["people"]:
         raise RequestError(f"{', '.join(map(str, answers))}: no answer; in a harness's log, all"
@@ -101,8 +105,8 @@ def _line(one: Scored) -> str:
         "action": question.action, "variant": question.variant, "format": question.format,
         "prompting": question.prompting, "model": one.model, "correct": one.right,
         "said": one.said, "answer": question.answer, "similarity": one.similarity,
-        "category": question.category, "aspect": question.aspect, "rater": one.rater,
-        "clip": question.file_name}, ensure_ascii=False) + "\n"
+        "rule": one.rule, "category": question.category, "aspect": question.aspect,
+        "rater": one.rater, "clip": question.file_name}, ensure_ascii=False) + "\n"
 
 
 def _show(content: dict[str, Any]) -> None:
@@ -113,6 +117,9 @@ def _show(content: dict[str, Any]) -> None:
         missing = f", {counted(left, 'question')} not answered" if left else ""
         console.print(" ".join(words) + f": {counted(one['answered'], 'answer')}{missing}",
                       markup=False)
+        if "read_by" in one:
+            read = ", ".join(f"{rule} {count}" for rule, count in one["read_by"].items())
+            console.print(f"read by: {read}", markup=False)
         console.print(_shares("variant", one["variants"], one))
         if "categories" in one:
             console.print(_shares("category", one["categories"], one))

@@ -1,67 +1,97 @@
-"""Which option a model chose: read by rules that would rather say nothing.
+"""Which option a model chose: read in the order that people read, and rather not than wrongly.
+
+First what is not said to anybody goes: reasoning in tags, and the tokens of chat templates. Then
+the first of these rules that finds an option decides:
+
+1. a field of JSON, an answer's tags or a box around the answer;
+2. the last clear statement that names a letter (``the answer is B``), a line of a letter alone
+   included, in sixteen languages;
+3. the letter that the answer begins with, or that stands in brackets;
+4. an option's own words, where exactly one option's are there.
+
+What is negated, doubted, asked or told of a list of options is no statement. All rules take time
+that is linear in the length of the output.
 
 The standard library alone is imported: exports carry a copy of this file into harnesses.
 """
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
 from string import ascii_uppercase
 
+MARKED, STATED, LETTER, WORDS, STRICT = "marked", "statement", "letter", "words", "strict"
+# What rules are called, in the order in which they are tried.
+RULES = (MARKED, STATED, LETTER, WORDS)
+
 _MARKS = " \t*_`'\"\u2018\u2019\u201c\u201d()[]{}<>.:;,!#$\\"
-_LEADING = re.compile(r"^[\W_]*(?:(?:final\s+)?answer\s*(?:is|:)?|option)?[\W_]*([A-Z])"
-                      r"(?:\s*[.):\]*]+\s*(?P<text>.*)|[\W_]*)$", re.IGNORECASE)
-_SAID = re.compile(r"(?i:answer\s+is|answer\s*:|described\s+by|\\boxed\{)(?i:\s*option)?"
-                   r"[\s*_(\"'\[:]*([A-Z])(?![A-Za-z])(?!\s*(?:,|/|or|and)\s*[A-Z]\b)")
-_PREFIX = re.compile(r"^[\W_]*(?:final\s+)?answer\s*(?:is|:)\s*", re.IGNORECASE)
+_PREFIX = re.compile(r"^[\W_]{0,40}(?:final\s{1,9})?answer\s{0,9}(?:is|:)\s{0,9}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The place of the option that an output chooses, and the rule that read it; None for none."""
+
+    place: int | None = None
+    rule: str | None = None
 
 
 def chosen_option(output: str, options: Sequence[str]) -> int | None:
-    """Return which option an output chooses; None where it does not say so in one way.
+    """Return which option an output chooses; None where it does not clearly choose one."""
+    return read_choice(output, options).place
+
+
+def read_choice(output: str, options: Sequence[str]) -> Choice:
+    """Return which option an output chooses, and the rule that found it."""
+    return _read(spoken(output), _Options(options))
+
+
+def read_strictly(output: str, options: Sequence[str]) -> Choice:
+    """Return which option an output chooses by the one rule of mimegen 0.1.
 
     The last line counts: a letter, perhaps with its option's text, or that text alone. Where it is
     neither, every ``answer is B`` and ``described by option B`` must name the same letter.
     """
     lines = [line for line in output.splitlines() if line.strip(_MARKS)]
-    if not lines:
-        return None
-    last = lines[-1].strip()
-    texts = [_plain(option) for option in options]
+    place = _strict_place(lines, [_plain(option) for option in options]) if lines else None
+    return Choice(place, None if place is None else STRICT)
+
+
+_STRICT_LINE = re.compile(r"(?:(?:final\s)?answer\s?(?:is|:)?|option)?[\W_]*([A-Z])"
+                          r"(?:\s?[.):\]*]+\s?(?P<text>.*)|[\W_]*)$", re.IGNORECASE)
+_STRICT_SAID = re.compile(r"(?i:answer\sis|answer\s?:|described\sby|\\boxed\{)(?i:\s?option)?"
+                          r"[\s*_(\"'\[:]*([A-Z])(?![A-Za-z])(?!\s?(?:,|/|or|and)\s?[A-Z]\b)")
+
+
+def _strict_place(lines: Sequence[str], texts: Sequence[str]) -> int | None:
+    last = " ".join(lines[-1].split())
     if _plain(last) in texts:
         return texts.index(_plain(last))
-    match = _LEADING.fullmatch(last)
-    if match:
-        return _agreed(match[1], match["text"] or "", texts)
-    said = {letter.upper() for letter in _SAID.findall(output)}
-    return _place(said.pop(), len(texts)) if len(said) == 1 else None
-
-
-def final_phrase(output: str) -> str:
-    """Return the last line of an output without marks and without ``Answer:``."""
-    lines = [line for line in output.splitlines() if line.strip(_MARKS)]
-    return _PREFIX.sub("", lines[-1]).strip(_MARKS) if lines else ""
-
-
-def _agreed(letter: str, text: str, texts: list[str]) -> int | None:
-    """Return a letter's place, unless the text behind it names another one."""
-    place = _place(letter.upper(), len(texts))
-    rest = _plain(text)
-    if place is None or not rest:
-        return place
-    if rest in texts:
-        return place if texts[place] == rest else None
+    match = _STRICT_LINE.fullmatch(_without_lead(last))
     letters = ascii_uppercase[:len(texts)]
-    others = [word for word in text.split() if word.strip(_MARKS) in [*letters]]
-    return None if others else place
+    if match:
+        return _strictly_agreed(letters.find(match[1].upper()), match["text"] or "", texts)
+    said = {letter.upper() for letter in _STRICT_SAID.findall(" ".join(" ".join(lines).split()))}
+    place = letters.find(said.pop()) if len(said) == 1 else -1
+    return None if place < 0 else place
 
 
-def _place(letter: str, count: int) -> int | None:
-    # Ignoring case, [A-Z] also finds letters of other alphabets, as the Kelvin sign.
-    place = ascii_uppercase.find(letter)
-    return place if 0 <= place < count else None
+def _strictly_agreed(place: int, text: str, texts: Sequence[str]) -> int | None:
+    """Return a letter's place, unless the text behind it names another one."""
+    rest = _plain(text)
+    if place < 0 or (rest in texts and texts[place] != rest):
+        return None
+    letters = [*ascii_uppercase[:len(texts)]]
+    others = [word for word in text.split() if word.strip(_MARKS) in letters]
+    return place if rest in texts or not others else None
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.lower().strip(_MARKS).split())
+def _without_lead(text: str) -> str:
+    """Return a text from its first letter or digit on."""
+    first = re.search(r"[^\W_]", text)
+    return text[first.start():] if first else ""
 
 
 def exactly_right(output: str, options: Sequence[str], answer: str, labels: Sequence[str]) -> bool:
@@ -72,3 +102,518 @@ def exactly_right(output: str, options: Sequence[str], answer: str, labels: Sequ
     if options:
         return chosen_option(output, options) == options.index(answer)
     return _plain(final_phrase(output)) in [_plain(label) for label in labels]
+
+
+def final_phrase(output: str) -> str:
+    """Return the last line of what an output says, without marks and without ``Answer:``."""
+    lines = [line for line in spoken(output).splitlines() if line.strip(_MARKS)]
+    return _PREFIX.sub("", lines[-1]).strip(_MARKS) if lines else ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().strip(_MARKS).split())
+
+
+# ------------------------------------------------------------------ what is said to the reader
+
+_THOUGHTS = r"think|thinking|thought|thoughts|reasoning|reason|analysis|scratchpad|reflection|cot"
+_OPENING = re.compile(rf"[<\u25c1](?:{_THOUGHTS})[>\u25b7]", re.IGNORECASE)
+_CLOSING = re.compile(rf"[<\u25c1]/(?:{_THOUGHTS})[>\u25b7]", re.IGNORECASE)
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>final<\|message\|>")
+_OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w{1,20}")
+_TOKENS = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|</?(?:s|pad|bos|eos|unk|b|i|u|em|strong|p|br|code|mark|span|div|center"
+    r"|start_of_turn|end_of_turn)\s?/?>|\[/?INST\]", re.IGNORECASE)
+_ROLE = re.compile(r"(?:^|\n)[ \t]{0,9}(?:assistant[ \t]{0,9}:|(?:assistant|model)[ \t]{0,9}\n)",
+                   re.IGNORECASE)
+_REPEATED = re.compile(r"([^\w\s])\1{3,}")
+_BLANKS = re.compile(r"[^\S\n]+")
+# What a model that repeats itself for ever adds says nothing.
+_LONGEST = 40_000
+_FENCE = re.compile(r"```[A-Za-z]{0,12}")
+
+
+def spoken(output: str) -> str:
+    """Return what an output says to its reader: no reasoning in tags, no tokens, plain letters."""
+    text = _without_thoughts(output)
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST // 4]}\n{text[-_LONGEST // 4 * 3:]}"
+    text = unicodedata.normalize("NFKC", _TOKENS.sub(_as_box, text))
+    *_, text = _ROLE.split(text)
+    return _REPEATED.sub(r"\1\1\1", _BLANKS.sub(" ", text)).strip()
+
+
+def _as_box(token: re.Match[str]) -> str:
+    """Return an answer's tag for the token that begins a box, and a blank for all others."""
+    return {"<|begin_of_box|>": "<answer>", "<|end_of_box|>": "</answer>"}.get(token[0], " ")
+
+
+def _without_thoughts(text: str) -> str:
+    """Return a text without blocks of reasoning, the one that is cut off or had no beginning too.
+    """
+    found = [*_FINAL_CHANNEL.finditer(text)]
+    if found:
+        return text[found[-1].end():]
+    text = _cut(_OTHER_CHANNEL, text)
+    kept, place = "", 0
+    for closing in _CLOSING.finditer(text):
+        opening = _OPENING.search(text, place, closing.start())
+        # Templates may put the opening tag into the prompt: all before is reasoning then.
+        kept = kept + text[place:opening.start()] if opening else ""
+        place = closing.end()
+    return kept + _cut(_OPENING, text[place:])
+
+
+def _cut(beginning: re.Pattern[str], text: str) -> str:
+    found = beginning.search(text)
+    return text[:found.start()] if found else text
+
+
+# ------------------------------------------------------------------ rules
+
+_KEYS = (r"(?:final|correct|predicted|selected|best|chosen|my)?[ _-]?(?:answer|choice|option|letter"
+         r"|prediction|label|selection)(?:[ _-]?(?:letter|choice|option|text))?")
+_FIELD = re.compile(rf"[\"'](?:{_KEYS})[\"']\s{{0,9}}:\s{{0,9}}[\[\s]{{0,9}}"
+                    r"(?:\"([^\"\n]*)\"|'([^'\n]*)'|([A-Za-z0-9]{1,9})\b)", re.IGNORECASE)
+_TAGGED = re.compile(r"<(answer|final_answer|option|choice|response)>([^<>]*)(?:</\1>|$)",
+                     re.IGNORECASE)
+_LATEX = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|operatorname)"
+                    r"\s?\{([^{}]*)\}")
+_BOXED = re.compile(r"\\f?boxed\s?\{([^{}]*)\}")
+
+
+def _read(text: str, options: "_Options") -> Choice:
+    text = _LATEX.sub(r"\1", text)
+    marked = _marked(text)
+    if marked:
+        place = _read_whole(marked[-1], options).place
+        agreed = {_read_whole(one, options).place for one in marked} if _FIELD.search(text) \
+            else {place}
+        return Choice(place, MARKED) if place is not None and len(agreed) == 1 else Choice()
+    return _read_whole(_FENCE.sub(" ", text), options)
+
+
+def _marked(text: str) -> list[str]:
+    """Return what stands in an answer's field, tags or box."""
+    tagged = [found[2] for found in _TAGGED.finditer(text) if found[2].strip()]
+    boxed = [found[1] for found in _BOXED.finditer(text) if found[1].strip()]
+    fields = [next(filter(None, found.groups()), "") for found in _FIELD.finditer(text)]
+    return tagged or boxed or [one for one in fields if one]
+
+
+def _read_whole(text: str, options: "_Options") -> Choice:
+    exact = options.exact(text)
+    if exact is not None:
+        return Choice(exact, WORDS)
+    events = _events(text, options)
+    stated = [one for one in events if one.kind == _CHOICE]
+    if stated:
+        last = stated[-1]
+        later = events[len(events) - events[::-1].index(last):]
+        doubted = any(one.kind == _DOUBT and one.letters - last.letters for one in later)
+        return Choice() if doubted else Choice(options.place(min(last.letters)), last.rule)
+    if any(one.kind == _CONFLICT for one in events):
+        return Choice()
+    mentioned = [one for one in events if one.kind == _MENTION]
+    meant = {letter for one in events if one.kind != _DENY for letter in one.letters}
+    if len(meant) == 1 and mentioned:
+        return Choice(options.place(min(mentioned[0].letters)), LETTER)
+    place = options.only_named(_told(text, options))
+    return Choice(place, None if place is None else WORDS)
+
+
+class _Options:
+    """Options by their letters and by their words."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self.count = len(options)
+        self.letters = ascii_uppercase[:len(options)]
+        self.texts = [_plain(unicodedata.normalize("NFKC", option)) for option in options]
+        # Longer ones first, so that one that holds another's words is not taken for it.
+        ranked = sorted({text for text in self.texts if text}, key=lambda text: (-len(text), text))
+        self._named = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, ranked)) + r")(?!\w)"
+                                 ) if ranked else None
+
+    def place(self, letter: str) -> int | None:
+        """Return a letter's place; None for a letter that no option has."""
+        place = ascii_uppercase.find(letter)
+        return place if 0 <= place < self.count else None
+
+    def exact(self, text: str) -> int | None:
+        """Return the place of the option that a text is; None for another or an ambiguous one."""
+        plain = _plain(text)
+        return self.texts.index(plain) if plain and self.texts.count(plain) == 1 else None
+
+    def named(self, clause: str) -> list[int]:
+        """Return the places of the options whose words stand in a clause that does not deny them.
+        """
+        lowered = " ".join(clause.lower().split())
+        found = self._named.finditer(lowered) if self._named else ()
+        return [self.texts.index(one[0]) for one in _affirmed(lowered, found)]
+
+    def only_named(self, sentences: Sequence[str]) -> int | None:
+        """Return the only option whose words sentences have; failing that, their conclusion has.
+        """
+        if sum(map(len, sentences)) <= _SHORT or not self._is_brief():
+            found = self._named_in(sentences)
+        else:
+            found = self._first_word(" ".join(sentences))
+        if len(found) != 1:
+            last = sentences[-1:]
+            found = self._named_in(last) if last and _CONCLUDES.search(last[0]) else set()
+        return found.pop() if len(found) == 1 else None
+
+    def _named_in(self, sentences: Sequence[str]) -> set[int]:
+        if self._is_yes_or_no():
+            return self._first_word(" ".join(sentences))
+        clauses = [clause for sentence in sentences if not sentence.rstrip(_QUOTES).endswith("?")
+                   for clause in _clauses(sentence)]
+        return {place for clause in clauses if not _HEDGE.search(clause)
+                for place in self.named(clause)}
+
+    def _is_brief(self) -> bool:
+        """Whether options are so short that their words also stand in texts by chance."""
+        return any(len(text) < 3 for text in self.texts)
+
+    def _is_yes_or_no(self) -> bool:
+        return not {"yes", "no", "true", "false"}.isdisjoint(self.texts)
+
+    def _first_word(self, text: str) -> set[int]:
+        first = re.split(r"[\s,.;:!]", text.strip(_MARKS), maxsplit=1)[0]
+        place = self.exact(first)
+        return set() if place is None else {place}
+
+
+_SHORT = 120
+# How many letters about a letter are looked at.
+_NEAR = 80
+# More letters in one clause are no sentence.
+_MOST_LETTERS = 60
+_SAYS_NO = re.compile(r"(?i:[:\-\u2013\u2014,]\s?(?:no|nein|non)\b)")
+_QUOTES = " \"'\u201d\u2019)*_"
+
+
+# ------------------------------------------------------------------ sentences and clauses
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence, whether a line begins with it, and whether that line is the first or last one."""
+
+    text: str
+    begins_line: bool = True
+    outer: bool = True
+
+
+_END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]*_]{0,4}\s+|[\u3002\u0964]|(?<=[!?])(?=[^\x00-\x7f])")
+_LONE_AT_END = re.compile(r"(?:^|[\s(\[*_\"':])[A-Za-z]$")
+_NEXT_LONE = re.compile(r"[(\[*_\"']{0,3}[A-Za-z][.):,]")
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    lines = [line for line in text.splitlines() if line.strip(_MARKS + "-\u2013\u2014\u2022=~|")]
+    for number, line in enumerate(lines):
+        outer = number in (0, len(lines) - 1)
+        start = 0
+        for end in _END.finditer(line):
+            if _ends_sentence(line, start, end):
+                yield _Sentence(line[start:end.end()].strip(), start == 0, outer)
+                start = end.end()
+        if line[start:].strip():
+            yield _Sentence(line[start:].strip(), start == 0, outer)
+
+
+def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
+    """Whether a full stop ends a sentence: not behind a letter that begins one (``B. archery``)."""
+    before = line[max(start, end.start() - 8):end.start()]
+    if not end[0].startswith(".") or not _LONE_AT_END.search(before):
+        return True
+    begins = len(line[start:end.start()].strip(_MARKS + "-\u2022")) <= 1
+    following = line[end.end():end.end() + 8]
+    return not begins and following[:1].isupper() and not _NEXT_LONE.match(following)
+
+
+# "A, B or C" stays together: commas between letters part nothing.
+_JOINED = r"\s?(?:(?:and|or|nor|und|oder|et|ou|y|o|e)\s)?[(\"'*]?[A-Z]\b(?!['’])"
+_CLAUSE_END = re.compile(
+    rf"(?:(?<!\b[A-Z])(?<!\b[A-Z][)\"'*])[,;，、،]|[,;，、،](?!{_JOINED}))"
+    r"|\s[-–—]+\s(?![*_(\"']{0,3}[A-Za-z]\b)"
+    r"|(?<!\bAnything)\s(?=(?:but|because|since|while|whereas|although|though|hence|thus"
+    r"|therefore|leaving|however|so(?!\s(?:is|are|does)\b)|rather\sthan|instead\sof|and\snot|unlike|aber|weil|mais"
+    r"|sondern|pero|sino|mas|но)\s)|(?<=ではなく)", re.IGNORECASE)
+
+
+def _clauses(sentence: str) -> list[str]:
+    return [clause for clause in _CLAUSE_END.split(_NO_DENIAL.sub(" ", sentence))
+            if clause.strip(_MARKS)]
+
+
+# ------------------------------------------------------------------ words that decide
+
+def _words(*languages: str) -> str:
+    """Return a pattern of words, parted by blanks; ``_`` stands for a blank within one."""
+    found = [word.replace("_", " ") for words in languages for word in words.split()]
+    whole = [word for word in found if word[0].isascii() or word[0].islower()]
+    rest = [word for word in found if word not in whole]
+    return "|".join([rf"\b(?:{'|'.join(whole)})\b", *rest])
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+_DENIES = _words(
+    r"not never neither nor nobody no_one none cannot can't can’t \w{2,6}n't \w{2,6}n’t",
+    r"rul(?:e|es|ed|ing)_out eliminat\w* exclud\w* discard\w* reject\w* rather_than instead_of",
+    r"unlike incorrect wrong unlikely less_likely false inconsistent except without anything_but",
+    r"nicht kein\w* falsch\w* pas fauss?e? incorrecte? no_es no_era no_puede non não errad[ao]",
+    r"sbagliat[ao] niet nie не невер\w* неправ\w* değil không bukan",
+    "不 非 排除 錯 错 ではな じゃな ではありません 違 아니 아닙 아닌 틀 ليس غير नहीं गलत")
+_HEDGES = _words(
+    r"could might may perhaps maybe possibly either unsure unclear if were whether thought",
+    r"initially at_first suppose assume consider(?:ed|ing)? torn hard_to_(?:say|tell)",
+    r"könnte vielleicht wenn peut-être pourrait podría quizás tal_vez talvez poderia forse",
+    r"potrebbe может возможно", "可能 也许 かも ربما")
+# Anywhere in a clause that names one letter.
+_CUES = _words(
+    r"answer ans correct best choose chose chosen choice_is pick picked select selected",
+    r"opt_for go_with going_with went_with described_(?:\w{1,12}_)?(?:by|as) match matches",
+    r"correspond\w* accurate accurately appropriate suitable fits solution conclude conclusion",
+    r"resembles is_right",
+    r"right_(?:answer|option|choice|one) seems_right represented_by makes_(?:the_most_)?sense",
+    r"lean_towards? better more_likely most_likely",
+    r"(?:more|most)_(?:plausible|probable) remains selection prediction",
+    r"antwort lösung richtig\w* wähle\w* korrekt\w* réponse reponse correcte? choisis bonne",
+    r"respuesta correct[ao] elijo escojo resposta corret[ao] escolho alternativa letra",
+    r"risposta corrett[ao] scelgo giusta antwoord juiste odpowiedź poprawna",
+    r"ответ правильн\w* верн\w* выбираю cevap yanıt doğru jawaban đáp_án chọn",
+    "答案 正确 正確 选 選 答え 回答 正解 解答 だと思 です 정답 답 선택",
+    "إجابة الجواب جواب الصحيح الخيار أختار اختار उत्तर जवाब सही विकल्प")
+# Right before a letter.
+_LINKS = _words(
+    r"is be it's it’s that's that’s so thus hence therefore leaves leaving say guess with by",
+    r"definitely probably likely certainly clearly surely obviously but ist est es è é",
+                "это а но sondern sino mais ma pero mas", "是 为 は ではなく")
+_FILLERS = _words("the option choice answer letter most la le die là opción opção opzione")
+
+_DENIAL = _pattern(_DENIES)
+# Behind what is denied, up to three words of its own clause lead to the denial.
+_DENIED_AFTER = _pattern(
+    r"(?:(?:, ?| and | or | nor |/)[A-Z]\b){0,5}[\W_]{0,4}"
+    rf"(?:(?!(?:that|which|who|where|as)\b)\S{{1,20}} ){{0,3}}(?:{_DENIES})"
+    r"|[\W_]{1,5}no\b(?! doubt)")
+_NO_DENIAL = _pattern(r"\b(?:no|without(?: a| any)?|beyond(?: a| any)?) (?:doubt|question)\b"
+                      r"|\bnot only\b|\bwhy not\b")
+_AGAIN = _pattern(r"\s*(?:and |or )?(?:so|neither|nor) (?:is|are|does|do)\b")
+_HEDGE = _pattern(_HEDGES)
+_ALTERNATIVE = _pattern(r"[\W_]{0,4}(?:or |but |and )?(?:or|maybe|perhaps|possibly|alternatively)"
+                        r"\b")
+_STRONG = _pattern(_CUES)
+_WEAK = _pattern(rf"(?:{_LINKS})[\s:=,]{{0,3}}(?:(?:{_FILLERS})\s){{0,3}}[^\w\s]{{0,4}}$")
+_CONCLUDES = _pattern(_words("so thus hence therefore overall conclusion conclude answer",
+                             r"most_likely most_closely described_(?:as|by)"))
+# What may begin a line before its letter: marks, and words that announce the answer.
+_NAMES = (r"(?:(?:my|the|final|correct|best|selected|right)\s){0,3}(?:answer|ans|option|choice"
+          r"|letter|alternative|selection|response|output|prediction|result|verdict|conclusion|solution)")
+_LEADING = re.compile(
+    r"[^\w\n]{0,8}(?:_{1,3})?"
+    rf"(?:(?i:{_NAMES})(?:\s(?i:is)\b)?[^\w\n]{{0,8}}"
+    r"|(?P<other>\w{1,20}(?:\s\w{1,20}){0,2})\s?[:=]\s?)?"
+    r"(?P<letter>[A-Z]|[a-z](?=[.):]|[\W_]*$))(?![^\W_]|['’&]\w|-\w|[#+])"
+    r"(?P<gap>[^\w\n]{0,8}_{0,3})(?P<rest>.*)", re.DOTALL)
+# Behind a letter without a mark between them: "C because", "A, as".
+_REASON = _pattern(r"(?:because|since|as|it|given|based|due)\b")
+_VERB = _pattern(r"(?:because|since|as|it|given|based|due|is|was|seems|appears|would|fits|best"
+                 r"|makes|or|nor|and|but|can|cannot|needs?|requires?)\b")
+_COORDINATED = _pattern(r"(?:or|and(?! not\b)|oder|und|ou|et|o|y)\b|[/&]")
+# Another option behind the first, on one line: "A: 0.2, B: 0.8".
+_FURTHER = re.compile(r"[\s,;(\[\"']([A-Z])[\"')\]]{0,2}\s?[:)=]")
+_NOT_ANOTHER = _pattern(r"(?:(?:but |and )?not|rather than|instead of|unlike)"
+                        r" (?:option )?\(?[A-Z]\b")
+# A letter stands alone: no other letter, digit or apostrophe beside it, and no part of "C-shaped".
+_LONE = re.compile(
+    r"(?<![A-Za-z0-9À-ԯ'’&.])(?<!\w-)(?:[A-Z]|(?<=[(\[])[a-z](?=[)\]])|[АВСЕ])"
+    r"(?![A-Za-z0-9À-ԯ'’&#+]|-\w|\.\w)")
+_CYRILLIC = {"А": "A", "В": "B", "С": "C", "Е": "E"}
+# Letters that are words: the article, the pronoun, prepositions.
+_ARE_WORDS = "AIEOYАВС"
+# At a sentence's end, in brackets or behind a mark: "boxing (C)", "in my opinion, C".
+_AT_END = re.compile(r"(?:(?:\(|^\W{0,4})(?i:(?:option|choice|answer|letter)\s)?|[:=|>/→-]\s?)"
+                     r"[A-Z][\W_]{0,6}$")
+
+
+def _affirmed(clause: str, found: Iterable[re.Match[str]]) -> list[re.Match[str]]:
+    """Return what of the things found in a clause it does not deny, before or right behind them."""
+    denial = _DENIAL.search(clause)
+    bound = denial.end() if denial else len(clause)
+    return [one for one in found
+            if one.start() < bound and clause[max(one.start() - 4, 0):one.start()].lower() != " no "
+            and not _DENIED_AFTER.match(clause, one.end())]
+
+
+# ------------------------------------------------------------------ what sentences say of letters
+
+# A choice, of one letter; several beside one another; asked; not meant; by itself; in passing.
+_CHOICE, _CONFLICT, _DOUBT, _DENY, _MENTION, _NAMED = range(6)
+
+
+@dataclass(frozen=True)
+class _Event:
+    """What a clause says of letters."""
+
+    kind: int
+    letters: frozenset[str]
+    rule: str = STATED
+
+
+def _told(text: str, options: _Options) -> list[str]:
+    """Return the sentences of a text, without those that go through a list of options."""
+    sentences = [*_sentences(text)]
+    leads = [_lead_of(one, options) for one in sentences]
+    listed = _is_list([lead for lead in leads if lead])
+    return [one.text for one, lead in zip(sentences, leads, strict=True) if not (lead and listed)]
+
+
+def _events(text: str, options: _Options) -> list[_Event]:
+    sentences = [*_sentences(text)]
+    leads = [_lead_of(one, options) for one in sentences]
+    listed = _is_list([lead for lead in leads if lead])
+    alone = _run_of_letters(leads)
+    events: list[_Event] = []
+    for number, (sentence, lead) in enumerate(zip(sentences, leads, strict=True)):
+        if number in alone or (lead and lead.rest and listed):
+            events.append(_Event(_CONFLICT if number in alone else _DENY,
+                                 frozenset(lead.letter if lead else ())))
+        elif lead and (lead.certain or sentence.outer):
+            events.append(_of_lead(lead, options))
+        else:
+            events += _of_sentence(sentence.text, options)
+    return events
+
+
+@dataclass(frozen=True)
+class _Lead:
+    """The letter that a line begins with, what follows, and whether that is its option's text."""
+
+    letter: str
+    rest: str
+    gap: str
+    certain: bool
+
+
+def _lead_of(sentence: _Sentence, options: _Options) -> _Lead | None:
+    """Return the letter that begins a line and is no word; None without one."""
+    begins = sentence.begins_line or len(_stripped(sentence.text)) == 1
+    found = _LEADING.match(sentence.text) if begins else None
+    if found is None or sentence.text.rstrip(_QUOTES).endswith("?"):
+        return None
+    letter, gap, rest = found["letter"].upper(), found["gap"].strip(" _"), _stripped(found["rest"])
+    if letter == "A" and ":" in gap and re.fullmatch("[B-Z]", rest):
+        return _Lead(rest, "", gap, certain=True)  # of Q: and A:
+    place = options.place(letter)
+    text = "" if place is None else options.texts[place]
+    follows = bool(text) and _plain(rest).startswith(text)
+    if rest and (found["other"] or not (gap or follows or (
+            found["letter"].isupper() and _REASON.match(rest)))):
+        return None
+    return _Lead(letter, rest, gap, not rest or _plain(rest) == text)
+
+
+def _stripped(text: str) -> str:
+    """Return a text from its first to its last letter or digit."""
+    words = [*re.finditer(r"[^\W_]", text)]
+    return text[words[0].start():words[-1].end()] if words else ""
+
+
+def _is_list(leads: Sequence[_Lead]) -> bool:
+    """Whether lines begin with different letters and go on: options that are gone through."""
+    return len({lead.letter for lead in leads if lead.rest}) > 1
+
+
+def _run_of_letters(leads: Sequence[_Lead | None]) -> set[int]:
+    """Return the places of letters alone that stand under one another and differ."""
+    return {place for number, (one, other) in enumerate(pairwise(leads)) if one and other
+            and not one.rest and not other.rest and one.letter != other.letter
+            for place in (number, number + 1)}
+
+
+def _of_lead(lead: _Lead, options: _Options) -> _Event:
+    """Return what a line says that begins with a letter: its choice, unless the rest objects."""
+    own, letters = options.place(lead.letter), frozenset(lead.letter)
+    if own is None or _COORDINATED.match(lead.rest) or ("/" in lead.gap and len(lead.rest) == 1):
+        return _Event(_CONFLICT, letters)
+    first, *_ = [*_clauses(lead.rest), ""]
+    if _NOT_ANOTHER.match(lead.rest):
+        first = ""
+    if _DENIED_AFTER.match(f" {first}") or _SAYS_NO.search(f"{lead.gap}{lead.rest[:_NEAR]}"):
+        return _Event(_DENY, letters)
+    named = options.named(first)
+    beside = {_letter(one) for one in _affirmed(first, _letters_in(first, options))}
+    others = beside.union(*(event.letters for event in _of_sentence(lead.rest, options)
+                            if event.kind == _CHOICE)) - letters
+    further = {one[1] for one in _FURTHER.finditer(lead.rest)} - letters
+    if others or further or (named and own not in named):
+        return _Event(_CONFLICT, letters | others)
+    return _Event(_CHOICE, letters, STATED if lead.certain else LETTER)
+
+
+def _of_sentence(sentence: str, options: _Options) -> Iterator[_Event]:
+    """Yield what each clause of a sentence says of letters."""
+    asked = sentence.rstrip(_QUOTES).endswith("?") or _ALTERNATIVE.match(sentence)
+    denied = False
+    for clause in _clauses(sentence):
+        found = _letters_in(clause, options)
+        again = denied and _AGAIN.match(clause)
+        denied = bool(again or _DENIAL.search(clause))
+        letters = frozenset(_letter(one) for one in found)
+        if not letters:
+            continue
+        kept = frozenset(map(_letter, () if again else _affirmed(clause, found)))
+        if not kept:
+            yield _Event(_DENY, letters)
+        elif asked or _HEDGE.search(clause):
+            yield _Event(_DOUBT if asked else _DENY, kept)
+        else:
+            yield _of_clause(clause, [one for one in found if _letter(one) in kept], options)
+
+
+def _of_clause(clause: str, found: Sequence[re.Match[str]], options: _Options) -> _Event:
+    letters = frozenset(map(_letter, found))
+    if len(letters) > 1:
+        return _Event(_CONFLICT, letters)
+    place = options.place(_letter(found[0]))
+    named = options.named(clause[found[-1].end():])
+    if place is None or (named and place not in named):
+        return _Event(_CONFLICT, letters)
+    if _STRONG.search(clause) or any(_leads_to(clause, one) for one in found):
+        return _Event(_CHOICE, letters)
+    return _Event(_MENTION if _AT_END.search(clause) else _NAMED, letters)
+
+
+def _leads_to(clause: str, letter: re.Match[str]) -> bool:
+    """Whether the words right before a letter say that it is the answer."""
+    return bool(_WEAK.search(clause[max(letter.start() - _NEAR, 0):letter.start()]))
+
+
+def _letters_in(clause: str, options: _Options) -> list[re.Match[str]]:
+    """Return the letters that stand alone in a clause and are no words."""
+    found = (one for one in _LONE.finditer(clause) if not _is_word(clause, one, options))
+    return [*islice(found, _MOST_LETTERS)]
+
+
+def _letter(found: re.Match[str]) -> str:
+    return _CYRILLIC.get(found[0], found[0].upper())
+
+
+def _is_word(clause: str, found: re.Match[str], options: _Options) -> bool:
+    """Whether what looks like a letter is a word: an article before its noun, I, a preposition."""
+    if found[0] not in _ARE_WORDS:
+        return False
+    rest = clause[found.end():found.end() + _NEAR]
+    if not re.match(r"\s\w", rest):
+        return False
+    rest = rest.lstrip()
+    place = options.place(_letter(found))
+    text = "" if place is None else options.texts[place]
+    if text and _plain(rest).startswith(text[:_NEAR // 2]):
+        return False
+    return found[0] == "I" or not _VERB.match(rest)

@@ -14,8 +14,11 @@ from mimegen.evaluation.answers import Answer
 from mimegen.evaluation.embedding import similarities
 from mimegen.evaluation.judge import Judge
 from mimegen.evaluation.question import Question
-from mimegen.evaluation.reading import chosen_option, final_phrase
+from mimegen.evaluation.reading import Choice, final_phrase, read_choice, read_strictly
 
+# How choices are read: by all rules, or by the one of mimegen 0.1.
+PARSES: dict[str, Callable[[str, Sequence[str]], Choice]] = {
+    "full": read_choice, "strict": read_strictly}
 Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
 # MIME's own for MiniLM; for wordllama what agrees with it best on MIME's published answers.
 THRESHOLDS = {"wordllama": 0.25, "minilm": 0.5}
@@ -29,6 +32,7 @@ class Scored:
     """An answer with its verdict. What could not be parsed is wrong, and counted apart.
 
     ``said`` is the option chosen, or the phrase compared; ``similarity`` is its best to a label.
+    ``rule`` is the rule of ``reading`` that found the option.
     """
 
     question: Question
@@ -37,6 +41,7 @@ class Scored:
     right: bool
     similarity: float | None = None
     rater: str | None = None
+    rule: str | None = None
 
     @property
     def kind(self) -> tuple[str, str, str, str]:
@@ -44,23 +49,26 @@ class Scored:
         return self.model, *self.question.way
 
 
-def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None) -> list[Scored]:
+def score(answers: Sequence[Answer], similarity: str, judge: Judge | None = None,
+          parse: str = "full") -> list[Scored]:
     """Return every answer's verdict; free form by ``wordllama`` or ``minilm``, or by a judge.
 
+    ``parse`` is one of ``PARSES``.
     Raises RequestError where minilm is asked for and cannot be loaded, or a judge not be reached.
     """
     free = [answer for answer in answers if not answer.question.options]
     said = _judged(free, judge) if judge else _compared(free, similarity)
     verdicts = {id(answer): one for answer, one in zip(free, said, strict=True)}
-    return [_choice(answer) if answer.question.options else verdicts[id(answer)]
+    return [_choice(answer, parse) if answer.question.options else verdicts[id(answer)]
             for answer in answers]
 
 
-def _choice(answer: Answer) -> Scored:
+def _choice(answer: Answer, parse: str) -> Scored:
     question = answer.question
-    place = chosen_option(answer.output, question.options)
-    said = None if place is None else question.options[place]
-    return Scored(question, answer.model, said, said == question.answer, rater=answer.rater)
+    choice = PARSES[parse](answer.output, question.options)
+    said = None if choice.place is None else question.options[choice.place]
+    return Scored(question, answer.model, said, said == question.answer, rater=answer.rater,
+                  rule=choice.rule)
 
 
 def _judged(answers: Sequence[Answer], judge: Judge) -> list[Scored]:

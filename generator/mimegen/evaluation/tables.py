@@ -1,6 +1,6 @@
 """Verdicts to tables: by variant, category, action and group, with intervals."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,6 +9,7 @@ from scipy import stats
 
 from mimegen.evaluation.contrasts import contrasts
 from mimegen.evaluation.question import Question
+from mimegen.evaluation.reading import RULES, STRICT
 from mimegen.evaluation.scoring import Scored
 from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share, wilson
 
@@ -41,6 +42,8 @@ def _kind_report(kind: tuple[str, str, str, str], scored: list[Scored],
         "actions": parted(scored, lambda one: one.question.action, *kind),
         "confusions": _confusions(scored),
     }
+    if any(one.question.options for one in scored):
+        found["read_by"] = _rules(scored)
     if any(one.question.category for one in scored):
         found["categories"] = parted(scored, lambda one: str(one.question.category), *kind)
         found["aspects"] = parted(scored, lambda one: str(one.question.aspect), *kind)
@@ -91,6 +94,12 @@ def share(scored: Sequence[Scored], *name: str) -> Table:
             "bootstrap": None if resampled is None else [*resampled],
             "unparsed": sum(one.said is None for one in scored) / len(scored),
             "chance": _chance(scored)}
+
+
+def _rules(scored: Sequence[Scored]) -> dict[str, int]:
+    """Return how many choices each rule of reading found; ``unparsed`` are those that none did."""
+    counts = Counter(one.rule or "unparsed" for one in scored if one.question.options)
+    return {rule: counts[rule] for rule in (*RULES, STRICT, "unparsed") if counts[rule]}
 
 
 def _confusions(scored: Sequence[Scored]) -> list[Table]:

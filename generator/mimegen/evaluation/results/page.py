@@ -24,8 +24,10 @@ METHOD = (
     f" covers less where it is marked *, with fewer than {FEW_RARE} wrong (or right) answers, or"
     " pairs that differ. Contrasts are paired by performance: McNemar's exact test, or for people t"
     " over actions, with Holm's correction over the contrasts of a model; their"
-    " interval is t's over actions (CR2). A choice counts where the output says one option and no"
-    " other; everything else is unparsed, and wrong."
+    " interval is t's over actions (CR2). A choice is read by the first rule that finds one: an"
+    " answer's field, tags or box; the last clear statement of a letter; a letter at the beginning"
+    " or in brackets; the words of exactly one option. What is denied or doubted does not count;"
+    " everything else is unparsed, and wrong."
 )
 UNPARSED_SHARE = 0.05
 CONFUSIONS, ACTIONS = 12, 10
@@ -120,6 +122,7 @@ def _kind(title: str, name: str, kinds: Sequence[Table]) -> Section:
         parts.append(figure("Accuracy by category", plots[f"{name}-categories"]))
     if any("validity" in kind for kind in kinds):
         parts.append(_validity(kinds))
+    parts.append(_read_by(kinds))
     parts += ["<h3>By semantic group</h3>", _folded(_parts("Group", "groups", kinds)),
               "<h3>Hardest actions</h3>", _hardest(kinds), _confusions(kinds)]
     return Section("\n".join(parts), plots)
@@ -186,6 +189,16 @@ def _validity(kinds: Sequence[Table]) -> str:
             for kind in kinds if "validity" in kind]
     return "<h3>Saying that an explanation is valid</h3>" + table(
         ("Model", "Precision", "Recall", "F1"), rows)
+
+
+def _read_by(kinds: Sequence[Table]) -> str:
+    """Return how many choices each rule of reading found."""
+    rules = list(dict.fromkeys(rule for kind in kinds for rule in kind.get("read_by", {})))
+    if not rules:
+        return ""
+    rows = [[kind["model"], *(str(kind.get("read_by", {}).get(rule, 0)) for rule in rules)]
+            for kind in kinds]
+    return "<h3>How answers were read</h3>" + table(("Model", *rules), rows)
 
 
 def _hardest(kinds: Sequence[Table]) -> str:

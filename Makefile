@@ -4,20 +4,20 @@ PYTHON ?= $(shell for name in python3.11 python3.13 python3; do \
 	$$name -c '$(RIGHT)' 2>/dev/null && echo $$name && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 OUT ?= demo
 
-.PHONY: setup demo test check bench mutants clean
+.PHONY: setup demo test check bench mutants lock clean
 
-# .venv with mimegen, editable, and all that tests need; what the others below begin with.
+# .venv with mimegen, editable, and all that tests need, in the releases of requirements.lock.
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: pyproject.toml tools/system_libraries.sh
+$(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
 	@"$(PYTHON)" -c '$(RIGHT)' 2>/dev/null || { echo "mimegen needs Python 3.11 or 3.13, for Blender has no wheels" \
 		"for 3.12 and others; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
-	$(BIN)/python -c 'import wordllama' 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'wordllama>=0.4,<0.5'
+	$(PIP) install --no-deps --require-hashes -r requirements.lock
+	$(PIP) install --no-deps -e .
 	tools/system_libraries.sh $(BIN)/python
 	@touch $@
 
@@ -37,7 +37,7 @@ check: setup
 
 # Small faults in the code, and how many of them the tests notice: make mutants ROOM=compositing SAMPLE=40
 mutants: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,mutants]'
+	$(PIP) install -e '.[test,mutants]'
 	$(BIN)/python tools/mutants.py $(ROOM) $(if $(SAMPLE),--sample $(SAMPLE))
 
 # The paper's pipeline beside ours, errors, scaling, throughput: some 40 minutes on two quiet cores.
@@ -46,6 +46,13 @@ bench: setup
 	$(BIN)/python benchmarks/quality.py --write
 	$(BIN)/python benchmarks/scaling.py --write
 	$(BIN)/python benchmarks/throughput.py --write
+
+# requirements.lock anew, with the newest releases that pyproject.toml allows, or of NAMES="a b" only;
+# then make setup test, on both Pythons.
+lock: setup
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip --quiet --disable-pip-version-check install 'uv>=0.5,<1'
+	tools/lock.sh $(CURDIR)/$(VENV)/lock/bin/uv $(NAMES)
 
 clean:
 	rm -rf $(VENV) demo out .pytest_cache .mypy_cache .ruff_cache

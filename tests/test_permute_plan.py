@@ -20,7 +20,7 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.character import Performance
 from mimegen.cli import main
-from mimegen.commands.selection import Selection, selection_options
+from mimegen.commands.selection import selection_options
 from mimegen.faults.fault import parse_faults
 from mimegen.library.altering import mirrored_scene
 from mimegen.library.cast import cast_member, seen_key
@@ -38,6 +38,7 @@ from mimegen.plan.permute.planned import config_of, permuted_plan
 from mimegen.plan.plan import make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import parse_variants
+from mimegen.request import Planned
 from mimegen.stage.config import read_config
 from mimegen.stage.framing import DISTANCE_STEP_M, frame_camera, outline_points
 
@@ -286,9 +287,9 @@ def test_dots_of_a_specification_are_made_and_verified(tmp_path: Path) -> None:
 
 @click.command()
 @selection_options
-def selected(selection: Selection) -> int:
+def selected(planned: Planned) -> int:
     """Print the clip of a selection."""
-    clip, = selection.plan
+    clip, = planned.plan
     assert isinstance(clip, Clip)
     click.echo(f"{clip.shot.key} {clip.sample_id}")
     return 0

@@ -1,9 +1,30 @@
-"""mimegen: controlled video stimuli of human action."""
+"""mimegen: controlled video stimuli of human action.
+
+``import mimegen as mg`` gives the functions and classes of ``mimegen.api``, which are loaded when
+they are first used.
+"""
 
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if sys.version_info[:2] not in ((3, 11), (3, 13)):
     raise ImportError("mimegen needs Python 3.11 or 3.13, for Blender has wheels for no other;"
                       f" this is {sys.version.split()[0]}")
+
+if TYPE_CHECKING:
+    from mimegen.api import *  # noqa: F403
+
+
+# Worker processes and quick commands import the package without waiting for the API.
+def __getattr__(name: str) -> Any:
+    api = import_module("mimegen.api")
+    if name in api.__all__:
+        return getattr(api, name)
+    raise AttributeError(f"module 'mimegen' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module("mimegen.api").__all__})

@@ -20,12 +20,10 @@ from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
+from mimegen.request.values import seed_range
 
 DONE, SOME_FAILED, WRONG_REQUEST = 0, 1, 2
 _ARGUMENTS = "arguments"
-# Up to here JSON's numbers are whole in every program that reads a manifest.
-LARGEST_SEED = 2**53 - 1
-MOST_SEEDS = 100_000
 
 
 class Remembering(click.Command):
@@ -118,26 +116,20 @@ def _make_known(context: click.Context, _option: click.Parameter,
     return libraries
 
 
-def seed_range(context: click.Context, param: click.Parameter, value: str) -> range:
-    """Return the seeds that ``N`` or ``A:B`` says; fails in one line where it says none."""
-    first, colon, end = value.partition(":")
-    if not first.isdecimal() or (colon and not end.isdecimal()):
-        raise click.BadParameter(f"{value}: expected a whole number, or A:B as in 0:10")
-    seeds = range(int(first), int(end) if colon else int(first) + 1)
-    if not seeds:
-        raise click.BadParameter(f"{value}: holds no seed; B is above A, as in 0:10")
-    if seeds[-1] > LARGEST_SEED:
-        raise click.BadParameter(f"{value}: seeds go up to {LARGEST_SEED}")
-    if seeds[-1] - seeds[0] >= MOST_SEEDS:
-        raise click.BadParameter(f"{value}: at most {MOST_SEEDS:,} seeds at once")
-    return seeds
+def as_seeds(_context: click.Context, _option: click.Parameter, text: str) -> range:
+    """Return the seeds that ``N`` or ``A:B`` stands for."""
+    try:
+        return seed_range(text)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from problem
 
 
 def _library_option(exposed: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "libraries", "--library", multiple=True, envvar=LIBRARIES, callback=_make_known,
         is_eager=True, expose_value=exposed, type=click.Path(path_type=Path), metavar="DIR",
-        help="A folder of your own rigs/, mocap/, cues/, scenes/, backgrounds/ ...",
+        help="Folder with your own rigs/, mocap/, cues/, scenes/, backgrounds/ and so on; may be"
+             " repeated.",
     )
 
 
@@ -174,24 +166,34 @@ def reading_options(trim: str | None) -> Callable[[Callable[..., int]], Callable
             return command(*args, **kwargs, reading=ReadOptions(
                 stack, mapping, skeleton, parse_trim(trim), subject, fps_of_file))
 
-        for option in options:
-            wrapped = option(wrapped)
-        return wrapped
+        return with_reading(trim)(wrapped)
 
+    return decorate
+
+
+def with_reading(trim: str | None) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add the same options, given to the command under their own names."""
     file = click.Path(path_type=Path)
     options = [
-        click.option("--skeleton", type=file, metavar="FILE", help="The ASF file of an AMC file."),
+        click.option("--skeleton", type=file, metavar="FILE", help="ASF skeleton file of an AMC"
+                                                                   " motion file."),
         click.option("--map", "mapping", type=file, metavar="FILE",
-                     help="A YAML file of 'role: bone' lines, where bones are not recognised."),
-        click.option("--stack", metavar="NAME", help="One of an FBX file's animation stacks."),
-        click.option("--subject", metavar="NAME", help="One of the people in a C3D file."),
+                     help="YAML file of 'role: bone' lines for bones that are not recognised."),
+        click.option("--stack", metavar="NAME", help="Animation stack to read from an FBX file."),
+        click.option("--subject", metavar="NAME", help="Person to read from a C3D file with"
+                                                       " several."),
         click.option("--fps-of-file", type=click.FloatRange(*FPS_OF_FILE), metavar="RATE",
-                     help="Frames a second of the recording, where its file gives none or a wrong"
-                          " one."),
+                     help="Frame rate of the recording, if its file gives none or a wrong one."),
     ]
     if trim is not None:
         options.append(click.option(
             "--trim", default=trim, show_default=True, metavar="auto|none|A:B",
-            help="auto cuts T-poses and idle ends; A:B is a span in seconds, or frames as in"
-                 " 30f:400f."))
+            help="Part of the motion to use: auto removes T-poses and idle ends; A:B is a range"
+                 " in seconds, or in frames as 30f:400f."))
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        for option in options:
+            command = option(command)
+        return command
+
     return decorate

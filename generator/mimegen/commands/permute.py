@@ -10,10 +10,8 @@ import click
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.common import DONE, exits_cleanly, library_option
-from mimegen.commands.farm import farm_of
+from mimegen.commands.common import DONE, exits_cleanly, library_option, warn
 from mimegen.commands.grouped import Grouped
-from mimegen.commands.sources import entries_of
 from mimegen.evaluation.commitment import (
     holds_proof,
     proof_of,
@@ -45,6 +43,8 @@ from mimegen.plan.plan import Plan
 from mimegen.production.frame_check import FrameCheck
 from mimegen.production.progress import Reporter
 from mimegen.production.render import render
+from mimegen.request.farms import farm_of
+from mimegen.request.sources import entries_of
 from mimegen.stage.config import read_config
 from mimegen.stage.devices import OPENGL, Device
 from mimegen.store.store import Store
@@ -184,7 +184,7 @@ def _apart(drawing: Drawing, drawn: list[Declaration], given: tuple[Path, ...],
 def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
     store = Store(out / "store")
     with Reporter(len(plan), quiet=True) as reporter:
-        farm = farm_of(FarmSettings(), Device(OPENGL, 1), store, out)
+        farm = farm_of(FarmSettings(), Device(OPENGL, 1), store, out, warn)
         return render(plan, store, out, farm, reporter)
 
 

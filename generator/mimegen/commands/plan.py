@@ -15,11 +15,12 @@ from mimegen.base.files import publish
 from mimegen.commands.common import DONE, exits_cleanly, words_said
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.render import render_command
-from mimegen.commands.selection import HEADINGS, Selection, selection_options
+from mimegen.commands.selection import HEADINGS, selection_options
 from mimegen.production.estimate import estimate
 from mimegen.production.paces import Pace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
 from mimegen.production.planfile import PlanFile, job_template
+from mimegen.request.planned import Planned
 from mimegen.stage.devices import OPENGL
 from mimegen.store.store import Store
 
@@ -45,35 +46,35 @@ TEMPLATES = (".json", ".yaml", ".yml")
 @click.option("--export", nargs=2, type=(click.Choice(["openjd"]), click.Path(path_type=Path)),
               metavar="openjd FILE",
               help="Write an Open Job Description that does the plan, and FILE's plan beside it.")
-def plan_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
+def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | None,
                  as_json: bool, calibrates: bool, export: tuple[str, Path] | None) -> int:
     """Say what render would make and take, and make nothing.
 
     Frames, clips, hours and gigabytes of the same options.
     """
     store = Store((store_folder or out / "store").resolve())
-    device = selection.device.kind
-    pace = calibrate(selection.plan, selection.config, selection.device,
+    device = planned.device.kind
+    pace = calibrate(planned.plan, planned.config, planned.device,
                      partial(click.echo, err=True)) if calibrates \
-        else known_pace(selection.config, device)
-    said = estimate(selection.plan, selection.config, device, store, out, pace)
-    if selection.passes is not None:
-        said["passes"] = planned_passes(selection.plan, selection.passes, store,
+        else known_pace(planned.config, device)
+    said = estimate(planned.plan, planned.config, device, store, out, pace)
+    if planned.passes is not None:
+        said["passes"] = planned_passes(planned.plan, planned.passes, store,
                                         said["frames"] / max(1, said["shots"]))
     if export is not None:
-        said["exported"] = _export(selection, store, export[1], pace)
+        said["exported"] = _export(planned, store, export[1], pace)
     click.echo(json.dumps(said, indent=1, ensure_ascii=False) if as_json else _text(said))
     return DONE
 
 
-def _export(selection: Selection, store: Store, path: Path, pace: Pace | None) -> list[str]:
+def _export(planned: Planned, store: Store, path: Path, pace: Pace | None) -> list[str]:
     """Write the template and, beside it, the plan file; return where."""
     if path.suffix.lower() not in TEMPLATES:
         raise RequestError(f"{path}: a job template is written to a {' or '.join(TEMPLATES)} file")
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")
-    device = selection.device.kind
-    plan = PlanFile.of(selection.plan, store, device, _request(device), selection.passes)
+    device = planned.device.kind
+    plan = PlanFile.of(planned.plan, store, device, _request(device), planned.passes)
     command = Path(sys.executable).with_name("mimegen")
     template = job_template(beside, plan, f"mimegen {path.stem}",
                             str(command) if command.exists() else "mimegen",

@@ -9,7 +9,6 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
 from mimegen.commands.grouped import Grouped
-from mimegen.commands.sources import entries_of
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -31,6 +30,7 @@ from mimegen.production.displays import (
     write_display,
 )
 from mimegen.readers import ReadOptions, Trim
+from mimegen.request.sources import entries_of
 
 HEADINGS = {
     "What is shown, and where it goes": (
@@ -169,7 +169,7 @@ def _wants_markers(display: Display) -> bool:
 
 
 def _scene(catalogue: Catalogue, take: Take, character: str | None, display: Display) -> Scene:
-    if character is None and display.occlusion == "none" and display.style != "silhouette":
+    if character is None and not display.needs_body:
         return take_scene(take, display)
     member = cast_member(catalogue, character or "man")
     casting = Casting(take, (member,) * take.performers)

@@ -7,7 +7,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
-from mimegen.commands.altering import Altering, altering_options
+from mimegen.commands.altering import altering_options
 from mimegen.commands.common import (
     DONE,
     exits_cleanly,
@@ -26,6 +26,7 @@ from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import AS_FOUND
+from mimegen.request.altering import Altering
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.raster.context import context_of_process
 

@@ -2,29 +2,29 @@
 
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import click
 
-from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, words_said
-from mimegen.commands.farm import CLUSTER_TASK_S, FARM_NAMES, farm_of, farm_options, slurm_jobs
+from mimegen.commands.farm import FARM_NAMES, farm_options
 from mimegen.commands.grouped import Grouped
-from mimegen.commands.selection import HEADINGS, Selection, selection_options
+from mimegen.commands.selection import HEADINGS, selection_options
 from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
 from mimegen.manifest.file import MANIFEST
-from mimegen.pages.gallery import write_gallery
 from mimegen.production.estimate import at_least_s
-from mimegen.production.eventgraphs import write_event_graphs
 from mimegen.production.handover import hand_over
-from mimegen.production.passes import make_passes
 from mimegen.production.progress import Reporter
-from mimegen.production.render import render
+from mimegen.request.farms import CLUSTER_TASK_S, farm_of, slurm_jobs
+from mimegen.request.planned import Planned
+from mimegen.request.rendering import carry_out
 from mimegen.store.store import Store
 
 LONG_S = 600.0
+_note = partial(click.echo, err=True)
 
 
 @click.command("render", cls=Grouped, headings={
@@ -43,36 +43,36 @@ LONG_S = 600.0
               help="With --farm slurm: leave all to the cluster; the same command without --detach"
                    " attaches again.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
-def render_command(selection: Selection, out: Path, names: str, store_folder: Path | None,
+def render_command(planned: Planned, out: Path, names: str, store_folder: Path | None,
                    settings: FarmSettings, detach: bool, quiet: bool) -> int:
     """Render actions, scenes or your own motion capture as clips."""
     store = Store((store_folder or out / "store").resolve())
     if detach:
-        return _detach(selection, out, store, settings, names == "opaque", quiet)
-    farm = farm_of(settings, selection.device, store, out)
-    if not quiet and selection.automatic:
-        _say_if_long(selection, store, farm)
-    return _carry_out(selection, out, store, farm, quiet, names == "opaque")
+        return _detach(planned, out, store, settings, names == "opaque", quiet)
+    farm = farm_of(settings, planned.device, store, out, _note)
+    if not quiet and planned.automatic:
+        _say_if_long(planned, store, farm)
+    return _carry_out(planned, out, store, farm, quiet, names == "opaque")
 
 
-def _say_if_long(selection: Selection, store: Store, farm: Farm) -> None:
+def _say_if_long(planned: Planned, store: Store, farm: Farm) -> None:
     """Say that drafts exist where a request takes long."""
-    seconds = at_least_s(selection.plan, selection.config, selection.device.kind, store,
+    seconds = at_least_s(planned.plan, planned.config, planned.device.kind, store,
                          farm.workers, LONG_S)
     if seconds is not None and seconds >= LONG_S:
         click.echo(f"this takes over {LONG_S / 60:.0f} minutes; --config draft shows the same,"
                    " drawn roughly, many times sooner")
 
 
-def _detach(selection: Selection, out: Path, store: Store, settings: FarmSettings, opaque: bool,
+def _detach(planned: Planned, out: Path, store: Store, settings: FarmSettings, opaque: bool,
             quiet: bool) -> int:
     """Leave a plan to jobs of Slurm, and the clips to one that says the same after them."""
     if settings.farm != "slurm":
         raise RequestError("--detach goes with --farm slurm")
     words = [word for word in words_said() if word != "--detach"]
-    with (Reporter(len(selection.plan), quiet) as reporter,
-          closing(slurm_jobs(settings, selection.device, store, out)) as jobs):
-        tasks = hand_over(selection.plan, store, out, jobs, settings.task_s or CLUSTER_TASK_S,
+    with (Reporter(len(planned.plan), quiet) as reporter,
+          closing(slurm_jobs(settings, planned.device, store, out, _note)) as jobs):
+        tasks = hand_over(planned.plan, store, out, jobs, settings.task_s or CLUSTER_TASK_S,
                           opaque, reporter.say)
         number = jobs.leave([sys.executable, "-m", "mimegen", "render", *words])
     if not quiet:
@@ -83,21 +83,10 @@ def _detach(selection: Selection, out: Path, store: Store, settings: FarmSetting
     return DONE
 
 
-def _carry_out(selection: Selection, out: Path, store: Store, farm: Farm, quiet: bool,
+def _carry_out(planned: Planned, out: Path, store: Store, farm: Farm, quiet: bool,
                opaque: bool) -> int:
-    plan, passes = selection.plan, selection.passes
-    with Reporter(len(plan), quiet) as reporter:
-        try:
-            failures = render(plan, store, out, farm, reporter, opaque)
-            if passes is not None:
-                if plan.displays:
-                    reporter.say(f"{counted(plan.displays, 'point-light clip')} without passes:"
-                                 " they show dots of the motion itself")
-                failures |= make_passes(plan, passes, store, out, farm, reporter)
-        except KeyboardInterrupt:
-            _renew_pages(out, selection.staged)
-            raise
-        _renew_pages(out, selection.staged)
+    with Reporter(len(planned.plan), quiet) as reporter:
+        failures = carry_out(planned, out, store, farm, reporter, opaque)
     for sample_id, why in sorted(failures.items()):
         click.echo(f"mimegen: {sample_id} failed: {' '.join(why.split())}", err=True)
     if not quiet:
@@ -111,10 +100,3 @@ def _made(out: Path) -> str:
         return "no clip was made"
     return (f"clips     {out / 'clips'}\nmanifest  {out / MANIFEST}\n"
             f"gallery   {out / 'index.html'}")
-
-
-def _renew_pages(out: Path, staged: bool) -> None:
-    if (out / MANIFEST).exists():
-        if staged:
-            write_event_graphs(out)
-        write_gallery(out)

@@ -9,7 +9,6 @@ import click
 
 from mimegen.base.counted import counted
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option, warn
-from mimegen.commands.farm import farm_of
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
 from mimegen.plan.passes import WantedPasses
@@ -20,6 +19,7 @@ from mimegen.production.remaking import Sources
 from mimegen.production.render import render
 from mimegen.production.repair import repair, repair_passes
 from mimegen.production.verify import Findings, verify
+from mimegen.request.farms import farm_of
 from mimegen.stage.auto import choose_device
 from mimegen.store.store import Store
 
@@ -59,12 +59,12 @@ def _repair(out: Path, store: Store, findings: Findings, libraries: tuple[Path, 
             motions: tuple[Path, ...]) -> dict[str, str]:
     def carry_out(plan: Plan, kind: str, opaque: bool) -> dict[str, str]:
         with Reporter(len(plan), quiet=True) as reporter:
-            farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out)
+            farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out, warn)
             return render(plan, store, out, farm, reporter, opaque)
 
     def carry_out_passes(plan: Plan, wanted: WantedPasses, kind: str) -> dict[str, str]:
         with Reporter(0, quiet=True) as reporter:
-            farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out)
+            farm = farm_of(FarmSettings(), choose_device(kind, warn), store, out, warn)
             return make_passes(plan, wanted, store, out, farm, reporter)
 
     sources = Sources.of(Catalogue.with_libraries(libraries), motions)

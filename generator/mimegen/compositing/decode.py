@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +85,21 @@ def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteA
     if len(decoded) != len(numbers) * height * width * 3:
         raise _broken(clip.path)
     return list(np.frombuffer(decoded, np.uint8).reshape(-1, height, width, 3))
+
+
+def clip_pictures(clip: Video) -> Iterator[ByteArray]:
+    """Yield every frame of a clip in its own size, each (H, W, 3) sRGB bytes.
+
+    Raises RequestError for a clip that is cut off.
+    """
+    pictures = imageio_ffmpeg.read_frames(clip.path, pix_fmt="rgb24")
+    next(pictures)
+    left = clip.frames
+    for picture in pictures:
+        left -= 1
+        yield np.frombuffer(picture, np.uint8).reshape(clip.height, clip.width, 3)
+    if left:
+        raise _broken(clip.path)
 
 
 def _broken(path: Path) -> RequestError:

@@ -1,6 +1,6 @@
 """What models and people said: files of answers, and logs of harnesses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,24 @@ def read_answers(paths: Sequence[Path], questions: Sequence[Question]) -> list[A
     RequestError naming the line that lacks a key, answers no question, or answers again.
     """
     known = {question.question_id: question for question in questions}
+    return _answers(lines_in(paths, known), known)
+
+
+def checked_answers(placed: Iterable[tuple[str, dict[str, Any]]],
+                    questions: Sequence[Question]) -> list[Answer]:
+    """Return answers from their contents, each with the words that name it in errors.
+
+    Raises RequestError as ``read_answers``.
+    """
+    known = {question.question_id: question for question in questions}
+    return _answers(((where, _checked(Said(where, content), known)) for where, content in placed),
+                    known)
+
+
+def _answers(placed: Iterable[tuple[str, dict[str, Any]]], known: dict[str, Question]
+             ) -> list[Answer]:
     answers: dict[tuple[str, str], Answer] = {}
-    for where, content in lines_in(paths, known):
+    for where, content in placed:
         if content.get("task") == "ratings" or content.get("ratings") or content.get("golden"):
             continue
         name, rater = content["question_id"], content.get("rater")

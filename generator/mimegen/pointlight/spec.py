@@ -95,6 +95,11 @@ class Display(Strict):
     manipulations: tuple[str, ...] = ()
 
     @property
+    def needs_body(self) -> bool:
+        """Whether a body hides dots or is the silhouette."""
+        return self.occlusion == "body" or self.style == "silhouette"
+
+    @property
     def degree_pixels(self) -> float:
         """How many pixels a degree of visual angle has, at the middle of the screen."""
         if self.pixels_per_degree is not None:

@@ -1,0 +1,1 @@
+"""What the Python API hands out: takes, performances, displays of dots, clips."""

@@ -1,0 +1,100 @@
+"""Rendered clips with their manifest rows."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.compositing.color import ByteArray
+from mimegen.compositing.decode import clip_pictures, read_clip, read_pictures
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.question import Question
+from mimegen.evaluation.sampling import parse_sampling
+from mimegen.evaluation.templates import read_templates
+from mimegen.manifest.file import MANIFEST, clip_path, content_of, single_rows
+from mimegen.manifest.row import Row
+from mimegen.objects.media import Video
+from mimegen.objects.records import data_frame, html_table
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Clip:
+    """A finished video and its manifest row. Fields of the row are attributes: ``clip.action``."""
+
+    def __init__(self, folder: Path, row: Row) -> None:
+        self.row, self.path = row, clip_path(folder, row)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "row":
+            raise AttributeError(name)
+        return getattr(self.row, name)
+
+    def frames(self) -> Iterator[ByteArray]:
+        """Yield the pictures (height, width, 3) as sRGB bytes.
+
+        Raises RequestError for a clip that is absent, damaged or no video.
+        """
+        return clip_pictures(read_clip(self.path))
+
+    def show(self) -> Image.Image:
+        """Return the middle frame."""
+        video = read_clip(self.path)
+        picture, = read_pictures(video, [video.frames // 2], video.width)
+        return Image.fromarray(picture)
+
+    def play(self) -> Video:
+        """Return the clip as a video that a notebook plays inline."""
+        return Video(self.path.read_bytes())
+
+    def __repr__(self) -> str:
+        return f"<Clip {self.row.sample_id}>"
+
+
+class Clips(Sequence[Clip]):
+    """The clips of a folder that ``mimegen render`` wrote, in the manifest's order."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.rows = single_rows(self.folder)
+        if not self.rows:
+            raise RequestError(f"{self.folder / MANIFEST}: no such file, or no row in it; expected"
+                               " the folder that mimegen render wrote")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, number: int) -> Clip: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Clip]: ...
+    def __getitem__(self, number: int | slice) -> Clip | list[Clip]:
+        if isinstance(number, slice):
+            return [Clip(self.folder, row) for row in self.rows[number]]
+        return Clip(self.folder, self.rows[number])
+
+    def questions(self, format: str = "mc", *, asks: str = "label",
+                  prompting: str = "zero-shot", difficulty: str | None = None, seed: int = 0,
+                  sampling: str = "video") -> list[Question]:
+        """Return one question about each clip, as ``mimegen questions`` makes them.
+
+        ``format`` is ``mc``, ``free``, ``3afc`` or ``description``. Raises RequestError where too
+        few actions are there to draw wrong answers from.
+        """
+        return questions_of(self.rows, Request(
+            format, asks, prompting, read_templates(format, None), seed, difficulty,
+            sampling=parse_sampling(sampling), sampling_text=sampling))
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return the manifest as a DataFrame with one row per clip."""
+        return data_frame(content_of(row) for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        shown = ["sample_id", "action", "avatar", "background_name", "angle", "frames"]
+        return html_table(self.frame().reindex(columns=shown))
+
+    def __repr__(self) -> str:
+        return f"<Clips: {len(self)} in {self.folder}>"

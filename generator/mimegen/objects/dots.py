@@ -1,0 +1,93 @@
+"""Point-light displays in memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.compositing.color import ByteArray
+from mimegen.manifest.row import Row
+from mimegen.motion.quaternions import FloatArray
+from mimegen.objects.media import Video
+from mimegen.pointlight.drawing import montage, pictures
+from mimegen.pointlight.presets import read_display
+from mimegen.pointlight.record import display_facts
+from mimegen.pointlight.spec import Display, changed
+from mimegen.pointlight.stimulus import Stimulus
+from mimegen.production.displays import write_display
+
+SHEET_FRAMES, SHEET_COLUMNS = 8, 4
+
+
+def display_named(name: str, manipulations: tuple[str, ...], options: dict[str, Any]) -> Display:
+    """Return a display preset or file with some values changed.
+
+    Raises RequestError for an unknown preset, option or value.
+    """
+    preset = read_display(name)
+    return changed(preset, manipulations=(*preset.manipulations, *manipulations), **options)
+
+
+class Dots:
+    """A point-light display: where each dot is in each frame, and how the display was made."""
+
+    def __init__(self, stimulus: Stimulus) -> None:
+        self._stimulus = stimulus
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The dots' names, such as ``left_wrist``; mask dots are named too."""
+        return tuple(self._stimulus.dots.names)
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        return self._stimulus.display.fps
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels."""
+        return self._stimulus.display.width, self._stimulus.display.height
+
+    def positions(self) -> FloatArray:
+        """Return the dots' places (frames, dots, 2) in pixels from the top left corner."""
+        return np.array(self._stimulus.dots.places[..., :2])
+
+    def visible(self) -> NDArray[np.bool_]:
+        """Return which dots are shown in which frame (frames, dots)."""
+        return np.array(self._stimulus.dots.visible)
+
+    def frames(self) -> Iterator[ByteArray]:
+        """Yield the pictures: sRGB bytes (height, width), or (height, width, 3) if colored."""
+        for picture in pictures(self._stimulus):
+            yield picture.copy()
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Everything that a paper reports about the display, as a manifest row has it."""
+        return display_facts(self._stimulus)
+
+    def show(self) -> Image.Image:
+        """Return a contact sheet of eight evenly spaced frames."""
+        all_frames = list(self.frames())
+        chosen = np.unique(np.linspace(0, len(all_frames) - 1, SHEET_FRAMES).round().astype(int))
+        return Image.fromarray(montage([all_frames[number] for number in chosen], SHEET_COLUMNS))
+
+    def preview(self) -> Video:
+        """Return the display as a video."""
+        return Video.of(self.frames(), self.size, self.fps, gray=self._stimulus.gray)
+
+    def save(self, path: str | Path) -> Row:
+        """Write the display as ``mimegen pointlight --out`` does and return its manifest row.
+
+        The ending says what is written: ``.mp4``, ``.gif``, ``.png``, ``.csv``, ``.npz``,
+        ``.txt``, or a folder for all of them. Raises RequestError for any other ending.
+        """
+        return write_display(self._stimulus, Path(path))
+
+    def __repr__(self) -> str:
+        frames, count = self._stimulus.dots.visible.shape
+        return f"<Dots: {count} dots, {frames} frames at {self.fps:g} fps>"

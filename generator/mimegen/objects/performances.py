@@ -1,0 +1,136 @@
+"""A take on bodies."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.characters.character import Performance as Performed
+from mimegen.characters.posing import posed_meshes
+from mimegen.compositing.background import read_background
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.motion.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+from mimegen.objects.dots import Dots, display_named
+from mimegen.objects.media import Video
+from mimegen.pages.drawn import Scene, drawn, drawn_sheet
+from mimegen.pointlight.filming import source_fps
+from mimegen.pointlight.stimulus import make_stimulus
+from mimegen.production.displays import cast_scene
+from mimegen.readers.roles import find_roles
+from mimegen.retarget import retarget_scene
+from mimegen.retarget.report import quality
+from mimegen.stage.config import read_config
+from mimegen.writers import write_motion
+
+SHEET_TILE = {"width": 320, "height": 180}
+
+
+class Performance:
+    """A take retargeted onto one character, or onto two for a take of two people.
+
+    Places are in metres: Z up, the performer faces -Y, frames come first.
+    """
+
+    def __init__(self, casting: Casting, fps: float, catalogue: Catalogue) -> None:
+        self._casting, self._catalogue = casting, catalogue
+        self.fps = fps
+
+    @cached_property
+    def _performed(self) -> tuple[Performed, ...]:
+        return self._casting.perform(self.fps)
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        """The characters' names, one per performer."""
+        return tuple(member.name for member in self._casting.members)
+
+    @property
+    def frames(self) -> int:
+        """The number of frames."""
+        return self._performed[0].motion.frames
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the first character's joints, in the order of ``positions``."""
+        return self._performed[0].motion.skeleton.names
+
+    def motion(self, performer: int = 0) -> Motion:
+        """Return a performer's skeleton and its rotations."""
+        return self._performed[performer].motion
+
+    def positions(self, performer: int = 0) -> FloatArray:
+        """Return a performer's joints (frames, joints, 3) in metres."""
+        return np.array(self.motion(performer).global_pose.positions)
+
+    def vertices(self, frame: int, performer: int = 0) -> FloatArray:
+        """Return the posed surface (vertices, 3) of one frame in metres; -1 is the last frame."""
+        performed = self._performed[performer]
+        pose = performed.motion.global_pose
+        return np.concatenate(posed_meshes(performed.character, pose.positions[frame],
+                                           pose.rotations[frame]))
+
+    def faces(self, performer: int = 0) -> NDArray[np.int64]:
+        """Return the surface's triangles (triangles, 3) as numbers of rows of ``vertices``."""
+        triangles, first = [], 0
+        for mesh in self._performed[performer].character.meshes:
+            corners = mesh.faces.astype(np.int64)
+            four = corners[corners[:, 3] >= 0]
+            triangles += [corners[:, :3] + first, four[:, [0, 2, 3]] + first]
+            first += len(mesh.vertices)
+        return np.concatenate(triangles)
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """How close the first performer comes to the source: see ``mimegen retarget --report``."""
+        sources = [(motion, dict(roles or find_roles(motion.skeleton).joints))
+                   for motion, roles in self._casting.take.sources(self.fps)]
+        bodies = [performed.character for performed in self._performed]
+        scene = retarget_scene(sources, bodies)
+        return quality(*sources[0], scene[0])
+
+    def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),
+                   seed: int = 0, **options: Any) -> Dots:
+        """Return the performance as dots at the characters' joints.
+
+        ``display`` is a preset's name or a file, ``options`` are fields of a display
+        (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
+        """
+        chosen = display_named(display, tuple(manipulations), options)
+        scene = cast_scene(self._casting, chosen, source_fps(chosen))
+        return Dots(make_stimulus(scene, chosen, seed))
+
+    def show(self, frames: int = 8, angle: float = 0.0, background: str = "blank") -> Image.Image:
+        """Return a contact sheet of evenly spaced frames, drawn by OpenGL."""
+        return drawn_sheet(self._scene(background, SHEET_TILE), angle, frames)
+
+    def preview(self, angle: float = 0.0, background: str = "blank") -> Video:
+        """Return a short video, drawn by OpenGL as ``--config draft`` draws it."""
+        scene = self._scene(background, {})
+        size = (scene.config.width, scene.config.height)
+        pictures = (picture for picture, in drawn(scene, [angle], range(self.frames)))
+        return Video.of(pictures, size, self.fps)
+
+    def _scene(self, background: str, size: dict[str, int]) -> Scene:
+        config = read_config(self._catalogue.file("config", "draft"))
+        behind = read_background(self._catalogue.file("background", background))
+        return Scene(self._casting.seen(self._performed), behind, config.model_copy(update=size))
+
+    def save(self, path: str | Path, performer: int = 0) -> Path:
+        """Write one performer's motion, and their body where the format has one.
+
+        The ending says what is written: ``.bvh``, ``.npz``, ``.fbx`` or ``.glb``. FBX and GLB
+        need Blender. Raises RequestError for any other ending.
+        """
+        performed = self._performed[performer]
+        write_motion(Path(path), performed.motion, performed.character)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return (f"<Performance: {self._casting.take.name} on {', '.join(self.characters)},"
+                f" {self.frames} frames at {self.fps:g} fps>")

@@ -1,0 +1,32 @@
+"""Lists of records that become data frames."""
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import pandas
+
+Record = TypeVar("Record")
+
+
+class Records(list[Record]):
+    """A list of named tuples that a notebook shows as a table."""
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return the records as a DataFrame with one row per record."""
+        return data_frame(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.frame())
+
+
+# Importing pandas takes half a second, which only those who want a table should wait for.
+def data_frame(content: Any) -> "pandas.DataFrame":
+    """Return named tuples or dictionaries as a DataFrame."""
+    import pandas
+
+    return pandas.DataFrame(list(content))
+
+
+def html_table(frame: "pandas.DataFrame") -> str:
+    """Return a DataFrame as the HTML that notebooks show; names from files are escaped."""
+    return str(frame.to_html(max_rows=30, escape=True))

@@ -1,0 +1,134 @@
+"""Takes: performances of actions before they are put on a body."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.library.cast import cast_member, partner_of
+from mimegen.library.casting import Casting
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.take import Source
+from mimegen.library.take import Take as LibraryTake
+from mimegen.manifest.timeline import Interval
+from mimegen.motion.editing import resampled
+from mimegen.motion.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+from mimegen.objects.dots import Dots, display_named
+from mimegen.objects.performances import Performance
+from mimegen.pointlight.stimulus import make_stimulus
+from mimegen.production.displays import take_scene
+from mimegen.readers.roles import find_roles
+
+
+class Take:
+    """One performance of an action, by one person or by two.
+
+    Places are in metres: Z up, the performer faces -Y, frames come first.
+    """
+
+    def __init__(self, take: LibraryTake, catalogue: Catalogue, fps: float | None) -> None:
+        self._take, self._catalogue, self._fps = take, catalogue, fps
+
+    @cached_property
+    def _sources(self) -> tuple[Source, ...]:
+        found = self._take.sources(self._fps or 1.0)
+        if self._fps is None:
+            return found
+        return tuple((motion if motion.fps == self._fps else resampled(motion, self._fps), roles)
+                     for motion, roles in found)
+
+    @property
+    def action(self) -> str:
+        """The action's id."""
+        return self._take.action
+
+    @property
+    def name(self) -> str:
+        """The take's name among those of its action."""
+        return self._take.name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the take shows, the best label first."""
+        return self._take.labels
+
+    @property
+    def seed(self) -> int:
+        """The seed of a choreographed take; 0 for motion capture."""
+        return self._take.seed
+
+    @property
+    def performers(self) -> int:
+        """How many people perform."""
+        return self._take.performers
+
+    @property
+    def fps(self) -> float:
+        """Frames per second."""
+        return self.motion().fps
+
+    @property
+    def frames(self) -> int:
+        """The number of frames."""
+        return self.motion().frames
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the first performer's joints, in the order of ``positions``."""
+        return self.motion().skeleton.names
+
+    @property
+    def notes(self) -> list[str]:
+        """Every assumption and doubt about the motion file; empty for choreographed takes."""
+        return list(self._take.facts().get("motion_notes") or ())
+
+    @property
+    def timeline(self) -> list[Interval]:
+        """What happens from when to when; empty where that is not known."""
+        return list(self._take.timeline or ())
+
+    def motion(self, performer: int = 0) -> Motion:
+        """Return a performer's skeleton and its rotations."""
+        return self._sources[performer][0]
+
+    def roles(self, performer: int = 0) -> Mapping[str, str]:
+        """Return the joint's name for each role, such as ``left_forearm``."""
+        motion, roles = self._sources[performer]
+        return dict(roles or find_roles(motion.skeleton).joints)
+
+    def positions(self, performer: int = 0) -> FloatArray:
+        """Return a performer's joints (frames, joints, 3) in metres."""
+        return np.array(self.motion(performer).global_pose.positions)
+
+    def on(self, character: str, partner: str | None = None) -> Performance:
+        """Retarget the take onto a character.
+
+        ``character`` and ``partner`` are a name, a rigged file's path or ``random:SEED``; without
+        ``partner`` the second person of a scene is chosen as ``mimegen render`` chooses. Raises
+        RequestError for an unknown character, or for a partner of a take of one.
+        """
+        if partner is not None and self.performers == 1:
+            raise RequestError(f"partner={partner!r}: {self.name} has one performer")
+        names = (character, partner or partner_of(character))[:self.performers]
+        members = tuple(cast_member(self._catalogue, name) for name in names)
+        return Performance(Casting(self._take, members), self.fps, self._catalogue)
+
+    def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),
+                   seed: int = 0, **options: Any) -> Dots:
+        """Return the take as dots at the joints of its own skeleton.
+
+        A display in which a body hides dots, as ``johansson``, puts the take on the man.
+        ``display`` is a preset's name or a file, ``options`` are fields of a display
+        (``azimuth_deg=90, fps=30``). Raises RequestError for what is unknown.
+        """
+        chosen = display_named(display, tuple(manipulations), options)
+        if chosen.needs_body:
+            return self.on("man").pointlight(display, manipulations, seed, **options)
+        return Dots(make_stimulus(take_scene(self._take, chosen), chosen, seed))
+
+    def __repr__(self) -> str:
+        return (f"<Take: {self.name} of {self.action}, {self.frames} frames at {self.fps:g} fps,"
+                f" {self.performers} performer{'s' if self.performers > 1 else ''}>")

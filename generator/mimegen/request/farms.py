@@ -1,0 +1,50 @@
+"""Where a request is rendered: farm settings as a farm."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from mimegen.farm.executor import Farm
+from mimegen.farm.local import LocalExecutor, seats_on
+from mimegen.farm.ray import RayExecutor
+from mimegen.farm.settings import FarmSettings
+from mimegen.farm.slurm import SlurmExecutor
+from mimegen.stage.devices import Device
+from mimegen.stage.plain import NONE
+from mimegen.store.store import Store
+
+# How long a task should last: starting one costs nothing on this machine.
+TASK_S, CLUSTER_TASK_S = 30.0, 120.0
+Say = Callable[[str], None]
+
+
+def farm_of(settings: FarmSettings, device: Device, store: Store, out: Path, say: Say) -> Farm:
+    """Return the farm that settings describe, with workers on a kind of device."""
+    if settings.farm == "slurm":
+        return Farm(f"Slurm, {device.kind}",
+                    partial(slurm_jobs, settings, device, store, out, say),
+                    settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)
+    if settings.farm == "ray":
+        return Farm(f"Ray ({settings.address}), {device.kind}",
+                    partial(RayExecutor, store.root, settings, device.kind, say),
+                    settings.silence_s, settings.task_s or CLUSTER_TASK_S, elsewhere=True)
+    return _this_machine(settings, device, store)
+
+
+def slurm_jobs(settings: FarmSettings, device: Device, store: Store, out: Path, say: Say
+               ) -> SlurmExecutor:
+    """Return the Slurm jobs that settings describe; see ``SlurmExecutor``."""
+    return SlurmExecutor(out, store.root, settings, device.kind, say)
+
+
+def _this_machine(settings: FarmSettings, device: Device, store: Store) -> Farm:
+    """Return one worker per GPU, or on a CPU one per core, which keeps every core busy."""
+    count = settings.workers
+    if not device.by_core:
+        count = count or device.count * settings.workers_per_gpu
+    devices, threads = seats_on(device, os.cpu_count() or 1, count)
+    start = partial(LocalExecutor, devices, threads, store.scratch)
+    return Farm(", ".join(sorted({*devices} - {NONE})), start, settings.silence_s,
+                settings.task_s or TASK_S, sum(each != NONE for each in devices),
+                start_cold=partial(start, warm=False))

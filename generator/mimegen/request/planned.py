@@ -1,0 +1,172 @@
+"""A request, planned: the clips it stands for, and the config and device that make them."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from mimegen.base.errors import RequestError
+from mimegen.farm.settings import FarmSettings
+from mimegen.faults.fault import parse_faults
+from mimegen.library.catalogue import Catalogue
+from mimegen.plan.passes import WantedPasses
+from mimegen.plan.permute.declaration import read_spec
+from mimegen.plan.permute.planned import permuted_plan
+from mimegen.plan.plan import Plan, make_plan
+from mimegen.plan.variants import Variant, parse_variants
+from mimegen.production.passtasks import BELOW
+from mimegen.request.render_request import RenderRequest, option
+from mimegen.request.sources import takes_of
+from mimegen.stage.auto import auto_config, choose_device
+from mimegen.stage.config import RenderConfig, read_config
+from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
+from mimegen.stage.follow import follows
+from mimegen.stage.passes.kinds import ENGINES
+
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A request with its plan, render config, device and ground-truth passes."""
+
+    request: RenderRequest
+    plan: Plan
+    config: RenderConfig
+    device: Device
+    passes: WantedPasses | None = None
+
+    @classmethod
+    def of(cls, request: RenderRequest, farm: FarmSettings | None, warn: Warn) -> Self:
+        """Plan a request for a farm; None only plans and looks for no device of a farm.
+
+        ``warn`` is told what the user should know beside the result. Raises RequestError for what
+        does not exist or does not go together.
+        """
+        passes = _wanted_passes(request)
+        catalogue = Catalogue.with_libraries(request.library)
+        devices = _Devices(request.device, farm, warn)
+        if request.permutations is not None:
+            plan, config, device = _permuted(catalogue, request.permutations, request, devices)
+        else:
+            plan, config, device = _selected(catalogue, request, devices)
+        if passes is not None:
+            _refuse_without_truth(plan, request.fault)
+        return cls(request, plan, config, device, passes)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether nobody named the config."""
+        return self.request.config == "auto" and self.request.permutations is None
+
+    @property
+    def staged(self) -> bool:
+        """Whether scenes were asked for."""
+        return self.request.scene is not None
+
+
+@dataclass(frozen=True)
+class _Devices:
+    """What renders: the wanted device, on this machine or on a farm's."""
+
+    wanted: str
+    farm: FarmSettings | None
+    warn: Warn
+
+    def for_config(self, catalogue: Catalogue, name: str) -> tuple[RenderConfig, Device]:
+        """Return a render config by its name or file, and the device that renders it."""
+        config = None if name == "auto" else read_config(catalogue.file("config", name))
+        if config is not None and config.engine == "raster":
+            if self.wanted.lower() not in ("auto", OPENGL):
+                raise RequestError(f"--device {self.wanted}: config {config.name} is drawn by"
+                                   " OpenGL, which chooses its own device; omit --device")
+            return config, Device(OPENGL, 1)
+        device = self._device()
+        return config or read_config(catalogue.file("config", auto_config(device.kind))), device
+
+    def _device(self) -> Device:
+        """Return the device; only what renders on this machine must be on it."""
+        if self.farm is None:
+            kind = re.sub(r":\d+$", "", self.wanted)
+            if kind.lower() == "auto":
+                return choose_device("auto", self.warn)
+            return _device_elsewhere(kind, FarmSettings())
+        if self.farm.farm == "local":
+            return choose_device(self.wanted, self.warn)
+        return _device_elsewhere(self.wanted, self.farm)
+
+
+def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
+    """Return the kind of device of a farm's machines, which cannot be asked from this one."""
+    kind = wanted.lower()
+    if kind == "auto" and not farm.gpus_per_task:
+        return Device("cpu", 1)
+    if kind not in DEVICE_KINDS:
+        raise RequestError(f"--device {wanted}: name what the farm's machines render on:"
+                           f" {', '.join(DEVICE_KINDS)}")
+    return Device(kind, 1)
+
+
+def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
+              ) -> tuple[Plan, RenderConfig, Device]:
+    takes = takes_of(catalogue, request)
+    if request.partner_character is not None and not any(
+            take.performers == 2 for take in takes.takes):
+        raise RequestError(f"--partner-character {request.partner_character}: the selected actions"
+                           " have one performer; omit it, or choose an action for two")
+    cells = parse_variants(request.variants or "all", set(catalogue.characters),
+                           set(catalogue.backgrounds))
+    own_config, device = devices.for_config(catalogue, request.config)
+    config = request.altering.config(own_config)
+    _refuse_moving_camera(config, request, cells)
+    plan = make_plan(catalogue, takes, cells, config, device.kind, request.character,
+                     request.partner_character, parse_faults(request.fault), request.set_seed,
+                     request.altering.follow_place)
+    return plan, config, device
+
+
+def _refuse_moving_camera(config: RenderConfig, request: RenderRequest, cells: list[Variant]
+                          ) -> None:
+    displays = any(cell.words is not None for cell in cells)
+    if follows(config) and (request.passes is not None or displays):
+        raise RequestError("--camera follow: ground truth and point-light displays need a fixed"
+                           " camera; omit --passes and point-light variants")
+
+
+def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices: _Devices
+              ) -> tuple[Plan, RenderConfig, Device]:
+    """Return the plan of a specification, whose clips share an engine."""
+    declared = read_spec(path)
+    named = request.config != "auto"
+    names = [request.config] if named else list(dict.fromkeys(
+        one.declaration.config for one in declared))
+    found = [devices.for_config(catalogue, name) for name in names]
+    if len({config.engine for config, _ in found}) > 1:
+        raise RequestError(f"{path}: declares clips of two engines, configs {', '.join(names)};"
+                           " split the lines into two files, or give --config")
+    config, device = found[0]
+    try:
+        plan = permuted_plan(catalogue, declared, device.kind, config if named else None)
+    except RequestError as problem:
+        raise RequestError(f"{path}: {problem}") from problem
+    return plan, config, device
+
+
+def _refuse_without_truth(plan: Plan, faults: tuple[str, ...]) -> None:
+    """Raise RequestError where a plan's clips can have no ground truth."""
+    if any(fault.kind.below for fault in parse_faults(faults)):
+        raise RequestError(BELOW)
+    if not plan.clips:
+        raise RequestError("--passes: point-light displays have no ground truth, they show dots of"
+                           " the motion itself; choose a body's variant such as base+blank@0")
+
+
+def _wanted_passes(request: RenderRequest) -> WantedPasses | None:
+    if request.passes is not None:
+        return WantedPasses.of(request.passes, request.passes_from)
+    if request.passes_from != ENGINES[0]:
+        raise RequestError(f"{option('passes_from')} {request.passes_from} requires --passes")
+    return None
+
+

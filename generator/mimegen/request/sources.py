@@ -1,0 +1,63 @@
+"""What is performed: takes of the library, scenes, or a motion file, and the options of each."""
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+from mimegen.base.errors import RequestError
+from mimegen.choreography.manner import Manner
+from mimegen.library.catalogue import Catalogue, Entry
+from mimegen.library.scene_take import scene_take
+from mimegen.library.score_take import read_score_once
+from mimegen.library.takes import SeededTakes, library_take, user_take
+from mimegen.request.render_request import RenderRequest
+
+
+def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
+    """Return what is performed. Raises RequestError for what does not exist, or for no source."""
+    if request.motion is not None:
+        take = user_take(catalogue, request.motion, request.label, request.aligned,
+                         request.misaligned, request.licence, request.partner, request.reading)
+        return SeededTakes((request.altering.take(take),), request.seed)
+    if request.scene is not None:
+        return _scene_takes(catalogue, request.scene, request)
+    if request.action is not None:
+        return _library_takes(catalogue, request.action, request)
+    raise RequestError("give one of --action NAME, --scene NAME, --motion FILE and"
+                       f" --permutations SPEC.jsonl (actions: {', '.join(catalogue.actions)};"
+                       f" scenes: {', '.join(catalogue.scenes)})")
+
+
+def _library_takes(catalogue: Catalogue, actions: str, request: RenderRequest) -> SeededTakes:
+    takes = [request.altering.take(library_take(entry, name, request.seed[0], request.style,
+                                                manner))
+             for entry in entries_of(catalogue, actions)
+             for name in (list(entry.takes) if request.take == "all" else [request.take])
+             for manner in _manners(entry.take(name), request)]
+    return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
+
+
+def _scene_takes(catalogue: Catalogue, scenes: str, request: RenderRequest) -> SeededTakes:
+    names = list(catalogue.scenes) if scenes.strip() == "all" else scenes.split(",")
+    takes = [request.altering.take(scene_take(catalogue, name.strip(), request.seed[0],
+                                              request.style)) for name in names]
+    return SeededTakes(tuple(dict.fromkeys(takes)), request.seed)
+
+
+def entries_of(catalogue: Catalogue, actions: str) -> list[Entry]:
+    """Return the actions that ``A,B``, ``all`` or ``cues`` says. Raises RequestError for others."""
+    if actions.strip() == "all":
+        return list(catalogue.actions.values())
+    if actions.strip() == "cues":
+        return list(catalogue.cues.values())
+    return [catalogue.action(name.strip()) for name in actions.split(",")]
+
+
+def _manners(file: Path, request: RenderRequest) -> list[Manner]:
+    """Return every manner that was asked for of a take; ``all`` are the stances that it has."""
+    stances: Sequence[str | None] = [None] if request.stance is None else [
+        name.strip() for name in request.stance.split(",")]
+    if stances == ["all"]:
+        stances = read_score_once(file).stances
+    return [Manner(*one) for one in product(stances, request.intensity or [None],
+                                            request.frequency or [None])]

@@ -110,7 +110,7 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
     ("render --motion a.bvh --style tired", ("--style", "--action")),
     ("render --motion a.bvh --take x", ("--take", "--action")),
     ("render --scene the_thief --stance seated", ("--stance", "--action")),
-    ("render --action boxing --scene the_thief", ("--action and --scene", "one of them")),
+    ("render --action boxing --scene the_thief", ("--action and --scene", "mutually exclusive")),
     ("plan --action boxing --partner-character woman", ("--partner-character woman", "for two")),
     ("plan --action boxing --config draft --out FILE", ("FILE is no folder",)),
     ("take export --action boxing --out FILE/a.bvh", ("FILE is no folder",)),

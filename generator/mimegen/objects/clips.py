@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from mimegen.base.errors import RequestError
@@ -26,7 +28,7 @@ class Clip:
     """A finished video and its manifest row. Fields of the row are attributes: ``clip.action``."""
 
     def __init__(self, folder: Path, row: Row) -> None:
-        self.row, self.path = row, clip_path(folder, row)
+        self._folder, self.row, self.path = folder, row, clip_path(folder, row)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "row":
@@ -39,6 +41,22 @@ class Clip:
         Raises RequestError for a clip that is absent, damaged or no video.
         """
         return clip_pictures(read_clip(self.path))
+
+    def ground_truth(self, kind: str) -> Path:
+        """Return the folder of a ground-truth pass such as ``keypoints`` or ``depth``.
+
+        Raises RequestError, naming the passes that are there, for any other.
+        """
+        passes = self.row.passes or {}
+        if kind not in passes:
+            there = ", ".join(passes) or "no pass; render with passes=..."
+            raise RequestError(f"{self.row.sample_id}: no pass '{kind}' (there is: {there})")
+        return self._folder / passes[kind].folder
+
+    def keypoints(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of ``keypoints.npz``, as docs/passes.md describes them."""
+        with np.load(self.ground_truth("keypoints") / "keypoints.npz") as arrays:
+            return dict(arrays)
 
     def show(self) -> Image.Image:
         """Return the middle frame."""

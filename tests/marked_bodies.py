@@ -65,12 +65,14 @@ def markers(labels: Sequence[str], motion: Motion, size: float = 1.0) -> FloatAr
 
 
 def write_c3d(path: Path, labels: Sequence[str], places: FloatArray, rate: float = 30.0,
-              unit: str = "m") -> Path:
+              unit: str = "m", screen: tuple[str, str] | None = None) -> Path:
     """Write points (F, M, 3), NaN where they are out of sight, as a C3D file."""
     file = ezc3d.c3d()
     file["parameters"]["POINT"]["LABELS"]["value"] = list(labels)
     file["parameters"]["POINT"]["RATE"]["value"] = [rate]
     file["parameters"]["POINT"]["UNITS"]["value"] = [unit]
+    for name, axis in zip(("X_SCREEN", "Y_SCREEN"), screen or (), strict=False):
+        file.add_parameter("POINT", name, axis)
     data = np.ones((4, len(labels), len(places)))
     data[:3] = places.transpose(2, 1, 0)
     file["data"]["points"] = data

@@ -196,7 +196,7 @@ def test_a_changed_picture_or_a_damaged_cache_is_read_again(files: Path, tmp_pat
     ("unbound.fbx", "has a skeleton but no body"),
     ("no_skeleton.glb", "holds no skeleton"),
     ("missing.fbx", "no such file"),
-    ("stripes.png", "ends in .fbx, .glb or .gltf"),
+    ("stripes.png", "ends in .fbx, .glb, .gltf, .vrm"),
 ])
 def test_refused(name: str, expected: str, files: Path) -> None:
     with pytest.raises(RequestError, match=expected) as error:

@@ -197,7 +197,7 @@ def test_subjects_names_go_whatever_parts_them(samples, prefix, monkeypatch):
     found = decoding.read_trajectories(path)
     labels = tuple(prefix + label for label in found.labels)
     monkeypatch.setattr("mimegen.readers.points.read_trajectories",
-                        lambda _: replace(found, labels=labels))
+                        lambda *_: replace(found, labels=labels))
     assert read_points(path).labels == found.labels
 
 

@@ -27,6 +27,10 @@ SECONDS_TO_READ = 20
 BLOCK, PROCESSORS = 512, (84, 85, 86)
 # Parameters of the POINT group that list the labels of what is stored as points but is no place.
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
+# The parameters that say which axis points right, and which up, where a program shows the points.
+SCREEN = ("X_SCREEN", "Y_SCREEN")
+# Rates that differ by less (a share) are one, rounded.
+SAME_RATE = 0.01
 # How points are called that the file gives no label.
 NUMBERED = "point_"
 
@@ -35,8 +39,10 @@ NUMBERED = "point_"
 class Trajectories:
     """``positions`` (F, M, 3) in the file's unit and axes, NaN where a point was not seen.
 
-    ``unit`` is the word in the file, or empty. ``not_places`` are labels that the file itself
+    ``unit`` is the word in the file, or empty. ``screen`` are the axes that the file says point
+    right and up, as ``+X`` and ``+Z``, or empty. ``not_places`` are labels that the file itself
     declares to be angles, forces, moments or powers. ``reader`` names the package that read it.
+    ``notes`` say what the file contradicts itself in.
     """
 
     labels: tuple[str, ...]
@@ -45,6 +51,8 @@ class Trajectories:
     unit: str
     not_places: frozenset[str]
     reader: str
+    screen: tuple[str, str] = ("", "")
+    notes: tuple[str, ...] = ()
 
 
 def read_trajectories(path: Path, fps: float | None = None) -> Trajectories:
@@ -115,9 +123,27 @@ def _by_c3d(path: Path) -> Trajectories:
         unit = _strings(group.get("UNITS")) if "UNITS" in group else []
         others = {label for name in NOT_PLACES if name in group
                   for label in _strings(group.get(name))}
-        rate = float(reader.point_rate)
+        screen = tuple(_word(group, name) for name in SCREEN)
+        rate, doubts = _rate(float(reader.point_rate), float(reader.header.frame_rate))
     return Trajectories(_named(labels, points), values[..., :3], rate, unit[0] if unit else "",
-                        frozenset(others), "c3d")
+                        frozenset(others), "c3d", (screen[0], screen[1]), doubts)
+
+
+def _word(group: Any, name: str) -> str:
+    """Return a parameter's first text, or nothing where it is missing."""
+    found = _strings(group.get(name)) if name in group else []
+    return found[0] if found else ""
+
+
+def _rate(parameter: float, header: float) -> tuple[float, tuple[str, ...]]:
+    """Return the rate of the parameter POINT:RATE, or the header's where that is none, and doubts.
+    """
+    if not parameter > 0:
+        return header, (f"POINT:RATE is {parameter:g}: the header's {header:g} fps are used",)
+    if header > 0 and abs(header / parameter - 1) > SAME_RATE:
+        return parameter, (f"POINT:RATE is {parameter:g} fps, the header says {header:g}: the first"
+                           " is used; give another with --fps-of-file",)
+    return parameter, ()
 
 
 def _values(path: Path, reader: c3d.Reader, frames: int, points: int) -> FloatArray:
@@ -201,4 +227,5 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
     if places.ndim != 3 or len(header["labels"]) > MOST_POINTS:
         raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
     return Trajectories(_named(header["labels"], places.shape[1]), places, float(header["fps"]),
-                        header["unit"], frozenset(header["not_places"]), "ezc3d")
+                        header["unit"], frozenset(header["not_places"]), "ezc3d",
+                        tuple(header["screen"]))

@@ -14,6 +14,7 @@ import ezc3d
 import numpy as np
 
 BYTES_TO_READ, SECONDS_TO_READ = 4 << 30, 20
+SCREEN = ("X_SCREEN", "Y_SCREEN")
 NOT_PLACES = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
 
 
@@ -28,6 +29,7 @@ def main(source: Path, target: Path) -> None:
         "labels": [label.strip() for label in _value(group, "LABELS")],
         "fps": float(np.ravel(_value(group, "RATE"))[0]),
         "unit": next(iter(_value(group, "UNITS")), "").strip(),
+        "screen": [next(iter(_value(group, name)), "").strip() for name in SCREEN],
         "not_places": [label.strip() for name in NOT_PLACES for label in _value(group, name)],
     }
     positions = np.moveaxis(found["data"]["points"][:3], (0, 1, 2), (2, 1, 0))

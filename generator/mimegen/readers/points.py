@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.markers import find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file
@@ -24,6 +25,14 @@ UNLABELLED = re.compile(rf"(\*|U_|unl?abell?ed|unidentified|uname\*?|{NUMBERED})
 CALCULATED = re.compile(r"\w*(Angles?|Forces?|Moments?|Powers?|GRF)V?", re.IGNORECASE)
 # Plug-in Gait writes a segment's axes as four points: origin, anterior, lateral and proximal.
 AXIS_ENDS = "OALP"
+# Sizes (m) that a stated unit may give what is no known set of markers on a body.
+ANY_SIZE = (0.02, 20.0)
+# A direction that goes less than this share of the markers' size says nothing of the vertical;
+# markers that span so much (m), so much more than along the stated vertical, are a standing person.
+LIKELY, STANDING, WIDER = 0.1, 1.2, 1.5
+AXIS = re.compile(r"[+-]?[XYZ]", re.IGNORECASE)
+# Names that programs give to the markers of any rigid body.
+GENERIC = re.compile(r"(marker|m|p|pt|point|body)?[\s_-]*\d+", re.IGNORECASE)
 # Two subjects that share so many labels are two people, not a person and a prop.
 SHARED_MARKERS = 8
 STILLEST = 0.05
@@ -68,7 +77,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     everyone = found.positions[:, _markers(found, found.labels)[0]] if people else None
     if subject is not None:
         found, people = _of_subject(path, found, subject), ()
-    labels = found.labels if people else _without_prefix(found.labels)
+    labels, kept_apart = (found.labels, ()) if people else _without_prefixes(found.labels)
     keep, notes = _markers(found, labels)
     if not keep.any():
         raise RequestError(f"{path}: holds no markers, only calculated points ({labels[0]} ...)")
@@ -76,11 +85,12 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     names, places, joined = _joined(names, found.positions[:, keep])
     # Several people are wider apart than anybody is tall.
     one = [not people or name.startswith(f"{people[0]}:") for name in names]
-    unit, unit_source = _unit(found.unit, places[:, one])
-    up, up_axis, up_source = _up(places if everyone is None else everyone)
+    unit, unit_source, doubts = _unit(found.unit, places[:, one], names)
+    up, up_source, doubts_of_up = _up(places if everyone is None else everyone, found.screen, unit)
     turned = places @ _upright(up).T * unit
-    return Points(tuple(names), turned, found.fps, unit, unit_source, up_axis, up_source,
-                  (*notes, *joined, *_numbered(names)), people)
+    return Points(tuple(names), turned, found.fps, unit, unit_source, _axis_name(up), up_source,
+                  (*found.notes, *notes, *kept_apart, *joined, *_numbered(names), *doubts,
+                   *doubts_of_up), people)
 
 
 def subjects_of(path: Path) -> tuple[str, ...]:
@@ -130,11 +140,37 @@ def _numbered(names: Sequence[str]) -> tuple[str, ...]:
     return (f"the file has no labels: its {len(names)} points are numbered ({names[0]} ...)",)
 
 
-def _without_prefix(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Take off the subject's name: ``Derrick:LFHD`` and ``Derrick_LFHD`` are ``LFHD``."""
-    bare = tuple(label.rpartition(":")[2].strip() or label for label in labels)
+def _without_prefixes(labels: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Take off a subject's name: ``Derrick:LFHD`` and ``Derrick_LFHD`` are ``LFHD``.
+
+    A prefix names a subject if it is the only one, or if its markers are as many as a body's or
+    named for places on one. Others name rigid bodies, whose markers keep it, as do those that would
+    be called as another's. Returns also a note on what keeps its prefix.
+    """
+    prefixes = _by_subject(labels)
+    taken = {label for label in labels if ":" not in label}
+    subjects = set()
+    for prefix in sorted(prefixes, key=lambda one: -len(prefixes[one])):
+        own = prefixes[prefix]
+        if (len(prefixes) == 1 or _of_a_body(own)) and not own & taken:
+            subjects.add(prefix)
+            taken |= own
+    bare = tuple(_bare(label) if label.rpartition(":")[0] in subjects else label
+                 for label in labels)
     begin = common_beginning(tuple(label for label in bare if not label.startswith(NUMBERED)))
-    return tuple(label.removeprefix(begin) or label for label in bare)
+    bodies = [prefix for prefix in prefixes if prefix not in subjects]
+    notes = (f"markers keep the names of what they sit on: {', '.join(bodies[:4])}"
+             f"{' ...' if len(bodies) > 4 else ''}",) if bodies else ()
+    return tuple(label.removeprefix(begin) or label for label in bare), notes
+
+
+def _bare(label: str) -> str:
+    return label.rpartition(":")[2].strip() or label
+
+
+def _of_a_body(names: set[str]) -> bool:
+    """Say whether markers are as many as a body's, or named for places and not by numbers."""
+    return len(names) >= SHARED_MARKERS or not all(GENERIC.fullmatch(name) for name in names)
 
 
 def _markers(found: Trajectories, labels: tuple[str, ...]) -> tuple[NDArray[np.bool_], list[str]]:
@@ -191,18 +227,44 @@ def _sampled(places: FloatArray) -> FloatArray:
     return places[:: max(1, len(places) // 500)]
 
 
-def _unit(stated: str, places: FloatArray) -> tuple[float, str]:
-    """Return metres per unit: what the file says, unless the body would have no human size."""
+def _unit(stated: str, places: FloatArray,
+          names: Sequence[str]) -> tuple[float, str, tuple[str, ...]]:
+    """Return metres per unit, what tells it, and a doubt if there is one.
+
+    What the file states counts, unless a body would have no human size, or anything else none at
+    all: then the size tells.
+    """
+    size = _size(places)
+    unit = UNITS.get(stated.lower().rstrip("s"))
+    body = _is_known_set(tuple(names))
+    least, largest = (LEAST_SIZE, LARGEST_SIZE) if body else ANY_SIZE
+    if unit and least <= size * unit <= largest:
+        small = f"the markers span {size * unit:.2f} m, which is no whole person" \
+            if not LEAST_SIZE <= size * unit <= LARGEST_SIZE else ""
+        return unit, f"the file says {stated}: the markers span {size * unit:.2f} m", \
+            (small,) if small else ()
+    says = f"the file says {stated}, which cannot be" if unit else "the file does not say"
+    name, found = min(UNITS.items(), key=lambda u: abs(np.log(max(size, 1e-9) * u[1] / USUAL_SIZE)))
+    source = f"{says}; in {name} the markers span {size * found:.2f} m"
+    wrong = (f"the file says {stated}, in which the markers would span {size * unit:.3g} m: read as"
+             f" {name}",) if unit else ()
+    return found, source, wrong
+
+
+def _size(places: FloatArray) -> float:
+    """Return the largest side of the box around the markers (F, M, 3), in most frames."""
     sample = _sampled(places)
     sample = sample[np.isfinite(sample[..., 0]).any(axis=1)]
     sides = np.nanmax(sample, axis=1) - np.nanmin(sample, axis=1)
-    size = float(np.percentile(sides.max(axis=1), 75))
-    unit = UNITS.get(stated.lower().rstrip("s"))
-    if unit and LEAST_SIZE <= size * unit <= LARGEST_SIZE:
-        return unit, f"the file says {stated}: the markers span {size * unit:.2f} m"
-    says = f"the file says {stated}, which cannot be" if unit else "the file does not say"
-    name, unit = min(UNITS.items(), key=lambda u: abs(np.log(max(size, 1e-9) * u[1] / USUAL_SIZE)))
-    return unit, f"{says}; in {name} the markers span {size * unit:.2f} m"
+    return float(np.percentile(sides.max(axis=1), 75))
+
+
+def _is_known_set(labels: tuple[str, ...]) -> bool:
+    try:
+        find_marker_set("", labels)
+    except RequestError:
+        return False
+    return True
 
 
 def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
@@ -217,10 +279,56 @@ def stood_up(points: Points, direction: FloatArray, source: str) -> Points:
                    up_axis=_axis_name(file_up), up_source=source)
 
 
-def _up(places: FloatArray) -> tuple[FloatArray, str, str]:
-    """Find the file's vertical: from where the stillest points are to the middle of all.
+def _up(places: FloatArray, screen: tuple[str, str],
+        unit: float) -> tuple[FloatArray, str, tuple[str, ...]]:
+    """Return the file's vertical (3,), what tells it, and a doubt if there is one.
 
-    Feet stand still more often than anything else, whatever the labels say.
+    What the file states counts, but for its sign where that is negative, and but for markers that
+    stand as high as a person along another axis all the time.
+    """
+    seen, likely = _seen_up(places)
+    stated = _stated_up(screen)
+    if stated is None:
+        return seen, "what stands still is below the rest", ()
+    said = f"the file states {_axis_name(stated)} up"
+    if seen @ stated == 1.0 or likely < LIKELY:
+        return stated, "the file states it", ()
+    if seen @ stated == -1.0 and stated.sum() < 0:
+        return seen, "what stands still is below the rest", (
+            f"{said}, but what stands still is below the rest along {_axis_name(seen)}",)
+    if seen @ stated == 0.0 and _stands_along(places, seen, stated, unit):
+        return seen, "the markers stand as high as a person along it", (
+            f"{said}, but the markers stand as high as a person along {_axis_name(seen)}",)
+    return stated, "the file states it", (
+        f"{said}, though what stands still suggests {_axis_name(seen)}",)
+
+
+def _stated_up(screen: tuple[str, str]) -> FloatArray | None:
+    """Return the axis (3,) that a file says points up on a screen, or None.
+
+    Where it tells only which one points right, Y goes up if Z is the one that cannot.
+    """
+    right, up = (axis.strip().upper() if AXIS.fullmatch(axis.strip()) else "" for axis in screen)
+    if up and up[-1] != right[-1:]:
+        return _axis(up.removeprefix("+"))
+    return _axis("Y") if not up and right[-1:] == "Z" else None
+
+
+def _stands_along(places: FloatArray, up: FloatArray, stated: FloatArray, unit: float) -> bool:
+    """Say whether markers nearly always span a standing person along ``up``, less than ``stated``.
+    """
+    sample = _sampled(places)
+    sample = sample[np.isfinite(sample[..., 0]).any(axis=1)]
+    sides = np.nanmax(sample, axis=1) - np.nanmin(sample, axis=1)
+    high, other = (np.percentile(sides @ np.abs(axis), 10) * unit for axis in (up, stated))
+    return bool(high > STANDING and high > WIDER * other)
+
+
+def _seen_up(places: FloatArray) -> tuple[FloatArray, float]:
+    """Return the vertical (3,) from where the stillest points are to the middle of all.
+
+    Feet stand still more often than anything else, whatever the labels say. Also how far along it
+    the middle is, as a share of the markers' size.
     """
     step = np.linalg.norm(np.diff(places, axis=0), axis=2)
     there = np.isfinite(places[..., :1])
@@ -231,7 +339,7 @@ def _up(places: FloatArray) -> tuple[FloatArray, str, str]:
     direction = away.mean(axis=0) if len(away) else np.array([0.0, 0.0, 1.0])
     largest = int(np.argmax(np.abs(direction)))
     up = np.eye(3)[largest] * np.sign(direction[largest])
-    return up, _axis_name(up), "what stands still is below the rest"
+    return up, float(np.abs(direction).max() / max(_size(places), 1e-9))
 
 
 def _axis_name(up: FloatArray) -> str:

@@ -14,7 +14,15 @@ from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
-from mimegen.evaluation.audit import LEVEL, Finding, audit, read_items, too_few
+from mimegen.evaluation.audit import (
+    LEVEL,
+    Finding,
+    OwnLabels,
+    audit,
+    own_labels,
+    read_items,
+    too_few,
+)
 from mimegen.evaluation.cues import (
     CONDITIONS,
     TASKS,
@@ -22,7 +30,8 @@ from mimegen.evaluation.cues import (
     cue_questions,
     read_cue_wording,
 )
-from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.given import GIVEN
+from mimegen.evaluation.making import OPTIONS, Request, questions_of
 from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
@@ -33,7 +42,7 @@ from mimegen.manifest.row import Row
 
 HEADINGS = {
     "What is asked": ("format_", "asks", "condition", "prompting", "templates"),
-    "Wrong answers": ("difficulty", "fold", "seed"),
+    "Wrong answers": ("given", "difficulty", "fold", "seed"),
     "What is shown": ("sampling", "frames_folder", "image", "size", "stamp"),
     "What comes out": ("target",),
     "Can they be answered without clips?": ("audited", "as_json"),
@@ -60,6 +69,9 @@ TIMED = ("timeline", "cue")
               help="open, for timeline: nothing to choose from, as MimeQA asks.")
 @click.option("--difficulty", type=click.Choice(["near", "far"]),
               help="Distractors as near or as far in meaning as the rules leave; else any.")
+@click.option("--distractors", "given", type=click.Path(path_type=Path), metavar="FILE",
+              help="Your own wrong answers: YAML or JSON with a list for each action or label."
+                   " Actions that it leaves out get mimegen's.")
 @click.option("--fold", type=click.IntRange(1, 5),
               help="One of five folds by action: train, validation and test get options of their"
                    " own.")
@@ -82,7 +94,7 @@ TIMED = ("timeline", "cue")
 @exits_cleanly
 def questions_command(out: Path | None, format_: str, asks: str | None, condition: str,
                       prompting: str,
-                      difficulty: str | None, fold: int | None, sampling: str,
+                      given: Path | None, difficulty: str | None, fold: int | None, sampling: str,
                       frames_folder: Path | None, image: str, size: str | None, stamp: bool,
                       templates: Path | None, seed: int,
                       target: Path | None, audited: Path | None, as_json: bool) -> int:
@@ -98,6 +110,9 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
     rows, pixels = _rows(out), parse_size(size)
     asks = asks or ("explanation" if format_ == "cue" else "label")
     _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
+    if given is not None and not OPTIONS.get(format_):
+        raise RequestError(f"--distractors does not go with --format {format_}, only with mc and"
+                           " 3afc")
     if format_ == "cue":
         made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
     elif format_ == "timeline":
@@ -107,7 +122,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
     else:
         made = questions_of(rows, Request(
             format_, asks, prompting, read_templates(format_, templates), seed, difficulty, fold,
-            parse_sampling(sampling), sampling))
+            parse_sampling(sampling), sampling, given))
     if frames_folder:
         _write_frames(out, rows, made, frames_folder, image, pixels, stamp)
     target = target or out / f"questions-{format_}.jsonl"
@@ -166,7 +181,8 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
 
 def _tell_origins(made: Sequence[Question]) -> None:
     """Say where distractors are not of blocks, for there they may give something away."""
-    odd = Counter(one.distractors[0]["origin"] != "block" for one in made if one.distractors)
+    odd = Counter(one.distractors[0]["origin"] not in ("block", GIVEN)
+                  for one in made if one.distractors)
     lent = sum(any(wrong["origin"] == "library" for wrong in one.distractors) for one in made)
     if odd[True]:
         click.echo(f"{counted(odd[True], 'question')} did not come out even: distractors are"
@@ -181,11 +197,14 @@ def _audit(file: Path, as_json: bool) -> int:
     items = read_items(file)
     tested, shown = audit(items)
     few = too_few(items, len(tested))
+    own = own_labels(items)
     leaks = [one.rule for one in tested if one.leaks]
+    leaks += ["own labels"] if own and own.leaks else []
     if as_json:
         click.echo(json.dumps({
             "file": str(file), "questions": tested[0].questions, "chance": tested[0].chance,
             "leaks": leaks, "too_few_questions": few,
+            "own_labels": own and asdict(own) | {"leaks": own.leaks},
             "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
         return SOME_FAILED if leaks else DONE
@@ -193,11 +212,21 @@ def _audit(file: Path, as_json: bool) -> int:
     console.print(_table("without a video", tested))
     if shown:
         console.print(_table("from the background's name (the experiment, no fault)", shown))
+    if own:
+        console.print(_own_labels(own), markup=False)
     verdict = f"can be answered without a video, by: {', '.join(leaks)}" if leaks else \
         "too few to tell a rule from chance" if few else "no rule is above chance"
     console.print(f"{file}: {counted(tested[0].questions, 'question')}, {verdict}"
                   f" (p < {LEVEL} after Holm)", markup=False)
     return SOME_FAILED if leaks else DONE
+
+
+def _own_labels(own: OwnLabels) -> str:
+    """Say how many options are the data set's own labels, and what that gives away."""
+    counts = sorted(Counter(own.counts.values()).items())
+    said = ", ".join(f"{options} in {counted(number, 'question')}" for options, number in counts)
+    return (f"options that are the data set's own labels: {said}; whoever knows them is right in"
+            f" {own.guessed:.1%}, by chance in {own.chance:.1%}")
 
 
 def _table(title: str, findings: Sequence[Finding]) -> Table:

@@ -26,6 +26,10 @@ from mimegen.evaluation.statistics import clustered_share, holm
 
 Array = NDArray[np.float64]
 LEVEL = 0.01
+# The formats whose options are labels, and by how much more often than by chance whoever knows the
+# labels of a set may be right before a file counts as guessable.
+OF_LABELS = ("mc", "3afc")
+TOLERATED = 1.5
 Rule = Callable[["Item"], Array]
 
 
@@ -39,6 +43,8 @@ class Item:
     clip: str
     background: str
     background_kind: str
+    name: str = ""
+    format: str = ""
 
     @property
     def answer(self) -> str:
@@ -68,6 +74,34 @@ class Finding:
     def leaks(self) -> bool:
         """Whether it is above chance."""
         return self.p_holm is not None and self.p_holm < LEVEL
+
+
+@dataclass(frozen=True)
+class OwnLabels:
+    """How many options of each question are labels of the data set: the answer to some question.
+
+    ``guessed`` is how often whoever knows these labels, and draws among them, is right.
+    """
+
+    counts: dict[str, int]
+    guessed: float
+    chance: float
+
+    @property
+    def leaks(self) -> bool:
+        """Whether knowing the labels alone makes the answers guessable."""
+        return self.guessed >= TOLERATED * self.chance
+
+
+def own_labels(items: Sequence[Item]) -> OwnLabels | None:
+    """Return how many options are the data set's own labels; None where options are no labels."""
+    asked = [item for item in items if item.format in OF_LABELS]
+    if not asked:
+        return None
+    labels = {item.answer for item in asked}
+    counts = {item.name: len(labels.intersection(item.options)) for item in asked}
+    return OwnLabels(counts, float(np.mean([1 / count for count in counts.values()])),
+                     float(np.mean([1 / len(item.options) for item in asked])))
 
 
 def read_items(path: Path) -> list[Item]:
@@ -108,7 +142,9 @@ def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
     clip = content.get("clip") or content.get("file_name") or content.get("video") or ""
     return Item(tuple(options), right, str(content.get("action") or options[right]),
                 Path(str(clip)).stem, str(content.get("background_name") or ""),
-                str(content.get("background_config") or ""))
+                str(content.get("background_config") or ""),
+                str(content.get("question_id") or f"line {number}"),
+                str(content.get("format") or ""))
 
 
 def audit(items: Sequence[Item]) -> tuple[list[Finding], list[Finding]]:

@@ -1,8 +1,9 @@
 """Manifest rows to questions."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mimegen
@@ -12,6 +13,7 @@ from mimegen.base.seeds import generator
 from mimegen.evaluation.distractors import Distractor, Rules, chosen_distractors
 from mimegen.evaluation.embedding import embedding_version
 from mimegen.evaluation.folds import split_of_actions
+from mimegen.evaluation.given import GIVEN, given_distractors, read_given
 from mimegen.evaluation.opaque import opaque_name
 from mimegen.evaluation.question import Example, Question
 from mimegen.evaluation.sampling import Sampling
@@ -32,7 +34,10 @@ EXAMPLE_VARIANT = "base+blank@0"
 
 @dataclass(frozen=True)
 class Request:
-    """What kind of questions: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None."""
+    """What kind of questions: see ``mimegen questions --help``. ``fold`` is 1 to 5, or None.
+
+    ``given`` is a file of the user's own wrong answers.
+    """
 
     format: str
     asks: str
@@ -43,6 +48,7 @@ class Request:
     fold: int | None = None
     sampling: Sampling | None = None
     sampling_text: str = "video"
+    given: Path | None = None
 
     @property
     def options(self) -> int:
@@ -87,12 +93,23 @@ def _posed(rows: Sequence[Row], request: Request) -> dict[str, Posed]:
     if request.fold is not None:
         splits |= split_of_actions(actions, request.fold, request.seed)
     chosen: dict[str, tuple[Distractor, ...]] = {}
+    given = _given(subjects, request)
     rules = Rules(request.options, request.difficulty, bar_nearest=request.format == "mc")
     for split in sorted({*splits.values()}, key=str) if request.options else []:
-        part = [subject for subject in subjects if splits[subject.action] == split]
+        part = [subject for subject in subjects
+                if splits[subject.action] == split and subject.name not in given]
         chosen |= chosen_distractors(part, library, rules, request.seed)
-    return {sample: Posed(subject, splits[subject.action], chosen.get(subject.name, ()))
+    return {sample: Posed(subject, splits[subject.action], 
+                           given.get(subject.name) or chosen.get(subject.name, ()))
             for sample, subject in subject_of.items()}
+
+
+def _given(subjects: Sequence[Subject], request: Request) -> Mapping[str, tuple[Distractor, ...]]:
+    """Return the user's own wrong answers by subject's name, where there are any."""
+    if request.given is None:
+        return {}
+    return given_distractors(subjects, read_given(request.given, subjects, request.options),
+                             request.options, request.seed)
 
 
 def _orders(rows: Sequence[Row], posed: dict[str, Posed], request: Request
@@ -133,7 +150,8 @@ def _question(row: Row, posed: Posed, order: list[int], template: str, request: 
     texts = [subject.text, *(distractor.text for distractor in posed.distractors)]
     options = [texts[place] for place in order]
     identity = (request.format, request.asks, request.prompting, request.difficulty, request.fold,
-                request.seed, row.sample_id)
+                request.seed, row.sample_id,
+                *(one.text for one in posed.distractors if one.origin == GIVEN))
     right = row.labels if request.asks == "label" else [subject.text]
     return Question(
         **about_clip(row, request.seed), question_id=content_key(*identity)[:16],

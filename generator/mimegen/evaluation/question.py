@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -22,6 +23,16 @@ from mimegen.base.names import inner_path, plain_name
 LONGEST_LINE = 2**22
 # Some of a question's texts become paths: a clip's, a plot's, a folder's. "" is not stated.
 InnerPath = Annotated[str, AfterValidator(lambda text: text and inner_path(text))]
+# What imports by earlier versions wrote for an action whose group nobody gave.
+NO_GROUP = "not stated"
+
+
+def stated_group(group: Any) -> Any:
+    """Return a semantic group; None for one that is not stated, which is nobody's group."""
+    return None if group == NO_GROUP else group
+
+
+Group = Annotated[str | None, BeforeValidator(stated_group)]
 PlainName = Annotated[str, AfterValidator(plain_name)]
 
 
@@ -68,7 +79,7 @@ class Question(BaseModel):
     file_name: InnerPath = ""
     take: str = ""
     performance: str | None = None
-    semantic_group: str | None = None
+    semantic_group: Group = None
     asks: str = "label"
     prompting: str = "zero-shot"
     difficulty: str | None = None

@@ -6,20 +6,25 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from mimegen.base.errors import RequestError
-from mimegen.base.paths import data_files
+from mimegen.base.paths import data_files, data_folder
 from mimegen.base.yaml_file import read_yaml
+from mimegen.evaluation.question import Group, stated_group
 from mimegen.manifest.row import Row
 
 
 class KnownAction(BaseModel):
-    """What an ``action.yaml`` says that questions need; the rest of it is not looked at."""
+    """What an ``action.yaml`` says that questions need; the rest of it is not looked at.
+
+    ``users`` says that it lies in a user's library.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: str
     labels: tuple[str, ...]
-    semantic_group: str | None = None
+    semantic_group: Group = None
     intentions: tuple[str, ...] = ()
+    users: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,9 +44,10 @@ class Subject:
 
 
 def known_actions() -> dict[str, KnownAction]:
-    """Return the actions and cues of the library by id. Raises RequestError as ``read_yaml``."""
+    """Return the actions and cues of all libraries by id. Raises RequestError as ``read_yaml``."""
     files = (*data_files("cues/*/action.yaml"), *data_files("mocap/*/action.yaml"))
-    read = [read_yaml(file, KnownAction) for file in files]
+    read = [read_yaml(file, KnownAction).model_copy(
+        update={"users": not file.is_relative_to(data_folder())}) for file in files]
     return {action.id: action for action in read}
 
 
@@ -57,11 +63,12 @@ def subject_of_action(action: KnownAction, asks: str) -> Subject | None:
 def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subject:
     """Return the performance that a row's clip shows; all its variants have the same one.
 
-    What the row leaves out is the library's. Raises RequestError where the intention is asked for
-    and nobody has said it.
+    What the row leaves out is the library's. A user's ``action.yaml`` as it is now goes before the
+    row's group, which is from the time of the render. Raises RequestError where the intention is
+    asked for and nobody has said it.
     """
     action = known.get(row.action)
-    group = row.semantic_group or (action.semantic_group if action else None)
+    group = _group(stated_group(row.semantic_group), action)
     intentions = row.intentions or (action.intentions if action else ())
     if asks == "intention" and not intentions:
         raise RequestError(f"{row.sample_id}: nobody has said what the person intends; add"
@@ -69,6 +76,11 @@ def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subjec
     text = row.labels[0] if asks == "label" else intentions[0]
     name = "/".join((row.action, row.take, str(row.seed), row.style or ""))
     return Subject(row.action, name, text, frozenset({*row.labels, *intentions}), group)
+
+
+def _group(of_row: str | None, action: KnownAction | None) -> str | None:
+    present = action.semantic_group if action else None
+    return (present or of_row) if action and action.users else (of_row or present)
 
 
 def unique(subjects: Iterable[Subject]) -> list[Subject]:

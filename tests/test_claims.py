@@ -84,3 +84,38 @@ def test_a_silent_job_elsewhere_loses_its_claims_after_a_minute(
     # It wakes, and does not take away what is another's now.
     there.release("a")
     assert (store.root / "claims" / "a").is_file()
+
+
+def test_a_job_elsewhere_is_judged_by_its_signs_whatever_runs_here(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process number means nothing here, and the time is that of the store's disk."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    here = Registration(store, tmp_path)
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(users, "unfinished_name",
+                          lambda name: f".{name}.farm-7.{ended.pid}.01234567.part")
+        there = Registration(store, tmp_path)
+    assert there.claim(["a"]) == {"a"} and here.claim(["a"]) == set()
+    marker = next((store.root / "running").glob(".job.farm-7.*"))
+    ahead = [0.0]
+    monkeypatch.setattr(users, "clock_of", lambda folder: marker.stat().st_mtime + ahead[0])
+    for ahead[0], free in ((-3600.0, False), (59.9, False), (60.0, True)):
+        assert (here.claim(["a"]) == {"a"}) is free
+    ahead[0] = 0.0
+    assert there.claim(["b"]) == {"b"} and here.claim(["b"]) == set()
+    marker.unlink()  # it has ended there, and left its claim
+    assert here.claim(["b"]) == {"b"}
+
+
+def test_a_dead_job_here_loses_its_claims_however_fresh_its_last_sign(
+    store: Store, tmp_path: Path, other: subprocess.Popen[str]
+) -> None:
+    here = Registration(store, tmp_path)
+    other.kill()
+    other.wait()
+    marker, = (path for path in (store.root / "running").glob(".job.*")
+               if f".{other.pid}." in path.name)
+    os.utime(marker, (time.time() + 3600,) * 2)
+    assert here.claim(["b"]) == {"b"}

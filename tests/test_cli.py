@@ -13,7 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from conftest import mimegen
+from conftest import invoke, mimegen
 from mimegen.base.paths import data_folder
 from mimegen.cli import COMMANDS, main
 from mimegen.commands.common import exits_cleanly
@@ -330,3 +330,16 @@ def test_long_help_is_in_parts(name: str) -> None:
     said = CliRunner().invoke(main, [name, "--help"]).stdout
     assert all(f"\n{heading}:\n" in said for heading in command.headings)
     assert all(f"--{name}" in said for name in ("trim", "out"))
+
+
+def test_failures_are_told_by_name_whatever_failed_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = {"b": "it\nburnt", "c": "so did it", "a": "out of\tmemory"}
+    monkeypatch.setattr("mimegen.commands.render.render", lambda *_: failures)
+    done = invoke("render", "--action", "boxing", "--variants", "base+blank@0", "--config",
+                  "draft", "--out", tmp_path / "out")
+    assert done.exit_code == 1
+    assert [line for line in done.stderr.splitlines() if " failed: " in line] == [
+        "mimegen: a failed: out of memory", "mimegen: b failed: it burnt",
+        "mimegen: c failed: so did it"]

@@ -35,6 +35,7 @@ from mimegen.evaluation.statistics import (
     cluster_bootstrap,
     clustered_share,
     holm,
+    more_degrees,
     weighted_mean,
     wilson,
 )
@@ -430,3 +431,21 @@ def test_models_can_be_grouped(run: Run) -> None:
 def test_no_such_number_of_pairs() -> None:
     with pytest.raises(RequestError, match=r"discordance 0\.05"):
         pairs_needed(Design(0.1, 0.05))
+
+
+@pytest.mark.parametrize(("rare", "times"), [(0, np.inf), (1, np.inf), (2, 2.0), (3, 1.5),
+                                             (11, 1.1)])
+def test_few_rare_answers_make_more_degrees_of_freedom(rare: int, times: float) -> None:
+    assert more_degrees(rare) == pytest.approx(times)
+
+
+def test_two_rare_answers_are_told_from_one() -> None:
+    """With one, clusters' spread is taken for known; with two, t has twice the degrees."""
+    asked = np.full(10, 10.0)
+    one, two = np.eye(10)[0], np.eye(10)[0] + np.eye(10)[1]
+    for right, df in ((one, np.inf), (two, 2 * weighted_mean(two / asked, asked).df)):
+        low, high = clustered_share(right, asked)
+        found, share = weighted_mean(right / asked, asked), right.sum() / 100
+        reach, design = stats.t.ppf(0.975, df), found.se**2 * 100 / (share * (1 - share))
+        ends = wilson(share, 100 / design, reach)
+        assert (low, high) == pytest.approx(ends, rel=0.05) and design < 1.2

@@ -255,3 +255,18 @@ def test_a_full_disk_ends_all_and_says_at_which_task(tmp_path: Path) -> None:
     with pytest.raises(DiskFullError, match=r"while rendering still; free some.*--out or --store"):
         carried_out([still(tmp_path / "x")], executor)
     assert executor.closed
+
+
+@pytest.mark.parametrize(("first_s", "least_s", "seconds", "allowed"), [
+    (1800.0, 300.0, (), 1800.0), (1800.0, 300.0, (1.0,), 300.0),
+    (1800.0, 300.0, (15.0,), 300.0), (1800.0, 300.0, (16.0,), 320.0),
+    (1800.0, 300.0, (200.0, 1.0), 4000.0), (5.0, 300.0, (0.1,), 5.0), (5.0, 300.0, (1.0,), 20.0),
+    (5.0, 2.0, (0.05,), 2.0)])
+def test_silence_is_allowed_by_the_slowest_that_was_seen(
+    tmp_path: Path, first_s: float, least_s: float, seconds: tuple[float, ...], allowed: float
+) -> None:
+    patience = Patience(first_s, least_s)
+    for each in seconds:
+        patience.measured(still(tmp_path / "x"), each)
+    assert patience.of(still(tmp_path / "y")) == pytest.approx(allowed)
+    assert patience.of(clip(tmp_path / "z")) == first_s, "another kind of work"

@@ -299,3 +299,22 @@ def test_a_pass_has_a_key_of_its_own_that_light_changes_for_masks_alone() -> Non
     assert {kind for (_, kind), (one, two) in keys.items() if one != two} == {"mask"}
     assert keys["raster", "keypoints"] == keys["cycles", "keypoints"]
     assert len({one for one, _ in keys.values()}) == 2 * len(KINDS) - 1
+
+
+@pytest.mark.parametrize(("depths", "is_hit"), [
+    ((2.0, 2.0, 2.0), True), ((0.011, 2.0, 2.0), True), ((0.01, 2.0, 2.0), False),
+    ((2.0, -1.0, 2.0), False), ((-2.0, -2.0, -2.0), False), ((2.0, 2.0, 0.0), False)])
+def test_rays_begin_at_the_near_plane(depths: tuple[float, float, float], is_hit: bool) -> None:
+    """What reaches behind the camera lies anywhere in the picture."""
+    seen = np.array([[0, 0, 1], [10, 0, 1], [0, 10, 1]], float)
+    seen[:, 2] = depths
+    hits = first_hits(seen, np.array([[0, 1, 2]]), np.array([[2.0, 2.0]]))
+    assert (hits.triangle.tolist() == [0]) is is_hit
+    assert np.isfinite(hits.depth[0]) == is_hit
+
+
+def test_what_is_nearer_than_the_near_plane_hides_nothing() -> None:
+    seen = np.array([[0, 0, 0.005], [10, 0, 0.005], [0, 10, 0.005],
+                     [0, 0, 3], [10, 0, 3], [0, 10, 3]])
+    hits = first_hits(seen, np.array([[0, 1, 2], [3, 4, 5]]), np.array([[2.0, 2.0]]))
+    assert hits.triangle.tolist() == [1] and hits.depth[0] == pytest.approx(3.0)

@@ -1,6 +1,7 @@
 """Logs as the packages write them: real ones of tests/data/harness_logs, and others made alike."""
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from backports.zstd import zipfile
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
+from mimegen.evaluation import logs
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.question import Question, read_questions, write_questions
 
@@ -150,3 +152,37 @@ def test_an_archive_cut_anywhere_is_refused_or_read_and_never_breaks(tmp_path):
             read_answers([tmp_path / "broken.eval"], QUESTIONS)
         except RequestError as problem:
             assert len(str(problem).splitlines()) == 1
+
+
+def test_an_archive_that_unpacks_to_more_than_a_log_is_refused_before_it_is_read(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = inspect_eval(tmp_path / "log.eval")
+    monkeypatch.setattr(logs, "_unpacked", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(logs, "LARGEST_SAMPLE", 10)
+    with pytest.raises(RequestError, match="expected samples of at most"):
+        [*logs.said_in(path)]
+    monkeypatch.setattr(logs, "LARGEST_SAMPLE", 10**6)
+    monkeypatch.setattr(logs, "MOST_UNPACKED", 100)
+    with pytest.raises(RequestError, match="expected a log of at most"):
+        [*logs.said_in(path)]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_ZSTANDARD, zipfile.ZIP_DEFLATED])
+def test_a_member_that_says_less_than_it_holds_takes_no_memory(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "bomb.eval"
+    size = 200 * 2**20
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("header.json", json.dumps(HEADER))
+        with archive.open("samples/q0_epoch_1.json", "w", force_zip64=False) as member:
+            for _ in range(size // 2**20):
+                member.write(b" " * 2**20)
+    content = path.read_bytes()
+    told = size.to_bytes(4, "little")
+    assert content.count(told) >= 1
+    path.write_bytes(content.replace(told, (2000).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(RequestError, match=r"bomb\.eval"):
+        [*logs.said_in(path)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 * 2**20

@@ -11,7 +11,6 @@ from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.raters import (
     Rating,
     against_scores,
-    alpha,
     equal_share,
     mean_opinions,
     people_report,
@@ -28,20 +27,6 @@ def question(name: str, format_: str = "rating", options: tuple[str, ...] = ()) 
         "question_id": name, "sample_id": f"clip {name}", "action": name, "variant": "base+blank@0",
         "format": format_, "prompt": "", "options": list(options), "answer": "boxing",
         "labels": ["boxing"], "clip": "x.mp4", "file_name": "x.mp4", "take": "t"})
-
-
-def test_alpha_is_krippendorff_s():
-    """His own example (2011, Computing Krippendorff's alpha-reliability, C and D)."""
-    table = np.array([
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
-        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN]])
-    assert alpha(table, "nominal") == pytest.approx(0.743, abs=5e-4)
-    assert alpha(table, "interval") == pytest.approx(0.849, abs=5e-4)
-
-
-def test_alpha_of_nothing_to_compare_is_none():
-    assert alpha(np.array([[1.0, NAN], [NAN, 2.0]]), "interval") is None
-    assert alpha(np.array([[3.0, 3.0], [3.0, 3.0]]), "interval") is None
 
 
 def test_z_scores_take_away_each_rater_s_own_mean_and_spread():

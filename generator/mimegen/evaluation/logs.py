@@ -18,8 +18,9 @@ from backports.zstd import ZstdError, zipfile
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.question import json_lines, well_formed
 
-# Samples hold whole conversations, with pictures.
-LARGEST = 512 * 2**20
+# Samples hold whole conversations, with pictures. Of archives: one sample, and all of them.
+MIB = 2**20
+LARGEST, LARGEST_SAMPLE, MOST_UNPACKED = 512 * MIB, 128 * MIB, 4096 * MIB
 Json = dict[str, Any]
 
 
@@ -70,8 +71,9 @@ def _inspect_archive(path: Path) -> Iterator[Said]:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             header = "header.json" if "header.json" in names else "_journal/start.json"
-            content = _member(archive, header, path)
             samples = sorted(name for name in names if name.startswith("samples/"))
+            _refuse_too_large(archive, [header, *samples], path)
+            content = _member(archive, header, path)
             for name in samples:
                 yield from _inspect_samples(f"{path}: {name}", content,
                                             [_member(archive, name, path)])
@@ -82,11 +84,27 @@ def _inspect_archive(path: Path) -> Iterator[Said]:
         raise RequestError(f"{path}: is no whole log of Inspect ({problem})") from problem
 
 
+def _refuse_too_large(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
+    """Raise RequestError for members that would unpack to more than any log has."""
+    sizes = [archive.getinfo(name).file_size for name in names]
+    largest = max(sizes)
+    if largest > LARGEST_SAMPLE:
+        raise RequestError(f"{path}: {names[sizes.index(largest)]} unpacks to {largest // MIB} MiB;"
+                           f" expected samples of at most {LARGEST_SAMPLE // MIB} MiB")
+    if sum(sizes) > MOST_UNPACKED:
+        raise RequestError(f"{path}: unpacks to {sum(sizes) // MIB} MiB; expected a log of at most"
+                           f" {MOST_UNPACKED // MIB} MiB; export its answers as JSON lines")
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return a member's bytes, read by parts: a whole one may unpack to more than it says."""
+    with archive.open(name) as file:
+        return b"".join(iter(lambda: file.read(MIB), b""))
+
+
 def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Json:
-    if archive.getinfo(name).file_size > LARGEST:
-        raise RequestError(f"{path}: {name} is larger than {LARGEST // 2**20} MiB")
     try:
-        return _mapping(json.loads(archive.read(name)), f"{path}: {name}")
+        return _mapping(well_formed(json.loads(_unpacked(archive, name))), f"{path}: {name}")
     except (ValueError, RecursionError) as problem:
         raise RequestError(f"{path}: {name} is no JSON") from problem
 

@@ -4,14 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import krippendorff
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from mimegen.base.errors import RequestError
+from mimegen.evaluation.agreement import alpha
 from mimegen.evaluation.answers import lines_in
 from mimegen.evaluation.question import Question, json_lines
 
@@ -158,17 +158,6 @@ def _choices_alpha(choices: Sequence[tuple[str, str, str]]) -> float | None:
     for rater, name, output in choices:
         table[raters.index(rater), names.index(name)] = said.index(output)
     return alpha(table, "nominal") if choices else None
-
-
-def alpha(table: Array, level: Literal["nominal", "interval"]) -> float | None:
-    """Return Krippendorff's alpha of a table (raters, items) with NaN for what is missing.
-
-    None where no item has two ratings, or all ratings are the same.
-    """
-    pairable = table[:, (~np.isnan(table)).sum(0) > 1]
-    if pairable.size == 0 or len(np.unique(pairable[~np.isnan(pairable)])) < 2:
-        return None
-    return float(krippendorff.alpha(reliability_data=table, level_of_measurement=level))
 
 
 def z_scores(table: Array) -> Array:

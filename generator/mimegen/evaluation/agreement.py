@@ -1,0 +1,56 @@
+"""How far people agree: Krippendorff's alpha."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+def alpha(table: Array, level: Level) -> float | None:
+    """Return Krippendorff's alpha of a table (raters, items) with NaN for what is missing.
+
+    One minus the disagreement that is observed within items over the one that is expected by
+    chance, of all values that can be paired (Krippendorff 2011, Computing Krippendorff's
+    alpha-reliability). None where no item has two ratings, or all of these are the same.
+    """
+    pairable = table[:, (~np.isnan(table)).sum(0) > 1]
+    values, numbers = np.unique(pairable[~np.isnan(pairable)], return_inverse=True)
+    if len(values) < 2:
+        return None
+    counts = np.zeros((pairable.shape[1], len(values)))
+    np.add.at(counts, (np.nonzero(~np.isnan(pairable))[1], numbers), 1)
+    totals = counts.sum(0)
+    unlike = _UNLIKE[level](values, totals)
+    # The coincidences of values c and k: pairs within an item, each item weighing as its ratings.
+    shares = counts / (counts.sum(1) - 1)[:, None]
+    together = shares.T @ counts - np.diag(shares.sum(0))
+    observed = float((together * unlike).sum())
+    expected = float(totals @ unlike @ totals) / (totals.sum() - 1)
+    return 1 - observed / expected if expected > 0 else None
+
+
+def _nominal(values: Array, _totals: Array) -> Array:
+    return 1.0 - np.eye(len(values))
+
+
+def _ordinal(_values: Array, totals: Array) -> Array:
+    """Return the squared numbers of ranks between values, half of each value's own counted."""
+    place = np.cumsum(totals) - totals / 2
+    return np.asarray((place[:, None] - place) ** 2)
+
+
+def _interval(values: Array, _totals: Array) -> Array:
+    return np.asarray((values[:, None] - values) ** 2)
+
+
+def _ratio(values: Array, _totals: Array) -> Array:
+    both = values[:, None] + values
+    return np.asarray(((values[:, None] - values) / np.where(both == 0, 1.0, both)) ** 2)
+
+
+_UNLIKE: dict[Level, Callable[[Array, Array], Array]] = {
+    "nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}

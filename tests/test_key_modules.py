@@ -47,9 +47,12 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
 }
 # By the endings of files: readers that are used, and readers that are not.
 READ = {
-    (".bvh",): ("readers readers.bvh readers.partners readers.trimming readers.house",
-                "readers.c3d readers.points markers.solve readers.fbx retarget.transfer"),
-    (".C3D", ".bvh"): ("readers readers.bvh readers.c3d readers.points markers.solve",
+    (".bvh",): ("readers readers.bvh readers.partners readers.trimming readers.house"
+                " readers.dropouts readers.sides readers.posture",
+                "readers.plausibility readers.c3d readers.points markers.solve readers.fbx"
+                " retarget.transfer"),
+    (".C3D", ".bvh"): ("readers readers.bvh readers.c3d readers.points markers.solve"
+                       " markers.handedness",
                        "readers.fbx readers.npz choreography.perform"),
     (".glb",): ("readers readers.fbx readers.blender.fbx readers.partners",
                 "readers.bvh readers.asf_amc readers.c3d markers.solve"),

@@ -52,6 +52,8 @@ def recording_code(suffixes: Collection[str]) -> str:
     if "mimegen.readers.c3d" in unused:
         # Who is in a file is asked of C3D files alone.
         unused.add("mimegen.readers.points")
+    # Doubts are said and change no motion.
+    unused.add("mimegen.readers.plausibility")
     return code_key("mimegen.readers", "mimegen.readers.partners", without=unused)
 
 

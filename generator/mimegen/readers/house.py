@@ -13,21 +13,31 @@ from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.contacts import resting_level
 from mimegen.motion.editing import moved, trimmed
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.dropouts import without_dropouts
 from mimegen.readers.names import SIDES, system_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.plausibility import doubts, refuse_animals
+from mimegen.readers.posture import BELIEVABLE_HEIGHTS
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
+from mimegen.readers.sides import exchanged, unmirrored
 
 UNITS = {"millimetres": 0.001, "centimetres": 0.01, "inches": 0.0254, "CMU units": 0.0254 / 0.45,
          "feet": 0.3048, "metres": 1.0}
 TYPICAL_HEIGHT = 1.7
+# How sure a limb's roles are at least whose sides the body's front has told.
+EXCHANGED = 0.8
+BELIEVED, NO_UNIT = "the file states it", "no common unit fits"
 # Winter, "Biomechanics and Motor Control of Human Movement" (2009), figure 4.1.
 LEG_SHARE_OF_HEIGHT = 0.491
 LARGEST_TWIST = 75.0
 LONGEST_JUMP, FLOATING = 0.75, 0.08
 SOLE_TO_ANKLE, SOLE_TO_TOE = 0.039, 0.013
-# A stated unit is believed if it makes a person of this height (m), from children to giants.
-BELIEVABLE_HEIGHTS = (0.9, 2.3)
+# Of the body's size: where the lowest point of who lies on the ground or a bench is above zero, and
+# how far from zero that of who stands is not.
+GROUND, OFF_GROUND = (-0.06, 0.35), 0.15
+# Of the height: a body that reaches so far below its resting feet stands on something else.
+BELOW_FEET = 0.08
 
 
 @dataclass(frozen=True)
@@ -43,19 +53,26 @@ class Stated:
 
 def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str, ...],
                         options: ReadOptions = AS_FOUND,
-                        stated: Stated | None = None) -> Recording:
+                        stated: Stated | None = None, first: int = 0) -> Recording:
     """Find roles, unit, up axis, facing and ground, and turn the motion to the house's convention.
 
-    Raises RequestError where the file holds no whole person.
+    What is surely mirrored is mirrored back, what tracking lost is bridged, and what a body cannot
+    do is doubted in the notes; ``first`` is the number in the file of the motion's first frame.
+    Raises RequestError where the file holds no whole person, or an animal.
     """
-    roles = find_roles(motion.skeleton, motion, str(path), options.mapping)
     system = system_of(motion.skeleton.names)
+    motion, roles, sides = _with_true_sides(path, motion, options)
     motion, more = _rooted_at_hips(motion, roles)
     motion, dropped = _without_calibration_frame(motion)
+    first += len(dropped)
+    # Gaps of markers are bridged where they are solved.
+    motion, bridged = (motion, ()) if kind == "C3D" else without_dropouts(motion, first)
+    fours = refuse_animals(path, motion, roles.joints, options.mapping is not None)
     scale, unit_source = _unit(path, motion, roles, stated)
     rest_turn = _rest_turn(motion.skeleton, roles)
-    up, up_name, up_source = _up_axis(motion, roles, rest_turn)
-    motion = _turned(motion, scale, rest_turn, _upright(up))
+    up, up_name, up_source, lying = _up_axis(
+        motion, roles, None if rest_turn is None else rest_turn[2], stated is not None)
+    motion = _turned(motion, scale, np.eye(3) if rest_turn is None else rest_turn, _upright(up))
     motion, twisted = _with_pelvis_under_shoulders(motion, roles)
     heading = heading_deg(motion, roles.joints)
     motion = moved(motion, np.zeros(3), -heading)
@@ -64,9 +81,27 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     unit = scale * (stated.unit if stated else 1.0)
     if stated and up_name == "Z":
         up_name, up_source = stated.up, "the file states it"
+    doubted = (*_doubts_on_unit(unit_source, stated),
+               *doubts(motion, roles.joints, body_height(motion, roles.joints), first))
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
                      up_name, up_source, heading, origin,
-                     (*notes, *more, *dropped, *twisted, *floating))
+                     (*notes, *sides, *more, *dropped, *bridged, *fours, *lying, *twisted,
+                      *floating, *doubted))
+
+
+def _with_true_sides(path: Path, motion: Motion,
+                     options: ReadOptions) -> tuple[Motion, Roles, tuple[str, ...]]:
+    """Return the motion, not mirrored, and which bone is which, each on its own side."""
+    roles = find_roles(motion.skeleton, motion, str(path), options.mapping)
+    straight, mirrored = unmirrored(motion, roles.joints)
+    if mirrored:
+        roles = find_roles(straight.skeleton, straight, str(path), options.mapping)
+    joints, swapped = exchanged(straight, roles.joints)
+    if swapped:
+        sure = {joint: max(roles.confidence[role], EXCHANGED)
+                for role, joint in roles.joints.items()}
+        roles = Roles(joints, {role: sure[joint] for role, joint in joints.items()})
+    return straight, roles, (*mirrored, *swapped)
 
 
 def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:
@@ -119,7 +154,7 @@ def _unit(path: Path, motion: Motion, roles: Roles,
     if not height > 1e-6:
         raise RequestError(f"{path}: the skeleton has no size, expected bones with lengths")
     if stated and BELIEVABLE_HEIGHTS[0] <= height <= BELIEVABLE_HEIGHTS[1]:
-        return 1.0, f"the file states it: the body is {height:.2f} m tall"
+        return 1.0, f"{BELIEVED}: the body is {height:.2f} m tall"
     wrong = f"the file states {_unit_name(stated.unit)}, a body of {height:.4g} m; " \
         if stated else ""
     fitting = {name: unit for name, unit in UNITS.items() if 1.4 <= height * unit <= 2.1}
@@ -127,7 +162,13 @@ def _unit(path: Path, motion: Motion, roles: Roles,
         name, unit = min(fitting.items(), key=lambda i: abs(height * i[1] - TYPICAL_HEIGHT))
         return unit, f"{wrong}{name}: the body would be {height * unit:.2f} m tall"
     unit = TYPICAL_HEIGHT / height
-    return unit, f"{wrong}no common unit fits: scaled to a height of {TYPICAL_HEIGHT} m"
+    return unit, f"{wrong}{NO_UNIT}: scaled to a height of {TYPICAL_HEIGHT} m"
+
+
+def _doubts_on_unit(source: str, stated: Stated | None) -> tuple[str, ...]:
+    """Say that a stated unit was not believed, or that nothing told the body's size."""
+    overruled = stated is not None and not source.startswith(BELIEVED)
+    return (f"unit: {source}",) if overruled or NO_UNIT in source else ()
 
 
 def _unit_name(unit: float) -> str:
@@ -144,10 +185,10 @@ def _nearest_axis(vector: FloatArray, limit: float) -> FloatArray:
     return axis if axis @ vector > np.cos(np.radians(limit)) else vector
 
 
-def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
+def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray | None:
     """Return the matrix that turns the file's rest pose upright, facing -Y, by its pelvis.
 
-    A pelvis without width or height says nothing: its rest pose stays as it is.
+    A pelvis without width or height says nothing: then it is None.
     """
     heads = {role: skeleton.heads[skeleton.index[joint]] for role, joint in roles.joints.items()}
     hips = heads["hips"]
@@ -160,31 +201,67 @@ def _rest_turn(skeleton: Skeleton, roles: Roles) -> FloatArray:
     up = whole if unit(whole) @ unit(trunk) > 0.8 else trunk
     across = heads["left_thigh"] - heads["right_thigh"]
     if np.linalg.norm(np.cross(up, across)) <= 1e-3 * np.linalg.norm(whole) ** 2:
-        return np.eye(3)
+        return None
     left = _nearest_axis(across, 20.0)
     up = _nearest_axis(up - left * (left @ up), 30.0)
     left = left - up * (left @ up)
     if np.linalg.norm(left) < 0.1 or np.linalg.norm(up) < 0.5:
-        return np.eye(3)
+        return None
     left = unit(left)
     return np.array([left, np.cross(up, left), up])
 
 
-def _up_axis(motion: Motion, roles: Roles,
-             rest_turn: FloatArray) -> tuple[FloatArray, str, str]:
-    """Find the file's vertical: where heads are above feet, else the rest pose's own up."""
+def _up_axis(motion: Motion, roles: Roles, rest_up: FloatArray | None,
+             stated: bool) -> tuple[FloatArray, str, str, tuple[str, ...]]:
+    """Find the file's vertical: where heads are above feet, else the rest pose's own up.
+
+    Who lies, crawls or stands on the hands through the whole file has the head elsewhere: then the
+    ground that the body keeps to tells, below the rest pose's up, or ``stated`` Z. Returns the
+    axis, its name, how it was found, and a note where it was not the head.
+    """
     index = motion.skeleton.index
     places = motion.global_pose.positions
     feet = (places[:, index[roles.joints["left_foot"]]]
             + places[:, index[roles.joints["right_foot"]]]) / 2
     body = places[:, index[roles.joints["head"]]] - feet
     typical = np.median(unit(body), axis=0)
+    named = np.array([0.0, 0.0, 1.0]) if stated else rest_up
+    resting = _main_axis(_nearest_axis(named, 30.0)) if named is not None else None
     up, source = _nearest_axis(typical, 50.0), "the head is above the feet"
     if up @ typical < 0.7:
-        up, source = _nearest_axis(rest_turn[2], 30.0), "the rest pose stands along it"
-    largest = int(np.argmax(np.abs(up)))
-    up = np.eye(3)[largest] * np.sign(up[largest])
-    return up, f"{'-' if up.sum() < 0 else ''}{'XYZ'[largest]}", source
+        source = "the rest pose stands along it"
+        up = resting if resting is not None else np.array([0.0, 0.0, 1.0])
+    up = _main_axis(up)
+    note: tuple[str, ...] = ()
+    if resting is not None and resting @ up < 0.5 and _keeps_to_ground(motion, resting, up):
+        up, source = resting, "the body keeps to the ground below it"
+        note = ("the body lies, crawls or is upside down in most of the file:"
+                f" {_axis_name(up)} is taken for up, by the rest pose and the ground",)
+    return up, _axis_name(up), source, note
+
+
+def _main_axis(vector: FloatArray) -> FloatArray:
+    """Return the signed coordinate axis (3,) that is nearest to a vector."""
+    largest = int(np.argmax(np.abs(vector)))
+    return np.asarray(np.eye(3)[largest] * np.sign(vector[largest]))
+
+
+def _axis_name(axis: FloatArray) -> str:
+    return f"{'-' if axis.sum() < 0 else ''}{'XYZ'[int(np.argmax(np.abs(axis)))]}"
+
+
+def _keeps_to_ground(motion: Motion, up: FloatArray, other: FloatArray) -> bool:
+    """Say whether a body's lowest point is where the world's ground is along ``up``, at zero or a
+    bench's height, but not along the ``other`` axis, or there with far more coming and going.
+    """
+    places = motion.global_pose.positions
+    size = float(np.median(np.ptp(places, axis=1).max(axis=1)))
+    levels = [(places @ axis).min(axis=1) / size for axis in (up, other)]
+    usual = [float(np.median(level)) for level in levels]
+    going = [float(np.ptp(np.percentile(level, (5, 95)))) for level in levels]
+    lowest, highest = GROUND
+    return lowest <= usual[0] <= highest and (
+        abs(usual[1]) > OFF_GROUND or going[0] < 0.5 * going[1])
 
 
 def _upright(up: FloatArray) -> FloatArray:
@@ -256,6 +333,9 @@ def _on_the_ground(motion: Motion, roles: Roles) -> tuple[Motion, tuple[float, f
             level = resting_level(height[:, joints], motion.fps)
             levels.append(level - share * tall)
     ground = float(np.mean(levels))
+    lowest = float(np.percentile(height[..., 2].min(axis=1), 5))
+    if ground - lowest > BELOW_FEET * tall:
+        ground = lowest - SOLE_TO_ANKLE * tall
     start = motion.root_positions[0] * np.array([1.0, 1.0, 0.0]) + [0.0, 0.0, ground]
     return moved(motion, -start, 0.0), (float(start[0]), float(start[1]))
 

@@ -14,6 +14,8 @@ POSES = 120
 # Of the body's size: how near to the file's ground the lowest joint must come once it is scaled,
 # how far it must be as it is, and how much its height may waver where nothing in the pose tells.
 NEAR, FAR, STEADY = 0.1, 0.3, 0.04
+# Of the body's size: where the lowest joint of who lies on the ground or a bench is above it.
+LYING = (0.0, 0.35)
 # Who jumps or runs is in the air for most frames: this percentile of heights is on the ground.
 ON_GROUND = 20.0
 
@@ -38,7 +40,8 @@ def in_one_unit(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     root = some.root_positions[:, axis]
     sign = 1.0 if np.median(root) > 0 else -1.0
     lowest = (sign * from_root[:, :, axis]).min(axis=1)
-    if not size > 0 or abs(_standing(sign * root, lowest, size).height) < FAR:
+    if not size > 0 or abs(_standing(sign * root, lowest, size).height) < FAR \
+            or _lies(some, axis, size):
         return motion, ()
     fitting = [factor for factor in FACTORS if _stands(sign * root, lowest, size, factor)]
     if not fitting:
@@ -47,6 +50,14 @@ def in_one_unit(motion: Motion) -> tuple[Motion, tuple[str, ...]]:
     scaled = Motion(motion.skeleton, motion.fps, motion.root_positions * factor, motion.rotations)
     return scaled, (f"the root moves in another unit than the bones have: its path is scaled by"
                     f" {factor:g}, with which the feet stand on the file's ground",)
+
+
+def _lies(motion: Motion, longest: int, size: float) -> bool:
+    """Say whether a body lies as it is: ``longest`` along another axis than Y, most files' up, and
+    on Y's ground.
+    """
+    lowest = float(np.median(motion.global_pose.positions[..., 1].min(axis=1))) / size
+    return longest != 1 and LYING[0] <= lowest <= LYING[1]
 
 
 def _standing(root: FloatArray, lowest: FloatArray, size: float) -> _Standing:

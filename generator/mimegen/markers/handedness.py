@@ -1,0 +1,43 @@
+"""Whether markers are the mirror image of a body's, as files with left-handed axes hold them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mimegen.markers.sets import Landmark
+from mimegen.motion.quaternions import FloatArray
+
+# Arms move too much to be compared with a rest pose.
+LOOSE = ("Arm", "Hand")
+MOST_FRAMES, LEAST_MARKERS = 200, 6
+MIRRORED_SHARE = 0.9
+
+
+def are_mirrored(landmarks: Sequence[Landmark], seen: FloatArray) -> bool:
+    """Say whether markers ``seen`` (F, M, 3), NaN at gaps, fit ``landmarks`` only as a reflection.
+
+    That is the sign of the best orthogonal fit of trunk, head and legs at rest to each frame
+    (Kabsch, "A discussion of the solution for the best rotation to relate two sets of vectors",
+    1978).
+    """
+    members = [n for n, mark in enumerate(landmarks)
+               if not any(part in mark.joint for part in LOOSE)]
+    if len(members) < LEAST_MARKERS:
+        return False
+    rest = np.array([landmarks[n].place for n in members])
+    sample = seen[:: -(-len(seen) // MOST_FRAMES), members]
+    there = np.isfinite(sample[..., :1])
+    sample = sample[there.sum(axis=(1, 2)) >= LEAST_MARKERS]
+    there = np.isfinite(sample[..., :1])
+    if not len(sample):
+        return False
+    u, _, vt = np.linalg.svd(_centred(sample, there).transpose(0, 2, 1) @ _centred(rest, there))
+    return bool(np.mean(np.linalg.det(u @ vt) < 0) > MIRRORED_SHARE)
+
+
+def _centred(places: FloatArray, there: FloatArray) -> FloatArray:
+    """Return places (F, M, 3) about the middle of those that are ``there`` (F, M, 1), 0 elsewhere.
+    """
+    known = np.where(there, places, 0.0)
+    middle = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+    return np.asarray(np.where(there, places - middle, 0.0))

@@ -1,0 +1,248 @@
+"""Moments in which tracking was lost: poses of zeros, and single frames that jump away and back.
+
+Values between the frames around a lost moment replace it, as in markers' gaps. A value counts as
+lost only where it leaps: the steps before and after the leap are small, as people's are not.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import Motion, quaternions
+from mimegen.motion.quaternions import FloatArray
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.intp]
+
+# Leaps: of a joint's rotation and of the whole pose in degrees, of the root in body sizes.
+SPIKE_DEG, ZERO_DEG, ZERO_POSE_DEG, SPIKE_SIZES = 25.0, 10.0, 2.0, 0.06
+# The steps before and after a leap, and the way across a spike, are at most these shares of it.
+CALM, ACROSS = 0.25, 0.5
+# A spike leaves and returns within this time (s): no joint of a person does so from rest to rest.
+SPIKE_S, LONGEST_SPIKE = 0.085, 3
+# What is lost in more of the frames than this is how the file moves.
+MOST_LOST = 0.1
+# A value that is zero in more of the frames than this is how the file has it.
+MOST_ZEROS = 0.5
+UNTURNED = 1e-9
+MOST_SPANS, MOST_NAMES = 4, 3
+
+
+class _Track(NamedTuple):
+    """Values over time: ``steps`` (F + 1, K) into each frame, 0 at both ends, and ``apart(n)``
+    (F - n, K), the way between frames that are ``n`` apart.
+    """
+
+    steps: FloatArray
+    apart: Callable[[int], FloatArray]
+
+
+def without_dropouts(motion: Motion, first: int = 0) -> tuple[Motion, tuple[str, ...]]:
+    """Bridge the moments in which tracking was lost, in any unit and axes.
+
+    Returns the motion and a note for each kind of loss; ``first`` is the number in the file of the
+    motion's first frame. At the file's ends the nearest pose is held.
+    """
+    if motion.frames < 4:
+        return motion, ()
+    turns, places = _turning(motion), _moving(motion)
+    empty = _empty_poses(motion, turns)
+    zero = _zero_joints(motion, turns) & ~empty[:, None]
+    absent = _zero_places(motion, places)
+    wild = _that_show(motion, _spikes(turns, SPIKE_DEG, motion.fps) & ~empty[:, None])
+    away = _spikes(places, SPIKE_SIZES, motion.fps)[:, 0] & ~absent
+    names = _named(motion.skeleton.names, zero), _named(motion.skeleton.names, wild)
+    notes = [*_said(empty, "every joint is zero", first),
+             *_said(absent & ~empty, "the body is at the file's origin", first),
+             *_said(zero.any(axis=1), f"the rotation of {names[0]} is zero", first),
+             *_said(wild.any(axis=1), f"the rotation of {names[1]} jumps away and back", first),
+             *_said(away, "the body jumps away and back", first)]
+    if not notes:
+        return motion, ()
+    lost = zero | wild | empty[:, None]
+    return Motion(motion.skeleton, motion.fps, _placed(motion, absent | away),
+                  _turned(motion, lost)), tuple(notes)
+
+
+def _angles(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the angles (...,) in degrees between rotations (..., 4)."""
+    cosines = np.minimum(np.abs(np.einsum("...i,...i", first, second)), 1.0)
+    return np.asarray(np.degrees(2 * np.arccos(cosines)))
+
+
+def _track(apart: Callable[[int], FloatArray]) -> _Track:
+    return _Track(np.pad(apart(1), ((1, 1), (0, 0))), apart)
+
+
+def _turning(motion: Motion) -> _Track:
+    """Return the joints' rotations as tracks, in degrees."""
+    return _track(lambda n: _angles(motion.rotations[:-n], motion.rotations[n:]))
+
+
+def _moving(motion: Motion) -> _Track:
+    """Return the root's path as a track, in sizes of the body."""
+    size = max(float(np.ptp(motion.skeleton.heads, axis=0).max()), 1e-12)
+    places = motion.root_positions / size
+    return _track(lambda n: np.linalg.norm(places[n:] - places[:-n], axis=1)[:, None])
+
+
+def _spikes(track: _Track, least: float, fps: float) -> BoolArray:
+    """Say which values (F, K) leap by ``least`` and back within a moment, amid small steps."""
+    steps = track.steps
+    frames = len(steps) - 1
+    leaps = steps > least
+    lost = np.zeros((frames, steps.shape[1]), bool)
+    if not leaps.any():
+        return lost
+    for length in range(1, min(LONGEST_SPIKE, frames - 2) + 1):
+        if (length + 1) / fps > SPIKE_S:
+            break
+        leap = np.minimum(steps[1 : frames - length], steps[1 + length : frames])
+        calm = np.maximum(steps[: frames - 1 - length], steps[2 + length :]) < CALM * leap
+        found = (leap > least) & calm
+        if found.any():
+            found &= track.apart(length + 1) < ACROSS * leap
+            for frame in range(length):
+                lost[1 + frame : frames - length + frame] |= found
+    return np.asarray(lost & (lost.mean(axis=0) < MOST_LOST))
+
+
+def _that_show(motion: Motion, wild: BoolArray) -> BoolArray:
+    """Return the spikes (F, J) that turn a joint and what hangs on it in the world.
+
+    A joint that twists while the next one twists back is no spike: the two are one turn.
+    """
+    if not wild.any():
+        return wild
+    rotations, parents = motion.global_pose.rotations, motion.skeleton.parents
+    steps = np.pad(_angles(rotations[:-1], rotations[1:]), ((1, 1), (0, 0)))
+    jumps = np.maximum(steps[:-1], steps[1:]) > SPIKE_DEG / 2
+    carried = jumps.copy()
+    carried[:, np.unique(parents[1:])] = False
+    for joint in range(1, len(parents)):
+        carried[:, parents[joint]] |= jumps[:, joint]
+    shown = jumps & carried
+    # A spike of several frames shows at its ends.
+    within = np.zeros_like(wild)
+    for shift in range(-LONGEST_SPIKE + 1, LONGEST_SPIKE):
+        within[max(shift, 0) : len(wild) + min(shift, 0)] |= \
+            shown[max(-shift, 0) : len(wild) - max(shift, 0)]
+    return wild & within
+
+
+def _dropped(zero: BoolArray, track: _Track, least: float, at_ends: bool) -> BoolArray:
+    """Say in which frames (F, K) values are zero between leaps of at least ``least``.
+
+    ``at_ends``: a run at the file's start or end needs the leap on its other side only.
+    """
+    zero = zero & (zero.mean(axis=0) < MOST_ZEROS)
+    if not zero.any():
+        return zero
+    steps, frames = track.steps, len(zero)
+    numbers = np.arange(frames)[:, None]
+    edge = np.zeros((1, zero.shape[1]), bool)
+    starts = np.concatenate([edge, zero[1:] & ~zero[:-1]])
+    ends = np.concatenate([zero[:-1] & ~zero[1:], edge])
+    before = np.concatenate([edge * 0.0, steps[:-2]])
+    after = np.concatenate([steps[2:], edge * 0.0])
+    leaps_in = starts & (steps[:-1] > least) & (before < CALM * steps[:-1])
+    leaps_out = ends & (steps[1:] > least) & (after < CALM * steps[1:])
+    start = np.maximum.accumulate(np.where(starts, numbers, -1), axis=0)
+    end = np.minimum.accumulate(np.where(ends, numbers, frames)[::-1], axis=0)[::-1]
+    enters = np.take_along_axis(leaps_in, np.maximum(start, 0), axis=0) | (at_ends & (start < 0))
+    leaves = np.take_along_axis(leaps_out, np.minimum(end, frames - 1), axis=0) | (
+        at_ends & (end == frames))
+    return np.asarray(zero & enters & leaves)
+
+
+def _unturned(motion: Motion) -> BoolArray:
+    """Say in which frames which joints (F, J) have no rotation at all, as zeros in a file give."""
+    return np.asarray(np.abs(motion.rotations[..., 0]) > 1.0 - UNTURNED)
+
+
+def _empty_poses(motion: Motion, turns: _Track) -> BoolArray:
+    """Say in which frames (F,) every joint is zero, and the pose leaps there and back."""
+    empty = _unturned(motion).all(axis=1)[:, None]
+    pose = _Track(turns.steps.mean(axis=1)[:, None], turns.apart)
+    return _dropped(empty, pose, ZERO_POSE_DEG, at_ends=True)[:, 0]
+
+
+def _zero_joints(motion: Motion, turns: _Track) -> BoolArray:
+    return _dropped(_unturned(motion), turns, ZERO_DEG, at_ends=False)
+
+
+def _zero_places(motion: Motion, places: _Track) -> BoolArray:
+    zero = ~motion.root_positions.any(axis=1)[:, None]
+    return _dropped(zero, places, SPIKE_SIZES, at_ends=True)[:, 0]
+
+
+class _Between(NamedTuple):
+    """By what lost values (F, K) are replaced: frames ``before`` and ``after``, and the ``share``
+    of the way between them.
+    """
+
+    before: IntArray
+    after: IntArray
+    share: FloatArray
+
+
+def _between(lost: BoolArray) -> _Between:
+    frames = len(lost)
+    numbers = np.arange(frames)[:, None]
+    before = np.maximum.accumulate(np.where(lost, -1, numbers), axis=0)
+    after = np.minimum.accumulate(np.where(lost, frames, numbers)[::-1], axis=0)[::-1]
+    # What nothing goes before or comes after is held.
+    before, after = np.where(before < 0, after, before), np.where(after == frames, before, after)
+    share = (numbers - before) / np.maximum(after - before, 1)
+    return _Between(before, after, share)
+
+
+def _placed(motion: Motion, lost: BoolArray) -> FloatArray:
+    """Return the root's places (F, 3), bridged by straight lines where they were ``lost``."""
+    before, after, share = _between(lost[:, None])
+    places = motion.root_positions
+    return np.asarray(places[before[:, 0]]
+                      + share * (places[after[:, 0]] - places[before[:, 0]]))
+
+
+def _turned(motion: Motion, lost: BoolArray) -> FloatArray:
+    """Return local rotations (F, J, 4), bridged by the shortest turns where they were ``lost``."""
+    frames, joints = np.nonzero(lost)
+    before, after, share = (values[frames, joints] for values in _between(lost))
+    turned = motion.rotations.copy()
+    turned[frames, joints] = quaternions.slerp(motion.rotations[before, joints],
+                                               motion.rotations[after, joints], share)
+    return quaternions.without_flips(turned)
+
+
+def _named(names: tuple[str, ...], lost: BoolArray) -> str:
+    """Name the joints that were lost (F, J), the most often lost first."""
+    counts = lost.sum(axis=0)
+    worst = [int(joint) for joint in np.argsort(-counts, kind="stable") if counts[joint]]
+    more = len(worst) - MOST_NAMES
+    said = ", ".join(repr(names[joint]) for joint in worst[:MOST_NAMES])
+    return f"{said} and {more} more" if more > 0 else said
+
+
+def _said(lost: BoolArray, what: str, first: int) -> tuple[str, ...]:
+    """Return the note on frames that were lost (F,), if any."""
+    if not lost.any():
+        return ()
+    return (f"tracking was lost in {frames_said(np.flatnonzero(lost) + first)}, where {what}: the"
+            " motion is bridged there",)
+
+
+def frames_said(numbers: Iterable[int]) -> str:
+    """Return frames as people write them: "frames 3 to 5 and 9"; long lists end in a count."""
+    frames = [int(number) for number in numbers]
+    runs = [[frame for _, frame in run]
+            for _, run in groupby(enumerate(frames), lambda pair: pair[1] - pair[0])]
+    said = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    if len(said) > MOST_SPANS:
+        left = sum(len(run) for run in runs[MOST_SPANS:])
+        said = [*said[:MOST_SPANS], f"{left} more"]
+    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    return f"{'frame' if len(frames) == 1 else 'frames'} {listed}"

@@ -1,0 +1,186 @@
+"""What a body cannot do: doubts about a motion that is read, as sentences with numbers.
+
+Nothing here changes a motion. A doubt is for the person who uses the file; what is certainly no
+upright person is refused.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.base.vectors import lengths, unit
+from mimegen.motion import Motion
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.dropouts import frames_said
+from mimegen.readers.names import SIDES
+from mimegen.readers.posture import (
+    BELIEVABLE_HEIGHTS,
+    Posture,
+    across,
+    knee_bends,
+    limb_lengths,
+    on_all_fours,
+    posture_at_rest,
+    posture_of,
+    trunk,
+    upright,
+)
+from mimegen.readers.sides import pointing
+
+# Sine of 20 degrees: models of knees bend the wrong way by a few.
+WRONG_BEND, WRONG_KNEES, WRONG_ELBOWS = 0.35, 0.03, 0.2
+# A hanging upper arm (cosine), a forearm that points back from it, and how bent the elbow is then.
+HANGS, POINTS_BACK, STRAIGHT = 0.8, -0.75, 0.87
+# Faster than any person has run (12.4 m/s), over this time.
+FASTEST_RUN, SPEED_OVER_S = 12.0, 0.1
+# Metres in one step amid steps of a quarter of it.
+LEAP_M, CALM = 0.3, 0.25
+NEARLY_ALL = 0.95
+# Of the leg, from hip to ankle: people (Winter 2009, figure 4.1: 0.68 and 0.55), and as far as
+# characters stray. Beyond the trunk's ANIMAL limit they are no people.
+ARM_TO_LEG, TRUNK_TO_LEG, UNLIKE_SIDES = (0.5, 1.05), (0.35, 1.0), 1.15
+ON_ALL_FOURS, EVER_UPRIGHT = 0.5, 0.02
+# Metres in which nothing counts as moving; seconds, and a share of the file, that stand still.
+NO_MOTION_M, FROZEN_S, FROZEN_SHARE = 0.002, 1.0, 0.1
+
+
+def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insisted: bool
+                   ) -> tuple[str, ...]:
+    """Return a note where a body goes on all fours through the whole file, in any unit and axes.
+
+    Raises RequestError where it is built for that as no person is, unless ``insisted``.
+    """
+    body = posture_of(motion, roles)
+    share = float(on_all_fours(body).mean())
+    if share < ON_ALL_FOURS or upright(body).mean() > EVER_UPRIGHT:
+        return ()
+    said = f"hands and feet carry a level trunk in {share:.0%} of the frames"
+    why = _animal(body, posture_at_rest(motion.skeleton, roles))
+    if why and not insisted:
+        raise RequestError(
+            f"{file}: is no upright person: {said}, and {why}; expected the motion of a person. If"
+            " it is one, name its bones in a file of 'role: bone' lines and say --map FILE")
+    return (f"{said}{f', and {why}' if why else ''}: this may be an animal",)
+
+
+def _animal(body: Posture, rest: Posture) -> str:
+    """Return what is no person's about a body on all fours, or nothing."""
+    if on_all_fours(rest).all():
+        return "so they do in the rest pose"
+    ratio = _trunk_to_leg(body)
+    if ratio > TRUNK_TO_LEG[1]:
+        return f"the trunk is {ratio:.1f} times as long as the legs"
+    return ""
+
+
+def _trunk_to_leg(body: Posture) -> float:
+    return float(np.median(lengths(trunk(body)))
+                 / max(limb_lengths(body, "thigh", "shin", "foot").mean(), 1e-9))
+
+
+def doubts(motion: Motion, roles: Mapping[str, str], height: float, first: int) -> tuple[str, ...]:
+    """Return what speaks against a motion in metres, Z up, of a body that is ``height`` m tall.
+
+    ``first`` is the number in the file of the motion's first frame.
+    """
+    body = posture_of(motion, roles)
+    return (*_wrong_bends(body), *_backward(body), *_upside_down(body), *_speed(motion, first),
+            *_leaps(motion, first), *_build(body, height), *_stillness(motion, first))
+
+
+def _wrong_bends(body: Posture) -> Iterator[str]:
+    for part, bends, least in (("knee", knee_bends(body), WRONG_KNEES),
+                               ("elbow", _wrong_elbows(body), WRONG_ELBOWS)):
+        for side, bend in zip(SIDES, bends.T, strict=True):
+            share = float(np.mean(bend < -WRONG_BEND))
+            if share > least:
+                yield (f"the {side} {part} bends backward in {share:.0%} of the frames, by up to"
+                       f" {np.degrees(np.arcsin(min(-bend.min(), 1.0))):.0f} degrees")
+
+
+def _wrong_elbows(body: Posture) -> FloatArray:
+    """Return how far (F, 2) the forearms of hanging arms point back, negative; 0 for all others."""
+    up = unit(trunk(body))
+    front = unit(np.cross(across(body, "upper_arm"), up))
+    bends = []
+    for side in SIDES:
+        shoulder, elbow, hand = (body[f"{side}_{p}"] for p in ("upper_arm", "forearm", "hand"))
+        upper, lower = unit(elbow - shoulder), unit(hand - elbow)
+        ahead = np.sum(lower * front, axis=1)
+        wrong = (-np.sum(upper * up, axis=1) > HANGS) & (ahead < POINTS_BACK) & (
+            np.sum(upper * lower, axis=1) < STRAIGHT)
+        bends.append(np.where(wrong, ahead, 0.0))
+    return np.stack(bends, axis=1)
+
+
+def _backward(body: Posture) -> Iterator[str]:
+    found = pointing(body)
+    if found.feet < 0 or (found.knees < 0 and not found.feet):
+        part = "feet" if found.feet < 0 else "knees"
+        yield (f"the {part} point backward, by the sides that the bones' names say: left and right"
+               " may be exchanged, or the file mirrored")
+
+
+def _upside_down(body: Posture) -> Iterator[str]:
+    share = float(np.mean(body.middle("foot")[:, 2] > body["head"][:, 2]))
+    if share > NEARLY_ALL:
+        yield f"the feet are above the head in {share:.0%} of the frames"
+
+
+def _speed(motion: Motion, first: int) -> Iterator[str]:
+    """Doubt hips that are faster than people run."""
+    over = min(max(1, round(SPEED_OVER_S * motion.fps)), motion.frames - 1)
+    if over < 1:
+        return
+    places = motion.root_positions
+    speed = lengths(places[over:] - places[:-over]) * motion.fps / over
+    if speed.max() > FASTEST_RUN:
+        fastest = int(np.argmax(speed))
+        yield (f"the hips move at up to {speed.max():.0f} m/s (from frame {fastest + first}), no"
+               f" person runs faster than {FASTEST_RUN:.0f}: the unit or the frame rate may be"
+               " wrong")
+
+
+def _leaps(motion: Motion, first: int) -> Iterator[str]:
+    """Doubt steps after which the body is elsewhere, as where takes are joined."""
+    places = motion.root_positions
+    steps = np.pad(lengths(np.diff(places, axis=0)), 1)
+    leaps = (steps[1:-1] > LEAP_M) & (np.maximum(steps[:-2], steps[2:]) < CALM * steps[1:-1])
+    if leaps.any():
+        yield (f"the body leaps up to {steps[1:-1][leaps].max():.1f} m within one step, after"
+               f" {frames_said(np.flatnonzero(leaps) + first)}: takes may be joined there")
+
+
+def _build(body: Posture, height: float) -> Iterator[str]:
+    """Doubt sizes and proportions that no person has."""
+    if not BELIEVABLE_HEIGHTS[0] <= height <= BELIEVABLE_HEIGHTS[1]:
+        yield f"the body is {height:.2f} m tall by its legs"
+    arms = limb_lengths(body, "upper_arm", "forearm", "hand")
+    legs = limb_lengths(body, "thigh", "shin", "foot")
+    for part, ratio, (least, most) in (
+            ("arms are", arms.mean() / max(legs.mean(), 1e-9), ARM_TO_LEG),
+            ("trunk is", _trunk_to_leg(body), TRUNK_TO_LEG)):
+        if not least <= ratio <= most:
+            yield f"the {part} {ratio:.2f} times as long as the legs, unlike a person's"
+    for part, sides in (("arm", arms), ("leg", legs)):
+        ratio = float(sides.max() / max(sides.min(), 1e-9))
+        if ratio > UNLIKE_SIDES:
+            longer, shorter = SIDES if sides[0] > sides[1] else SIDES[::-1]
+            yield f"the {longer} {part} is {ratio:.2f} times as long as the {shorter}"
+
+
+def _stillness(motion: Motion, first: int) -> Iterator[str]:
+    """Doubt files in which nothing moves, and long spans of one and the same pose."""
+    places = motion.global_pose.positions
+    if float(np.ptp(places, axis=0).max()) < NO_MOTION_M:
+        yield f"nothing moves in any of the {motion.frames} frames"
+        return
+    same = np.pad(~np.any(np.diff(places, axis=0), axis=(1, 2)), 1).astype(int)
+    starts, ends = np.flatnonzero(np.diff(same) > 0), np.flatnonzero(np.diff(same) < 0)
+    spans = ends - starts
+    if len(spans) and spans.max() >= max(FROZEN_S * motion.fps, FROZEN_SHARE * motion.frames):
+        longest = int(np.argmax(spans))
+        yield (f"nothing moves from frame {starts[longest] + first} to {ends[longest] + first}"
+               f" ({spans[longest] / motion.fps:.1f} s)")

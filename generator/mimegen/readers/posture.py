@@ -1,0 +1,165 @@
+"""How the limbs of a body lie to each other, in any unit and axes.
+
+The front is where the left side, as the roles say it, and the way from hips to shoulders put it:
+``left x up``. In a mirrored file it is the back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from mimegen.base.vectors import lengths, unit
+from mimegen.motion import Motion, Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.names import SIDES
+
+# From children to giants (m); a stated unit that makes a person of another height is not believed.
+BELIEVABLE_HEIGHTS = (0.9, 2.3)
+# Many more frames than these say nothing more.
+MOST_FRAMES = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Places (F, 3) by role, and the ends (F, 3) of both feet's bones by side."""
+
+    places: Mapping[str, FloatArray]
+    foot_ends: Mapping[str, FloatArray]
+
+    def __getitem__(self, role: str) -> FloatArray:
+        return self.places[role]
+
+    def middle(self, part: str) -> FloatArray:
+        """Return the middle (F, 3) between a part's left and right."""
+        return np.asarray((self[f"left_{part}"] + self[f"right_{part}"]) / 2)
+
+
+def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
+    """Return where a motion's joints are by role, in at most ``MOST_FRAMES`` of its frames."""
+    step = -(-motion.frames // MOST_FRAMES)
+    places, rotations = (values[::step] for values in motion.global_pose)
+    index, skeleton = motion.skeleton.index, motion.skeleton
+    ends = {}
+    for side in SIDES:
+        foot = index[roles[f"{side}_foot"]]
+        bone = skeleton.tails[foot] - skeleton.heads[foot]
+        ends[side] = places[:, foot] + quaternions.rotate(rotations[:, foot], bone)
+    found = {role: places[:, index[joint]] for role, joint in roles.items()}
+    return Posture(_with_hands(found), ends)
+
+
+def posture_at_rest(skeleton: Skeleton, roles: Mapping[str, str]) -> Posture:
+    """Return where a skeleton's joints are in its rest pose, as a single frame."""
+    places = {role: skeleton.heads[None, skeleton.index[joint]] for role, joint in roles.items()}
+    ends = {side: skeleton.tails[None, skeleton.index[roles[f"{side}_foot"]]] for side in SIDES}
+    return Posture(_with_hands(places), ends)
+
+
+def _with_hands(places: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """Let a forearm without a hand end where it begins: it says nothing of the elbow."""
+    return {f"{side}_hand": places[f"{side}_forearm"] for side in SIDES} | places
+
+
+def across(body: Posture, part: str) -> FloatArray:
+    """Return the unit vectors (F, 3) from the right to the left of a pair of joints."""
+    return unit(body[f"left_{part}"] - body[f"right_{part}"])
+
+
+def trunk(body: Posture) -> FloatArray:
+    """Return the way (F, 3) from the middle of the hips to the middle of the shoulders."""
+    return np.asarray(body.middle("upper_arm") - body.middle("thigh"))
+
+
+def twists_deg(body: Posture) -> FloatArray:
+    """Return the angles (F,) between the lines of hips and shoulders about the trunk, 0 to 180."""
+    up = unit(trunk(body))
+    lines = [across(body, part) for part in ("thigh", "upper_arm")]
+    flat = [unit(line - up * _along(line, up)[:, None]) for line in lines]
+    return np.asarray(np.degrees(np.arccos(np.clip(_along(*flat), -1.0, 1.0))))
+
+
+def knee_bends(body: Posture) -> FloatArray:
+    """Return how far (F, 2) each shank points behind its thigh: the sine of the knee's bend.
+
+    It is negative where a knee bends forward, as no knee does.
+    """
+    left = across(body, "thigh")
+    return np.stack([_bend(body, side, left) for side in SIDES], axis=1)
+
+
+def _bend(body: Posture, side: str, left: FloatArray) -> FloatArray:
+    hip, knee, ankle = (body[f"{side}_{part}"] for part in ("thigh", "shin", "foot"))
+    front = unit(np.cross(left, unit(hip - knee)))
+    return -_along(unit(ankle - knee), front)
+
+
+def toe_turns(body: Posture) -> FloatArray:
+    """Return how far (F, 2) each foot points to the front of its shank, -1 to 1.
+
+    It is near 0 where nothing tells where a foot points.
+    """
+    left = across(body, "thigh")
+    turns = []
+    for side in SIDES:
+        ankle = body[f"{side}_foot"]
+        front = unit(np.cross(left, unit(body[f"{side}_shin"] - ankle)))
+        tip = body.places.get(f"{side}_toe", body.foot_ends[side])
+        turns.append(_along(unit(tip - ankle), front))
+    return np.stack(turns, axis=1)
+
+
+def elbow_bends(body: Posture) -> FloatArray:
+    """Return how far (F, 2) each elbow lies behind the line from shoulder to hand, in arm lengths.
+
+    Most arms have it behind or below, but raised fists have it in front: on average it tells.
+    """
+    front = unit(np.cross(across(body, "upper_arm"), unit(trunk(body))))
+    return np.stack([_behind(body, side, front) for side in SIDES], axis=1)
+
+
+def _behind(body: Posture, side: str, front: FloatArray) -> FloatArray:
+    shoulder, elbow, hand = (body[f"{side}_{part}"] for part in ("upper_arm", "forearm", "hand"))
+    upper, lower = lengths(elbow - shoulder), lengths(hand - elbow)
+    whole = np.maximum(upper + lower, 1e-12)
+    aside = elbow - shoulder - (hand - shoulder) * (upper / whole)[:, None]
+    return np.asarray(-_along(aside, front) / whole)
+
+
+def limb_lengths(body: Posture, *parts: str) -> FloatArray:
+    """Return the usual lengths (2,), left and right, of limbs along their parts' joints."""
+    return np.array([sum(_usual(body[f"{side}_{end}"] - body[f"{side}_{start}"])
+                         for start, end in pairwise(parts)) for side in SIDES])
+
+
+def _usual(bone: FloatArray) -> float:
+    return float(np.median(lengths(bone)))
+
+
+def on_all_fours(body: Posture) -> FloatArray:
+    """Say in which frames (F,) arms and legs stand side by side below a trunk that lies on them.
+
+    Knees are off the ground, as an animal's are and a crawling person's are not.
+    """
+    up = unit(trunk(body))
+    legs = body.middle("foot") - body.middle("thigh")
+    arms = body.middle("hand") - body.middle("upper_arm")
+    down = unit(legs)
+    deep = _along(legs, down)
+    knees = np.maximum(*(_along(body[f"{side}_shin"] - body.middle("thigh"), down)
+                         for side in SIDES))
+    hands = _along(body.middle("hand") - body.middle("thigh"), down)
+    return np.asarray((np.abs(_along(up, down)) < 0.6) & (np.abs(_along(up, unit(arms))) < 0.7)
+                      & (_along(unit(arms), down) > 0.5) & (knees < 0.85 * deep)
+                      & (np.abs(hands - deep) < 0.35 * deep))
+
+
+def upright(body: Posture) -> FloatArray:
+    """Say in which frames (F,) the legs go on from the trunk, as they do in standing and lying."""
+    legs = unit(body.middle("foot") - body.middle("thigh"))
+    return np.asarray(_along(legs, unit(trunk(body))) < -0.8)
+
+
+def _along(first: FloatArray, second: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("...i,...i", first, second))

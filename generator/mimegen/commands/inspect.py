@@ -70,9 +70,11 @@ def _show(facts: dict[str, Any]) -> None:
         console.print(_table(facts["mapping"]))
     if facts.get("bones_without_role"):
         console.print("without role: " + ", ".join(facts["bones_without_role"]), markup=False)
-    for kind in ("note", "problem"):
-        for said in facts[f"{kind}s"]:
-            console.print(f"{kind}: {said}", markup=False)
+    for said in facts["problems"]:
+        console.print(f"problem: {said}", markup=False)
+    for said in facts["notes"]:
+        if said not in facts["problems"]:
+            console.print(f"note: {said}", markup=False)
 
 
 def _summary(facts: dict[str, Any]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.faults.fault import fault_kinds
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import read_score_once
+from mimegen.library.takefile import notes_of
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
@@ -51,7 +52,8 @@ def _actions(catalogue: Catalogue) -> Listing:
 
 def _takes(catalogue: Catalogue) -> Listing:
     return [{"take": take, "action": entry.action.id, "file": file.name,
-             "aliases": list(entry.action.takes.get(take, TakeFacts()).aliases)}
+             "aliases": list(entry.action.takes.get(take, TakeFacts()).aliases),
+             "notes": list(notes_of(file))}
             for entry in catalogue.actions.values() for take, file in entry.takes.items()]
 
 

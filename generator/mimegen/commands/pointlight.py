@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from mimegen.base.errors import RequestError
-from mimegen.commands.common import DONE, exits_cleanly, library_option, reading_options
+from mimegen.commands.common import (
+    DONE,
+    exits_cleanly,
+    library_option,
+    reading_options,
+    warn,
+)
 from mimegen.commands.grouped import Grouped
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
@@ -116,6 +122,8 @@ def pointlight_command(
         chosen_set(display)
     for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out,
                          reading):
+        if file is not None and scene.facts["motion_notes"]:
+            warn(f"{file.name}: {'; '.join(scene.facts['motion_notes'])}")
         row = write_display(make_stimulus(scene, display, dots_seed), out)
         click.echo(f"{row.sample_id}: {row.frames} frames, {row.dot_count} dots")
         if row.dots_outside_share:

@@ -14,6 +14,7 @@ from mimegen.commands.common import (
     library_option,
     reading_options,
     style_option,
+    warn,
 )
 from mimegen.compositing.background import read_background
 from mimegen.compositing.video import write_pictures
@@ -106,8 +107,10 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
     if what in catalogue.scenes or (file.suffix == ".yaml" and file.is_file()):
         return scene_take(catalogue, what, seed, style)
     if file.suffix and file.is_file():
-        return user_take(catalogue, file, (), None, None, "unknown",
-                         options=reading)
+        own = user_take(catalogue, file, (), None, None, "unknown", options=reading)
+        for line in own.doubts:
+            warn(line)
+        return own
     if file.suffix.lower() in (*READERS, ".yaml"):
         raise RequestError(f"{what}: no such file; expected an action, a scene or a file of motion")
     return library_take(catalogue.action(what), take, seed, style)

@@ -76,7 +76,7 @@ def _facts(file: Path, recording: Recording, member: CastMember,
         "file": file.name, "character": member.name, "frames": motion.frames,
         "fps": motion.fps, **quality(motion, roles, performance),
         "mapping": dict(roles), "confidence": dict(recording.confidence),
-        "inferred_joints": list(recording.inferred), "notes": list(recording.notes),
+        "inferred_joints": list(recording.inferred), "motion_notes": list(recording.notes),
     }
 
 
@@ -88,5 +88,5 @@ def _show(found: Mapping[str, Any]) -> None:
         source = found["source"].get(name)
         beside = f"{source:10.3f}" if source is not None else ""
         click.echo(f"{name:32}{found[name]:10.3f}{beside}")
-    for note in found["notes"]:
+    for note in found["motion_notes"]:
         click.echo(f"note: {note}")

@@ -79,7 +79,7 @@ def import_take(request: ImportRequest) -> Imported:
     _refuse_taken(catalogue, known, folder, takes, request)
     action = _action(known, folder, takes, request)
     copies = folder.places(_copies(request, name))
-    texts = _texts(action, known, takes, copies, request, recording.motion.frames)
+    texts = _texts(action, known, takes, copies, request, recording)
     folder.write(copies, texts, request.replaces)
     notes = (*doubts, *_doubts_of(catalogue, known, action, folder.folder, request))
     done = _imported(action, known is None, takes, recording)
@@ -234,18 +234,20 @@ def _copies(request: ImportRequest, name: str) -> dict[str, Path]:
 
 
 def _texts(action: Action, known: Action | None, takes: Mapping[str, Span],
-           copies: Mapping[str, Path], request: ImportRequest, frames: int) -> dict[str, str]:
+           copies: Mapping[str, Path], request: ImportRequest, recording: Recording
+           ) -> dict[str, str]:
     """Return the text files to write by name: the action's where it changes, then the takes'."""
     texts = {} if action == known else {
         "action.yaml": _yaml(action.model_dump(mode="json", exclude_defaults=True))}
-    return texts | {f"{take}{TAKE_SUFFIX}": _take_text(request, action, copies, span, frames)
+    return texts | {f"{take}{TAKE_SUFFIX}": _take_text(request, action, copies, span,
+                                                          recording)
                     for take, span in takes.items()}
 
 
 def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path], span: Span,
-               frames: int) -> str:
+               recording: Recording) -> str:
     names = list(copies)
-    trim = Trim() if (span.first, span.last) == (0, frames - 1) else Trim(
+    trim = Trim() if (span.first, span.last) == (0, recording.motion.frames - 1) else Trim(
         "span", span.first, span.last, in_frames=True)
     facts = TakeFile(
         file=names[0], sha256=file_hash(request.file), original_name=request.file.name,
@@ -253,7 +255,7 @@ def _take_text(request: ImportRequest, action: Action, copies: Mapping[str, Path
         labels=_own(request.labels or None, tuple(action.labels)),
         aligned_background=_own(request.aligned, action.aligned_background),
         misaligned_background=_own(request.misaligned, action.misaligned_background),
-        trim=str(trim), trim_found=span.reasons,
+        trim=str(trim), trim_found=span.reasons, notes=recording.notes,
         stack=request.reading.stack, subject=request.reading.subject,
         fps_of_file=request.reading.fps_of_file,
         mapping=next((name for name in names if name.endswith(".roles.yaml")), None),

@@ -25,10 +25,9 @@ from mimegen.readers.bvh import read_bvh
 from mimegen.readers.fbx import Outline, outline_fbx
 from mimegen.readers.house import body_height
 from mimegen.readers.names import system_of
-from mimegen.readers.roles import ESSENTIAL, DoubtfulBonesError
+from mimegen.readers.recording import problems_of, unsure_roles
+from mimegen.readers.roles import DoubtfulBonesError
 
-# Roles less sure than this, and markers further off, are worth a second look.
-SURE, GOOD_FIT_MM = 0.75, 15.0
 OUTLINED = (".c3d", ".bvh", *WITH_STACKS)
 
 
@@ -55,7 +54,7 @@ def inspect_file(path: Path, options: ReadOptions) -> Inspection:
         doubts = problem.doubts if isinstance(problem, DoubtfulBonesError) else {}
         return Inspection(facts | {"problems": [str(problem)]}, None, held, doubts)
     doubts = {recording.roles[role]: f"{words(role)}? {recording.confidence[role]:.0%}"
-              for role in _doubts(recording)}
+              for role in unsure_roles(recording)}
     return Inspection(_facts(path, recording), recording, doubts=doubts)
 
 
@@ -65,6 +64,7 @@ def _facts(path: Path, recording: Recording) -> dict[str, Any]:
         "up_axis": recording.up_axis, "up_axis_found_by": recording.up_source,
         "height_m": round(body_height(recording.motion, recording.roles), 3),
         "animation_stacks": list(recording.stacks),
+        "roles": dict(recording.roles),
         "mapping": {role: {"bone": joint, "confidence": recording.confidence[role]}
                     for role, joint in recording.roles.items()},
         "bones_without_role": [name for name in recording.motion.skeleton.names
@@ -78,7 +78,7 @@ def _facts(path: Path, recording: Recording) -> dict[str, Any]:
                   "marker_rms_mm": {label: round(rms, 1) for label, rms
                                     in recording.marker_rms_mm.items()},
                   "inferred_joints": list(recording.inferred)}
-    return facts | {"notes": list(recording.notes), "problems": _problems(recording)}
+    return facts | {"notes": list(recording.notes), "problems": list(problems_of(recording))}
 
 
 def _of_motion(motion: Motion) -> Outline:
@@ -112,23 +112,6 @@ def _performance(motion: Motion, roles: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _doubts(recording: Recording) -> list[str]:
-    """Return the roles whose bones may be others; those that markers move are our own."""
-    return [role for role in ESSENTIAL
-            if recording.confidence[role] < SURE and not recording.marker_rms_mm]
-
-
-def _problems(recording: Recording) -> list[str]:
-    found = [f"{recording.roles[role]!r} is only {recording.confidence[role]:.0%} sure to be the"
-             f" {words(role)}; see the picture, and say --map if it is not"
-             for role in _doubts(recording)]
-    if recording.marker_rms_mm:
-        rms = float(np.sqrt(np.mean(np.square(list(recording.marker_rms_mm.values())))))
-        if rms > GOOD_FIT_MM:
-            found.append(f"the body misses its markers by {rms:.0f} mm (RMS)")
-    return found
-
-
 def _outline(path: Path, options: ReadOptions,
              problem: RequestError) -> tuple[dict[str, Any], Motion | None]:
     """Return what can be said of a file whose motion cannot be used, and its skeleton's motion.
@@ -151,7 +134,7 @@ def _outline(path: Path, options: ReadOptions,
     if options.fps_of_file is not None:
         held = replace(held, fps=options.fps_of_file)
     return _frames(path, kind[1:].upper(), system_of(held.bones), held) | {
-        "animation_stacks": list(held.stacks), "mapping": {},
+        "animation_stacks": list(held.stacks), "roles": {}, "mapping": {},
         "bones_without_role": list(held.bones), "notes": []}, held.motion
 
 
@@ -163,4 +146,4 @@ def _of_points(path: Path, points: Points) -> dict[str, Any]:
             "subjects": list(subjects_of(path)),
             "unit_m": points.unit, "unit_found_by": points.unit_source,
             "up_axis": points.up_axis, "up_axis_found_by": points.up_source,
-            "mapping": {}, "notes": list(points.notes)}
+            "roles": {}, "mapping": {}, "notes": list(points.notes)}

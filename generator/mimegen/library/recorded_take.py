@@ -100,6 +100,21 @@ class RecordedTake(Described):
                       _recorded(self.partner, partner_options(self.file, self.partner, whole)))
         return cut_together(self.files, recordings, self.options.trim)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Every assumption and doubt about the files; those about a partner's begin with its name.
+        """
+        first, *others = self.recordings
+        return (*first.notes, *(f"{file.name}: {note}" for file, recording
+                                in zip(self.files[1:], others, strict=True)
+                                for note in recording.notes))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A line for each file of which anything is assumed or doubted, with all of that."""
+        return tuple(f"{file.name}: {'; '.join(recording.notes)}" for file, recording
+                     in zip(self.files, self.recordings, strict=True) if recording.notes)
+
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""
         return {**self.described(), "seed": self.seed, "style": None,
@@ -120,7 +135,7 @@ class RecordedTake(Described):
             "motion_system": recording.system, "motion_fps": recording.motion.fps,
             "motion_unit_m": recording.unit, "motion_unit_found_by": recording.unit_source,
             "motion_up_axis": recording.up_axis, "motion_up_axis_found_by": recording.up_source,
-            "motion_notes": list(recording.notes),
+            "motion_notes": list(self.notes),
         }
 
 

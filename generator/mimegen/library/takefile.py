@@ -25,6 +25,7 @@ class TakeFile(Strict):
     """Where a take's motion comes from and how its file is read; files lie in the same folder.
 
     What is left out of ``labels`` and backgrounds is the action's. ``trim`` reads like --trim.
+    ``notes`` are the assumptions and doubts of the reader that imported it.
     """
 
     file: Beside
@@ -38,6 +39,7 @@ class TakeFile(Strict):
     misaligned_background: str | None = None
     trim: str = "none"
     trim_found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     stack: str | None = None
     subject: str | None = None
     fps_of_file: float | None = Field(default=None, ge=FPS_OF_FILE[0], le=FPS_OF_FILE[1])
@@ -72,6 +74,11 @@ def options_of(path: Path, facts: TakeFile) -> ReadOptions:
     return ReadOptions(facts.stack, beside / facts.mapping if facts.mapping else None,
                        beside / facts.skeleton if facts.skeleton else None,
                        parse_trim(facts.trim), facts.subject, facts.fps_of_file)
+
+
+def notes_of(path: Path) -> tuple[str, ...]:
+    """Return the doubts in a take file; none for a score, and for mocap without a take file."""
+    return read_yaml(path, TakeFile).notes if path.name.endswith(TAKE_SUFFIX) else ()
 
 
 def mocap_takes(folder: Path) -> dict[str, Path]:

@@ -48,7 +48,8 @@ class MotionFacts(RowPart):
     motion_unit_found_by: str | None = None
     motion_up_axis: str | None = None
     motion_up_axis_found_by: str | None = None
-    motion_notes: list[str] | None = Field(None, description="what the reader had to decide")
+    motion_notes: list[str] | None = Field(
+        None, description="every assumption and doubt about the motion file")
 
 
 class CharacterFacts(RowPart):

@@ -13,7 +13,7 @@ from mimegen.readers.files import check_file
 from mimegen.readers.npz import read_npz
 from mimegen.readers.options import AS_FOUND, ReadOptions, Trim
 from mimegen.readers.points import Points, read_points, subjects_of
-from mimegen.readers.recording import Recording
+from mimegen.readers.recording import Recording, problems_of
 from mimegen.readers.roles import Roles, find_roles
 from mimegen.readers.trimming import cut, span_of
 
@@ -54,6 +54,7 @@ def read_motion(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if options.subject is not None and kind != ".c3d":
         raise RequestError(f"{path}: only C3D files hold several subjects; leave out --subject")
     recording = _with_doubts_on_rate(READERS[kind](path, options), options.fps_of_file)
+    recording = replace(recording, notes=(*recording.notes, *problems_of(recording)))
     return cut(recording, span_of(path, recording, options.trim))
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from mimegen.base.names import words
 from mimegen.motion import Motion
+from mimegen.readers.roles import ESSENTIAL
+
+# Roles less sure than this, and markers further off, are worth a second look.
+SURE, GOOD_FIT_MM = 0.75, 15.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +25,7 @@ class Recording:
     ``span`` are the first and last of the frames read that are used, None for all of them.
     Of marker files, ``marker_rms_mm`` says by label how far the solved body is from the markers,
     ``bridged`` by joint in which spans of frames (first, last) it was out of sight, and
-    ``inferred`` which joints no marker shows at all.
+    ``inferred`` which joints no marker shows at all. ``notes`` are every assumption and doubt.
     """
 
     motion: Motion
@@ -38,3 +45,21 @@ class Recording:
     marker_rms_mm: Mapping[str, float] = field(default_factory=dict)
     bridged: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     inferred: tuple[str, ...] = ()
+
+
+def unsure_roles(recording: Recording) -> list[str]:
+    """Return the roles whose bones may be others; those that markers move are our own."""
+    return [role for role in ESSENTIAL
+            if recording.confidence[role] < SURE and not recording.marker_rms_mm]
+
+
+def problems_of(recording: Recording) -> tuple[str, ...]:
+    """Return what about a file needs a second look: unsure bones, and markers off the body."""
+    found = [f"bone {recording.roles[role]!r} is only {recording.confidence[role]:.0%} sure to be"
+             f" the {words(role)}; see inspect --picture, and correct it with --map FILE"
+             for role in unsure_roles(recording)]
+    if recording.marker_rms_mm:
+        rms = float(np.sqrt(np.mean(np.square(list(recording.marker_rms_mm.values())))))
+        if rms > GOOD_FIT_MM:
+            found.append(f"the body misses its markers by {rms:.0f} mm (RMS)")
+    return tuple(found)

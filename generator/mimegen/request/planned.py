@@ -10,6 +10,8 @@ from mimegen.base.errors import RequestError
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
 from mimegen.library.catalogue import Catalogue
+from mimegen.library.recorded_take import RecordedTake
+from mimegen.library.takes import SeededTakes
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.permute.declaration import read_spec
 from mimegen.plan.permute.planned import permuted_plan
@@ -111,6 +113,7 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
 def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
               ) -> tuple[Plan, RenderConfig, Device]:
     takes = takes_of(catalogue, request)
+    _say_doubts(takes, request, devices.warn)
     if request.partner_character is not None and not any(
             take.performers == 2 for take in takes.takes):
         raise RequestError(f"--partner-character {request.partner_character}: the selected actions"
@@ -124,6 +127,15 @@ def _selected(catalogue: Catalogue, request: RenderRequest, devices: _Devices
                      request.partner_character, parse_faults(request.fault), request.set_seed,
                      request.altering.follow_place)
     return plan, config, device
+
+
+def _say_doubts(takes: SeededTakes, request: RenderRequest, warn: Warn) -> None:
+    """Say every assumption and doubt about the user's own motion files, in a line for each."""
+    if request.motion is not None:
+        for take in takes.takes:
+            if isinstance(take, RecordedTake):
+                for line in take.doubts:
+                    warn(line)
 
 
 def _refuse_moving_camera(config: RenderConfig, request: RenderRequest, cells: list[Variant]

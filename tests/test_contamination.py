@@ -1,6 +1,7 @@
 """The verdict on seen and unseen clips: its numbers, its words, what it refuses."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,7 @@ from statsmodels.stats.proportion import proportion_confint
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.evaluation.contamination.answers import Answers, pairs_of
+from mimegen.evaluation.contamination.balance import _listed
 from mimegen.evaluation.contamination.mixed import mixed_logistic
 from mimegen.evaluation.contamination.power import (
     Design,
@@ -396,7 +398,10 @@ def test_manifests_tell_actions_variants_and_balance(run: Run, tmp_path: Path) -
     folder = manifest(tmp_path / "out", [*bright, *dark, *high])
     bare = [[{key: row[key] for key in ("sample_id", "model", "correct")} for row in arm]
             for arm in (seen, unseen)]
-    found = json.loads(run("--json", "--manifest", folder, seen=bare[0], unseen=bare[1]).stdout)
+    found = json.loads(run("--json", "--manifest", folder, "--report", tmp_path / "report",
+                           seen=bare[0], unseen=bare[1]).stdout)
+    assert re.search(r"Factor.*Seen.*Unseen.*Difference", (tmp_path / "report" / "index.html"
+                                                           ).read_text())
     plain = json.loads(run("--json", seen=seen, unseen=unseen).stdout)
     assert found["models"] == plain["models"]
     factors = {factor["factor"]: factor for factor in found["balance"]}
@@ -449,3 +454,9 @@ def test_two_rare_answers_are_told_from_one() -> None:
         reach, design = stats.t.ppf(0.975, df), found.se**2 * 100 / (share * (1 - share))
         ends = wilson(share, 100 / design, reach)
         assert (low, high) == pytest.approx(ends, rel=0.05) and design < 1.2
+
+
+def test_the_most_common_levels_of_a_factor_are_shown_first() -> None:
+    assert _listed({"a": 0.2, "f": 0.04, "d": 0.1, "b": 0.5, "c": 0.1, "e": 0.06}) == (
+        "b 50 %, a 20 %, c 10 %, d 10 %, 2 more")
+    assert _listed({"b": 0.5, "a": 0.5}) == "a 50 %, b 50 %"

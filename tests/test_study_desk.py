@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
 from mimegen.study.export import _passed
@@ -201,3 +202,20 @@ def test_attention_checks_need_every_slider_and_tell_nothing_of_texts() -> None:
     assert _passed(study(), "g", TaskAnswer(option=1, rt_ms=1, replays=0, timed_out=False)) is True
     assert _passed(study(), "g", TaskAnswer(option=0, rt_ms=1, replays=0, timed_out=False)) is False
     assert _passed(study(), "t0", TaskAnswer(option=1, rt_ms=1, replays=0, timed_out=False)) is None
+
+
+@pytest.mark.parametrize(("is_local", "headers", "status"), [
+    (True, {"host": "localhost:8000"}, 200), (True, {"host": "study.example"}, 403),
+    (True, {}, 403), (False, {"host": "study.example"}, 200), (False, {}, 200),
+    (False, {"host": "study.example", "origin": "https://study.example"}, 200),
+    (False, {"host": "study.example", "origin": "https://other.example"}, 403),
+    (False, {"origin": "https://other.example"}, 403),
+    (False, {"host": "a", "origin": "http://b", "sec-fetch-site": "same-origin"}, 200),
+    (False, {"sec-fetch-site": "cross-site"}, 403), (False, {"content-type": "text/plain"}, 415)])
+def test_who_asks_is_looked_at(desk: Desk, is_local: bool, headers: dict[str, str], status: int
+                               ) -> None:
+    desk.is_local = is_local
+    sent = {"content-type": "application/json"} | headers
+    request = Request({"type": "http", "headers": [
+        (name.encode(), value.encode()) for name, value in sent.items()]})
+    assert status_of(desk._see_who_asks, request) == status

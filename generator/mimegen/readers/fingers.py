@@ -8,6 +8,8 @@ from mimegen.motion.quaternions import FloatArray
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 PHALANGES = 3
+# No finger has more joints.
+LONGEST = 12
 # A first joint this near the wrist, as a share of the next one's distance, lies within the palm.
 WITHIN_PALM = 0.5
 
@@ -39,11 +41,20 @@ def fingers_by_shape(places: FloatArray, children: list[list[int]],
 
 
 def _line(children: list[list[int]], joint: int) -> list[int]:
-    """Return the joints down a chain, along the child with most joints below."""
+    """Return the joints down a chain, along the child with most joints below, or no finger's."""
     line = [joint]
-    while below := children[line[-1]]:
-        line.append(max(below, key=lambda child: len(_line(children, child))))
+    while (below := children[line[-1]]) and len(line) < LONGEST:
+        line.append(max(below, key=lambda child: _depth(children, child)))
     return line
+
+
+def _depth(children: list[list[int]], joint: int) -> int:
+    """Return how many joints the longest chain from a joint on has, ``LONGEST`` at most."""
+    level, depth = [joint], 0
+    while level and depth < LONGEST:
+        level = [child for above in level for child in children[above]]
+        depth += 1
+    return depth
 
 
 def _knuckle(distances: list[float]) -> int:

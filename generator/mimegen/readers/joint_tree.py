@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 
+# Limbs, necks and fingers end within so many joints, whatever hangs on them.
+LONGEST_LINE = 40
 # So many poses of a motion are looked at, evenly spread.
 POSES = 60
 
@@ -52,10 +54,9 @@ class JointTree:
     @cached_property
     def lengths(self) -> FloatArray:
         """The distance (J,) of each joint from its parent, 0 for the root."""
-        joints = np.arange(len(self.skeleton.names))
-        lengths = self.distances[joints, self.skeleton.parents]
+        lengths = self.apart(np.arange(len(self.skeleton.names)), self.skeleton.parents)
         lengths[0] = 0.0
-        return np.asarray(lengths)
+        return lengths
 
     @cached_property
     def children(self) -> list[list[int]]:
@@ -82,19 +83,24 @@ class JointTree:
             joint = int(self.skeleton.parents[joint])
         return line
 
+    @cached_property
+    def _next(self) -> list[int]:
+        """The child on each joint's longest way down, -1 where there is none."""
+        return [max(children, key=lambda child: self.reaches[child], default=-1)
+                for children in self.children]
+
     def line(self, joint: int) -> list[int]:
-        """Return the joints of the longest way down from a joint."""
+        """Return the joints of the longest way down from a joint, its first ones only."""
         line = [joint]
-        while children := self.children[line[-1]]:
-            line.append(max(children, key=lambda c: self.reaches[c]))
+        while len(line) < LONGEST_LINE and (below := self._next[line[-1]]) >= 0:
+            line.append(below)
         return line
 
     def way(self, start: int, end: int) -> FloatArray:
         """Return the vectors (K, 3) from one joint to another."""
         return np.asarray(self.places[:, end] - self.places[:, start])
 
-    @cached_property
-    def distances(self) -> FloatArray:
-        """The usual distances (J, J) of joints from each other."""
-        between = self.places[:, :, None] - self.places[:, None]
-        return np.asarray(np.median(np.linalg.norm(between, axis=3), axis=0))
+    def apart(self, ones: NDArray[np.intp], others: NDArray[np.intp]) -> FloatArray:
+        """Return the usual distances (N,) between joints (N,) and others (N,)."""
+        between = self.places[:, ones] - self.places[:, others]
+        return np.asarray(np.median(np.linalg.norm(between, axis=2), axis=0))

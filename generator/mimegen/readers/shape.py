@@ -7,9 +7,11 @@ from arms; where feet, knees and elbows point tells left from right.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, pairwise, product
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
@@ -18,6 +20,9 @@ from mimegen.readers.joint_tree import JointTree
 
 # Branches of one joint that are looked at, longest first: limbs, neck, and what clothes hang on.
 BRANCHES = 8
+# So many pairs of limbs, and branches between arms that may be necks, are looked at: a person has
+# few, and each pair of legs is tried with each pair of arms.
+MOST_PAIRS, MOST_NECKS = 40, 24
 STRAIGHT, COST_OF_A_JOINT_BETWEEN, MOST_JOINTS_BETWEEN = 0.97, 1.2, 2
 # Of the height, after Winter (2009), figure 4.1: means over people, and how far rigs stray (log).
 LEGS = 0.491
@@ -138,43 +143,82 @@ def _limb(body: JointTree, start: int, lower_to_upper: str) -> Branch | None:
     They are long, of the usual ratio, and joints between their ends lie on a straight line.
     """
     line = [joint for joint in body.line(start) if not body.nubs[joint]]
-    found = []
-    triples = [(i, j, k) for i, j, k in combinations(range(len(line)), 3)
-               if k - i - 2 <= MOST_JOINTS_BETWEEN]
-    for i, j, k in triples:
-        lengths = [float(body.distances[line[a], line[b]]) for a, b in pairwise((i, j, k))]
-        chains = [float(body.lengths[line[a + 1 : b + 1]].sum()) for a, b in pairwise((i, j, k))]
-        if all(length > max(STRAIGHT * chain, 1e-9)
-               for length, chain in zip(lengths, chains, strict=True)):
-            cost = _stray(lengths[1], lengths[0], lower_to_upper) + _stiffness(
-                body, line[i], line[j]) + COST_OF_A_JOINT_BETWEEN * (k - i - 2)
-            found.append((cost, Branch(tuple(line), line[i], line[j], line[k],
-                                       (lengths[0], lengths[1]))))
-    longest = max((limb.length for _, limb in found), default=0.0)
-    costs = [(cost + _stray(limb.length, longest, "limb to longest"), limb)
-             for cost, limb in found]
-    return min(costs, key=lambda c: c[0])[1] if costs else None
+    triples = _triples(len(line))
+    if not len(triples):
+        return None
+    joints = np.array(line)
+    straight, chains = _stretches(body, joints)
+    upper, lower = (triples[:, k + 1] - triples[:, k] for k in (0, 1))
+    first, second = straight[upper, triples[:, 0]], straight[lower, triples[:, 1]]
+    fitting = (first > np.maximum(STRAIGHT * chains[upper, triples[:, 0]], 1e-9)) & (
+        second > np.maximum(STRAIGHT * chains[lower, triples[:, 1]], 1e-9))
+    if not fitting.any():
+        return None
+    triples, first, second = triples[fitting], first[fitting], second[fitting]
+    costs = _strays(second, first, lower_to_upper) + _stiffness(body, joints[triples[:, 0]],
+                                                                joints[triples[:, 1]])
+    costs += COST_OF_A_JOINT_BETWEEN * (triples[:, 2] - triples[:, 0] - 2)
+    costs += _strays(first + second, (first + second).max(), "limb to longest")
+    best = int(np.argmin(costs))
+    upper_joint, lower_joint, end = joints[triples[best]].tolist()
+    return Branch(tuple(line), upper_joint, lower_joint, end,
+                  (float(first[best]), float(second[best])))
 
 
-def _stiffness(body: JointTree, upper: int, lower: int) -> float:
-    """Return what speaks against a limb's upper joint: shoulders and hips turn as elbows do."""
-    turns = np.maximum(body.turns[[upper, lower]], 1.0)
-    return float(np.log(max(1.0, turns[1] / turns[0])) ** 2)
+@cache
+def _triples(count: int) -> NDArray[np.intp]:
+    """Return places (N, 3) on a line of so many joints where a limb may begin, bend and end."""
+    found = [(i, j, k) for i in range(count)
+             for k in range(i + 2, min(i + 3 + MOST_JOINTS_BETWEEN, count))
+             for j in range(i + 1, k)]
+    return np.array(sorted(found), np.intp).reshape(-1, 3)
+
+
+def _stretches(body: JointTree, line: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """Return distances of joints of a line, straight and along it, by steps and the first joint.
+
+    Both are (S, N), for up to as many steps as lie between a limb's joints.
+    """
+    steps = MOST_JOINTS_BETWEEN + 2
+    straight, chains = np.zeros((2, steps, len(line)))
+    for step in range(1, steps):
+        until = max(len(line) - step, 0)
+        straight[step, :until] = body.apart(line[:until], line[step:])
+        chains[step, :until] = chains[step - 1, :until] + body.lengths[line[step:]]
+    return straight, chains
+
+
+def _stiffness(body: JointTree, upper: NDArray[np.intp],
+               lower: NDArray[np.intp]) -> FloatArray:
+    """Return what speaks against limbs' upper joints (N,): shoulders and hips turn as elbows do."""
+    above, below = (np.maximum(body.turns[joints], 1.0) for joints in (upper, lower))
+    return np.asarray(np.log(np.maximum(1.0, below / above)) ** 2)
 
 
 def _pairs(body: JointTree, lower_to_upper: str) -> list[Pair]:
-    """Return all pairs of like branches that are long enough for limbs."""
+    """Return the longest pairs of like branches that are long enough for limbs."""
     pairs = []
     least = SHARE_OF_LONGEST / 2 * body.reaches.max()
     for joint, children in enumerate(body.children):
-        longest = sorted(children, key=lambda c: -body.reaches[c])[:BRANCHES]
-        longest = [child for child in longest if body.reaches[child] > least]
+        longest = [child for child in children if body.reaches[child] > least]
+        if len(longest) < 2:
+            continue
+        longest = sorted(longest, key=lambda c: -body.reaches[c])[:BRANCHES]
         limbs = [limb for limb in (_limb(body, child, lower_to_upper)
                                    for child in longest) if limb]
         pairs += [Pair(joint, both) for both in combinations(limbs, 2)
                   if _stray(both[0].length, both[1].length, "left to right") < 4.0]
     longest_pair = max((pair.length for pair in pairs), default=0.0)
-    return [pair for pair in pairs if pair.length > SHARE_OF_LONGEST * longest_pair]
+    pairs = [pair for pair in pairs if pair.length > SHARE_OF_LONGEST * longest_pair]
+    kept = sorted(range(len(pairs)), key=lambda number: -pairs[number].length)[:MOST_PAIRS]
+    return [pairs[number] for number in sorted(kept)]
+
+
+def _strays(values: FloatArray, of: FloatArray | float, proportion: str) -> FloatArray:
+    """Return the squared distances (N,) of ratios from their usual value, in usual deviations."""
+    usual, deviation = PROPORTIONS[proportion]
+    ratios = np.maximum(values, 1e-9) / np.maximum(of, 1e-9)
+    return np.asarray((np.log(ratios / usual) / deviation) ** 2)
 
 
 def _stray(value: float, of: float, proportion: str) -> float:
@@ -186,16 +230,19 @@ def _stray(value: float, of: float, proportion: str) -> float:
 def _people(body: JointTree) -> list[PersonReading]:
     """Return every reading of the tree as a person, with what speaks against it."""
     people = []
-    for legs, arms in product(_pairs(body, "shin to thigh"),
-                              _pairs(body, "forearm to upper arm")):
-        above_legs, above_arms = body.ancestors(legs.joint), body.ancestors(arms.joint)
+    every_legs, every_arms = (_pairs(body, ratio) for ratio in ("shin to thigh",
+                                                                "forearm to upper arm"))
+    above = {pair.joint: dict.fromkeys(body.ancestors(pair.joint))
+             for pair in (*every_legs, *every_arms)}
+    for legs, arms in product(every_legs, every_arms):
+        above_legs, above_arms = above[legs.joint], above[arms.joint]
         if legs.joint == arms.joint or any(limb.line[0] in above_arms for limb in legs.limbs) or \
                 any(limb.line[0] in above_legs for limb in arms.limbs):
             continue
         hips = next(joint for joint in above_legs if joint in above_arms)
         height = legs.length / LEGS
         trunk = _middle(body, arms) - _middle(body, legs)
-        head, cost = _head(body, arms, unit(trunk), height, {*above_legs, *above_arms})
+        head, cost = _head(body, arms, unit(trunk), height, above_legs.keys() | above_arms.keys())
         if head is None or hips == arms.joint:
             continue
         for pair, ratio in ((legs, "shin to thigh"), (arms, "forearm to upper arm")):
@@ -218,6 +265,8 @@ def _head(body: JointTree, arms: Pair, up: FloatArray, height: float,
     """Return the last joint above the shoulders that is as high as heads are, and its cost."""
     branches = [child for child in body.children[arms.joint]
                 if child not in trunk and child not in [limb.line[0] for limb in arms.limbs]]
+    if len(branches) > MOST_NECKS:
+        branches = sorted(branches, key=lambda child: -body.reaches[child])[:MOST_NECKS]
     lowest, usual, highest = HEAD_ABOVE_SHOULDERS
     best: tuple[int | None, float] = (None, np.inf)
     shoulders = _middle(body, arms)

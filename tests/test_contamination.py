@@ -460,3 +460,12 @@ def test_the_most_common_levels_of_a_factor_are_shown_first() -> None:
     assert _listed({"a": 0.2, "f": 0.04, "d": 0.1, "b": 0.5, "c": 0.1, "e": 0.06}) == (
         "b 50 %, a 20 %, c 10 %, d 10 %, 2 more")
     assert _listed({"b": 0.5, "a": 0.5}) == "a 50 %, b 50 %"
+
+
+@pytest.mark.parametrize(("actions", "status"), [(1, 2), (2, 0), (3, 0)])
+def test_two_actions_in_both_arms_are_enough(run: Run, actions: int, status: int) -> None:
+    seen, unseen = an_arm("seen", 0.7), an_arm("unseen", 0.5)
+    kept = sorted({row["action"] for row in seen})[:actions]
+    result = run("--json", seen=[row for row in seen if row["action"] in kept], unseen=unseen)
+    assert result.exit_code == status
+    assert status == 0 or f"{actions} of" in result.output

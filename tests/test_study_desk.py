@@ -219,3 +219,18 @@ def test_who_asks_is_looked_at(desk: Desk, is_local: bool, headers: dict[str, st
     request = Request({"type": "http", "headers": [
         (name.encode(), value.encode()) for name, value in sent.items()]})
     assert status_of(desk._see_who_asks, request) == status
+
+
+def test_who_asks_too_often_is_told_when_to_ask_again(desk: Desk) -> None:
+    state = begin(desk)
+    for _ in range(30):
+        assert status_of(desk.finish, {"session": state["session"]}, "") == 409
+    with pytest.raises(HTTPException) as refused:
+        desk.finish({"session": state["session"]}, "")
+    assert (refused.value.status_code, refused.value.detail) == (429, "too many requests")
+    assert refused.value.headers == {"retry-after": "1"}
+    slow = Limit(1, 0.25)
+    desk._count(slow, "a")
+    with pytest.raises(HTTPException) as refused:
+        desk._count(slow, "a")
+    assert refused.value.headers == {"retry-after": "5"}

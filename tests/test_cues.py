@@ -8,6 +8,7 @@ import yaml
 
 from conftest import mimegen, rows_of
 from mimegen.base.errors import RequestError
+from mimegen.base.names import path_name
 from mimegen.base.paths import data_folder
 from mimegen.choreography.lint import lint
 from mimegen.choreography.manner import Manner
@@ -22,6 +23,17 @@ from mimegen.motion import quaternions
 
 CUES = data_folder() / "cues"
 CATALOGUE = Catalogue.with_libraries(())
+
+
+
+@pytest.mark.parametrize(("manner", "words"), [
+    (Manner("seated", 0.5, 3), ("seated", "intensity0.5", "frequency3")),
+    (Manner("talking"), ("talking",)), (Manner(intensity=0.25), ("intensity0.25",))])
+def test_names_of_clips_say_the_manner(manner: Manner, words: tuple[str, ...]) -> None:
+    assert manner.words == words
+    assert path_name("neck_massage", *manner.words, "man") == "-".join(
+        ("neck_massage", *words, "man"))
+
 
 SCENE = """\
 description: Somebody waves.

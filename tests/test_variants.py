@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mimegen.base.errors import RequestError
+from mimegen.base.names import path_name
 from mimegen.characters.sampling import sample_character
 from mimegen.library.cast import partner_of
 from mimegen.library.catalogue import Catalogue
@@ -118,3 +119,29 @@ def test_dots_asked_for_by_name_are_so() -> None:
     assert (plain.words, inverted.words, inverted.angle) == ((), ("inverted",), 90.0)
     with pytest.raises(RequestError, match=r"variant 'pointlight:invertd@0'.*inverted"):
         parse("pointlight:invertd@0")
+
+
+@pytest.mark.parametrize(("text", "canonical"), [
+    ("base+blank@front", "base+blank@front"), ("base+blank@front+0", "base+blank@front"),
+    ("base+blank@front+90", "base+blank@left"), ("base+blank@front-90", "base+blank@right"),
+    ("base+blank@front-180", "base+blank@back"), ("base+blank@front-45", "base+blank@front+315"),
+    ("base+beach:7@front+12.50", "base+beach:7@front+12.5"),
+    ("pointlight:inverted@front+390", "pointlight:inverted@front+30"),
+])
+def test_sides_of_the_performer_have_one_name_each(text: str, canonical: str) -> None:
+    assert parse(text) == [canonical] == parse(canonical)
+
+
+@given(st.floats(-720, 720, allow_nan=False))
+def test_sides_round_trip_and_their_words_are_plain_names(degrees: float) -> None:
+    variant, = parse_variants(f"base+blank@front{degrees:+.3f}", CHARACTERS, BACKGROUNDS)
+    again, = parse_variants(str(variant), CHARACTERS, BACKGROUNDS)
+    assert again == variant and 0 <= variant.angle < 360
+    assert path_name("a", variant.view_word) == f"a-{variant.view_word}"
+
+
+@pytest.mark.parametrize("text", ["base+blank@fron", "base+blank@left+30", "base+blank@front+",
+                                  "base+blank@+30", "pointlight@front+nan"])
+def test_a_side_that_is_none_is_refused_with_those_that_there_are(text: str) -> None:
+    with pytest.raises(RequestError, match=r"front\+30"):
+        parse(text)

@@ -25,7 +25,7 @@ def path_name(*texts: str) -> str:
     had to be changed, or the parts could be told apart in two ways, a hash of the texts follows,
     so that different texts have different names (capitals differ from small letters).
     """
-    name = "-".join(_clean(text) for text in texts)
+    name = "-".join(filter(None, map(_clean, texts)))
     told_apart = len(texts) == 1 or not any("-" in text for text in texts)
     as_they_are = name == "-".join(texts) and told_apart and all(texts)
     if as_they_are and len(name.encode()) <= LONGEST and not _HASHED.fullmatch(name):

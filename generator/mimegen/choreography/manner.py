@@ -32,9 +32,9 @@ class Manner:
     @property
     def words(self) -> tuple[str, ...]:
         """What tells takes apart, in a clip's name."""
-        said = ((self.stance, ""), (self.intensity, "intensity"), (self.frequency, "frequency"))
-        return tuple(word if isinstance(value, str) else f"{word}{value:g}"
-                     for value, word in said if value is not None)
+        numbers = (("intensity", self.intensity), ("frequency", self.frequency))
+        return (*([self.stance] if self.stance else []),
+                *(f"{word}{value:g}" for word, value in numbers if value is not None))
 
 
 AS_WRITTEN = Manner()

@@ -18,6 +18,7 @@ from mimegen.base.interrupts import as_exception, forget_interrupt
 from mimegen.base.paths import LIBRARIES
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
+from mimegen.plan.front import Direction
 from mimegen.readers import ReadOptions
 from mimegen.readers.options import FPS_OF_FILE, parse_trim
 from mimegen.request.values import seed_range
@@ -73,7 +74,8 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
 
 def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
     """Raise RequestError where an option is nan or inf, which click takes for numbers."""
-    for name, value in given.items():
+    for name, said in given.items():
+        value = said.degrees if isinstance(said, Direction) else said
         if isinstance(value, float) and not math.isfinite(value):
             options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
             raise RequestError(f"{options.get(name, name)} {value}: expected a number")

@@ -20,6 +20,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takefile import notes_of
 from mimegen.manifest.schema import row_schema
+from mimegen.plan.front import PLAN_VIEW
 from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
@@ -190,6 +191,9 @@ def list_command(kind: str | None, as_json: bool, libraries: tuple[Path, ...]) -
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     else:
         _print_table(rows, () if kind == "takes" else ("file",))
+    if kind == "variants" and not as_json:
+        # For people: programs read the table alone.
+        click.echo(PLAN_VIEW, err=True)
     return DONE
 
 

@@ -8,6 +8,7 @@ import click
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.commands.altering import altering_options
+from mimegen.commands.angles import ANGLE_HELP, DirectionType
 from mimegen.commands.common import (
     DONE,
     exits_cleanly,
@@ -25,6 +26,7 @@ from mimegen.library.scene_take import scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
+from mimegen.plan.front import Direction, camera_azimuth
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import AS_FOUND
 from mimegen.request.altering import Altering
@@ -43,8 +45,8 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 @style_option("How it is performed.  [default: the seed's own way]")
 @click.option("--character", default="man", show_default=True, metavar="NAME|FILE|random:SEED")
 @click.option("--background", default="blank", show_default=True, metavar="NAME|FILE")
-@click.option("--angle", default=0.0, show_default=True,
-              help="Turns the camera about the person, as @90 does in a variant.")
+@click.option("--angle", "direction", default="0", show_default=True, type=DirectionType(),
+              metavar="DEGREES|SIDE", help=ANGLE_HELP)
 @click.option("--clip", is_flag=True, help="A clip instead of a contact sheet.")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200),
               help="Of the contact sheet.")
@@ -57,7 +59,7 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 @exits_cleanly
 @reading_options("none")
 def preview_command(what: str, take: str | None, seed: int, style: str | None, character: str,
-                    background: str, angle: float, clip: bool, frames: int, config: str,
+                    background: str, direction: Direction, clip: bool, frames: int, config: str,
                     out: Path | None, altering: Altering, libraries: tuple[Path, ...],
                     reading: ReadOptions) -> int:
     """Show an action, a scene or your own motion file in seconds.
@@ -78,6 +80,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
     members = tuple(cast_member(catalogue, name) for name in names)
     casting = Casting(found, members)
     scene = Scene(casting.seen(casting.perform(settings.fps)), behind, settings)
+    zero = camera_azimuth(settings)
+    angle = direction.azimuth(zero, found.front_deg) - zero
     out = out or Path(f"{found.name}{CLIP_SUFFIX if clip else SHEET_SUFFIX}")
     if clip:
         _write_clip(scene, angle, out)

@@ -19,10 +19,12 @@ from mimegen.characters.spec import read_character
 from mimegen.choreography.checks import missed
 from mimegen.choreography.finding import Finding
 from mimegen.choreography.formatting import formatted
+from mimegen.choreography.front import front_deg
 from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
+from mimegen.commands.angles import ANGLE_HELP, DirectionType
 from mimegen.commands.common import (
     DONE,
     SOME_FAILED,
@@ -35,6 +37,7 @@ from mimegen.library.scene_take import scene_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.drawn import drawing, opengl_is_here
 from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_sheet
+from mimegen.plan.front import Direction
 from mimegen.retarget.transfer import retarget_scene
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
@@ -63,22 +66,23 @@ def score_command() -> None:
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
               help="capsules, or a character such as man (slower).")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200))
-@click.option("--angle", default=0.0, show_default=True,
-              help="Turns the camera about the person, as @90 does in a variant.")
+@click.option("--angle", "direction", default="0", show_default=True, type=DirectionType(),
+              metavar="DEGREES|SIDE", help=ANGLE_HELP)
 @click.option("--focus", default="", metavar="JOINT[,JOINT]",
               help="Joints to look at from near, such as LeftHand,RightHand.")
 @library_option
 @exits_cleanly
 def preview_command(
     file: Path, target: Path | None, seed: int, style: str | None, stance: str | None, body: str,
-    frames: int, angle: float, focus: str, libraries: tuple[Path, ...],
+    frames: int, direction: Direction, focus: str, libraries: tuple[Path, ...],
 ) -> int:
     """Write a contact sheet of a score or a scene, and print what lint finds."""
     catalogue = Catalogue.with_libraries(libraries)
     score = _score(catalogue, file, stance)
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
     character = _body(catalogue, body)
-    sheet = Sheet(MIME_AZIMUTH_DEG + angle, focus=_joints(motions[0], focus))
+    azimuth = direction.azimuth(MIME_AZIMUTH_DEG, front_deg(score, seed, style))
+    sheet = Sheet(azimuth, focus=_joints(motions[0], focus))
     shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")

@@ -74,6 +74,11 @@ class RecordedTake(Described):
         return self.action, self.name
 
     @property
+    def front_deg(self) -> float:
+        """Readers turn hips and shoulders to face -Y at the start."""
+        return self.seen_front(0.0)
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The file of every performer."""
         return (self.file, self.partner) if self.partner else (self.file,)

@@ -9,6 +9,7 @@ from typing import Any
 from mimegen.base.files import content_key, file_hash
 from mimegen.choreography.checks import checks_file
 from mimegen.choreography.face import faces, moves_face
+from mimegen.choreography.front import front_deg
 from mimegen.choreography.happenings import (
     NOTHING,
     TIMELINE_SUFFIX,
@@ -69,6 +70,11 @@ class ScoreTake(Described):
     def words(self) -> tuple[str, ...]:
         """Action, take and seed."""
         return self.action, self.name, f"seed{self.seed}"
+
+    @property
+    def front_deg(self) -> float:
+        """The azimuth of the score's forward, which seed and mirroring turn."""
+        return self.seen_front(front_deg(self.score, self.seed, self.style))
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mimegen.base.files import file_hash
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.library.keys import altering_code
 from mimegen.manifest.timeline import Interval
 from mimegen.motion.motion import Motion
@@ -52,6 +53,10 @@ class Described:
     def altered_key(self) -> tuple[str, ...]:
         """What keys say of it."""
         return (*self.altered_words, altering_code()) if self.altered_words else ()
+
+    def seen_front(self, front_deg: float) -> float:
+        """Return an azimuth as it is once left and right are swapped, where they are."""
+        return 2 * MIME_AZIMUTH_DEG - front_deg if self.mirror else front_deg
 
     def described(self) -> dict[str, Any]:
         """Return it for a manifest."""
@@ -110,6 +115,10 @@ class Take(Protocol):
     @property
     def mirror(self) -> bool:
         """Whether left and right are swapped once it is on its performers."""
+
+    @property
+    def front_deg(self) -> float:
+        """The azimuth that the first performer faces at the start: 0 is -Y, 90 is +X."""
 
     @property
     def hand_shape(self) -> str:

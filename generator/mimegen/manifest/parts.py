@@ -48,6 +48,9 @@ class MotionFacts(RowPart):
     motion_unit_found_by: str | None = None
     motion_up_axis: str | None = None
     motion_up_axis_found_by: str | None = None
+    front_azimuth_deg: Number | None = Field(
+        None, description="where the first performer faces at the start: 0 is the stage's front,"
+                          " 90 to the left of who faces it")
     motion_notes: list[str] | None = Field(
         None, description="every assumption and doubt about the motion file")
 
@@ -168,7 +171,9 @@ class DisplayFacts(RowPart):
     antialiasing: str | None = None
     depth_rule: str | None = None
     projection: str | None = None
-    azimuth_deg: Number | None = Field(None, description="0 front, 90 the person's left")
+    azimuth_deg: Number | None = Field(
+        None, description="of the camera on the stage: 0 is the stage's front, 90 to the left of"
+                          " who faces it")
     elevation_deg: Number | None = None
     anchor: str | None = None
     translation: str | None = None

@@ -46,7 +46,12 @@ class StimulusFacts(RowPart):
     config_name: str | None = Field(
         None, description="MIME's: the variant, as base+blank@0; null where none was asked for")
     variant: str | None = Field(None, description="the same as config_name, in mimegen's word")
-    angle: Number | None = Field(None, description="of the camera about Z, in degrees")
+    angle: Number | None = Field(
+        None, description="how far the camera is turned from the render config's own place,"
+                          " degrees counterclockwise from above")
+    view_azimuth_deg: Number | None = Field(
+        None, description="where the camera stands, 0 to 360: 0 is before the first performer, 90"
+                          " at their left hand; null for markers, of which nobody says the front")
     background_config: str | None = Field(
         None, description="blank, aligned, misaligned, or named")
     background_name: str | None = None

@@ -171,11 +171,17 @@ def _name(row: Row) -> str:
     """Return what sets a clip apart from the others of its take."""
     if row.dot_count is not None:
         shown = _text(row, "variant").partition("@")[0].replace(":", " · ").replace("/", ", ")
-        return words(f"{shown} · {_text(row, 'angle')}°")
+        return words(f"{shown} · {_view(row)}")
     background = _text(row, "background_config")
     if background not in BACKGROUNDS:
         background = _text(row, "background_name")
-    return words(f"{_text(row, 'avatar')} · {background} · {_text(row, 'angle')}°")
+    return words(f"{_text(row, 'avatar')} · {background} · {_view(row)}")
+
+
+def _view(row: Row) -> str:
+    """Return from where a clip is filmed: a side of the performer, or the camera's angle."""
+    said = _text(row, "variant").rpartition("@")[2]
+    return said if said[:1].isalpha() else f"{_text(row, 'angle')}°"
 
 
 def _origin(row: Row) -> str:

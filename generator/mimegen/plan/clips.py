@@ -11,6 +11,7 @@ from mimegen.compositing.color import Shade, Tint
 from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
+from mimegen.plan.front import angle_from_front, camera_azimuth, view_azimuth
 from mimegen.plan.keys import clip_code, display_code, showing_code
 from mimegen.plan.permute.declaration import Permutation
 from mimegen.plan.shots import Shot
@@ -79,8 +80,14 @@ class Clip:
         if self.permutation is not None:
             return _permutation_name(self.permutation, shot.config)
         lit = () if self.tint is None else ("place_light",)
-        return path_name(*shot.casting.words, self.chosen.word, f"{shot.angle:g}",
+        return path_name(*shot.casting.words, self.chosen.word, self.variant.view_word,
                          shot.config.name, *lit)
+
+    @property
+    def view_azimuth_deg(self) -> float:
+        """Where the camera stands: 0 is before the first performer, 90 at their left."""
+        shot = self.shot
+        return view_azimuth(shot.casting.take, camera_azimuth(shot.config) + shot.angle)
 
     @cached_property
     def key(self) -> str:
@@ -127,14 +134,30 @@ class DisplayClip:
         if self.permutation is not None:
             return _permutation_name(self.permutation, self.config)
         words = "_".join(("pointlight", *(self.variant.words or ())))
-        return path_name(*self.casting.words, words, f"{self.variant.angle:g}", self.config.name)
+        return path_name(*self.casting.words, words, self.variant.view_word, self.config.name)
+
+    @cached_property
+    def angle(self) -> float:
+        """How far the camera is turned from its own place, in degrees."""
+        if not self.variant.from_front:
+            return self.variant.angle
+        return angle_from_front(self.casting.take, self.variant.angle, self._zero_deg)
+
+    @property
+    def view_azimuth_deg(self) -> float:
+        """Where the camera stands: 0 is before the first performer, 90 at their left."""
+        return view_azimuth(self.casting.take, self._zero_deg + self.angle)
+
+    @property
+    def _zero_deg(self) -> float:
+        return self.display.azimuth_deg if self.of_its_own else camera_azimuth(self.config)
 
     @cached_property
     def key(self) -> str:
         """The content key: everything that changes pixels."""
         view = None if self.of_its_own else self.config.camera.model_dump(mode="json")
         return content_key(
-            self.sample_id, self.casting.key, self.variant.angle,
+            self.sample_id, self.casting.key, self.angle,
             self.display.model_dump(mode="json"), view,
             chosen_set(self.display).model_dump(mode="json"), display_code(),
         )

@@ -14,7 +14,8 @@ from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.config import FramedCamera, Light, RenderConfig, WideSun
+from mimegen.plan.front import camera_azimuth
+from mimegen.stage.config import Light, RenderConfig, WideSun
 from mimegen.stage.raster.reaching import FACING, Reaching, on_sides, reaching_light
 from mimegen.stage.raster.set_light import linear
 from mimegen.stage.scenery.scenery import Scenery
@@ -141,11 +142,3 @@ def _of_picture(picture: Picture, config: RenderConfig, angle_deg: float) -> Pla
         light = light.model_copy(update={
             "sun_from_deg": (half_turn(azimuth), told.sun_from_deg[1])})
     return PlaceLight(light, told.tint)
-
-
-def camera_azimuth(config: RenderConfig) -> float:
-    """Return where the camera of angle 0 stands, in degrees; 0 is in front of the person."""
-    if isinstance(config.camera, FramedCamera):
-        return config.camera.azimuth_deg
-    x, y, _ = config.camera.position
-    return degrees(atan2(x, -y))

@@ -4,7 +4,7 @@ A plan knows its length and holds none of its clips: they are made as they are i
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.places import place
 from mimegen.library.take import Take
 from mimegen.plan.clips import NAMED, ChosenBackground, Clip, DisplayClip
+from mimegen.plan.front import angle_from_front, camera_azimuth
 from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
@@ -104,11 +105,15 @@ class _Cells:
         """How many clips are rendered of a take."""
         return sum(len(cells) for cells in self.rendered.values())
 
-    @property
-    def shots(self) -> int:
-        """How many shots those clips share."""
-        return sum(len({variant.angle for variant, _ in cells})
+    def shots(self, take: Take, config: RenderConfig) -> int:
+        """Return how many shots those clips share."""
+        return sum(len({_turn(variant, take, config) for variant, _ in cells})
                    for cells in self.rendered.values())
+
+    @property
+    def turns_with_takes(self) -> bool:
+        """Whether cameras stand elsewhere for each take."""
+        return any(variant.from_front for cells in self.rendered.values() for variant, _ in cells)
 
     @property
     def displays(self) -> int:
@@ -129,7 +134,7 @@ class _Matrix:
 
     def cells(self, kind: _Kind) -> _Cells:
         cells = _Cells({}, {})
-        seen: set[tuple[_Members, float, str]] = set()
+        seen: set[tuple[_Members, str, str]] = set()
         for variant in self.variants:
             if variant.words is None and kind.background_name(variant) is None:
                 continue
@@ -139,8 +144,8 @@ class _Matrix:
                     (variant, *display_of(variant, self.config)))
                 continue
             chosen = self._background(variant, kind)
-            if (members, variant.angle, chosen.word) not in seen:
-                seen.add((members, variant.angle, chosen.word))
+            if (members, variant.view, chosen.word) not in seen:
+                seen.add((members, variant.view, chosen.word))
                 cells.rendered.setdefault(members, []).append((variant, chosen))
         return cells
 
@@ -202,10 +207,28 @@ def make_plan(catalogue: Catalogue, takes: Sequence[Take], variants: Sequence[Va
 
     clips = sum(count * cells[kind].clips for kind, count in kinds.items())
     # Under a light of its own each clip is a shot of its own.
-    shots = clips if follow_place else sum(
-        count * cells[kind].shots for kind, count in kinds.items())
+    shots = clips if follow_place else _shots(takes, cells, config)
     displays = sum(count * cells[kind].displays for kind, count in kinds.items())
     return Plan(castings, clips, shots, displays, left_out=tuple(left_out))
+
+
+def _shots(takes: Sequence[Take], cells: Mapping[_Kind, _Cells], config: RenderConfig) -> int:
+    """Return how many shots takes have. Those of a kind have as many, unless cameras turn along."""
+    known: dict[_Kind, int] = {}
+    total = 0
+    for take in takes:
+        kind = _Kind.of(take)
+        if kind not in known or cells[kind].turns_with_takes:
+            known[kind] = cells[kind].shots(take, config)
+        total += known[kind]
+    return total
+
+
+def _turn(variant: Variant, take: Take, config: RenderConfig) -> float:
+    """Return how far a config's camera is turned for a cell of a take, in degrees."""
+    if not variant.from_front:
+        return variant.angle
+    return angle_from_front(take, variant.angle, camera_azimuth(config))
 
 
 class PlaceLights:
@@ -242,10 +265,11 @@ def _castings(take: Take, cells: _Cells, rendering: Rendering, faults: tuple[Fau
     for members in cells.members:
         casting = Casting(take, members, faults)
         rendered = cells.rendered.get(members, [])
-        shots = {variant.angle: Shot(casting, variant.angle, rendering) for variant, _ in rendered}
+        angles = {variant: _turn(variant, take, rendering.config) for variant, _ in rendered}
+        shots = {angle: Shot(casting, angle, rendering) for angle in angles.values()}
         yield CastingPlan(
             casting,
-            tuple(Clip(variant, shots[variant.angle], chosen) for variant, chosen in rendered),
+            tuple(Clip(variant, shots[angles[variant]], chosen) for variant, chosen in rendered),
             tuple(DisplayClip(variant, casting, rendering.config, display, of_its_own)
                   for variant, display, of_its_own in cells.displayed.get(members, [])))
 

@@ -1,5 +1,8 @@
 """The grammar of variants: ``character+background@angle``, with MIME's names.
 
+An angle turns the camera from the render config's own place; ``front``, ``left``, ``back``,
+``right``, ``front+30`` and ``front-45`` are directions from the performer's front (plan/front.py).
+
 A background may be followed by a seed that draws another place of its kind, ``beach:7`` or
 ``aligned:7``.
 
@@ -8,9 +11,10 @@ A background may be followed by a seed that draws another place of its kind, ``b
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mimegen.base.errors import RequestError, near_misses
+from mimegen.plan.front import SIDE_PATTERN, SIDES, side_degrees, side_name
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.words import worded_display
 
@@ -37,9 +41,12 @@ GROUPS = {
 }
 BACKGROUNDS = ("blank", "aligned", "misaligned")
 CAST = {"base": "man", "adversarial": "spacesuit", "lights": "lights:man"}
-_DISPLAY = re.compile(r"pointlight(?P<words>(:[^@:]+)*)@(?P<angle>\d+(\.\d+)?)")
+# Offered where somebody mistypes one.
+_FROM_FRONT = tuple(f"base+blank@{side}" for side in SIDES)
+_VIEW = rf"(?P<view>\d+(\.\d+)?|{SIDE_PATTERN})"
+_DISPLAY = re.compile(rf"pointlight(?P<words>(:[^@:]+)*)@{_VIEW}")
 _CELL = re.compile(r"(?P<character>[^+@]+)\+(?P<background>[^+@:]+)(:(?P<seed>\d{1,9}))?"
-                   r"@(?P<angle>\d+(\.\d+)?)")
+                   rf"@{_VIEW}")
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,8 @@ class Variant:
 
     ``set_seed`` draws another place of the background's kind. ``from_group`` says that it was
     asked for as part of a group, not by its own name. ``words`` are those of a point-light display,
-    empty for the plain one, None for a rendered body.
+    empty for the plain one, None for a rendered body. ``angle`` turns the camera from the config's
+    own place, or, where it is ``from_front``, from the performer's front; degrees, 0 to 360.
     """
 
     character: str
@@ -57,12 +65,23 @@ class Variant:
     from_group: bool = False
     words: tuple[str, ...] | None = None
     set_seed: int | None = None
+    from_front: bool = False
+
+    @property
+    def view(self) -> str:
+        """The angle as a variant has it: ``90``, ``front``, ``front+30``."""
+        return side_name(self.angle) if self.from_front else f"{self.angle:g}"
+
+    @property
+    def view_word(self) -> str:
+        """The same as a file's name has it: ``90``, ``front``, ``front30``."""
+        return self.view.replace("+", "")
 
     def __str__(self) -> str:
         if self.words is not None:
-            return ":".join(("pointlight", *self.words)) + f"@{self.angle:g}"
+            return ":".join(("pointlight", *self.words)) + f"@{self.view}"
         seed = "" if self.set_seed is None else f":{self.set_seed}"
-        return f"{self.character}+{self.background}{seed}@{self.angle:g}"
+        return f"{self.character}+{self.background}{seed}@{self.view}"
 
 
 def parse_variants(text: str, characters: set[str], backgrounds: set[str]) -> list[Variant]:
@@ -90,14 +109,22 @@ def _parse(name: str, characters: set[str], backgrounds: set[str], from_group: b
             worded_display(words, Display(name="pointlight", description=""))
         except RequestError as problem:
             raise RequestError(f"variant '{name}': {problem}") from problem
-        return Variant("base", "blank", float(dots["angle"]) % 360, from_group, words)
+        return _seen_from(dots["view"], Variant("base", "blank", 0.0, from_group, words))
     cell = _CELL.fullmatch(name)
     if cell is None:
-        raise RequestError(f"variant '{name}' is neither a group nor character+background@angle"
-                           f"{near_misses(name, [*GROUPS, *MIME, *POINTLIGHT])}")
+        raise RequestError(f"variant '{name}' is neither a group nor character+background@angle,"
+                           " where the angle is degrees or front, left, back, right, front+30"
+                           f"{near_misses(name, [*GROUPS, *MIME, *POINTLIGHT, *_FROM_FRONT])}")
     for kind, known in (("character", characters), ("background", backgrounds)):
         if cell[kind] not in known:
             raise RequestError(f"variant '{name}': no {kind} '{cell[kind]}'"
                                f"{near_misses(cell[kind], known)}")
-    return Variant(cell["character"], cell["background"], float(cell["angle"]) % 360, from_group,
-                   set_seed=int(cell["seed"]) if cell["seed"] else None)
+    return _seen_from(cell["view"], Variant(
+        cell["character"], cell["background"], 0.0, from_group,
+        set_seed=int(cell["seed"]) if cell["seed"] else None))
+
+
+def _seen_from(view: str, variant: Variant) -> Variant:
+    side = side_degrees(view)
+    return replace(variant, angle=float(view) % 360 if side is None else side,
+                   from_front=side is not None)

@@ -21,6 +21,7 @@ from mimegen.manifest.file import add_rows, content_of, json_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import Interval, cut
 from mimegen.plan.clips import DisplayClip
+from mimegen.plan.front import turned
 from mimegen.pointlight import outputs
 from mimegen.pointlight.displayjob import OF_CHARACTERS, DisplayJob
 from mimegen.pointlight.filming import source_fps, write_mp4
@@ -39,7 +40,8 @@ def take_scene(take: Take, display: Display) -> Scene:
 
     Raises RequestError where a skeleton lacks a joint that the display's dots need.
     """
-    facts = {**take.facts(), "avatar": None, "dots_from": "motion", "timeline": take.timeline}
+    facts = {**take.facts(), **_front(take), "avatar": None, "dots_from": "motion",
+             "timeline": take.timeline}
     for partner in take.files[1:]:
         facts |= {"partner_motion_file": partner.name,
                   "partner_motion_sha256": file_hash(partner)}
@@ -61,7 +63,17 @@ def _scene_name(casting: Casting) -> str:
 
 
 def _casting_facts(casting: Casting) -> dict[str, Any]:
-    return {**casting.facts(), "timeline": casting.take.timeline}
+    return {**casting.facts(), **_front(casting.take), "timeline": casting.take.timeline}
+
+
+def _front(take: Take) -> dict[str, float]:
+    return {"front_azimuth_deg": turned(take.front_deg)}
+
+
+def _view_azimuth(said: dict[str, Any]) -> dict[str, float]:
+    """Return where a display's camera stands from the performer's front, where that is known."""
+    front = said.get("front_azimuth_deg")
+    return {} if front is None else {"view_azimuth_deg": turned(said["azimuth_deg"] - front)}
 
 
 def marker_scene(file: Path, display: Display, subject: str | None = None,
@@ -153,7 +165,7 @@ def display_task(clip: DisplayClip, store: Store) -> Task:
     target = store.encoded(clip.key)
     clear(target)
     return Task(DisplayJob(figures, _scene_name(clip.casting), clip.display,
-                           clip.casting.take.seed, clip.variant.angle, shared, target),
+                           clip.casting.take.seed, clip.angle, shared, target),
                 f"clip {clip.sample_id}")
 
 
@@ -163,11 +175,12 @@ def display_row(clip: DisplayClip, file: Path, facts: dict[str, Any], moments: S
 
     ``facts`` and ``moments`` are as from ``read_facts``.
     """
-    angle = clip.variant.angle
+    angle = clip.angle
     said = _casting_facts(clip.casting) | facts
     return _row(said, np.asarray(moments), clip.sample_id, file, f"clips/{clip.sample_id}.mp4", {
         "angle": int(angle) if angle.is_integer() else angle, "config_name": str(clip.variant),
         "background_config": "blank", "background_name": "blank",
+        "view_azimuth_deg": clip.view_azimuth_deg,
         "render_config_name": clip.config.name, "shot_key": None, "clip_key": clip.key,
         **({"permutation": clip.permutation.content()} if clip.permutation else {}),
     })
@@ -178,7 +191,8 @@ def _row(said: dict[str, Any], moments: NDArray[np.float64], sample_id: str, fil
     """Return a row from what is ``said`` of a display that shows these ``moments`` (F,)."""
     facts = {name: value for name, value in said.items() if name != "timeline"}
     shown = _timeline(said.get("timeline"), moments, facts["fps"])
-    return Row(**facts | ({"timeline": shown} if shown else {}) | (planned or {}) | {
+    told = facts | _view_azimuth(facts) | ({"timeline": shown} if shown else {}) | (planned or {})
+    return Row(**told | {
         "sample_id": sample_id, "file_name": file_name, "type": "pointlight",
         "codec": CODECS.get(file.suffix.lower(), "none"), "sha256": file_hash(file)})
 

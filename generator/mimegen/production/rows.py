@@ -8,6 +8,7 @@ from mimegen.compositing.video import ClipFacts
 from mimegen.faults.frames import Showing
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
+from mimegen.plan.front import turned
 from mimegen.plan.shots import camera_of
 
 
@@ -27,6 +28,8 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "height": clip_facts.height,
         "sha256": clip_facts.sha256,
         "shot_key": clip.shot.key,
+        "front_azimuth_deg": turned(clip.shot.casting.take.front_deg),
+        "view_azimuth_deg": clip.view_azimuth_deg,
         **({"permutation": clip.permutation.content()} if clip.permutation else {}),
         "clip_key": clip.key,
         "still_key": clip.still_key(camera_of(shot_facts)),

@@ -12,10 +12,12 @@ from pydantic import Field, model_validator
 from mimegen.base.errors import RequestError, near_misses
 from mimegen.base.yaml_file import Finite, Strict, read_yaml
 from mimegen.faults.fault import fault_kinds
+from mimegen.plan.front import side_degrees, side_name
 
 Value = str | float
 SEED, SET_SEED, CHARACTER, MISLEADING = "seed", "set_seed", "character", "misleading"
 FAULT, FAULT_AMOUNT, NO_FAULT = "fault", "fault_amount", "none"
+AZIMUTH = "azimuth"
 OWN_PAIR, BY_RULE = "own", "rule"
 # How a cue is performed; of what is none, or cannot be so, they are its own.
 STANCE, INTENSITY, FREQUENCY, OWN_MANNER = "stance", "intensity", "frequency", "own"
@@ -196,6 +198,8 @@ def _fixed(texts: Iterable[str]) -> dict[str, Value]:
 def _value(name: str, text: str) -> Value:
     """Return an axis's value; names of things in the library are looked up where they are used."""
     axis = axes().all[name]
+    if name == AZIMUTH and (side := side_degrees(text)) is not None:
+        return side_name(side)
     if isinstance(axis, NumberAxis):
         try:
             return axis.value(text)

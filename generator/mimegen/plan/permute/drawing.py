@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mimegen.base.angles import half_turn
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash
 from mimegen.base.seeds import generator
@@ -14,7 +15,9 @@ from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import usual_left_out
 from mimegen.plan.clips import NAMED
+from mimegen.plan.front import DIGITS, angle_from_front, camera_azimuth, side_degrees
 from mimegen.plan.permute.axes import (
+    AZIMUTH,
     CHARACTER,
     FAULT,
     FAULT_AMOUNT,
@@ -98,6 +101,7 @@ class _Item:
             "partner": people[1] if len(people) > 1 else None,
             **self._background(part, values),
             **{name: values[name] for name in _AS_THEY_ARE},
+            AZIMUTH: _azimuth(values[AZIMUTH], take, space),
             **(_view(values, space) if isinstance(space.config.camera, FramedCamera) else {}),
             **_light(values, space), **_fault(values), **_manner(values),
         })
@@ -203,7 +207,15 @@ class _Item:
         return next(seed for seed in seeds if space.seen.takes_place(action, background, seed))
 
 
-_AS_THEY_ARE = ("azimuth", "light_strength", "display", "config")
+_AS_THEY_ARE = ("light_strength", "display", "config")
+
+
+def _azimuth(value: Value | None, take: Take, space: Space) -> float:
+    """Return the camera's angle; a side of the performer becomes the take's own number."""
+    side = side_degrees(value) if isinstance(value, str) else None
+    if side is None:
+        return float(value or 0)
+    return round(half_turn(angle_from_front(take, side, camera_azimuth(space.config))), DIGITS)
 
 
 def _view(values: dict[str, Any], space: Space) -> dict[str, Any]:

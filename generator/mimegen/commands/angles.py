@@ -1,0 +1,27 @@
+"""Options that say where a camera stands."""
+
+from typing import Any
+
+import click
+
+from mimegen.plan.front import SIDES, Direction
+
+EXPECTED = f"expected degrees, or {', '.join(SIDES)}, front+30, front-45"
+ANGLE_HELP = ("Turn the camera by so many degrees counterclockwise, seen from above, as @90 in a"
+              " variant; or film from the performer's front, left, back, right, front+30.")
+
+
+class DirectionType(click.ParamType[Direction]):
+    """Degrees, or a side of the performer."""
+
+    name = "direction"
+
+    def convert(self, value: Any, param: click.Parameter | None,
+                ctx: click.Context | None) -> Direction:
+        """Return the direction; fails for a text that is none."""
+        if isinstance(value, Direction):
+            return value
+        try:
+            return Direction.of(str(value).strip())
+        except ValueError:
+            self.fail(f"'{value}': {EXPECTED}", param, ctx)

@@ -12,6 +12,7 @@ from mimegen.base.angles import half_turn
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.scene_take import scene_take
+from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
 from mimegen.plan.front import Direction, camera_azimuth
@@ -43,6 +44,7 @@ def test_takes_face_where_they_say(action: str, seed: int) -> None:
 def test_fronts_follow_facing_seed_mirror_and_scene() -> None:
     serve = library_take(CATALOGUE.action("tennis_serve"), None, 0)
     assert serve.front_deg == 104
+    assert isinstance(serve, ScoreTake)
     assert replace(serve, mirror=True).front_deg == 2 * 48.5 - 104
     others = {library_take(CATALOGUE.action("tennis_serve"), None, seed).front_deg
               for seed in range(1, 5)}

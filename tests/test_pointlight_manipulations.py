@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
+from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
 from mimegen.pointlight.dots import MASK, Dots
-from mimegen.pointlight.stimulus import make_stimulus
+from mimegen.pointlight.stimulus import Stimulus, make_stimulus
 from test_pointlight import FPS, display, frames_of, scene, stimulus, walker
 
 
@@ -108,9 +110,8 @@ def test_masks_have_the_stated_density_in_every_frame(kind: str) -> None:
     made = stimulus(f"masked/density=2/kind={kind}/area=1.2", pixels_per_degree=20.0)
     dots = made.dots
     mask = dots.places[:, dots.performers == MASK, :2]
-    low, high = stimulus(pixels_per_degree=20.0).dots.box()
-    middle, half = (low + high) / 2, (high - low) / 2 * 1.2
-    low, high = np.clip(middle - half, 0, 256), np.clip(middle + half, 0, 256)
+    middle, half = np.full(2, 128.0), np.minimum(made.room * 1.2, 128.0)
+    low, high = middle - half, middle + half
     assert ((mask >= low - 1e-9) & (mask <= high + 1e-9)).all()
     assert mask.shape[1] / np.prod((high - low) / 20) == pytest.approx(2, abs=0.05)
     quarters = [(mask < middle).all(axis=-1), (mask >= middle).all(axis=-1)]
@@ -119,6 +120,50 @@ def test_masks_have_the_stated_density_in_every_frame(kind: str) -> None:
     moves = np.abs(np.diff(mask, axis=0)).max() > 0
     assert moves == (kind != "static")
     assert len(dots.own) == 13
+
+
+def mask_of(made: Stimulus) -> FloatArray:
+    """Return the places (F, M, 2) of the mask's dots."""
+    return made.dots.places[:, made.dots.performers == MASK, :2]
+
+
+@pytest.mark.parametrize("mask", ["masked=40", "masked=40/area=1.2", "masked=40/area=150px",
+                                  "masked=40/area=6x7.5deg", "masked/density=3/kind=flicker"])
+@pytest.mark.parametrize("seed", [0, 5])
+def test_conditions_of_a_performance_have_one_mask_area_and_density(mask: str, seed: int) -> None:
+    made = [stimulus(*words, mask, seed=seed, pixels_per_degree=20.0)
+            for words in ((), ("inverted",), ("scrambled",), ("inverted", "scrambled"))]
+    told = [one.masks[0] for one in made]
+    assert len({(one["dots"], *one["area_px"], one["dots_per_square_degree"]) for one in told}) == 1
+    wide, high = told[0]["area_px"]
+    assert told[0]["area_deg"] == pytest.approx([wide / 20, high / 20])
+    assert told[0]["dots_per_square_degree"] == pytest.approx(
+        told[0]["dots"] / (wide * high / 400), rel=1e-3)
+    for one in made:
+        dots = mask_of(one)
+        assert dots.shape[1] == told[0]["dots"]
+        assert (np.abs(dots - 128) <= np.array([wide, high]) / 2 + 1e-3).all()
+        # They fill it: each quarter of it has as many, up to chance.
+        quarter = ((dots - 128) * 2 / [wide, high] > 0).all(axis=-1).mean()
+        assert quarter == pytest.approx(0.25, abs=0.15)
+
+
+def test_the_usual_mask_reaches_as_far_as_any_conditions_dots() -> None:
+    for words in ((), ("inverted",), ("scrambled",), ("scrambled=permuted",)):
+        for seed in range(4):
+            made = stimulus(*words, "masked=9", seed=seed)
+            own = made.dots.places[:, made.dots.own, :2]
+            half = np.array(made.masks[0]["area_px"]) / 2
+            assert (np.abs(own - 128) <= half + 1e-3).all()
+
+
+@pytest.mark.parametrize(("mask", "hint"), [
+    ("masked/area=300px", "larger than the picture"), ("masked/area=20deg", "larger"),
+    ("masked/area=0", "more than 0"), ("masked/area=6m", "6deg"), ("masked/area=px", "6deg"),
+    ("masked/area=1x2x3px", "6deg"), ("masked/area=-3px", "6deg")])
+def test_an_area_that_is_none_is_refused(mask: str, hint: str) -> None:
+    with pytest.raises(RequestError, match=hint):
+        stimulus(mask)
 
 
 def test_exaggeration_local_and_global_motion() -> None:

@@ -225,8 +225,9 @@ class Score(Strict):
     """One take of an action. Lengths are centimetres on the standard person of 1.73 m.
 
     ``facing`` turns the whole take to the person's left on the stage, in degrees, so that MIME's
-    camera, 48.5 degrees to the left of the stage's front, sees its best side. ``balanced`` says that the performer could stand like this without anything to sit or
-    lean on. ``stances`` are those in which a cue may be performed, the usual one first.
+    camera, 48.5 degrees to the left of the stage's front, sees its best side. ``balanced`` says
+    that the performer could stand like this without anything to sit or lean on. ``stances`` are
+    those in which a cue may be performed, the usual one first.
     """
 
     action: str

@@ -1,6 +1,7 @@
 """``mimegen pointlight``: an action, a take or a mocap file as moving dots."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,24 @@ from mimegen.commands.common import (
     reading_options,
     warn,
 )
+from mimegen.commands.conditions import (
+    UPRIGHT,
+    Condition,
+    azimuths_of,
+    conditions_of,
+    with_shared_masks,
+)
 from mimegen.commands.grouped import Grouped
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take, user_take
+from mimegen.manifest.row import Row
+from mimegen.plan.front import Direction
 from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.landmarks import dot_sets
-from mimegen.pointlight.manipulations import MANIPULATIONS, in_order
-from mimegen.pointlight.presets import read_display
+from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.stimulus import Scene, make_stimulus
@@ -35,6 +44,7 @@ from mimegen.production.displays import (
     take_scene,
     write_display,
 )
+from mimegen.production.trials import write_trials
 from mimegen.readers import ReadOptions, Trim
 from mimegen.request.sources import entries_of
 
@@ -42,11 +52,12 @@ HEADINGS = {
     "What is shown, and where it goes": (
         "actions", "take", "seed", "partner", "character", "libraries", "out"),
     "The dots": (
-        "name", "manipulations", "dots", "add", "style", "dots_seed", "dot_diameter", "color",
+        "name", "manipulations", "conditions", "dots", "add", "style", "dots_seed", "dot_diameter",
+        "color",
         "color_by", "contrast", "polarity", "occlusion"),
     "The picture": (
         "size", "fps", "start", "duration", "figure_height", "background", "projection",
-        "azimuth_deg", "elevation_deg"),
+        "azimuths", "elevation_deg"),
     "The screen, where sizes are degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
     "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton", "fps_of_file"),
 }
@@ -66,6 +77,9 @@ HEADINGS = {
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
               metavar="NAME[=VALUE][/KEY=VALUE]",
               help=f"May be repeated, in order: {', '.join(MANIPULATIONS)}.")
+@click.option("--conditions", metavar="C[,C]",
+              help=f"Several conditions of each motion, with one trial list: {UPRIGHT}, or words"
+                   " joined by colons as in variants: inverted:masked=40.")
 @click.option("--dots", metavar="SET|NAMES",
               help="A set (mimegen list dots names them), landmarks, or a C3D file's labels.")
 @click.option("--add", metavar="NAMES", help="Landmarks to add to the set.")
@@ -85,7 +99,9 @@ HEADINGS = {
 @click.option("--background", metavar="COLOR")
 @click.option("--color-by", type=click.Choice(["none", "performer", "dot"]))
 @click.option("--projection", type=click.Choice(["orthographic", "perspective"]))
-@click.option("--azimuth", "azimuth_deg", type=float, help="0 front, 90 the person's left.")
+@click.option("--azimuth", "azimuths", metavar="A[,A]",
+              help="Degrees from the performer's front: 0 is before them, 90 at their left. Or"
+                   " front, left, back, right.  [default: the display's, on the stage]")
 @click.option("--elevation", "elevation_deg", type=float)
 @click.option("--occlusion", type=click.Choice(["none", "body"]))
 @click.option("--character", metavar="NAME|FILE|random:SEED",
@@ -98,7 +114,8 @@ HEADINGS = {
 @reading_options("auto")
 def pointlight_command(
     file: Path | None, actions: str | None, take: str | None, partner: Path | None, out: Path,
-    name: str, manipulations: tuple[str, ...], add: str | None, size: str | None,
+    name: str, manipulations: tuple[str, ...], conditions: str | None, azimuths: str | None,
+    add: str | None, size: str | None,
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
     reading: ReadOptions, **options: Any,
 ) -> int:
@@ -106,30 +123,69 @@ def pointlight_command(
     if (file is None) == (actions is None):
         raise RequestError("say either a motion capture FILE or --action NAME")
     catalogue = Catalogue.with_libraries(libraries)
-    preset = read_display(name)
     width, height = _size(size)
-    display = changed(
-        preset, **options, width=width, height=height,
-        add=tuple(add.split(",")) if add else None,
-        manipulations=(*preset.manipulations, *manipulations),
-    )
-    if display.sample is not None and reading.trim.kind == "auto":
-        # The sample cuts its share off the whole take.
-        reading = replace(reading, trim=Trim())
+
+    def with_options(preset: Display) -> Display:
+        return changed(preset, **options, width=width, height=height,
+                       add=tuple(add.split(",")) if add else None,
+                       manipulations=(*preset.manipulations, *manipulations))
+
+    wanted = conditions_of(conditions, name, with_options)
+    views = azimuths_of(azimuths)
     check_target(out)
-    in_order(display.manipulations)
+    if out.suffix and len(wanted) * len(views) > 1:
+        raise RequestError(f"--out {out}: several conditions or azimuths want a folder")
     if file is None:
-        chosen_set(display)
-    for scene in _scenes(catalogue, file, actions, take, partner, seed, character, display, out,
-                         reading):
-        if file is not None and scene.facts["motion_notes"]:
-            warn(f"{file.name}: {'; '.join(scene.facts['motion_notes'])}")
-        row = write_display(make_stimulus(scene, display, dots_seed), out)
-        click.echo(f"{row.sample_id}: {row.frames} frames, {row.dot_count} dots")
-        if row.dots_outside_share:
-            click.echo(f"mimegen: {row.dots_outside_share:.1%} of the dots lie outside the"
-                       " picture", err=True)
+        for one in wanted:
+            chosen_set(one.display)
+    motions = _Motions(catalogue, file, actions, take, partner, seed, character, out, reading)
+    trials = [trial for one in wanted for scene in motions.scenes(one.display)
+              for trial in _trials(scene, one, views)]
+    if file is not None:
+        _warn_of_doubts(file, trials)
+    displays = with_shared_masks(
+        [trial.display for trial in trials],
+        lambda number: make_stimulus(trials[number].scene, trials[number].display, dots_seed))
+    for trial, display in zip(trials, displays, strict=True):
+        _show(write_display(make_stimulus(trial.scene, display, dots_seed), out))
+    if not out.suffix:
+        click.echo(f"trials     {write_trials(out)}")
     return DONE
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One display of a set, seen from one side."""
+
+    scene: Scene
+    display: Display
+
+
+def _trials(scene: Scene, condition: Condition, views: Sequence[Direction | None]
+            ) -> Iterator[_Trial]:
+    """Yield a scene in a condition from every side."""
+    scene = replace(scene, facts=scene.facts | {"condition": condition.name})
+    for view in views:
+        display = condition.display
+        if view is not None:
+            # Markers are seen as they lie: nobody says where who wears them faces.
+            front = float(scene.facts.get("front_azimuth_deg") or 0)
+            display = changed(display, azimuth_deg=(front + view.degrees) % 360)
+        yield _Trial(scene, display)
+
+
+def _warn_of_doubts(file: Path, trials: Sequence[_Trial]) -> None:
+    """Say once what reading the file assumed and doubts."""
+    for notes in dict.fromkeys("; ".join(trial.scene.facts["motion_notes"]) for trial in trials):
+        if notes:
+            warn(f"{file.name}: {notes}")
+
+
+def _show(row: Row) -> None:
+    click.echo(f"{row.sample_id}: {row.frames} frames, {row.dot_count} dots")
+    if row.dots_outside_share:
+        click.echo(f"mimegen: {row.dots_outside_share:.1%} of the dots lie outside the"
+                   " picture", err=True)
 
 
 def _size(size: str | None) -> tuple[int | None, int | None]:
@@ -141,20 +197,49 @@ def _size(size: str | None) -> tuple[int | None, int | None]:
     return int(width), int(height)
 
 
-def _scenes(catalogue: Catalogue, file: Path | None, actions: str | None, take: str | None,
-            partner: Path | None, seed: int, character: str | None, display: Display,
-            out: Path, reading: ReadOptions) -> list[Scene]:
-    if file is not None and file.suffix.lower() == ".c3d" and _wants_markers(display):
-        if reading.trim.kind == "span":
-            raise RequestError("--trim is for motions; raw markers take --start and --duration")
-        return [marker_scene(file, display, reading.subject, reading.fps_of_file)]
-    if file is not None:
-        takes: list[Take] = [_user_take(catalogue, file, partner, reading)]
-    else:
-        takes = [library_take(entry, take, seed) for entry in entries_of(catalogue, actions or "")]
-    if len(takes) > 1 and out.suffix:
-        raise RequestError(f"--out {out}: several actions want a folder")
-    return [_scene(catalogue, one, character, display) for one in takes]
+@dataclass(frozen=True)
+class _Motions:
+    """Whose dots are shown, by the command's options."""
+
+    catalogue: Catalogue
+    file: Path | None
+    actions: str | None
+    take: str | None
+    partner: Path | None
+    seed: int
+    character: str | None
+    out: Path
+    reading: ReadOptions
+    made: dict[tuple[object, ...], list[Scene]] = field(default_factory=dict)
+
+    def scenes(self, display: Display) -> list[Scene]:
+        """Return every motion as a display's dots; those of displays that differ later are one."""
+        key = (display.fps, display.dots, display.add, display.occlusion, display.style,
+               display.sample is None)
+        if key not in self.made:
+            self.made[key] = self._scenes(display)
+        return self.made[key]
+
+    def _scenes(self, display: Display) -> list[Scene]:
+        if self.file is not None and self.file.suffix.lower() == ".c3d" and _wants_markers(display):
+            if self.reading.trim.kind == "span":
+                raise RequestError("--trim is for motions; raw markers take --start and --duration")
+            return [marker_scene(self.file, display, self.reading.subject,
+                                 self.reading.fps_of_file)]
+        takes = self._takes(display)
+        if len(takes) > 1 and self.out.suffix:
+            raise RequestError(f"--out {self.out}: several actions want a folder")
+        return [_scene(self.catalogue, one, self.character, display) for one in takes]
+
+    def _takes(self, display: Display) -> list[Take]:
+        if self.file is None:
+            return [library_take(entry, self.take, self.seed)
+                    for entry in entries_of(self.catalogue, self.actions or "")]
+        reading = self.reading
+        if display.sample is not None and reading.trim.kind == "auto":
+            # The sample cuts its share off the whole take.
+            reading = replace(reading, trim=Trim())
+        return [_user_take(self.catalogue, self.file, self.partner, reading)]
 
 
 def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,

@@ -200,7 +200,10 @@ class DisplayFacts(RowPart):
     dots_outside_share: Number | None = None
     dots_shown_mean: Number | None = None
     dots_shown_least: int | None = None
-    masks: list[Json] | None = None
+    masks: list[Json] | None = Field(
+        None, description="each with its parameters, area in pixels and degrees, dots and density")
+    condition: str | None = Field(
+        None, description="as --conditions has it: manipulations and settings, or upright")
     manipulations: list[Json] | None = None
     window: int | None = Field(None, description="number of the window of a sampled display")
     frame_indices: list[int] | None = None

@@ -1,7 +1,7 @@
 """What every manipulation of a display has: a name, parameters, a source, a stage of the work."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,7 +21,9 @@ class Setting:
     """What a manipulation may need to know besides the dots.
 
     ``roots`` (F, P, 3) are the performers' places in the world, ``pixels`` turns a length such as
-    ``0.1deg`` into pixels, ``rng`` is the manipulation's own generator.
+    ``0.1deg`` into pixels, ``rng`` is the manipulation's own generator. ``room`` (2,) is how far to
+    the side and how far up, in pixels from the picture's middle, the performers' dots may come,
+    upright, inverted or scrambled; only manipulations of the picture know it.
     """
 
     rng: np.random.Generator
@@ -30,6 +32,7 @@ class Setting:
     height: int
     roots: FloatArray
     pixels: Callable[[str], float]
+    room: FloatArray = field(default_factory=lambda: np.zeros(2))
 
     def paths(self, dots: Dots) -> FloatArray:
         """Return the place (F, D, 3) of the performer that each dot belongs to."""

@@ -1,7 +1,7 @@
 """Manipulations of dots in the picture."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from pydantic import Field
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import MASK, Dots
 from mimegen.pointlight.manipulation import Manipulation, Setting, uniform_in
-from mimegen.pointlight.spec import Length
+from mimegen.pointlight.spec import Area, Length, area_sides
 
 
 class Inverted(Manipulation):
@@ -49,7 +49,7 @@ class Scrambled(Manipulation):
         """Return dots whose paths are shifted, each by its own constant amount."""
         places = dots.places.copy()
         for person in dots.people:
-            start = _first_places(places[:, person, :2])
+            start = first_places(places[:, person, :2])
             if self.rule == "permuted":
                 target = start[_derangement(setting.rng, len(person))]
             else:
@@ -58,7 +58,7 @@ class Scrambled(Manipulation):
         return dots.moved(places)
 
 
-def _first_places(places: FloatArray) -> FloatArray:
+def first_places(places: FloatArray) -> FloatArray:
     """Return the first place (D, 2) that each dot is seen at."""
     first = np.isfinite(places).all(axis=-1).argmax(axis=0)
     return np.asarray(places[first, np.arange(places.shape[1])])
@@ -164,23 +164,26 @@ def _hopping(dots: Dots, places: FloatArray, nearest: NDArray[np.intp],
 class Masked(Manipulation):
     """Further dots around and behind the performers'.
 
-    ``density`` (dots per square degree) overrules ``count``. The mask fills the performers' box
-    in the picture, ``area`` times as wide and as high, as far as the picture goes.
+    ``density`` (dots per square degree) overrules ``count``. The mask fills a rectangle about the
+    picture's middle: an ``area`` with a unit (``200px``, ``6deg``, ``300x200px``), or a number of
+    times the room that the performers' dots take upright, inverted and scrambled, as far as the
+    picture goes. So it is the same for these conditions of a performance.
     """
 
     name, stage, main = "masked", "picture", "count"
     algorithm = ("scrambled: copies of randomly chosen dots' motions from random places (Cutting,"
                  " Moore & Morrison 1988); linear: straight paths in random directions at the"
                  " dots' median speed; static: standing dots; flicker: new places every frame;"
-                 " all wrap around in the masked area")
+                 " all wrap around in the masked area, a rectangle about the picture's middle")
+    version = 2
     count: int = Field(default=60, ge=1, le=5000)
     density: float | None = Field(default=None, gt=0)
     kind: Literal["scrambled", "linear", "static", "flicker"] = "scrambled"
-    area: float = Field(default=1.3, gt=0)
+    area: Area = 1.0
 
     def apply(self, dots: Dots, setting: Setting) -> Dots:
         """Return the dots with the mask's behind them."""
-        low, high = self.region(dots, setting)
+        low, high = self.region(setting)
         count = self.count
         if self.density is not None:
             degree = setting.pixels("1deg")
@@ -193,12 +196,28 @@ class Masked(Manipulation):
                        np.full(count, MASK), np.concatenate([flat, depth], axis=-1))
         return dots.joined(mask)
 
-    def region(self, dots: Dots, setting: Setting) -> tuple[FloatArray, FloatArray]:
-        """Return the left upper and right lower corner (2,) of the masked area, in pixels."""
-        low, high = dots.box()
-        middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1.0) * self.area
+    def region(self, setting: Setting) -> tuple[FloatArray, FloatArray]:
+        """Return the left upper and right lower corner (2,) of the masked area, in pixels.
+
+        Raises ValueError where an area with a unit is larger than the picture.
+        """
         size = np.array([setting.width, setting.height], float)
-        return np.clip(middle - half, 0, size), np.clip(middle + half, 0, size)
+        if not isinstance(self.area, str):
+            half = np.minimum(np.maximum(setting.room, 1.0) * self.area, size / 2)
+        else:
+            half = np.array([setting.pixels(side) for side in area_sides(self.area)]) / 2
+        if (half > size / 2 + 1e-6).any():
+            raise ValueError(f"area {self.area} is larger than the picture,"
+                             f" {setting.width}x{setting.height} pixels")
+        return size / 2 - half, size / 2 + half
+
+    def measured(self, setting: Setting, count: int) -> dict[str, Any]:
+        """Return the size of the masked area and how densely ``count`` dots fill it."""
+        low, high = self.region(setting)
+        degrees = (high - low) / setting.pixels("1deg")
+        return {"area_px": [round(float(side), 3) for side in high - low],
+                "area_deg": [round(float(side), 4) for side in degrees], "dots": count,
+                "dots_per_square_degree": round(count / float(np.prod(degrees)), 5)}
 
     def _paths(self, dots: Dots, count: int, low: FloatArray, high: FloatArray,
                rng: np.random.Generator) -> FloatArray:
@@ -206,7 +225,7 @@ class Masked(Manipulation):
         own = dots.places[:, dots.own, :2]
         if self.kind == "scrambled":
             donors = rng.integers(0, len(dots.own), count)
-            paths = own[:, donors] - _first_places(own)[donors]
+            paths = own[:, donors] - first_places(own)[donors]
             return np.asarray(np.where(np.isfinite(paths), paths, 0.0))
         if self.kind == "static":
             return np.zeros((dots.frames, count, 2))

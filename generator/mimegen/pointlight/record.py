@@ -33,7 +33,7 @@ def display_facts(stimulus: Stimulus) -> dict[str, Any]:
         "dots_outside_share": round(outside_share(stimulus), 5),
         "dots_shown_mean": round(float(used.sum(axis=1).mean()), 3),
         "dots_shown_least": int(used.sum(axis=1).min()),
-        "masks": [step.facts() for step in stimulus.manipulations if step.name == "masked"],
+        "masks": list(stimulus.masks),
         "manipulations": [step.facts() for step in stimulus.manipulations],
         "render_config": display.model_dump(mode="json"),
         "mimegen_version": __version__, "numpy_version": np.__version__,

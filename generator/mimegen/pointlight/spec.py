@@ -12,6 +12,7 @@ from mimegen.base.yaml_file import Strict
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.discs import to_linear
 
+_AREA = re.compile(r"(\d*\.?\d+)(?:x(\d*\.?\d+))?(px|deg)")
 _LENGTH = re.compile(r"\d*\.?\d+(px|deg)?")
 DotStyle = Literal["dots", "stick", "silhouette"]
 
@@ -30,6 +31,26 @@ def _color(name: str) -> str:
     return name
 
 
+def _area(value: float | str) -> float | str:
+    if isinstance(value, str) and not _AREA.fullmatch(value):
+        raise ValueError(f"'{value}' is no area; say 200px, 6deg, 300x200px, or 1.3 for so many"
+                         " times the room that the dots take")
+    if isinstance(value, float | int) and not 0 < value < np.inf:
+        raise ValueError(f"expected more than 0 (got {value:g})")
+    return value
+
+
+def area_sides(text: str) -> tuple[str, str]:
+    """Return width and height, as lengths, of an area such as ``300x200px``; ``6deg`` is a square.
+    """
+    found = _AREA.fullmatch(text)
+    assert found is not None, "areas are checked where they are read"
+    wide, high, unit = found.groups()
+    return wide + unit, (high or wide) + unit
+
+
+Area = Annotated[float | str, AfterValidator(_area)]
+"""A rectangle with a unit (``200px``, ``6deg``, ``6x4deg``), or a factor."""
 Length = Annotated[str, AfterValidator(_length)]
 """Pixels (``6px`` or ``6``) or degrees of visual angle (``0.15deg``)."""
 ColorName = Annotated[str, AfterValidator(_color)]

@@ -19,6 +19,7 @@ from mimegen.pointlight.dots import MASK, Dots, sampled
 from mimegen.pointlight.manipulation import Manipulation, Setting
 from mimegen.pointlight.manipulations import in_order
 from mimegen.pointlight.motion_manipulations import Local
+from mimegen.pointlight.picture_manipulations import Masked, first_places
 from mimegen.pointlight.spec import Display, linear_color
 from mimegen.pointlight.view import View, camera_view, framed_view
 from mimegen.stage.camera import Camera
@@ -52,7 +53,8 @@ class Stimulus:
     """A finished display, ready to be drawn or written.
 
     ``dots`` are in the picture, ``colors`` (D, 3) and ``background`` (3,) linear RGB,
-    ``diameters`` (F, D) pixels; ``moments`` (F,) are seconds of the source.
+    ``diameters`` (F, D) pixels; ``moments`` (F,) are seconds of the source. ``room`` (2,) is as in
+    ``Setting``, ``masks`` what a row says of masks.
     """
 
     scene: Scene
@@ -65,6 +67,8 @@ class Stimulus:
     manipulations: tuple[Manipulation, ...]
     colors: FloatArray
     background: FloatArray
+    room: FloatArray
+    masks: tuple[dict[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -130,11 +134,30 @@ def make_stimulus(scene: Scene, display: Display, seed: int = 0, angle_deg: floa
         if step.stage == "world":
             dots, roots = _applied(step, dots, steps.setting(step, roots)), step.travel(roots)
     dots = dots.moved(view.project(dots.places))
+    room = _room(dots, display)
+    masks: list[dict[str, Any]] = []
     for step, setting in steps.of("picture", roots):
-        dots = _applied(step, dots, setting)
+        before, known = dots.count, replace(setting, room=room)
+        dots = _applied(step, dots, known)
+        if isinstance(step, Masked):
+            masks.append(step.facts() | step.measured(known, dots.count - before))
     colors, background = _colors(display, dots, generator(seed, scene.name, "polarity"))
     return Stimulus(scene, display, angle_deg, seed, view, dots, moments, tuple(steps.all),
-                    colors, background)
+                    colors, background, room, tuple(masks))
+
+
+def _room(dots: Dots, display: Display) -> FloatArray:
+    """Return how far (2,) from the picture's middle dots come, upright, inverted or scrambled.
+
+    A scrambled dot starts within the box of all dots and moves from there as it did.
+    """
+    places = dots.places[:, dots.own, :2]
+    low, high = dots.box()
+    start = first_places(places)
+    down, up = start - np.fmin.reduce(places), np.fmax.reduce(places) - start
+    half = np.array([display.width, display.height]) / 2
+    reach = np.maximum(half - (low - np.nanmax(down, axis=0)), high + np.nanmax(up, axis=0) - half)
+    return np.minimum(reach, half)
 
 
 def _applied(step: Manipulation, dots: Dots, setting: Setting) -> Dots:

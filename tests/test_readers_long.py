@@ -16,6 +16,7 @@ from test_readers import CHANNELS, HIERARCHY, person, row
 JOINTS = 3000
 # What takes time by the square or cube of the joints takes many minutes; this takes a second.
 SECONDS = 60.0
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 Tree = tuple[list[int], list[FloatArray]]
 
 
@@ -60,7 +61,7 @@ def skeleton(parents: list[int], heads: list[FloatArray]) -> Skeleton:
 
 def moving(body: Skeleton) -> Motion:
     turns = np.random.default_rng(4).normal(size=(60, len(body.names), 4)) * 0.05
-    return Motion(body, 30.0, np.zeros((60, 3)), quaternions.normalise([*turns, 1.0, 0, 0, 0]))
+    return Motion(body, 30.0, np.zeros((60, 3)), quaternions.normalise(turns + UPRIGHT))
 
 
 @pytest.mark.parametrize("tree", [chain, broom, comb, twigs])

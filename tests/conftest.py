@@ -85,7 +85,8 @@ def blender_processes(parent: int) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if owner == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
+            said = (folder / "cmdline").read_bytes()
+            if owner == parent and (b"mimegen.stage.serving" in said or b"spawn_main" in said):
                 found.append(int(folder.name))
         except (OSError, ValueError):
             continue

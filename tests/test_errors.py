@@ -1,6 +1,11 @@
 """What is said of names that there are not."""
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from mimegen.base.errors import near_misses
+from mimegen.base.near import is_slip, likeness, nearest
 
 
 def test_near_names_are_suggested_and_long_lists_are_cut() -> None:
@@ -8,3 +13,28 @@ def test_near_names_are_suggested_and_long_lists_are_cut() -> None:
     assert near_misses("basketbal", ["boxing", "basketball"]) == " (did you mean basketball?)"
     assert near_misses("x", names[:3]) == " (there is: name000, name001, name002)"
     assert near_misses("x", names).endswith(", name039 and 60 more)")
+
+
+@pytest.mark.parametrize(("word", "names", "meant"), [
+    ("walking", ["talking", "yanking", "waking up", "wall climbing"], []),
+    ("walking", ["talking", "walks", "speed walk"], ["walks", "speed walk"]),
+    ("eating", ["beating", "heating", "seating"], []),
+    ("violn", ["playing violin", "playing harp"], ["playing violin"]),
+    ("playing carp", ["playing harp"], []),
+    ("swimming", ["swinging"], []),
+    ("oxbing", ["boxing"], []), ("obxing", ["boxing"], ["boxing"]),
+    ("basket ball", ["basketball", "baseball"], ["basketball"]),
+    ("LEFT-HAND", ["LeftHand", "LeftHip"], ["LeftHand"]),
+    ("preveiw", ["preview", "standard"], ["preview"]),
+    ("sprd", ["spread", "sword"], ["spread"]), ("sing", ["king"], []),
+    ("walk", [], []), ("", ["walk"], []), ("\ud800", ["walk", "\ud800 walk"], [])])
+def test_what_is_near_bears_the_same_meaning(word: str, names: list[str], meant: list[str]) -> None:
+    assert nearest(word, names) == meant
+
+
+@given(st.text(), st.text())
+def test_likeness_is_a_share_whichever_is_asked_for(one: str, other: str) -> None:
+    assert 0 <= likeness(one, other) <= 1
+    assert is_slip(one, one) is bool(likeness(one, one))
+    if not likeness(one, one):
+        assert not likeness(one, other)

@@ -3,9 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import RootModel
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
+from mimegen.base.yaml_file import read_yaml
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.library.catalogue import Catalogue
@@ -105,5 +107,33 @@ def test_names_near_a_slip_are_of_an_action_each() -> None:
     catalogue = Catalogue.with_libraries(())
     assert said[0] == "playing_guitar" and len(said) == 3
     assert len({catalogue.action(name).action.id for name in said}) == 3
-    with pytest.raises(RequestError, match=r"\(there is: .*arm_curls, .* more\)"):
+    with pytest.raises(RequestError, match=r"\(mimegen list actions shows all \d+, "):
         catalogue.action("zzzzzz")
+
+
+@pytest.mark.parametrize(("word", "said"), [
+    ("jogging", "in the group 'locomotion' there is: .*zombie_march"),
+    ("to eat", "in the group 'daily life' there is: "), ("locomotion", "there is: climb_ladder"),
+    ("dancing", r"\(did you mean chicken_dance"), ("boxng", r"\(did you mean boxing"),
+    ("Boxing3", "did you mean boxing")])
+def test_a_word_without_an_action_leads_to_those_like_it(word: str, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        Catalogue.with_libraries(()).action(word)
+
+
+@pytest.mark.parametrize("word", ["walking", "walk", "balking", "stalking", "tanking",
+                                  "juggling", "clapping", "hooking", "rowing"])
+def test_another_word_is_no_slip_of_the_pen(word: str) -> None:
+    """What is suggested shares a word with what was asked for, not only its letters."""
+    catalogue = Catalogue.with_libraries(())
+    assert catalogue.near_action(word) is None
+    with pytest.raises(RequestError) as refused:
+        catalogue.action(word)
+    said = str(refused.value).partition("did you mean ")[2]
+    assert not said or word.removesuffix("ing") in said
+
+
+def test_words_of_groups_name_groups_that_there_are() -> None:
+    groups = read_yaml(data_folder() / "mocap/group_words.yaml",
+                       RootModel[dict[str, tuple[str, ...]]]).root
+    assert {*groups} == {*Catalogue.with_libraries(()).groups}

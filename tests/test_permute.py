@@ -118,7 +118,7 @@ def test_latin_gives_each_action_each_level_equally_often() -> None:
     (["--fix", "lens=50", "--fix", "config=mime"], "stands at one place; lens needs one that"),
     (["--frame-distance", "0.1"], "say both"),
     (["--fix", "style=tird"], "no such style (did you mean tired?)"),
-    (["--fix", "background=baech"], "no background 'baech' (did you mean beach or"),
+    (["--fix", "background=baech"], "no background 'baech' (did you mean beach"),
     (["--fix", "character=wman"], "no character 'wman'"),
     (["--fix", "display=pointlght"], "pointlght"),
     (["--fix", "config=drft"], "no config 'drft' (did you mean draft"),

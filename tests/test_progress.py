@@ -1,11 +1,15 @@
 """What a person reads while clips are made."""
 
 import io
+import re
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mimegen.cli import main
 from mimegen.production.progress import Reporter, duration, roughly
@@ -31,25 +35,68 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_no_time_is_promised_before_it_means_something(clock: Clock) -> None:
     log = io.StringIO()
     reporter = Reporter(10, stream=log)
-    reporter.expect(600, 6)
+    reporter.expect(600, 600)
     clock.now += 180
     for _ in range(10):
         reporter.frame()
         clock.now += 1
-    reporter.expect(600, 6)
+    reporter.expect(600, 600)
     assert "frames 1/600" in log.getvalue() and "left" not in log.getvalue()
 
 
 def test_the_time_that_is_left_follows_the_frames_and_not_the_start(clock: Clock) -> None:
     log = io.StringIO()
     reporter = Reporter(10, stream=log)
-    reporter.expect(600, 6)
+    reporter.expect(600, 600)
     clock.now += 180
     for _ in range(61):
         reporter.frame()
         clock.now += 1
     line = log.getvalue().strip().splitlines()[-1]
     assert "about 9 min left" in line and "so far" in line
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what it is shown."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@given(st.lists(st.tuples(st.sampled_from("cfps"), st.integers(0, 50), st.integers(0, 900))))
+def test_totals_never_shrink(events: list[tuple[str, int, int]]) -> None:
+    """Castings turn out longer and shorter than was guessed, and passes add frames of their own."""
+    with pytest.MonkeyPatch.context() as patched:
+        clock = Clock()
+        patched.setattr(time, "monotonic", clock)
+        log, known = io.StringIO(), 0
+        reporter = Reporter(10, stream=log)
+        reporter.expect_shots(6)
+        for kind, frames, likely in events:
+            clock.now += 20
+            if kind == "c":
+                known += frames
+                reporter.expect(known, likely)
+            elif kind == "p":
+                reporter.expect_more(frames)
+            else:
+                (reporter.frame if kind == "f" else reporter.shot)()
+        reporter.begin("a", is_long=False)
+        shown = [[int(one) for one in re.findall(r"(\d+)/(\d+)", line) for one in one]
+                 for line in log.getvalue().splitlines()]
+    for before, after in pairwise(shown):
+        assert before[1] <= after[1] and before[3] == after[3] == 6 and after[5] == 10
+    assert all(done <= total for line in shown for done, total in zip(line[::2], line[1::2],
+                                                                      strict=True))
+
+
+def test_a_bar_says_that_more_frames_are_likely() -> None:
+    terminal = Terminal()
+    with Reporter(2, stream=terminal) as reporter:
+        reporter.expect(100, 300)
+        reporter.frame()
+        reporter.expect(120, 120)
+    assert "1/120 frames" in terminal.getvalue() and "1/120+" not in terminal.getvalue()
 
 
 def test_a_log_names_stills_at_once_and_long_shots_as_they_go(clock: Clock) -> None:

@@ -1,8 +1,9 @@
 """Errors that are meant for the person at the keyboard."""
 
-import difflib
 import errno
 from collections.abc import Iterable
+
+from mimegen.base.near import nearest
 
 
 class RequestError(Exception):
@@ -38,15 +39,20 @@ def means_full_disk(problem: BaseException | None) -> bool:
 
 # A list that is longer than a screen's few lines says nothing.
 MOST_NAMES = 40
+MOST_SUGGESTED = 3
 
 
 def near_misses(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean a or b?)"``, or what there is, the first of it, if nothing is close.
     """
     names = sorted(set(known))
-    lower = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(word.lower(), lower, n=3, cutoff=0.55)
+    close = nearest(word, names)
     if close:
-        return f" (did you mean {' or '.join(lower[name] for name in close)}?)"
+        return did_you_mean(close)
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return f" (there is: {', '.join(names[:MOST_NAMES])}{more})" if names else ""
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """Return ``" (did you mean a or b?)"`` of names, the nearest first."""
+    return f" (did you mean {' or '.join([*names][:MOST_SUGGESTED])}?)"

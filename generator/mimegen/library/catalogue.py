@@ -1,20 +1,19 @@
 """What rigs/, mocap/, cues/, scenes/, backgrounds/ and render_configs/ offer, and users' own."""
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
-from mimegen.base.errors import RequestError, near_misses
-from mimegen.base.paths import data_folder
+from pydantic import RootModel
+
+from mimegen.base.errors import RequestError, did_you_mean, near_misses
+from mimegen.base.near import is_slip, nearest, stems
+from mimegen.base.paths import data_file, data_folder
+from mimegen.base.yaml_file import read_yaml_once
 from mimegen.choreography.action import Action, read_action
 from mimegen.library.takefile import mocap_takes
 
 SCORE_SUFFIX = ".score.yaml"
-# How alike names are that differ by a letter or two, as boxng and boxing.
-SLIP = 0.85
-# How alike names are that are worth suggesting.
-NEAR = 0.55
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,7 @@ class Catalogue:
         """
         names = self._action_names
         if plain(name) not in names:
-            near = _nearest_names(plain(name), names)
-            raise RequestError(f"no action '{name}'{near_misses(plain(name), near)}")
+            raise RequestError(f"no action '{name}'{self._like(name)}")
         action, take = names[plain(name)]
         return replace(self.entry(action), asked=take)
 
@@ -160,8 +158,21 @@ class Catalogue:
 
     def near_action(self, name: str) -> str | None:
         """Return the action or cue that a name is a slip of the pen away from, if any."""
-        close = get_close_matches(plain(name), self._action_names, n=1, cutoff=SLIP)
+        close = [near for near in nearest(plain(name), self._action_names)
+                 if is_slip(plain(name), near)]
         return self._action_names[close[0]][0] if close else None
+
+    def _like(self, name: str) -> str:
+        """Say which actions a name may mean: those near it, else those of its semantic group."""
+        near = _nearest_names(plain(name), self._action_names)
+        if near:
+            return did_you_mean(near)
+        for group in _groups_of(name):
+            if group in self.groups:
+                return (f" (in the group '{group}' there is: {', '.join(self.groups[group])};"
+                        " mimegen list actions shows all)")
+        return (f" (mimegen list actions shows all {len(self.actions)}, mimegen list groups shows"
+                " them by their kind)")
 
     @cached_property
     def _action_names(self) -> dict[str, tuple[str, str | None]]:
@@ -206,8 +217,24 @@ def plain(name: str) -> str:
 
 
 def _nearest_names(word: str, names: dict[str, tuple[str, str | None]]) -> list[str]:
-    """Return of each action that has names near a word the nearest; where none has, all ids."""
-    nearest: dict[str, str] = {}
-    for name in get_close_matches(word, names, n=len(names), cutoff=NEAR):
-        nearest.setdefault(names[name][0], name)
-    return list(nearest.values()) or [action for action, _ in names.values()]
+    """Return of each action that has names near a word the nearest, the most alike first.
+
+    Names with numbers, as Boxing03, are those of others' files: they are for words with numbers.
+    """
+    found: dict[str, str] = {}
+    for name in nearest(word, (name for name in names if _has_digit(word) or not _has_digit(name))):
+        found.setdefault(names[name][0], name)
+    return list(found.values())
+
+
+def _has_digit(text: str) -> bool:
+    return any(letter.isdigit() for letter in text)
+
+
+def _groups_of(name: str) -> list[str]:
+    """Return the semantic groups that a name's words belong to, or that it names."""
+    known = read_yaml_once(data_file("mocap/group_words.yaml"),
+                           RootModel[dict[str, tuple[str, ...]]]).root
+    wanted = stems(name)
+    return [group for group, words in known.items()
+            if not wanted.isdisjoint(stems(" ".join((group, *words))))]

@@ -8,7 +8,6 @@ from typing import Self, TextIO
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeElapsedColumn,
@@ -24,7 +23,8 @@ class Reporter:
 
     def __init__(self, clips: int, quiet: bool = False, stream: TextIO = sys.stderr) -> None:
         self._clips, self._clips_done = clips, 0
-        self._frames, self._frames_done = 0, 0
+        # Of frames: those that are known to be missing, those of passes, and all that are likely.
+        self._known, self._more, self._likely, self._frames_done = 0, 0, 0, 0
         self._shots, self._shots_done = 0, 0
         self._quiet, self._stream = quiet, stream
         self._started = self._logged = time.monotonic()
@@ -33,12 +33,13 @@ class Reporter:
         self._bar: Progress | None = None
         if not quiet and stream.isatty():
             self._bar = Progress(
-                TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-                TextColumn("frames"), TimeElapsedColumn(),
+                TextColumn("{task.description}", markup=False), BarColumn(),
+                TextColumn("{task.fields[frames]} frames", markup=False), TimeElapsedColumn(),
                 TextColumn("{task.fields[left]}", markup=False),
                 console=Console(file=stream),
             )
-            self._task = self._bar.add_task(self._state(), total=None, left="")
+            self._task = self._bar.add_task(self._state(), total=None, left="",
+                                            frames=self._frame_state())
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -50,14 +51,22 @@ class Reporter:
         if self._bar:
             self._bar.stop()
 
-    def expect(self, frames: int, shots: int) -> None:
-        """Say how many frames and shots are to be rendered in all, as far as is known."""
-        self._frames, self._shots = frames, shots
+    def expect_shots(self, shots: int) -> None:
+        """Say of how many shots the clips are made, those that are there included."""
+        self._shots = shots
+
+    def expect(self, frames: int, likely: int) -> None:
+        """Say how many frames are known to be missing, which never becomes less.
+
+        ``likely`` is how many it may be in all, once all castings are known.
+        """
+        self._known = max(frames, self._known)
+        self._likely = max(likely, self._known)
         self._show()
 
     def expect_more(self, frames: int) -> None:
-        """Add to what is to be made."""
-        self._frames += frames
+        """Add to the frames that are missing."""
+        self._more += frames
         self._show()
 
     def begin(self, title: str, is_long: bool) -> None:
@@ -75,8 +84,12 @@ class Reporter:
 
     def shot(self) -> None:
         """Count a finished shot."""
-        self._shots_done += 1
+        self.shots_there(1)
         self._show()
+
+    def shots_there(self, shots: int) -> None:
+        """Count shots that need nothing more."""
+        self._shots_done = min(self._shots_done + shots, self._shots)
 
     def clip(self, title: str) -> None:
         """Count a finished clip."""
@@ -97,26 +110,37 @@ class Reporter:
         return (f"shots {self._shots_done}/{self._shots}"
                 f"  clips {self._clips_done}/{self._clips}")
 
+    def _frame_state(self) -> str:
+        """Say how many frames are done, of how many; a plus where more are likely to come."""
+        return f"{self._frames_done}/{self._total}{'+' if self._likely > self._known else ''}"
+
+    @property
+    def _total(self) -> int:
+        # What was damaged is made anew beside what was missing.
+        return max(self._known + self._more, self._frames_done)
+
     def _show(self) -> None:
         if self._bar:
-            self._bar.update(self._task, description=self._state(), total=self._frames or None,
-                             completed=self._frames_done, left=self._time_left())
+            self._bar.update(self._task, description=self._state(),
+                             total=max(self._likely + self._more, self._total) or None,
+                             completed=self._frames_done, left=self._time_left(),
+                             frames=self._frame_state())
         elif time.monotonic() - self._logged >= LOG_EVERY_SECONDS:
             self._logged = time.monotonic()
-            parts = [f"frames {self._frames_done}/{self._frames}", self._state(),
+            parts = [f"frames {self._frame_state()}", self._state(),
                      f"{duration(self._logged - self._started)} so far", self._time_left(),
                      f"at {self._at}" if self._at else ""]
             self.say("  ".join(part for part in parts if part))
 
     def _time_left(self) -> str:
         """Say how long it will take at the mean rate since the first frame; nothing too early."""
-        done = self._frames_done
-        if self._first_frame_at is None or done < max(LEAST_FRAMES, LEAST_SHARE * self._frames):
+        done, frames = self._frames_done, self._likely + self._more
+        if self._first_frame_at is None or done < max(LEAST_FRAMES, LEAST_SHARE * frames):
             return ""
         spent = time.monotonic() - self._first_frame_at
-        if spent < LEAST_SECONDS or self._frames <= done:
+        if spent < LEAST_SECONDS or frames <= done:
             return ""
-        return f"about {roughly(spent / (done - 1) * (self._frames - done))} left"
+        return f"about {roughly(spent / (done - 1) * (frames - done))} left"
 
 
 def duration(seconds: float) -> str:

@@ -52,6 +52,7 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
     if plan.clips:
         reporter.say(f"{counted(plan.clips, 'clip')} of {counted(plan.shots, 'shot')}"
                      f" on {farm.name}")
+    reporter.expect_shots(plan.shots)
     if plan.displays:
         reporter.say(counted(plan.displays, "point-light clip"))
     for reason in plan.left_out:
@@ -209,5 +210,7 @@ def _without_finished(part: CastingPlan, run: Run) -> CastingPlan:
             run.rows.append(row)
             run.journal.clip(clip.sample_id)
             run.reporter.clip(f"{clip.sample_id}: already there")
-    return replace(part, clips=tuple(clip for clip in due if isinstance(clip, Clip)),
+    rest = replace(part, clips=tuple(clip for clip in due if isinstance(clip, Clip)),
                    displays=tuple(clip for clip in due if isinstance(clip, DisplayClip)))
+    run.reporter.shots_there(len(part.shots) - len(rest.shots))
+    return rest

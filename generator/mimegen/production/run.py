@@ -128,7 +128,7 @@ def _count(event: CastingReady, run: Run) -> None:
     mean = run.frames_seen / run.shots_seen
     expected = round(run.frames_missing + run.shots_left * mean)
     run.sizes.left = expected - run.sizes.done
-    run.reporter.expect(expected, run.shots_seen + run.shots_left)
+    run.reporter.expect(run.frames_missing, expected)
 
 
 def _clips_of_shots(run: Run, keys: Iterable[str]) -> list[Clip]:

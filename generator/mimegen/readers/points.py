@@ -4,13 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.base.near import nearest
 from mimegen.markers import find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
@@ -124,7 +124,7 @@ def _of_subject(path: Path, found: Trajectories, subject: str) -> Trajectories:
     subjects = {name.casefold(): name for name in _by_subject(found.labels)}
     name = subjects.get(subject.casefold())
     if name is None:
-        near = get_close_matches(subject.casefold(), subjects, n=3, cutoff=0.5) or list(subjects)
+        near = nearest(subject.casefold(), subjects) or list(subjects)
         held = f"; did you mean {' or '.join(repr(subjects[one]) for one in near[:5])}?" \
             if near else ": its labels name none; leave out --subject"
         raise RequestError(f"{path}: holds no subject {subject!r}{held}")

@@ -1,0 +1,157 @@
+"""Which names a person may have meant who wrote another word."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+# Words that tell nothing of what is meant.
+_EMPTY = frozenset({
+    "a", "an", "the", "and", "or", "of", "on", "in", "to", "at", "with", "from", "for", "by", "as",
+    "like", "one", "s", "oneself", "play", "playing", "do", "doing", "make", "making", "have",
+    "having", "use", "using", "actpld"})
+# A word in a name, parted from the next by anything but letters, or by a capital: LeftHand.
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Endings of one word's forms; the longest first.
+_ENDINGS = ("ings", "ing", "ed", "es", "er", "s", "e")
+_SHORTEST_STEM = 3
+# How alike two words are that are one; that are forms of one; of which one is a slip of the pen;
+# of which one begins with the other.
+_SAME, _FORM, _SLIP, _BEGINS = 1.0, 0.95, 0.85, 0.7
+_SHORTEST_BEGINNING = 4
+# Letters that a word needs for one of them to be wrong, and to be another one: where the whole name
+# is meant, and where a word of it is. And those of which two may be wrong.
+_WHOLE, _PART = (3, 6), (5, 7)
+_SHORTEST_OF_TWO = 7
+_VOWELS = str.maketrans("", "", "aeiou")
+# What a name is worth at most that shares only some of its words.
+_PARTLY = 0.75
+# Names that are so much less like the word than the nearest are not worth naming.
+_SHARE_OF_BEST = 0.4
+
+
+def nearest(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that are like a word, the most alike first; perhaps none.
+
+    Names are alike that are slips of the pen, or share words that bear a meaning, in any form. A
+    word that begins with another letter is another word: walking is not talking.
+    """
+    scored = sorted((-likeness(word, name), len(name), name) for name in {*names})
+    best = -scored[0][0] if scored else 0.0
+    least = best * (_SAME if best == _SAME else _SHARE_OF_BEST)
+    return [name for score, _, name in scored if score < 0 and -score >= least]
+
+
+def is_slip(word: str, name: str) -> bool:
+    """Whether a word is a name but for a letter or two, or for the forms of its words."""
+    return likeness(word, name) > _PARTLY
+
+
+def likeness(word: str, name: str) -> float:
+    """Return how alike a word and a name are: 1 is the same, 0 has nothing to do with it."""
+    first, second = _words(word), _words(name)
+    if not first or not second:
+        return 0.0
+    if len(first) == len(second):
+        each = [_alike(*pair, _WHOLE) for pair in zip(first, second, strict=True)]
+        if min(each) >= _SLIP:
+            return sum(each) / len(each)
+    return max(_joined(first, second), _PARTLY * _shared(first, second))
+
+
+def stem(word: str) -> str:
+    """Return what the forms of an English word share, roughly: walk of walks, walking, walker."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            word = word.removesuffix(ending)
+            break
+    if word.endswith("i"):
+        return f"{word[:-1]}y"
+    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] == word[-2] else word
+
+
+def stems(text: str) -> set[str]:
+    """Return the stems of a text's words that bear a meaning."""
+    return {stem(word) for word in _meaning(_words(text))}
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORD.findall(_HUMP.sub(" ", text)))
+
+
+def _meaning(words: Sequence[str]) -> Sequence[str]:
+    """Return the words that bear a meaning; all of them, where none does."""
+    return [word for word in words if word not in _EMPTY] or words
+
+
+def _joined(first: Sequence[str], second: Sequence[str]) -> float:
+    """Return how alike names are that are parted into words in other ways: basket ball."""
+    if len(first) == len(second):
+        return 0.0
+    alike = _alike("".join(first), "".join(second), _WHOLE)
+    return alike if alike >= _SLIP else 0.0
+
+
+def _shared(first: Sequence[str], second: Sequence[str]) -> float:
+    """Return which share of the words that bear a meaning names have in common."""
+    first, second = _meaning(first), _meaning(second)
+    alike = sum(max(_alike(one, other, _PART) for other in second)
+                for one in first)
+    return alike * 2 / (len(first) + len(second))
+
+
+@lru_cache(maxsize=1 << 16)
+def _alike(first: str, second: str, least: tuple[int, int]) -> float:
+    if first == second:
+        return _SAME
+    shorter, longer = sorted((first, second), key=len)
+    if not shorter.isalpha() or not longer.isalpha():
+        return 0.0
+    if stem(first) == stem(second):
+        return _FORM
+    if _is_slip(first, second, least):
+        return _SLIP
+    begins = len(shorter) >= _SHORTEST_BEGINNING and longer.startswith(shorter)
+    return _BEGINS if begins else 0.0
+
+
+def _is_slip(first: str, second: str, least: tuple[int, int]) -> bool:
+    """Whether words differ by a slip of the pen: a letter or two, and not the first.
+
+    ``least`` is how many letters they need, their common ending left out, for that, and for another
+    letter to make no other word: clapping is not clasping. A vowel may be another in a word of
+    four letters, and all may be left out.
+    """
+    if first[0] != second[0] and first[:2] != second[1::-1]:
+        return False
+    ending = next((one for one in ("ing", "ed", "s")
+                   if first.endswith(one) and second.endswith(one)), "")
+    first, second = first.removesuffix(ending), second.removesuffix(ending)
+    length = min(len(first), len(second))
+    exchanged = len(first) == len(second) and sorted(first) != sorted(second)
+    same_frame = first.translate(_VOWELS) == second.translate(_VOWELS)
+    if length < (least[0] + 1 if exchanged and same_frame else least[exchanged]):
+        return False
+    if same_frame and len(first.translate(_VOWELS)) == length:
+        return True
+    return _distance(first, second) <= (1 if length < _SHORTEST_OF_TWO else 2)
+
+
+def _distance(first: str, second: str) -> int:
+    """Return by how many letters words differ: added, left out, exchanged or swapped.
+
+    The optimal string alignment distance (Damerau 1964); 9 where the lengths alone tell.
+    """
+    if abs(len(first) - len(second)) > 2:
+        return 9
+    before, row = [0] * (len(second) + 1), list(range(len(second) + 1))
+    for number, letter in enumerate(first, start=1):
+        last, before, row = before, row, [number]
+        for place, other in enumerate(second, start=1):
+            best = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != other))
+            if number > 1 and place > 1 and (letter, first[number - 2]) == (
+                    second[place - 2], other):
+                best = min(best, last[place - 2] + 1)
+            row.append(best)
+    return row[-1]

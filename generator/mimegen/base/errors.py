@@ -42,10 +42,12 @@ MOST_NAMES = 40
 MOST_SUGGESTED = 3
 
 
-def near_misses(word: str, known: Iterable[str]) -> str:
+def near_misses(word: str, known: Iterable[object]) -> str:
     """Return ``" (did you mean a or b?)"``, or what there is, the first of it, if nothing is close.
+
+    What is known may be the keys of a person's file, which need not be texts.
     """
-    names = sorted(set(known))
+    names = sorted({str(name) for name in known})
     close = nearest(word, names)
     if close:
         return did_you_mean(close)

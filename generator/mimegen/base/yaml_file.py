@@ -1,6 +1,7 @@
 """YAML files as typed values, with errors that name the file, the line and the key."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,9 @@ from mimegen.base.foreign import refuse_foreign
 LARGEST = 2 * 2**20  # bytes
 MOST_NODES = 200_000  # keys, values and lists, every alias written out
 DEEPEST = 100  # lists and mappings within one another
+# Of what an error repeats of a file, in characters: a key or value, and all that is said.
+LONGEST_VALUE, LONGEST_MESSAGE = 80, 600
+_ESCAPED_SURROGATE = re.compile(r"\\[uU](0000)?[dD][89a-fA-F]")
 # In C where PyYAML was built with it: eight times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -69,8 +73,9 @@ class YamlFile:
     def error(self, location: Location, message: str) -> RequestError:
         """Return an error that names the file, the line and the key."""
         keys = [str(step) for step in location if isinstance(step, str) and step != "[key]"]
-        key = f" {' '.join(keys[-2:])}:" if keys else ""
-        return RequestError(f"{self.path}: line {self.line(location)}:{key} {message}")
+        key = f" {' '.join(map(shortened, keys[-2:]))}:" if keys else ""
+        return RequestError(f"{self.path}: line {self.line(location)}:{key}"
+                            f" {shortened(message, LONGEST_MESSAGE)}")
 
     def parsed(self, model: type[Model], content: Any = None, known: Iterable[str] = ()) -> Model:
         """Return the file, or ``content`` made from it, as a ``model``.
@@ -90,6 +95,13 @@ class YamlFile:
             elif first["type"] != "missing" and not isinstance(first["input"], dict):
                 message = message if "got" in message else f"{message} (got {first['input']!r})"
             raise self.error(location, message) from problem
+
+
+def shortened(text: str, longest: int = LONGEST_VALUE) -> str:
+    """Return a text that fits in a line that a person reads, its middle left out if need be."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest * 2 // 3]} ... {text[-longest // 4:]}"
 
 
 def read_yaml(path: Path, model: type[Model]) -> Model:
@@ -167,6 +179,8 @@ def _parsed(path: Path, text: str) -> tuple[yaml.Node | None, Any]:
     root = loader.get_single_node()
     _refuse_doubles(path, root)
     _refuse_explosion(path, root)
+    if _ESCAPED_SURROGATE.search(text):
+        _refuse_surrogates(path, root)
     return root, loader.construct_document(root) if root else None
 
 
@@ -190,6 +204,19 @@ def _refuse_doubles(path: Path, root: yaml.Node | None) -> None:
                 line = key.start_mark.line + 1
                 raise RequestError(f"{path}: line {line}: {key.value}: is given twice")
             seen.add(key.value)
+
+
+def holds_surrogates(text: str) -> bool:
+    """Whether a text holds half characters, which no UTF-8 file can hold."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _refuse_surrogates(path: Path, root: yaml.Node | None) -> None:
+    """Refuse half characters, as libyaml does; PyYAML's own parser takes them."""
+    for node in _nodes(root):
+        if isinstance(node, yaml.ScalarNode) and holds_surrogates(node.value):
+            raise RequestError(f"{path}: line {node.start_mark.line + 1}: holds half a character"
+                               f" ({shortened(ascii(node.value))}), which is no Unicode text")
 
 
 def _nodes(root: yaml.Node | None) -> Iterator[yaml.Node]:

@@ -62,7 +62,9 @@ def read_score(path: Path, stance: str | None = None) -> Score:
 
 def _with_props(document: YamlFile, part: dict[str, Any], where: Where) -> dict[str, Any]:
     """Gather each phase's keys for props, which the file writes beside the other tracks."""
-    phases, props = part.get("phases"), tuple(part.get("props") or ())
+    phases, props = part.get("phases"), part.get("props") or {}
+    if not isinstance(props, dict):
+        raise document.error((*where, "props"), f"expected names and what they are, got {props!r}")
     if not isinstance(phases, list):
         return dict(part)
     states = part.get("hand_states") or {}
@@ -90,7 +92,7 @@ def _with_hand_states(document: YamlFile, phase: dict[str, Any], states: Any,
     for track in HAND_TRACKS:
         key = phase.get(track)
         if isinstance(key, dict) and "state" in key:
-            if key["state"] not in states:
+            if not isinstance(key["state"], str) or key["state"] not in states:
                 raise document.error((*where, track, "state"), "no hand state is called"
                                      f" {key['state']!r}{near_misses(str(key['state']), states)}")
             own = {name: value for name, value in key.items() if name != "state"}
@@ -103,7 +105,7 @@ def _with_how(document: YamlFile, phase: dict[str, Any], where: Where) -> dict[s
     if "how" not in phase:
         return phase
     how, known = phase["how"], get_args(Arrival)
-    if how not in known:
+    if not isinstance(how, str) or how not in known:
         raise document.error((*where, "how"), f"no way to arrive is called {how!r}"
                                               f"{near_misses(str(how), known)}")
     return {name: {"how": how, **key} if isinstance(key, dict) else key

@@ -48,13 +48,18 @@ def staged(document: YamlFile, wanted: str | None) -> Content:
     ``wanted`` is one of the score's ``stances``, None its first. Raises RequestError for another.
     """
     content, names = dict(document.content), document.content["stances"]
-    if not isinstance(names, list) or not names:
+    if not isinstance(names, list) or not names or not all(isinstance(one, str) for one in names):
         raise document.error(("stances",), "expected the stances it may be performed in")
     stance = _stance(document, names, wanted)
     phases = content.get("phases")
     if not isinstance(phases, list) or not all(isinstance(phase, dict) for phase in phases):
         raise document.error(("phases",), "expected lines with 'at:' and tracks")
+    for key in ("props", "hand_states"):
+        if not isinstance(content.get(key) or {}, dict):
+            raise document.error((key,), f"expected names and what they are, got {content[key]!r}")
     duration = content.get("duration", 0)
+    if not isinstance(duration, int | float):
+        raise document.error(("duration",), f"expected seconds, got {duration!r}")
     return {
         "facing": stance.facing, "balanced": stance.balanced, **content,
         "props": stance.props | (content.get("props") or {}),

@@ -16,6 +16,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import reason
 from mimegen.base.interrupts import as_exception, forget_interrupt
 from mimegen.base.paths import LIBRARIES
+from mimegen.base.yaml_file import holds_surrogates
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
 from mimegen.plan.front import Direction
@@ -53,6 +54,7 @@ def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
             _refuse_what_has_no_end(kwargs)
+            _refuse_what_is_no_text(kwargs)
             with as_exception():
                 status = command(*args, **kwargs)
         except RequestError as problem:
@@ -79,6 +81,16 @@ def _refuse_what_has_no_end(given: dict[str, Any]) -> None:
         if isinstance(value, float) and not math.isfinite(value):
             options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
             raise RequestError(f"{options.get(name, name)} {value}: expected a number")
+
+
+def _refuse_what_is_no_text(given: dict[str, Any]) -> None:
+    """Raise RequestError where a text holds bytes that no file of text can; paths may."""
+    for name, value in given.items():
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and holds_surrogates(text):
+                options = {one.name: one.opts[0]
+                           for one in click.get_current_context().command.params}
+                raise RequestError(f"{options.get(name, name)} {text!a}: is not UTF-8 text")
 
 
 def _told(problem: OSError) -> str:

@@ -25,6 +25,7 @@ from mimegen.cli import main
 from mimegen.evaluation.contamination.answers import Answers, pairs_of
 from mimegen.evaluation.contamination.balance import _listed
 from mimegen.evaluation.contamination.mixed import mixed_logistic
+from mimegen.evaluation.contamination.pilot import Pilot
 from mimegen.evaluation.contamination.power import (
     Design,
     pairs_needed,
@@ -469,3 +470,9 @@ def test_two_actions_in_both_arms_are_enough(run: Run, actions: int, status: int
     result = run("--json", seen=[row for row in seen if row["action"] in kept], unseen=unseen)
     assert result.exit_code == status
     assert status == 0 or f"{actions} of" in result.output
+
+
+def test_a_pilot_sees_less_where_it_has_few_actions() -> None:
+    pilot = Pilot(200, 0.3, 0.1)
+    few, some, any_ = (pilot.smallest(actions) for actions in (4, 12, None))
+    assert few is not None and some is not None and any_ is not None and few > some > any_

@@ -365,3 +365,16 @@ def test_a_machine_holds_as_many_workers_as_cpus_and_gpus_allow(
     resources: dict[str, float], cpus: int, gpus: float, workers: int
 ) -> None:
     assert _fitting(resources, cpus, gpus) == workers
+
+
+def test_machines_with_gpus_get_one_plain_worker_beside_each_other_one_and_no_more(
+    ray: PretendedRay, opened: Open, clock: Clock
+) -> None:
+    ray.machines = {"n1": {"CPU": 8.0, "GPU": 2.0}, "n2": {"CPU": 3.0, "GPU": 2.0}}
+    executor = opened("cuda")
+    for _ in range(4):
+        heard(executor)
+        clock.now += 10
+    needs = [(actor.node, actor.needs.get("num_gpus", 0.0)) for actor in ray.actors]
+    assert sorted(needs) == [("n1", 0.0), ("n1", 0.0), ("n1", 1.0), ("n1", 1.0),
+                             ("n2", 0.0), ("n2", 1.0), ("n2", 1.0)]

@@ -32,7 +32,7 @@ from mimegen.readers import c3d_file, fbx, read_motion, read_points
 from mimegen.readers.separate import GIBIBYTES_TO_READ, Answer
 
 SECONDS, MEMORY = 60.0, 6 << 30
-IN_BLENDER = (".fbx", ".glb")
+IN_BLENDER = (".fbx", ".glb", ".gltf", ".vrm")
 # Blender keeps some memory of every file that it has imported.
 IMPORTS_PER_WORKER = 500
 NUMBER, NAME = re.compile(rb"[-+.\d]+(?:[eE][-+]?\d+)?"), re.compile(rb"[A-Za-z_:][\w:.]*")
@@ -40,6 +40,7 @@ KEYWORDS = {b"HIERARCHY", b"ROOT", b"JOINT", b"End", b"Site", b"OFFSET", b"CHANN
             b"Frames:", b"Frame", b"Time:"}
 WORDS = [b"nan", b"inf", b"-1", b"0", b"1e400", b"99999999999999999999", b"x", b"", b"-", b"{",
          b"}", b":", b"#", b"\0", b"\xff\xfe", b"rx", b"root", b"1 2 3", b"Xrotation"]
+MOST_REPEATS = 2000
 COMPANIONS = (".asf", ".amc")
 
 
@@ -88,7 +89,7 @@ def _mutated_once(data: bytes, text: bool, rng: np.random.Generator) -> bytes:
     # Half of the damages hit the head, where structure is.
     reach = min(size, 6000) if rng.random() < 0.5 else size
     at, length = int(rng.integers(reach)), int(rng.integers(1, 200))
-    kind = int(rng.integers(8))
+    kind = int(rng.integers(9))
     if text and kind < 4:
         words = list(re.finditer(rb"\S+", data[at : at + 2000]))
         if words:
@@ -109,6 +110,10 @@ def _mutated_once(data: bytes, text: bool, rng: np.random.Generator) -> bytes:
         return data[:at] + data[at + length :]
     if kind == 6:
         return data[:at] + data[at : at + length] * 2 + data[at + length :]
+    if kind == 7:
+        # Long chains, wide trees and long lines.
+        many = int(rng.integers(2, MOST_REPEATS))
+        return data[:at] + data[at : at + length] * many + data[at + length :]
     other = int(rng.integers(size))
     return data[:at] + data[other : other + length] + data[at + length :]
 

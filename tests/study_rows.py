@@ -7,6 +7,7 @@ from pathlib import Path
 
 import imageio_ffmpeg
 
+from mimegen.base.files import file_hash
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import Question, write_questions
 from mimegen.evaluation.templates import read_templates
@@ -29,10 +30,11 @@ class Made:
 def asked_questions(out: Path, format_: str = "mc", actions: tuple[str, ...] = ACTIONS,
                     variants: tuple[str, ...] = VARIANTS, seconds: float = SECONDS) -> Made:
     """Questions about these actions with small clips."""
-    rows = library_rows(variants, actions)
-    written(out, rows)
-    (out / "clips").mkdir(exist_ok=True)
+    (out / "clips").mkdir(parents=True, exist_ok=True)
     make_clip(out / "clip.mp4", seconds)
+    rows = [row.model_copy(update={"sha256": file_hash(out / "clip.mp4")})
+            for row in library_rows(variants, actions)]
+    written(out, rows)
     for row in rows:
         shutil.copyfile(out / "clip.mp4", out / row.file_name)
     questions = questions_of(rows, Request(format_, "label", "zero-shot",

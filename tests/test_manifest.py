@@ -230,6 +230,11 @@ def test_rows_stay_as_long_as_their_clips_are_there_in_order_of_their_names(tmp_
     assert [(row.sample_id, row.seed) for row in read_manifest(tmp_path)] == [("a", 0), ("c", 7)]
 
 
+def test_a_folder_may_be_named_by_a_text(tmp_path: Path) -> None:
+    add_rows(tmp_path, [clip_called("a")])
+    assert read_manifest(str(tmp_path)) == read_manifest(tmp_path) != []
+
+
 def test_questions_want_one_row_of_each_clip(tmp_path: Path) -> None:
     add_rows(tmp_path, [clip_called("a")])
     manifest = tmp_path / MANIFEST

@@ -144,8 +144,7 @@ def test_a_clip_that_is_forgotten_counts_as_not_made_and_no_other(tmp_path: Path
     store.record_clip("bb2", {"label": "two"})
     publish(tmp_path / "clips" / "bb" / "bb3.json", "{torn")
     assert list(store.clip_rows()) == [{"label": "one"}, {"label": "two"}]
-    store.forget_clip("aa1")
-    store.forget_clip("unknown")
+    store.clip_record("aa1").unlink()
     assert store.clip_row("aa1") is None
     assert list(store.clip_rows()) == [{"label": "two"}]
 

@@ -71,7 +71,7 @@ def test_a_key_that_leads_out_of_the_store_is_refused(tmp_path: Path, key: str) 
     store = Store(tmp_path)
     for place in (store.shot_folder, store.pass_folder, store.still, store.encoded,
                   store.encoded_folder, store.character, store.performance, store.clip_row,
-                  store.forget_clip, store.shot_facts):
+                  store.clip_record, store.shot_facts):
         with pytest.raises(ValueError, match="must be a plain name"):
             place(key)
 

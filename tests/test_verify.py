@@ -9,6 +9,14 @@ from typing import Any
 import pytest
 
 from conftest import frames_of, mimegen, rows_of
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.library.catalogue import Catalogue
+from mimegen.plan.plan import Plan
+from mimegen.production.remaking import Sources
+from mimegen.production.repair import repair
+from mimegen.production.verify import verify
+from mimegen.store.store import Store
 
 
 @pytest.fixture
@@ -131,6 +139,14 @@ def test_each_damage_is_named_and_mended_and_nothing_else_is_made(
     assert len(touched) == (1 if damage in (rotten_frame, lost_frame) else 0)
 
 
+def another_clip(out: Path) -> dict[str, Any]:
+    """Lay a clip without a record of what it shows; return what its row says of the file."""
+    path = out / "clips" / "another.mp4"
+    content = clip_of(out, "base+blank@0").read_bytes()
+    path.write_bytes(content[:content.rfind(b"uuid") - 4])
+    return {"sha256": file_hash(path)}
+
+
 def test_a_display_is_made_again_in_its_own_config_whatever_else_has_that_name(
     three_clips: Path, out: Path
 ) -> None:
@@ -138,7 +154,7 @@ def test_a_display_is_made_again_in_its_own_config_whatever_else_has_that_name(
     another = row | {
         "sample_id": "another", "file_name": "clips/another.mp4",
         "render_config": row["render_config"] | {"width": 2 * row["render_config"]["width"]}}
-    shutil.copy(clip_of(out, "base+blank@0"), out / "clips" / "another.mp4")
+    another |= another_clip(out)
     lines = "".join(json.dumps(one) + "\n" for one in [another, *rows_of(out)])
     (out / "manifest.jsonl").write_text(lines)
     clip = clip_of(out, "pointlight@0")
@@ -152,11 +168,11 @@ def test_a_clip_is_made_again_in_its_own_config_whatever_else_has_that_name(
     three_clips: Path, out: Path
 ) -> None:
     row = row_of(out, "base+blank@0")
-    shutil.copy(clip_of(out, "base+blank@0"), out / "clips" / "another.mp4")
     light = row["render_config"]["light"]
     another = row | {
         "sample_id": "another", "file_name": "clips/another.mp4",
         "render_config": row["render_config"] | {"light": light | {"sun_strength": 0.5}}}
+    another |= another_clip(out)
     lines = "".join(json.dumps(one) + "\n" for one in [another, *rows_of(out)])
     (out / "manifest.jsonl").write_text(lines)
     clip = clip_of(out, "base+aligned@0")
@@ -213,9 +229,8 @@ def test_damaged_lines_are_set_aside_and_their_rows_recovered(
     (out / "manifest.jsonl").write_bytes(b"".join([*cut, lines[2], b"{\n"]))
     status, said = told(out, "--repair")
     assert rows_of(out) == rows_of(three_clips)
-    assert not said["faults"] and status == 1, said
-    (why,) = said["not_repaired"].values()
-    assert "does not say of which clip" in why and "manifest.damaged.jsonl" in why
+    assert status == 0 and not said["faults"] and not said["not_repaired"], said
+    assert said["lines_set_aside"] == 3
     assert (out / "manifest.damaged.jsonl").read_bytes() == b"".join([*cut, b"{\n"])
     assert clip_of(out, "base+aligned@0").is_file()
     assert told(out)[0] == 0
@@ -251,3 +266,50 @@ def test_a_folder_without_clips_is_a_wrong_request(tmp_path: Path) -> None:
     done = mimegen("verify", tmp_path)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert "manifest.jsonl" in done.stderr
+
+
+@pytest.mark.parametrize("damage", [rotten_frame, no_facts, lost_clip, cut_clip])
+def test_what_cannot_be_made_after_all_is_left_as_it_was(
+    damage: Callable[[Path], tuple[Path, str]], out: Path
+) -> None:
+    def refuse(plan: Plan, device: str, opaque: bool) -> dict[str, str]:
+        raise RequestError("no worker starts here")
+
+    damage(out)
+    store = Store(out / "store")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns)
+              for path in out.rglob("*") if path.is_file() and path.name != "whole.json"}
+    refused = repair(out, store, verify(out, store).faults,
+                     Sources.of(Catalogue.with_libraries(()), ()), refuse)
+    assert "no worker starts here" in refused.values()
+    manifest = out / "manifest.jsonl"
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before
+            if path != manifest} == {path: was for path, was in before.items() if path != manifest}
+    assert manifest.read_bytes() == before[manifest][0]
+
+
+@pytest.mark.parametrize("field", ["shot_key", "clip_key", "still_key"])
+def test_a_key_that_leads_out_of_the_store_makes_repair_delete_nothing(
+    out: Path, tmp_path: Path, field: str
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in ("000000.npz", "shot.json", "000001.npz"):
+        (mine / name).write_bytes(b"mine")
+    before = {path: path.read_bytes() for path in mine.iterdir()}
+    rewrite(out, lambda row: row | {field: str(mine)})
+    status, said = told(out)
+    assert status == 1 and f"{field}: must be a content key" in said["faults"][0]["why"]
+    told(out, "--repair")
+    assert {path: path.read_bytes() for path in mine.iterdir()} == before
+
+
+def test_a_folder_that_is_named_as_a_pass_is_never_removed(out: Path) -> None:
+    told_of = {"folder": "clips", "key": "ab" * 32, "engine": "raster", "files": "0.exr",
+               "sha256": "ab" * 32}
+    rewrite(out, lambda row: row | {"passes": {"depth": told_of}})
+    before = sorted((out / "clips").iterdir())
+    status, said = told(out)
+    assert status == 1 and any("which it is not" in fault["why"] for fault in said["faults"])
+    told(out, "--repair")
+    assert sorted((out / "clips").iterdir()) == before

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from mimegen.commands.checked import check_source, no_verify_option
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.pages.contactsheet import contact_sheet
 from mimegen.stage.passes.kinds import KINDS
@@ -16,10 +17,12 @@ from mimegen.stage.passes.kinds import KINDS
 @click.option("--frames", default=12, show_default=True, type=click.IntRange(1, 200))
 @click.option("--overlay", type=click.Choice(KINDS),
               help="Ground truth over the pictures; see render --passes.")
+@no_verify_option
 @exits_cleanly
 def contactsheet_command(source: Path, target: Path | None, frames: int,
-                         overlay: str | None) -> int:
+                         overlay: str | None, unchecked: bool) -> int:
     """Write PNG contact sheets of a clip, or of a folder's."""
+    check_source(source, unchecked)
     for sheet in contact_sheet(source, target, frames, overlay):
         click.echo(sheet)
     return DONE

@@ -5,8 +5,10 @@ from pathlib import Path
 import click
 
 from mimegen.base.counted import counted
+from mimegen.commands.checked import check_samples, no_verify_option
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.evaluation.exports.exporting import WRITERS, export
+from mimegen.evaluation.exports.source import read_source
 
 
 @click.command("export")
@@ -16,12 +18,16 @@ from mimegen.evaluation.exports.exporting import WRITERS, export
               help="Made by this; must not be there.")
 @click.option("--clips", type=click.Path(path_type=Path), metavar="OUT",
               help="The folder that the questions are about. [default: the one they lie in]")
+@no_verify_option
 @exits_cleanly
-def export_command(source: Path, target: str, out: Path, clips: Path | None) -> int:
+def export_command(source: Path, target: str, out: Path, clips: Path | None,
+                   unchecked: bool) -> int:
     """Write clips, or questions about them, for other programs.
 
     DIR/README.md says how they are read.
     """
+    read = read_source(source, clips)
+    check_samples(read.folder, {row.sample_id for row in read.clips.values()}, unchecked)
     written = export(source, target, out, clips)
     asked = f"{counted(len(written.questions), 'question')} about " if written.questions else ""
     click.echo(f"{out}: {asked}{counted(len(written.clips), 'clip')};"

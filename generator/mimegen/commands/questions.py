@@ -11,6 +11,7 @@ from rich.table import Table
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
+from mimegen.commands.checked import no_verify_option
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, shared_data_option
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.tables import wide_console
@@ -37,6 +38,7 @@ from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
 from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
 from mimegen.evaluation.timeline.wording import read_wording
+from mimegen.manifest.checking import check_clips
 from mimegen.manifest.file import MANIFEST, clip_path, single_rows
 from mimegen.manifest.row import Row
 
@@ -44,7 +46,7 @@ HEADINGS = {
     "What is asked": ("format_", "asks", "condition", "prompting", "templates"),
     "Wrong answers": ("given", "difficulty", "fold", "seed"),
     "What is shown": ("sampling", "frames_folder", "image", "size", "stamp"),
-    "What comes out": ("target",),
+    "What comes out": ("target", "unchecked"),
     "Can they be answered without clips?": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
@@ -87,6 +89,7 @@ TIMED = ("timeline", "cue")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="FILE",
               help="[default: OUT/questions-FORMAT.jsonl]")
+@no_verify_option
 @click.option("--audit", "audited", type=click.Path(path_type=Path), metavar="FILE",
               help="Try to answer these questions without a video; exit 1 where that works.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
@@ -97,7 +100,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
                       given: Path | None, difficulty: str | None, fold: int | None, sampling: str,
                       frames_folder: Path | None, image: str, size: str | None, stamp: bool,
                       templates: Path | None, seed: int,
-                      target: Path | None, audited: Path | None, as_json: bool) -> int:
+                      target: Path | None, unchecked: bool, audited: Path | None,
+                      as_json: bool) -> int:
     """Ask about every clip in OUT, or audit such questions.
 
     Wrong answers give nothing away.
@@ -108,6 +112,8 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
         return _audit(audited, as_json)
     assert out is not None
     rows, pixels = _rows(out), parse_size(size)
+    if not unchecked:
+        check_clips(out, rows)
     asks = asks or ("explanation" if format_ == "cue" else "label")
     _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
     if given is not None and not OPTIONS.get(format_):

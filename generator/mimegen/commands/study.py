@@ -10,6 +10,7 @@ import click
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
+from mimegen.commands.checked import check_samples, no_verify_option
 from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.evaluation.question import read_questions
 from mimegen.study.export import Person, answer_lines, saved_person, stored_people
@@ -48,10 +49,13 @@ def study_command() -> None:
 @click.option("--clips", type=click.Path(path_type=Path), metavar="OUT",
               help="Where the manifest and its clips lie.  [default: beside QUESTIONS]")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@no_verify_option
 @exits_cleanly
 def make_command(questions: Path, out: Path, tasks: str | None, settings: Path | None,
-                 clips: Path | None, seed: int) -> int:
+                 clips: Path | None, seed: int, unchecked: bool) -> int:
     """Write a study about QUESTIONS, as mimegen questions writes them, to DIR."""
+    asked = {question.sample_id for question in read_questions(questions)}
+    check_samples(clips or questions.parent, asked, unchecked)
     study = make_study(Request(questions, clips or questions.parent, out, tasks,
                                read_settings(settings), seed))
     lengths = sorted({len(names) for names in study.lists})

@@ -11,6 +11,7 @@ from mimegen.base.counted import counted
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, library_option, warn
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
+from mimegen.manifest.file import DAMAGED, MANIFEST
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.production.passes import make_passes
@@ -39,14 +40,16 @@ def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: b
                    libraries: tuple[Path, ...], motions: tuple[Path, ...]) -> int:
     """Read every clip, row, frame and pass of OUT.
 
-    Exit status 0 if all are whole, 1 if not.
+    Compares what each row says of its clip with the clip's own record. Exit status 0 if all is
+    whole, or was repaired; 1 if not.
     """
     store, started = Store(store_folder or out / "store"), time.monotonic()
     findings = verify(out, store)
     told: dict[str, Any] = {}
     if mends and findings.faults:
         told = {"found": _said(findings),
-                "not_repaired": _repair(out, store, findings, libraries, motions)}
+                "not_repaired": _repair(out, store, findings, libraries, motions),
+                "lines_set_aside": sum(fault.file == out / MANIFEST for fault in findings.faults)}
         findings = verify(out, Store(store.root))
     whole = not findings.faults and not told.get("not_repaired")
     told = {"whole": whole, "seconds": round(time.monotonic() - started, 1),
@@ -91,6 +94,9 @@ def _text(told: dict[str, Any]) -> str:
     mended = [fault for fault in before if fault not in told["faults"]]
     lines += [f"repaired {fault['file']}: {fault['why']}" for fault in mended]
     lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
+    if told.get("lines_set_aside"):
+        lines.append(f"{counted(told['lines_set_aside'], 'damaged line')} of the manifest moved to"
+                     f" {DAMAGED}; clips that are there have rows again")
     lines += told["notes"]
     bad = len(told["faults"]) or len(told.get("not_repaired", {}))
     whole = "whole, as far as was looked" if told["notes"] else "all whole"

@@ -22,12 +22,12 @@ DAMAGED = "manifest.damaged.jsonl"
 LONGEST_LINE = 4 * 2**20
 
 
-def read_manifest(out: Path) -> list[Row]:
+def read_manifest(out: Path | str) -> list[Row]:
     """Return the rows of ``out``/manifest.jsonl; none where there is no such file.
 
-    Raises RequestError as ``rows_of``.
+    ``out`` is the folder that holds the manifest. Raises RequestError as ``rows_of``.
     """
-    return list(rows_of(out))
+    return list(rows_of(Path(out)))
 
 
 def single_rows(out: Path) -> list[Row]:

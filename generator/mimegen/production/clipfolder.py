@@ -15,6 +15,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish, stamp
 from mimegen.base.locks import locked
 from mimegen.manifest.file import clip_path
+from mimegen.manifest.record import false_facts
 from mimegen.manifest.row import Row
 
 SALT = "names.salt"
@@ -64,7 +65,8 @@ class ClipFolder:
         """Return the row in this folder of a clip whose file is there and whole, else None.
 
         A file that nobody has touched since the row was ``recorded`` (nanoseconds) is believed
-        without being read. A clip that is there under its other name gets this one.
+        if its own record is of this row; nothing else of it is read. A clip that is there under
+        its other name gets this one.
         """
         target = self.target(row.sample_id)
         for path in (target, *self._elsewhere(row)):
@@ -98,7 +100,8 @@ def _is_whole(path: Path, row: Row, recorded: int) -> bool:
     written = stamp(path)
     if written is None:
         return False
-    return (written[1] > 0 and written[0] <= recorded) or file_hash(path) == row.sha256
+    believed = written[1] > 0 and written[0] <= recorded and not false_facts(path, row)
+    return believed or file_hash(path) == row.sha256
 
 
 def _read_salt(path: Path) -> str | None:

@@ -11,6 +11,7 @@ from mimegen.compositing.video import ClipFacts
 from mimegen.farm.task import Task
 from mimegen.faults.frames import Showing
 from mimegen.manifest.file import content_of, typed_row
+from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.shots import camera_of
@@ -87,12 +88,12 @@ def settled(clip: Clip, facts: dict[str, Any], store: Store, folder: ClipFolder)
 
     Raises RequestError where its file is not there, DiskFullError where there is no space for it.
     """
-    target = _brought(clip, store, folder)
+    encoded = _encoded(clip, store)
     config = clip.shot.config
     frames = len(clip.showing(facts["frames"]).frames)
-    made = ClipFacts(frames, config.width, config.height, file_hash(target))
+    made = ClipFacts(frames, config.width, config.height, file_hash(encoded))
     cpu = "; ".join(makers(store.shot_folder(clip.shot.key))) or None
-    return _recorded(clip, clip_row(clip, facts | {"cpu": cpu}, made), store, folder)
+    return _settled(clip, encoded, clip_row(clip, facts | {"cpu": cpu}, made), store, folder)
 
 
 def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
@@ -100,21 +101,25 @@ def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
 
     Raises as ``settled``, and ValueError or OSError where what it said of it is damaged or absent.
     """
-    facts, moments = read_facts(store.encoded(clip.key))
-    target = _brought(clip, store, folder)
-    facts_file(store.encoded(clip.key)).unlink(missing_ok=True)
-    return _recorded(clip, display_row(clip, target, facts, moments), store, folder)
+    encoded = _encoded(clip, store)
+    facts, moments = read_facts(encoded)
+    row = _settled(clip, encoded, display_row(clip, encoded, facts, moments), store, folder)
+    facts_file(encoded).unlink(missing_ok=True)
+    return row
 
 
-def _brought(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> Path:
-    encoded, target = store.encoded(clip.key), folder.target(clip.sample_id)
+def _encoded(clip: Clip | DisplayClip, store: Store) -> Path:
+    encoded = store.encoded(clip.key)
     if not encoded.exists():
         raise RequestError(f"{encoded}: is not there, although it was made; does every worker see"
                            " the same store?")
-    move(encoded, target)
-    return target
+    return encoded
 
 
-def _recorded(clip: Clip | DisplayClip, row: Row, store: Store, folder: ClipFolder) -> Row:
+def _settled(clip: Clip | DisplayClip, encoded: Path, row: Row, store: Store, folder: ClipFolder
+             ) -> Row:
+    """Bring a clip to its folder, with a record of its row in it, and record the row."""
+    row = sealed(encoded, row)
+    move(encoded, folder.target(clip.sample_id))
     store.record_clip(clip.key, content_of(row))
     return folder.settled(row)

@@ -18,6 +18,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.figures import published_bodies
 from mimegen.library.take import Take
 from mimegen.manifest.file import add_rows, content_of, json_of
+from mimegen.manifest.record import sealed
 from mimegen.manifest.row import Row
 from mimegen.manifest.timeline import Interval, cut
 from mimegen.plan.clips import DisplayClip
@@ -113,7 +114,8 @@ def write_display(stimulus: Stimulus, target: Path) -> Row:
     if not target.suffix:
         return write_folder(stimulus, target)
     WRITERS[target.suffix.lower()](stimulus, target)
-    row = _row(display_facts(stimulus), stimulus.moments, stimulus.name, target, target.name)
+    row = sealed(target, _row(display_facts(stimulus), stimulus.moments, stimulus.name, target,
+                              target.name))
     publish(_beside(target), json_of(row, indent=1))
     return row
 
@@ -143,8 +145,8 @@ def write_folder(stimulus: Stimulus, out: Path) -> Row:
     for suffix, writer in WRITERS.items():
         writer(stimulus, out / f"{name}{suffix}")
     outputs.write_frames(stimulus, out / name / "frames")
-    row = _row(display_facts(stimulus), stimulus.moments, name, out / f"{name}.mp4",
-               f"{name}.mp4")
+    clip = out / f"{name}.mp4"
+    row = sealed(clip, _row(display_facts(stimulus), stimulus.moments, name, clip, clip.name))
     windows = [
         Row(**content_of(row) | facts | {
             "codec": "PNG", "sample_id": f"{name}-window{facts['window']}",

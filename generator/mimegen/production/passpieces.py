@@ -117,5 +117,11 @@ def stray_passes(out: Path, rows: Iterable[Row]) -> list[Path]:
     """
     named = {told.folder for row in rows for told in (row.passes or {}).values()}
     return [folder for folder in sorted((out / PASSES).glob("*/*"))
-            if _OURS.fullmatch(folder.name) and folder.parent.name in KINDS
+            if is_pass_folder(folder.relative_to(out))
             and folder.relative_to(out).as_posix() not in named]
+
+
+def is_pass_folder(place: Path) -> bool:
+    """Whether a path within OUT is that of a folder of ground truth, as mimegen names them."""
+    return (len(place.parts) == 3 and place.parts[0] == PASSES and place.parts[1] in KINDS
+            and _OURS.fullmatch(place.name) is not None)

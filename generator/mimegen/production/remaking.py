@@ -27,6 +27,15 @@ from mimegen.plan.variants import parse_variants
 from mimegen.readers.options import ReadOptions, parse_trim
 from mimegen.stage.config import RenderConfig, read_config
 
+# What of a row is believed when its clip is made again, ...
+_BELIEVED = frozenset({
+    "action", "take", "seed", "style", "stance", "intensity", "frequency", "render_config_name",
+    "render_config", "clip_key", "avatar", "partner_avatar", "config_name", "device",
+    "tempo", "mirrored", "faults", "permutation", "motion_sha256", "motion_kind"})
+# ... and if it is of a user's own file.
+_BELIEVED_OF_FILES = frozenset({
+    "labels", "licence", "background_config", "background_name", "motion_stack", "motion_subject",
+    "motion_trim", "motion_mapping_sha256", "partner_motion_sha256"})
 # Render configs that rows hold, by name: one name may have meant several.
 Configs = dict[str, list[RenderConfig]]
 
@@ -76,6 +85,11 @@ class Declared:
     mirror: bool
     faults: tuple[str, ...]
     permutation: str | None
+
+
+def believed_of(sources: Sources, row: Row) -> frozenset[str]:
+    """Return the fields of a row that say how its clip is made again."""
+    return _BELIEVED | _BELIEVED_OF_FILES if row.motion_sha256 in sources.files else _BELIEVED
 
 
 def grouped(rows: Iterable[Row]) -> dict[Declared, list[Row]]:

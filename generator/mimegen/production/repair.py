@@ -1,33 +1,44 @@
 """What verify found to be wrong, made again from what the rows themselves say."""
 
+import os
 import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, product
 from pathlib import Path
 
 from mimegen.base.errors import RequestError
-from mimegen.base.files import file_hash
+from mimegen.base.files import file_hash, publish
+from mimegen.base.owners import unfinished_name
 from mimegen.manifest.file import (
     DAMAGED,
     add_rows,
     clip_path,
+    content_of,
     read_manifest,
     rows_of,
     set_damaged_aside,
     set_doubles_aside,
     typed_row,
 )
+from mimegen.manifest.record import FACTS, NO_FACTS, false_facts
 from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.production.clipfolder import ClipFolder
-from mimegen.production.remaking import Configs, Sources, configs_of, grouped, plan_again
+from mimegen.production.remaking import (
+    Configs,
+    Sources,
+    believed_of,
+    configs_of,
+    grouped,
+    plan_again,
+)
 from mimegen.production.verify import Fault
 from mimegen.stage.passes.kinds import ENGINES, KINDS
-from mimegen.store.store import Store
+from mimegen.store.store import SHOT_FACTS, WHOLE, Store
 
 _NAME = re.compile(rb'"sample_id":\s*"([^"]+)"')
 # Carries out a plan on a kind of device, with opaque names or plain ones; says what failed and why.
@@ -48,17 +59,65 @@ def repair(out: Path, store: Store, faults: Sequence[Fault], sources: Sources, c
     rows = read_manifest(out)
     recovered, refused = _recovered(out, store, damaged)
     refused |= _adopt(out, store, [fault.file for fault in faults if not fault.rows])
-    spoiled = {row.sample_id: row for fault in faults for row in fault.rows
-               if row not in doubles}
+    restored = _restored(out, store, [fault for fault in faults if fault.false])
+    add_rows(out, restored.values())
+    spoiled = {row.sample_id: row for fault in faults if not _is_mended(fault, restored)
+               for row in fault.rows if row not in doubles}
     spoiled |= {row.sample_id: row for row in recovered if not clip_path(out, row).is_file()}
-    planned, unplanned = _planned(sources, list(spoiled.values()), configs_of([*rows, *recovered]))
-    refused |= unplanned
-    _clear(faults, refused)
+    unknown = _unknown(sources, [fault for fault in faults if fault.rows
+                                 and fault.rows[0].sample_id in spoiled])
+    planned, unplanned = _planned(
+        sources, [row for name, row in spoiled.items() if name not in unknown],
+        configs_of([*rows, *recovered]))
+    refused |= unknown | unplanned
+    records = [fault.file for fault in faults if fault.file.name == SHOT_FACTS
+               and not any(row.sample_id in refused for row in fault.rows)]
+    _doubt_frames(faults)
     for (device, opaque), plans in planned.items():
-        refused |= _made_anew(store, _together(plans), device, opaque, carry_out)
+        with _set_aside(records):
+            refused |= _made_anew(store, _together(plans), device, opaque, carry_out)
     add_rows(out, [row for row in spoiled.values()
                    if {row.sample_id, row.plain_id} & refused.keys()])
     return refused
+
+
+def _is_mended(fault: Fault, restored: dict[str, Row]) -> bool:
+    """Whether a fault is of rows alone, which are what they were again."""
+    return bool(fault.false) and all(row.sample_id in restored for row in fault.rows)
+
+
+def _restored(out: Path, store: Store, faults: Sequence[Fault]) -> dict[str, Row]:
+    """Return rows that said what is not so, with what the store recorded of the same files."""
+    of_files: dict[tuple[str | None, str], Row] = {
+        (row.sha256, row.file_name): row for row in _recorded(out, store)} if faults else {}
+    restored = {}
+    for fault in faults:
+        row = fault.rows[0]
+        told = of_files.get((_hash(fault.file), row.file_name))
+        if told is not None and not false_facts(fault.file, told):
+            restored[row.sample_id] = _with_facts(row, told)
+    return restored
+
+
+def _hash(path: Path) -> str | None:
+    return file_hash(path) if path.is_file() else None
+
+
+def _with_facts(row: Row, told: Row) -> Row:
+    """Return a row that says of its clip what another does; its name and what is no fact stay."""
+    content, facts = content_of(row), content_of(told)
+    return typed_row({name: value for name, value in content.items() if name in NO_FACTS
+                      or name not in Row.model_fields}
+                     | {name: value for name, value in facts.items() if name in FACTS}
+                     | {"sha256": told.sha256})
+
+
+def _unknown(sources: Sources, faults: Iterable[Fault]) -> dict[str, str]:
+    """Return why clips cannot be made again whose rows say falsely how they were made, by clip."""
+    return {row.sample_id: f"the store has no record of it, and its row's {', '.join(false)} is"
+                           " needed to make it again; run its request again"
+            for fault in faults for row in fault.rows[:1]
+            if (false := [name for name in fault.false if name in believed_of(sources, row)])}
 
 
 def _planned(sources: Sources, rows: Sequence[Row], configs: Configs
@@ -82,12 +141,27 @@ def _planned(sources: Sources, rows: Sequence[Row], configs: Configs
 def _made_anew(store: Store, plan: Plan, device: str, opaque: bool, carry_out: Carry
                ) -> dict[str, str]:
     """Carry out a plan as if none of its clips were there; return what failed, and why."""
-    for clip in plan:
-        store.forget_clip(clip.key)
+    with _set_aside([store.clip_record(clip.key) for clip in plan]):
+        try:
+            return carry_out(plan, device, opaque)
+        except RequestError as problem:
+            return {clip.sample_id: str(problem) for clip in plan}
+
+
+@contextmanager
+def _set_aside(files: Iterable[Path]) -> Iterator[None]:
+    """Do something as if files were not there; those that it does not make come back as they were.
+    """
+    kept = {file: (file.read_bytes(), file.stat()) for file in files if file.is_file()}
+    for file in kept:
+        file.unlink()
     try:
-        return carry_out(plan, device, opaque)
-    except RequestError as problem:
-        return {clip.sample_id: str(problem) for clip in plan}
+        yield
+    finally:
+        for file, (content, status) in kept.items():
+            if not file.exists():
+                publish(file, content)
+                os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _recovered(out: Path, store: Store, damaged: Sequence[bytes]
@@ -100,15 +174,10 @@ def _recovered(out: Path, store: Store, damaged: Sequence[bytes]
     known = {row.sample_id: row for row in _recorded(out, store)} if any(names) else {}
     rows = [known[name] for name in names if name in known]
     add_rows(out, [row for row in rows if clip_path(out, row).is_file()])
-    lost = {f"line {number} of what was damaged": _why_lost(out, name)
-            for number, name in enumerate(names, 1) if name not in known}
+    lost = {f"line {number} of what was damaged": "the store knows of no clip of that name"
+            f" ({name}); the line is kept in {out / DAMAGED}"
+            for number, name in enumerate(names, 1) if name is not None and name not in known}
     return rows, lost
-
-
-def _why_lost(out: Path, name: str | None) -> str:
-    if name is None:
-        return f"does not say of which clip it is; it is kept in {out / DAMAGED}"
-    return f"the store knows of no clip of that name ({name}); the line is kept in {out / DAMAGED}"
 
 
 def _recorded(out: Path, store: Store) -> Iterator[Row]:
@@ -137,12 +206,13 @@ def _adopt(out: Path, store: Store, paths: Sequence[Path]) -> dict[str, str]:
             for path in left}
 
 
-def _clear(faults: Iterable[Fault], refused: dict[str, str]) -> None:
-    """Remove damaged frames, which might otherwise be trusted; what cannot be remade stays."""
-    for fault in faults:
-        frame = fault.file.suffix in (".npz", ".json")
-        if frame and fault.rows and not any(row.sample_id in refused for row in fault.rows):
-            fault.file.unlink(missing_ok=True)
+def _doubt_frames(faults: Iterable[Fault]) -> None:
+    """Let frames of shots with faults be read in full before they are used again.
+
+    The store removes those that are damaged when it has others made in their place.
+    """
+    for folder in {fault.file.parent for fault in faults if fault.file.suffix == ".npz"}:
+        (folder / WHOLE).unlink(missing_ok=True)
 
 
 def _together(plans: Sequence[Plan]) -> Plan:
@@ -162,11 +232,26 @@ def repair_passes(out: Path, faults: Sequence[Fault], sources: Sources, carry_ou
         for (declared, group), wanted in product(grouped(fault.rows).items(), _wanted(out, fault)):
             try:
                 plan = plan_again(sources, declared, group, configs)
-                shutil.rmtree(fault.file, ignore_errors=True)
-                refused |= carry_out(plan, wanted, declared.device)
+                with _folder_set_aside(fault.file):
+                    refused |= carry_out(plan, wanted, declared.device)
             except RequestError as problem:
                 refused |= {row.sample_id: str(problem) for row in group}
     return refused
+
+
+@contextmanager
+def _folder_set_aside(folder: Path) -> Iterator[None]:
+    """Do something as if a folder were not there; where it makes none, that one comes back."""
+    aside = folder.with_name(unfinished_name(folder.name))
+    with suppress(FileNotFoundError):
+        folder.rename(aside)
+    try:
+        yield
+    finally:
+        if folder.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        elif aside.exists():
+            aside.rename(folder)
 
 
 def _wanted(out: Path, fault: Fault) -> set[WantedPasses]:

@@ -10,13 +10,16 @@ from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
 
+from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
 from mimegen.compositing.decode import decoded_clip
-from mimegen.compositing.passfiles import folder_hash
-from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems
+from mimegen.compositing.passfiles import folder_hash, pass_facts
+from mimegen.manifest.checking import contradictions, said_falsely
+from mimegen.manifest.file import MANIFEST, clip_path, rows_or_problems, typed_row
 from mimegen.manifest.parts import PassFacts
+from mimegen.manifest.record import facts_of, false_facts, has_record, same_value
 from mimegen.manifest.row import Row
-from mimegen.production.passpieces import stray_passes
+from mimegen.production.passpieces import is_pass_folder, stray_passes
 from mimegen.store.frames import checked_frame, frame_name
 from mimegen.store.store import Store
 
@@ -28,13 +31,15 @@ _SAME_RATE = 0.01
 class Fault:
     """A file that is not as it should be, why, and the rows of the clips that it spoils.
 
-    Where ``of_pass``, it is the folder of a clip's ground truth; the clip itself is whole.
+    Where ``of_pass``, it is the folder of a clip's ground truth; the clip itself is whole. Of
+    ``false`` fields the row says what is not so of the clip.
     """
 
     file: Path
     why: str
     rows: tuple[Row, ...] = ()
     of_pass: bool = False
+    false: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,9 +74,11 @@ def verify(out: Path, store: Store) -> Findings:
     if shots and not (store.root / "shots").is_dir():
         shots, notes = {}, (f"{store.root}: no store there, so frames were not looked at; say"
                             " --store",)
+    notes += _without_record(out, rows)
     passes = _passes(rows)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = chain(pool.map(partial(_clip_faults, out), rows),
+                      pool.map(partial(_row_faults, out, store), rows),
                       pool.map(partial(_shot_faults, store), shots.values()),
                       pool.map(partial(_pass_faults, out), passes.values()))
         faults += chain.from_iterable(found)
@@ -116,6 +123,45 @@ def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
         yield f"has {video.fps:g} frames a second, its row says {row.fps:g}"
 
 
+def _row_faults(out: Path, store: Store, row: Row) -> list[Fault]:
+    path = clip_path(out, row)
+    false = [*dict.fromkeys([*contradictions(row), *_false_facts(path, row, store)])]
+    return [Fault(path, said_falsely(row, false), (row,), false=tuple(false))] if false else []
+
+
+def _false_facts(path: Path, row: Row, store: Store) -> list[str]:
+    """Return the fields that the clip's record belies; without one, those that the store's does."""
+    try:
+        false = false_facts(path, row)
+    except OSError:
+        return []
+    return _belied(row, store) if false is None else false
+
+
+def _belied(row: Row, store: Store) -> list[str]:
+    """Return what a row says otherwise than what the store recorded of the same file."""
+    content = None if row.clip_key is None else store.clip_row(row.clip_key)
+    try:
+        told = None if content is None else typed_row(content)
+    except ValueError:
+        return []
+    if told is None or told.sha256 != row.sha256:
+        return []
+    said = facts_of(row)
+    return [name for name, value in facts_of(told).items()
+            if value is not None and not same_value(value, said[name])]
+
+
+def _without_record(out: Path, rows: Iterable[Row]) -> tuple[str, ...]:
+    clips = [clip_path(out, row) for row in rows]
+    count = sum(path.is_file() and not has_record(path) for path in clips)
+    if not count:
+        return ()
+    return (f"{counted(count, 'clip')} without a record of what is shown (no MP4 file, or made"
+            " before there were records): what their rows say of it was compared with the store"
+            " alone",)
+
+
 def _shot_faults(store: Store, rows: Sequence[Row]) -> list[Fault]:
     key = rows[0].shot_key or ""
     folder = store.shot_folder(key)
@@ -156,13 +202,28 @@ def _passes(rows: Iterable[Row]) -> dict[str, list[tuple[Row, PassFacts]]]:
 def _pass_faults(out: Path, told: Sequence[tuple[Row, PassFacts]]) -> list[Fault]:
     facts, folder = told[0][1], out / told[0][1].folder
     rows = tuple(row for row, _ in told)
+    if not is_pass_folder(Path(facts.folder)):
+        return [Fault(folder, "is named as a pass's folder, which it is not; it was not read",
+                      rows)]
     if not folder.resolve().is_relative_to(out.resolve()):
         return [Fault(folder, "leads outside of the manifest's folder; it was not read", rows)]
     if not folder.is_dir():
         return [Fault(folder, "is not there", rows, of_pass=True)]
+    if _is_told_falsely(facts, folder):
+        return [Fault(folder, "its pass.json does not say what its row says of it", rows,
+                      of_pass=True)]
     if folder_hash(folder) != facts.sha256 or any(each.sha256 != facts.sha256 for _, each in told):
         return [Fault(folder, "its files are not those that its row knows", rows, of_pass=True)]
     return []
+
+
+def _is_told_falsely(facts: PassFacts, folder: Path) -> bool:
+    """Whether a row names another engine or other files than the pass's own facts."""
+    try:
+        known = pass_facts(folder)
+        return (known["engine"], known["files"]) != (facts.engine, facts.files)
+    except (ValueError, KeyError, TypeError):
+        return True
 
 
 def _spans(numbers: Sequence[int]) -> str:

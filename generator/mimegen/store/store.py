@@ -35,6 +35,9 @@ from mimegen.store.frames import frame_name, read_frame
 
 # The folder of those who use the store at the moment.
 RUNNING = "running"
+# In a shot's folder: what it is, and the frames that were found whole.
+SHOT_FACTS = "shot.json"
+WHOLE = "whole.json"
 # A shot that claims to have more is damaged.
 MOST_FRAMES = 10**7
 
@@ -118,25 +121,25 @@ class Store:
 
     def shot_facts(self, key: str) -> dict[str, Any] | None:
         """Return what was recorded of a shot; None where nothing was, or it is damaged."""
-        facts = _read_json(self.shot_folder(key) / "shot.json")
+        facts = _read_json(self.shot_folder(key) / SHOT_FACTS)
         return facts if facts is not None and _tells_of_a_shot(facts) else None
 
     def record_shot(self, key: str, facts: dict[str, Any]) -> None:
         """Record what a shot is, before its frames are made."""
-        publish(self.shot_folder(key) / "shot.json", json.dumps(facts, indent=1))
+        publish(self.shot_folder(key) / SHOT_FACTS, json.dumps(facts, indent=1))
 
     def clip_row(self, key: str) -> dict[str, Any] | None:
         """Return the manifest row of a clip that was finished, or None."""
-        return _read_json(self._place("clips", key, ".json"))
+        return _read_json(self.clip_record(key))
 
     def clip_recorded(self, key: str) -> int:
         """Return when a clip was recorded, in nanoseconds; 0 for one that is not."""
-        written = stamp(self._place("clips", key, ".json"))
+        written = stamp(self.clip_record(key))
         return written[0] if written else 0
 
-    def forget_clip(self, key: str) -> None:
-        """Remove the record of a clip, so that it counts as not made."""
-        self._place("clips", key, ".json").unlink(missing_ok=True)
+    def clip_record(self, key: str) -> Path:
+        """Return where the record of a finished clip lies; without it, it counts as not made."""
+        return self._place("clips", key, ".json")
 
     def clip_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the manifest rows of all clips that were finished."""
@@ -147,7 +150,7 @@ class Store:
 
     def record_clip(self, key: str, row: dict[str, Any]) -> None:
         """Record a finished clip."""
-        publish(self._place("clips", key, ".json"), json.dumps(row, indent=1))
+        publish(self.clip_record(key), json.dumps(row, indent=1))
 
     def missing(self, key: str, frames: int) -> NDArray[np.bool_]:
         """Say (F,) which frames of a shot are absent or damaged; damaged ones are removed.
@@ -155,7 +158,7 @@ class Store:
         A frame is read in full unless it was already found whole and has not been touched since.
         """
         folder = self.shot_folder(key)
-        seen = _read_json(folder / "whole.json") or {}
+        seen = _read_json(folder / WHOLE) or {}
         whole: dict[str, list[int]] = {}
         missing = np.ones(frames, dtype=bool)
         for number, path in enumerate(folder / frame_name(f) for f in range(frames)):
@@ -172,7 +175,7 @@ class Store:
             whole[path.name] = mark
             missing[number] = False
         if whole != seen and folder.is_dir():
-            publish(folder / "whole.json", json.dumps(whole))
+            publish(folder / WHOLE, json.dumps(whole))
         return missing
 
     def frames_there(self, key: str) -> int:

@@ -1,0 +1,37 @@
+"""``--no-verify``, and what is checked without it before clips are used."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import click
+
+from mimegen.manifest.checking import check_clips
+from mimegen.manifest.file import rows_of
+
+no_verify_option = click.option(
+    "--no-verify", "unchecked", is_flag=True,
+    help="Do not check first that clips are whole and are what their rows say.")
+
+
+def check_samples(out: Path, samples: Collection[str] | None, unchecked: bool) -> None:
+    """Check the clips of the rows in ``out`` with these sample_ids, of all where there are none.
+
+    Raises RequestError as ``check_clips`` unless ``unchecked``.
+    """
+    if not unchecked:
+        check_clips(out, [row for row in rows_of(out)
+                          if samples is None or row.sample_id in samples])
+
+
+def check_source(source: Path, unchecked: bool) -> None:
+    """Check a clip, or the clips in a folder, that the manifest beside them has rows of.
+
+    Raises as ``check_samples``.
+    """
+    folder = source if source.is_dir() else source.parent
+    out = folder.parent if folder.name == "clips" else folder
+    if unchecked:
+        return
+    rows = rows_of(out)
+    check_clips(out, rows if source.is_dir() else [
+        row for row in rows if (out / row.file_name).resolve() == source.resolve()])

@@ -1,0 +1,108 @@
+"""Whether rows and clips belong together: asked before clips are used."""
+
+import json
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import content_key, file_hash, publish, stamp
+from mimegen.manifest.file import clip_path
+from mimegen.manifest.record import facts_of, false_facts
+from mimegen.manifest.row import Row
+
+# A value that is longer is cut where it is said.
+_LONGEST_SAID = 60
+# In render_config, and in the row itself.
+_OF_CONFIG = ("fps", "width", "height")
+
+
+def contradictions(row: Row) -> list[str]:
+    """Return the fields of a row of mimegen's own that its other fields belie, sorted."""
+    if row.clip_key is None:
+        return []
+    false = {"label"} if row.label not in (None, "|".join(row.labels)) else set[str]()
+    with suppress(ValueError):
+        angle = float((row.config_name or "").rpartition("@")[2])
+        false |= {"angle"} if row.angle not in (None, angle) else set()
+    config = row.render_config if row.shot_key else None
+    said = facts_of(row)
+    false |= {name for name in _OF_CONFIG if config and config.get(name, said[name]) != said[name]}
+    return sorted(false)
+
+
+def said_falsely(row: Row, names: Iterable[str]) -> str:
+    """Return in words that a row says of its clip what is not so, naming the fields."""
+    facts = facts_of(row)
+    told = ", ".join(f"{name} {_short(facts[name])}" for name in names)
+    return f"its row says {told}, which is not what the clip was made as"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}..."
+
+
+def check_clips(out: Path, rows: Iterable[Row]) -> None:
+    """Raise RequestError where a clip of ``out`` is damaged, or its row says what is not so.
+
+    Clips that are not there are left to whoever needs them. Files that have kept their size and
+    time since they were hashed, by any earlier command of this user, are not hashed again.
+    """
+    known = _Known.of(out)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda row: _what_is_wrong(out, row, known), rows))
+    known.keep()
+    wrong = [why for why in found if why is not None]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more clips)" if wrong[1:] else ""
+        raise RequestError(f"{wrong[0]}{more}; run mimegen verify {out} --repair, or say"
+                           " --no-verify")
+
+
+def _what_is_wrong(out: Path, row: Row, known: "_Known") -> str | None:
+    path = clip_path(out, row)
+    if not path.is_file():
+        return None
+    if known.sha256(path) != row.sha256:
+        return f"{path}: is damaged or was changed (its SHA-256 is not the row's)"
+    false = sorted({*contradictions(row), *(false_facts(path, row) or ())})
+    return f"{path}: {said_falsely(row, false)}" if false else None
+
+
+@dataclass
+class _Known:
+    """Hashes of files with their sizes and times, kept in the user's cache."""
+
+    file: Path
+    hashes: dict[str, list[Any]]
+    new: dict[str, list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, out: Path) -> "_Known":
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        file = cache / "mimegen" / "clips" / f"{content_key(os.fsdecode(out.resolve()))}.json"
+        with suppress(OSError, ValueError):
+            content = json.loads(file.read_text(encoding="utf-8"))
+            if isinstance(content, dict):
+                return cls(file, content)
+        return cls(file, {})
+
+    def sha256(self, path: Path) -> str:
+        written = [*(stamp(path) or ())]
+        entry = self.hashes.get(str(path))
+        if not (isinstance(entry, list) and len(entry) == 3 and entry[:2] == written):
+            entry = [*written, file_hash(path)]
+        self.new[str(path)] = entry
+        return str(entry[2])
+
+    def keep(self) -> None:
+        """Keep what was hashed; where that cannot be written, it is hashed again next time."""
+        if self.new.items() <= self.hashes.items():
+            return
+        with suppress(RequestError):
+            publish(self.file, json.dumps(self.hashes | self.new))

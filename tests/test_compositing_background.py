@@ -1,5 +1,7 @@
 """Backgrounds: what their files may say, and how a picture comes to lie behind the figure."""
 
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from PIL import Image
 from scipy.spatial.transform import Rotation
 
 from mimegen.base.errors import RequestError
-from mimegen.compositing.backdrop import PERSON_M, backdrop, person_rows, place_picture
+from mimegen.compositing.backdrop import PERSON_M, _opened, backdrop, person_rows, place_picture
 from mimegen.compositing.background import (
     Background,
     Picture,
@@ -21,6 +23,8 @@ from mimegen.compositing.background import (
     seen_of,
 )
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
+from mimegen.compositing.pictures import in_8_bits
+from mimegen.library.photos.opening import open_photo
 from mimegen.stage.camera import Camera
 
 FACTS: dict[str, Any] = {
@@ -401,3 +405,71 @@ def test_a_key_changes_with_a_pictures_pixels_and_its_place(tmp_path):
 def test_the_key_of_an_absent_background_is_refused(tmp_path):
     with pytest.raises(RequestError, match=r"absent\.yaml: cannot be read"):
         background_key(tmp_path / "absent.yaml")
+
+
+# ---------------------------------------------------------------- pictures of 16 bits
+
+GRAY16 = np.arange(64 * 96, dtype=np.uint32).reshape(64, 96) * 2 % 14000 + 200
+
+
+def deep_picture(path: Path, kind: str) -> None:
+    """Write a dark picture of 16 bits a sample."""
+    gray = GRAY16.astype(np.uint16)
+    if kind in ("L", "I;16B"):
+        order = gray.astype(">u2") if kind == "I;16B" else gray
+        Image.frombytes(kind.replace("L", "I;16"), (96, 64), order.tobytes()).save(path)
+        return
+    opaque = np.full_like(gray, 65535)
+    samples = {"LA": [gray, opaque], "RGB": [gray] * 3, "RGBA": [gray] * 3 + [opaque]}[kind]
+    data = np.stack(samples, axis=-1).astype(">u2")
+    lines = b"".join(b"\0" + row.tobytes() for row in data)
+    head = struct.pack(">IIBBBBB", 96, 64, 16, {"LA": 4, "RGB": 2, "RGBA": 6}[kind], 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big")
+        for name, body in ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))))
+
+
+@pytest.mark.parametrize(("name", "kind"), [
+    ("a.png", "L"), ("a.tif", "L"), ("a.tif", "I;16B"), ("a.png", "LA"), ("a.png", "RGB"),
+    ("a.png", "RGBA")])
+def test_pictures_of_16_bits_have_their_true_values(tmp_path: Path, name: str, kind: str) -> None:
+    deep_picture(tmp_path / name, kind)
+    with Image.open(tmp_path / name) as stored:
+        seen = np.asarray(in_8_bits(stored).convert("RGB"), np.float64)
+    assert np.abs(seen - GRAY16[..., None] / 257).max() <= 1.0 and seen.max() < 60
+
+
+def test_a_dark_picture_stays_dark_behind_a_figure_and_as_a_photograph() -> None:
+    dark = Path(__file__).parent / "data" / "photo_gray16_dark.png"
+    with Image.open(dark) as stored:
+        white = np.asarray(stored, np.float64).max() / 257
+    seen = _opened(dark)
+    assert np.asarray(seen).max() == round(white) < 60
+    assert np.array_equal(np.asarray(open_photo(dark).image), np.asarray(seen))
+
+
+def test_white_is_what_a_tiffs_bits_allow(tmp_path: Path) -> None:
+    gray = Image.fromarray(np.full((8, 8), 1000, np.uint16))
+    gray.save(tmp_path / "a.tif", tiffinfo={262: 0})
+    Image.fromarray(np.full((8, 8), 0.5, np.float32)).save(tmp_path / "b.tif")
+    Image.fromarray(np.full((8, 8), 2**30, np.int32)).save(tmp_path / "c.tif")
+    for name, value in (("a.tif", 251), ("b.tif", 128), ("c.tif", 64)):
+        with Image.open(tmp_path / name) as stored:
+            assert np.asarray(in_8_bits(stored)).max() == value, name
+
+
+@pytest.mark.parametrize("kind", ["picture", "panorama"])
+@pytest.mark.parametrize("width", [17_850, 20_000])
+def test_a_picture_of_too_many_pixels_is_refused_before_it_is_decoded(
+    tmp_path: Path, kind: str, width: int
+) -> None:
+    head = struct.pack(">IIBBBBB", width, 10000, 8, 2, 0, 0, 0)
+    (tmp_path / "large.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big")
+        for name, body in ((b"IHDR", head), (b"IDAT", b""))))
+    facts = {"file": "large.png", "camera_height_m": 1.6} | ({} if kind == "panorama" else {
+        "horizon": 0.4, "ground": [list(corner) for corner in GROUND]})
+    (tmp_path / "large.yaml").write_text(yaml.safe_dump(FACTS | {kind: facts}))
+    with pytest.raises(RequestError, match="178 million pixels; save it smaller") as problem:
+        read_background(tmp_path / "large.yaml")
+    assert "\n" not in str(problem.value)

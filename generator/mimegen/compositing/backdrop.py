@@ -1,5 +1,6 @@
 """What a shot's camera sees behind the figure, as linear light."""
 
+import warnings
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -12,6 +13,7 @@ from mimegen.base.errors import RequestError
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linear
 from mimegen.compositing.panorama import Mapping, looked_up, panorama_view, turned_picture
+from mimegen.compositing.pictures import in_8_bits, refuse_large
 from mimegen.motion.quaternions import FloatArray
 from mimegen.stage.camera import Camera
 
@@ -77,8 +79,9 @@ def _picture_backdrop(name: str, picture: Picture, camera: Camera, angle_deg: fl
 
 
 def _opened(file: Path) -> Image.Image:
-    with Image.open(file) as stored:
-        return ImageOps.exif_transpose(stored).convert("RGB")
+    with warnings.catch_warnings(action="ignore"), Image.open(file) as stored:
+        refuse_large(stored)
+        return ImageOps.exif_transpose(in_8_bits(stored)).convert("RGB")
 
 
 def turned_view(picture: Picture, size: tuple[int, int], place: Placement, camera: Camera,

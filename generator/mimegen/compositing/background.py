@@ -1,5 +1,6 @@
 """Backgrounds as data: backgrounds/*.yaml."""
 
+import warnings
 from functools import lru_cache
 from math import atan2, radians, tan
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, YamlFile
+from mimegen.compositing.pictures import refuse_large, refuse_large_file, too_many_pixels
 from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shared import completed, shared_files
 
@@ -142,12 +144,16 @@ def read_background(path: Path) -> Background:
     picture = path.parent / background.file
     place = ("picture" if background.picture else "panorama", "file")
     try:
-        with Image.open(picture) as image:
+        refuse_large_file(picture)
+        with warnings.catch_warnings(action="ignore"), Image.open(picture) as image:
+            refuse_large(image)
             image.load()
             width, height = image.size
     except FileNotFoundError as problem:
         raise file.error(place, f"there is no {picture}") from problem
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as problem:
+    except Image.DecompressionBombError as problem:
+        raise file.error(place, f"{picture} {too_many_pixels()}") from problem
+    except (OSError, SyntaxError, ValueError) as problem:
         raise file.error(place, f"{picture} cannot be read as a picture ({problem})") from problem
     if background.panorama and abs(width - 2 * height) > 2 + width // 100:
         raise file.error(place, f"{picture} is {width} x {height} pixels; all around it would be"

@@ -10,6 +10,7 @@ import imageio_ffmpeg
 import numpy as np
 
 from mimegen.base.errors import RequestError
+from mimegen.base.media import ffmpeg_input
 from mimegen.base.picking import picking
 from mimegen.compositing.color import ByteArray
 
@@ -32,16 +33,31 @@ def read_clip(path: Path) -> Video:
     """
     if not path.is_file():
         raise RequestError(f"{path}: no such clip")
+    *params, _, address = ffmpeg_input(path)
     try:
-        frames, _ = imageio_ffmpeg.count_frames_and_secs(path)
-        pictures = imageio_ffmpeg.read_frames(path)
+        pictures = imageio_ffmpeg.read_frames(address, input_params=params)
         facts = next(pictures)
         pictures.close()
     except (OSError, RuntimeError, IndexError, StopIteration) as problem:
         raise _broken(path) from problem
+    frames = _frames_in(path)
     if not frames:
         raise _broken(path)
     return Video(path, frames, facts["fps"], *facts["size"])
+
+
+def _frames_in(path: Path) -> int:
+    """Return how many frames a video has, undecoded."""
+    done = subprocess.run(
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", *ffmpeg_input(path), "-map", "0:v:0",
+         "-c", "copy", "-f", "framecrc", "pipe:1"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+    return _frame_lines(done.stdout)
+
+
+def _frame_lines(framecrc: str) -> int:
+    """Return of how many frames ffmpeg's framecrc tells."""
+    return sum(not line.startswith("#") for line in framecrc.splitlines())
 
 
 def decoded_clip(path: Path) -> Video:
@@ -53,7 +69,7 @@ def decoded_clip(path: Path) -> Video:
         raise RequestError(f"{path}: no such clip")
     done = subprocess.run(
         [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-xerror", "-err_detect", "explode",
-         "-threads", "1", "-i", str(path), "-map", "0:v:0", "-f", "framecrc", "pipe:1"],
+         "-threads", "1", *ffmpeg_input(path), "-map", "0:v:0", "-f", "framecrc", "pipe:1"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode or done.stderr.strip():
         said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
@@ -61,7 +77,7 @@ def decoded_clip(path: Path) -> Video:
         reason = re.sub(r"^\[.*?\] ", "", said)
         raise RequestError(f"{path}: does not decode ({reason})")
     found = re.search(r"#tb 0: (\d+)/(\d+).*#dimensions 0: (\d+)x(\d+)", done.stdout, re.DOTALL)
-    frames = sum(not line.startswith("#") for line in done.stdout.splitlines())
+    frames = _frame_lines(done.stdout)
     if found is None or not frames:
         raise _broken(path)
     ticks, per_second, width, height = map(int, found.groups())
@@ -75,7 +91,7 @@ def read_pictures(clip: Video, numbers: Sequence[int], width: int) -> list[ByteA
     """
     height = round(width * clip.height / clip.width)
     decoded = subprocess.run(
-        [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", "-i", str(clip.path),
+        [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", *ffmpeg_input(clip.path),
          "-vf", f"select={picking(numbers)},"
          f"scale={width}:{height}:flags=area+accurate_rnd+full_chroma_int",
          "-fps_mode", "passthrough", "-frames:v", str(len(numbers)),

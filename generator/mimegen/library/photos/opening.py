@@ -13,16 +13,15 @@ from PIL import ExifTags, Image, ImageCms, ImageOps
 
 from mimegen.base.errors import RequestError
 from mimegen.base.foreign import refuse_foreign
+from mimegen.compositing.pictures import MOST_MIB, MOST_PIXELS, in_8_bits, too_many_pixels
 
 # What a film frame of 36 x 24 mm measures from corner to corner, to which "35 mm" lengths refer
 # (CIPA DCG-001, Guideline for Noting Digital Camera Specifications in Catalogs).
 FILM_DIAGONAL_MM = 43.267
-# Pillow itself opens no more pixels than 178.9 million.
-LEAST_WIDTH, MOST_PIXELS, MOST_MIB = 320, 178_000_000, 512
+LEAST_WIDTH = 320
 # Larger ones are made smaller: no frame shows more, and every worker gets a copy.
 LARGEST, LARGEST_PANORAMA = 6000, 8192
 _MM_OF_UNIT = {2: 25.4, 3: 10.0}
-_DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +67,10 @@ def _said_of(path: Path) -> Iterator[None]:
     except IsADirectoryError as problem:
         raise RequestError(f"{path}: is a folder; name a photograph") from problem
     except Image.DecompressionBombError as problem:
-        raise RequestError(f"{path}: {_too_many()}") from problem
+        raise RequestError(f"{path}: {too_many_pixels()}") from problem
     except (OSError, SyntaxError, ValueError, EOFError) as problem:
         raise RequestError(f"{path}: cannot be read as a picture ({problem}); save it as JPEG or"
                            " PNG") from problem
-
-
-def _too_many() -> str:
-    return f"has more than {MOST_PIXELS // 10**6} million pixels; save it smaller"
 
 
 def _check(path: Path, stored: Image.Image) -> None:
@@ -86,7 +81,7 @@ def _check(path: Path, stored: Image.Image) -> None:
         raise RequestError(f"{path}: is animated or has pages; save one of its {pictures} pictures"
                            " by itself")
     if width * height > MOST_PIXELS:
-        raise RequestError(f"{path}: {_too_many()}")
+        raise RequestError(f"{path}: {too_many_pixels()}")
     if min(width, height) < LEAST_WIDTH / 2 or max(width, height) < LEAST_WIDTH:
         raise RequestError(f"{path}: is {width} x {height} pixels; a background needs at least"
                            f" {LEAST_WIDTH} across, better 2000")
@@ -95,11 +90,7 @@ def _check(path: Path, stored: Image.Image) -> None:
 def _in_srgb(path: Path, stored: Image.Image) -> Image.Image:
     """Return the picture as RGB in sRGB, its EXIF kept; refuse what shows through."""
     exif = stored.getexif()
-    if stored.mode in _DEEP:
-        deep = np.asarray(stored, np.float64)
-        image = Image.fromarray(np.clip(deep / (deep.max() or 1) * 255, 0, 255).astype(np.uint8))
-    else:
-        image = _opaque(path, stored)
+    image = _opaque(path, in_8_bits(stored))
     profile = stored.info.get("icc_profile")
     # Profiles that are damaged or of another kind of device say nothing.
     with suppress(ImageCms.PyCMSError, OSError):

@@ -14,8 +14,8 @@ import pytest
 
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import bytes_to_linear
-from mimegen.compositing.decode import Video, read_clip, read_pictures
-from mimegen.compositing.video import write_clip
+from mimegen.compositing.decode import Video, decoded_clip, read_clip, read_pictures
+from mimegen.compositing.video import write_clip, write_pictures
 from mimegen.store.frames import Frame, frame_to_bytes
 
 WIDTH, HEIGHT = 160, 96
@@ -223,3 +223,21 @@ def test_pictures_are_read_out_of_a_clip_by_their_numbers(frames, white, tmp_pat
         read_pictures(clip, [3, 40], 80)
     with pytest.raises(RequestError, match="no such clip"):
         read_clip(tmp_path / "b.mp4")
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".gif"])
+def test_a_playlist_under_a_clips_name_opens_no_other_file(tmp_path: Path, suffix: str) -> None:
+    frames = np.zeros((3, 36, 64, 3), np.uint8)
+    write_pictures(iter(frames), (64, 36), 5.0, tmp_path / "secret.mp4")
+    path = tmp_path / f"a{suffix}"
+    for text in (f"#EXTM3U\n#EXTINF:1,\n{tmp_path}/secret.mp4\n#EXT-X-ENDLIST\n",
+                 f"ffconcat version 1.0\nfile '{tmp_path}/secret.mp4'\n"):
+        path.write_text(text)
+        for read in (read_clip, decoded_clip):
+            with pytest.raises(RequestError) as problem:
+                read(path)
+            assert "\n" not in str(problem.value)
+    playlist = tmp_path / "a.m3u8"
+    playlist.write_text(text)
+    with pytest.raises(RequestError, match="expected a video file"):
+        read_clip(playlist)

@@ -108,7 +108,8 @@ def clip_pictures(clip: Video) -> Iterator[ByteArray]:
 
     Raises RequestError for a clip that is cut off.
     """
-    pictures = imageio_ffmpeg.read_frames(clip.path, pix_fmt="rgb24")
+    *params, _, address = ffmpeg_input(clip.path)
+    pictures = imageio_ffmpeg.read_frames(address, pix_fmt="rgb24", input_params=params)
     next(pictures)
     left = clip.frames
     for picture in pictures:

@@ -1,5 +1,6 @@
 """A study's desk without a server: who gets what, how often one may ask, what counts."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,15 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from mimegen.base.errors import RequestError
+from mimegen.study import server
 from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
-from mimegen.study.export import _passed
+from mimegen.study.export import Person, _passed, answer_lines, stored_people
 from mimegen.study.folder import Study
-from mimegen.study.limits import Limit
-from mimegen.study.public import session_order
-from mimegen.study.responses import Ids, Screen, TaskAnswer
-from mimegen.study.server import Desk
+from mimegen.study.limits import LARGEST_REQUEST, Limit
+from mimegen.study.public import completion, session_order
+from mimegen.study.responses import Ids, Response, Screen, TaskAnswer
+from mimegen.study.server import Desk, _content
 from mimegen.study.settings import read_settings
 from mimegen.study.trials import Trial
 
@@ -234,3 +237,86 @@ def test_who_asks_too_often_is_told_when_to_ask_again(desk: Desk) -> None:
     with pytest.raises(HTTPException) as refused:
         desk._count(slow, "a")
     assert refused.value.headers == {"retry-after": "5"}
+
+
+def content_of(*messages: dict[str, Any], late: bool = False) -> Any:
+    """What is read of a request whose body comes in these messages; its status where refused."""
+    coming = iter(messages)
+
+    async def receive() -> dict[str, Any]:
+        try:
+            return {"type": "http.request", "more_body": True} | next(coming)
+        except StopIteration:
+            await asyncio.sleep(9 if late else 0)
+            return {"type": "http.disconnect"}
+
+    try:
+        return asyncio.run(_content(Request({"type": "http", "headers": []}, receive)))
+    except HTTPException as problem:
+        return problem.status_code
+
+
+def test_bodies_are_read_whole_in_time_and_no_longer_than_they_may_be(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "REQUEST_S", 0.05)
+    end = {"more_body": False}
+    assert content_of({"body": b'{"a":'}, {"body": b" 1}"} | end) == {"a": 1}
+    assert content_of({"body": b'{"a":'}) == 400, "its sender went away"
+    assert content_of({"body": b'{"a":'}, late=True) == 408
+    padded = b'{"a": "%b"}' % (b"x" * (LARGEST_REQUEST - 9))
+    assert len(padded) == LARGEST_REQUEST and isinstance(content_of({"body": padded} | end), dict)
+    assert content_of({"body": padded}, {"body": b" "} | end) == 413
+    for wrong in (b"", b"[]", b"1", b"{", b"\xff", b"[" * 10_000):
+        assert content_of({"body": wrong} | end) == 400
+
+
+def test_what_is_stored_comes_out_again(tmp_path: Path, clock: Clock) -> None:
+    made = study()
+    (tmp_path / "private").mkdir()
+    assert list(stored_people(made, tmp_path)) == [], "nobody yet"
+    with Database(tmp_path / "private" / "answers.sqlite", made.name) as database:
+        desk = Desk(made, database, clock)
+        state = dict(desk.session({"ids": {"participant": "7"}, "screen": SCREEN}, ""))
+        begin(desk)
+        first, second = (one["id"] for one in state["trials"][:2])
+        for name, option in ((first, 2), (second, 0), (second, 1)):
+            desk.answer({"session": state["session"], "trial": name,
+                         "response": answer(option)}, "")
+    one, other = stored_people(made, tmp_path)
+    assert {name: response.answers["choice"].option for name, response in one.responses.items()
+            } == {first: 2, second: 0}
+    assert list(one.order) == [trial["id"] for trial in state["trials"]]
+    assert (one.ids.participant, one.complete, dict(other.responses)) == ("7", False, {})
+    with Database(tmp_path / "private" / "answers.sqlite", made.name) as database:
+        database.finish(database.sessions()[0], 5.0)
+        database.store(database.sessions()[1], "t0", "{}", None, 6.0)
+    people = stored_people(made, tmp_path)
+    assert next(people).complete
+    with pytest.raises(RequestError, match=f"{other.rater}: trial t0 is damaged"):
+        list(people)
+
+
+def test_a_line_says_all_of_an_answer() -> None:
+    made = study()
+    told = Response.model_validate({"answers": {"choice": {
+        "option": 1, "rt_ms": 812, "replays": 3, "timed_out": True}}})
+    person = Person("rater-1", Ids(), ["p1", "t0", "g", "t1"],
+                    {"p1": told, "g": told, "t1": Response(answers={}, broken=True)}, True)
+    golden, broken = answer_lines(made, person)
+    assert golden == {
+        "question_id": "q", "model": "rater-1", "output": "B. y", "rater": "rater-1",
+        "task": "choice", "place": 2, "rt_ms": 812, "replays": 3, "timed_out": True,
+        "broken": False, "golden": True, "passed": True, "complete": True}
+    assert broken == golden | {
+        "output": None, "place": 3, "rt_ms": None, "replays": None, "timed_out": False,
+        "broken": True, "golden": False, "passed": None}
+
+
+def test_the_completion_address_has_the_ids_that_a_person_came_with() -> None:
+    settings = read_settings(None).model_copy(update={
+        "completion_address": "https://a.example/{survey_code}/?s={SESSION_ID}&x={other}",
+        "completion_code": "C"})
+    assert completion(settings, {"survey_code": "12", "SESSION_ID": "s-1"}) == {
+        "address": "https://a.example/12/?s=s-1&x={other}", "code": "C"}
+    assert completion(read_settings(None), {"survey_code": "12"}) == {"address": None, "code": None}

@@ -17,7 +17,7 @@ from mimegen.readers.dropouts import without_dropouts
 from mimegen.readers.names import SIDES, system_of
 from mimegen.readers.options import AS_FOUND, ReadOptions
 from mimegen.readers.plausibility import doubts, refuse_animals
-from mimegen.readers.posture import BELIEVABLE_HEIGHTS
+from mimegen.readers.posture import BELIEVABLE_HEIGHTS, posture_of
 from mimegen.readers.recording import Recording
 from mimegen.readers.roles import Roles, find_roles
 from mimegen.readers.sides import exchanged, unmirrored
@@ -93,10 +93,11 @@ def _with_true_sides(path: Path, motion: Motion,
                      options: ReadOptions) -> tuple[Motion, Roles, tuple[str, ...]]:
     """Return the motion, not mirrored, and which bone is which, each on its own side."""
     roles = find_roles(motion.skeleton, motion, str(path), options.mapping)
-    straight, mirrored = unmirrored(motion, roles.joints)
+    body = posture_of(motion, roles.joints)
+    straight, mirrored = unmirrored(motion, body)
     if mirrored:
         roles = find_roles(straight.skeleton, straight, str(path), options.mapping)
-    joints, swapped = exchanged(straight, roles.joints)
+    joints, swapped = (roles.joints, ()) if mirrored else exchanged(roles.joints, body)
     if swapped:
         sure = {joint: max(roles.confidence[role], EXCHANGED)
                 for role, joint in roles.joints.items()}

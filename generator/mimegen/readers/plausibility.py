@@ -173,11 +173,12 @@ def _build(body: Posture, height: float) -> Iterator[str]:
 
 def _stillness(motion: Motion, first: int) -> Iterator[str]:
     """Doubt files in which nothing moves, and long spans of one and the same pose."""
-    places = motion.global_pose.positions
-    if float(np.ptp(places, axis=0).max()) < NO_MOTION_M:
+    if float(np.ptp(motion.global_pose.positions, axis=0).max()) < NO_MOTION_M:
         yield f"nothing moves in any of the {motion.frames} frames"
         return
-    same = np.pad(~np.any(np.diff(places, axis=0), axis=(1, 2)), 1).astype(int)
+    poses, places = motion.rotations[..., 0], motion.root_positions[:, 0]
+    same = np.pad((poses[1:] == poses[:-1]).all(axis=1) & (places[1:] == places[:-1]), 1)
+    same = same.astype(int)
     starts, ends = np.flatnonzero(np.diff(same) > 0), np.flatnonzero(np.diff(same) < 0)
     spans = ends - starts
     if len(spans) and spans.max() >= max(FROZEN_S * motion.fps, FROZEN_SHARE * motion.frames):

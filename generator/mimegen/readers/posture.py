@@ -18,7 +18,7 @@ from mimegen.readers.names import SIDES
 # From children to giants (m); a stated unit that makes a person of another height is not believed.
 BELIEVABLE_HEIGHTS = (0.9, 2.3)
 # Many more frames than these say nothing more.
-MOST_FRAMES = 2000
+MOST_FRAMES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,8 @@ class Posture:
 
 
 def posture_of(motion: Motion, roles: Mapping[str, str]) -> Posture:
-    """Return where a motion's joints are by role, in at most ``MOST_FRAMES`` of its frames."""
+    """Return where a motion's joints are by role, in at most ``MOST_FRAMES`` even frames."""
+    # Others who read ask for the whole motion's pose too.
     step = -(-motion.frames // MOST_FRAMES)
     places, rotations = (values[::step] for values in motion.global_pose)
     index, skeleton = motion.skeleton.index, motion.skeleton

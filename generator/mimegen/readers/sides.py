@@ -15,7 +15,6 @@ from mimegen.readers.posture import (
     Posture,
     elbow_bends,
     knee_bends,
-    posture_of,
     toe_turns,
     twists_deg,
 )
@@ -74,9 +73,8 @@ def reflected(motion: Motion) -> Motion:
                   motion.root_positions * flip, motion.rotations * turn)
 
 
-def unmirrored(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[str, ...]]:
-    """Mirror a motion back that is surely mirrored, and say so."""
-    body = posture_of(motion, roles)
+def unmirrored(motion: Motion, body: Posture) -> tuple[Motion, tuple[str, ...]]:
+    """Mirror the motion of a ``body`` back that is surely mirrored, and say so."""
     if not is_mirrored(body):
         return motion, ()
     wrong = f"{np.mean(knee_bends(body) < 0):.0%}"
@@ -86,10 +84,10 @@ def unmirrored(motion: Motion, roles: Mapping[str, str]) -> tuple[Motion, tuple[
         " and right are only named the wrong way round, mirror the result again",)
 
 
-def exchanged(motion: Motion, roles: Mapping[str, str]
+def exchanged(roles: Mapping[str, str], body: Posture
               ) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Give arms or legs their right sides where only they are named the wrong way round."""
-    body = posture_of(motion, roles)
+    """Give a body's arms or legs their right sides where only they are named the wrong way round.
+    """
     if np.median(twists_deg(body)) < OPPOSITE_TWIST:
         return roles, ()
     feet = pointing(body)

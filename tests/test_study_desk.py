@@ -14,7 +14,7 @@ from mimegen.study.database import FORSAKEN_S, UNBEGUN_S, Database
 from mimegen.study.export import Person, _passed, answer_lines, stored_people
 from mimegen.study.folder import Study
 from mimegen.study.limits import LARGEST_REQUEST, Limit
-from mimegen.study.public import completion, session_order
+from mimegen.study.public import completion, public_trial, session_order
 from mimegen.study.responses import Ids, Response, Screen, TaskAnswer
 from mimegen.study.server import Desk, _content
 from mimegen.study.settings import read_settings
@@ -320,3 +320,15 @@ def test_the_completion_address_has_the_ids_that_a_person_came_with() -> None:
     assert completion(settings, {"survey_code": "12", "SESSION_ID": "s-1"}) == {
         "address": "https://a.example/12/?s=s-1&x={other}", "code": "C"}
     assert completion(read_settings(None), {"survey_code": "12"}) == {"address": None, "code": None}
+
+
+def test_raters_are_told_the_action_and_nothing_else_of_a_trial() -> None:
+    made = study()
+    rated = Trial(tasks=("ratings",), sources=("secret.mp4",), clips=("b.mp4",), told="rowing",
+                  questions={"ratings": "q"}, expected={"subject": (0.0, 50.0)}, right=1)
+    made = made.model_copy(update={"trials": made.trials | {"r": rated}})
+    told = public_trial(made, "r")
+    assert "rowing" in told["ask"]["ratings"] and "{action}" not in told["ask"]["ratings"]
+    assert told == {"id": "r", "practice": False, "tasks": ("ratings",), "ask": told["ask"],
+                    "clips": ["clips/b.mp4"], "options": ()}
+    assert public_trial(made, "p1")["practice"] is True

@@ -50,7 +50,7 @@ def lines(path: Path, content: list[dict[str, Any]]) -> Path:
 def evaluation(folder: Path) -> Path:
     """A report with long names everywhere: of models, actions, options, files, raters."""
     actions = [f"an_action_whose_name_{'goes_on_' * 4}{number}" for number in range(8)]
-    asked = [{
+    asked: list[dict[str, Any]] = [{
         "question_id": f"{action}{variant}", "sample_id": f"{action}-{variant}", "action": action,
         "variant": variant, "format": "mc", "prompt": "What is it?", "options": actions[:4],
         "answer": actions[number % 4], "labels": [actions[number % 4]], "category": "c" * 60,

@@ -1,13 +1,15 @@
 """Files of questions, answers and rows whose texts would lead out of a folder, or break a page."""
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import invoke
+from conftest import command, invoke
 from mimegen.base.errors import RequestError
 from mimegen.base.media import DEMUXERS, ffmpeg_input, kept_within
 from mimegen.evaluation.exports.exporting import WRITERS
@@ -177,3 +179,40 @@ def test_a_path_is_kept_within_its_folder(tmp_path):
     for name in ("../x", "up/x", "/etc/hostname"):
         with pytest.raises(RequestError, match="outside"):
             kept_within(tmp_path / "inside", name)
+
+
+NOT_TEXT = ("\ud800", "a\udfffb", "\udc80")
+
+
+@pytest.mark.parametrize("half", NOT_TEXT)
+def test_halves_of_characters_break_nothing(made, tmp_path, half):
+    content = lines(made / "questions-mc.jsonl")
+    file = write(tmp_path / "q.jsonl", [
+        one | {"prompt": half, "options": [f"{half} {text}" for text in one["options"]],
+               "answer": f"{half} {one['answer']}", "labels": [half], "category": half}
+        for one in content])
+    answers = write(tmp_path / "a.jsonl", [
+        {"question_id": one["question_id"], "model": f"m{half}", "output": f"{half} B"}
+        for one in content])
+    for words in (("--json",), ("--report", tmp_path / "report")):
+        assert invoke("evaluate", file, answers, *words).exit_code == 0
+    assert "\ufffd" in (tmp_path / "report/index.html").read_text(encoding="utf-8")
+    assert invoke("questions", "--audit", file, "--json").exit_code in (0, 1)
+    (tmp_path / "wrong.yaml").write_text(f"boxing: [{json.dumps(half)}, waving, bowing, sitting]")
+    done = invoke("questions", made, "--distractors", tmp_path / "wrong.yaml", "--out",
+                  tmp_path / "made.jsonl")
+    assert done.exit_code == 2 and len(done.stderr.strip().splitlines()) == 1
+
+
+def test_names_of_files_that_are_no_text_are_printed_and_reported(made, tmp_path):
+    """As the shell hands them on, where a terminal is strict about its encoding."""
+    named = tmp_path / "q\udc80.jsonl"
+    shutil.copyfile(made / "questions-mc.jsonl", named)
+    answers = write(tmp_path / "a.jsonl", [
+        {"question_id": one["question_id"], "model": "m", "output": "A"} for one in lines(named)])
+    for words in (("evaluate", named, answers, "--json"),
+                  ("evaluate", named, answers, "--report", tmp_path / "report"),
+                  ("questions", "--audit", named)):
+        done = subprocess.run(command(*words), capture_output=True,
+                              env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"})
+        assert done.returncode in (0, 1) and b"Traceback" not in done.stderr, done.stderr

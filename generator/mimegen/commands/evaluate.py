@@ -14,7 +14,7 @@ from mimegen.commands.common import DONE, exits_cleanly
 from mimegen.commands.tables import wide_console
 from mimegen.evaluation.answers import PEOPLE, read_answers
 from mimegen.evaluation.judge import Judge, checked_url
-from mimegen.evaluation.question import Question, read_questions
+from mimegen.evaluation.question import Question, read_questions, well_formed
 from mimegen.evaluation.raters import people_report, read_people, read_scores
 from mimegen.evaluation.scoring import PARSES, Scored, score
 from mimegen.evaluation.tables import report
@@ -66,6 +66,7 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     if not content["models"] and not content["people"]:
         raise RequestError(f"{', '.join(map(str, answers))}: no answer; in a harness's log, all"
                            " samples failed before the model said anything: its error tells why")
+    content = well_formed(content)
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
         _write(content, text, scored, folder, clips or questions.parent)

@@ -33,7 +33,7 @@ from mimegen.evaluation.cues import (
 )
 from mimegen.evaluation.given import GIVEN
 from mimegen.evaluation.making import OPTIONS, Request, questions_of
-from mimegen.evaluation.question import Question, write_questions
+from mimegen.evaluation.question import Question, well_formed, write_questions
 from mimegen.evaluation.sampling import parse_sampling, parse_size, write_frames
 from mimegen.evaluation.templates import read_templates
 from mimegen.evaluation.timeline.making import TimelineRequest, timeline_questions
@@ -208,7 +208,8 @@ def _audit(file: Path, as_json: bool) -> int:
     leaks += ["own labels"] if own and own.leaks else []
     if as_json:
         click.echo(json.dumps({
-            "file": str(file), "questions": tested[0].questions, "chance": tested[0].chance,
+            "file": well_formed(str(file)), "questions": tested[0].questions,
+            "chance": tested[0].chance,
             "leaks": leaks, "too_few_questions": few,
             "own_labels": own and asdict(own) | {"leaks": own.leaks},
             "rules": [asdict(one) | {"leaks": one.leaks} for one in tested],

@@ -18,6 +18,7 @@ from mimegen.evaluation.contamination.verdict import (
     Judged,
     Report,
 )
+from mimegen.evaluation.question import well_formed
 from mimegen.evaluation.statistics import FEW_RARE, Interval, McNemar
 
 METHOD = (
@@ -95,7 +96,8 @@ def _conclusion(judged: Judged, margin: float) -> str:
 def as_json(report: Report) -> dict[str, Any]:
     """Return a report as JSON content; shares from 0 to 1, null for what could not be had."""
     return {
-        "seen": str(report.seen.path), "unseen": str(report.unseen.path), "alpha": ALPHA,
+        "seen": well_formed(str(report.seen.path)),
+        "unseen": well_formed(str(report.unseen.path)), "alpha": ALPHA,
         "margin": report.margin, "by": report.by, "method": METHOD,
         "models": [{"model": judged.name, "verdict": judged.verdict, **_comparison(judged.whole),
                     "p_holm": judged.p, "equivalence": _equivalence(judged, report.margin),

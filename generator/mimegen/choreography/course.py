@@ -26,6 +26,13 @@ class Course(NamedTuple):
             before = [piece for piece in self.pieces if piece[0] < end]
             yield _at(after[0], max(start, after[0][0])), _at(before[-1], min(end, before[-1][1]))
 
+    def written(self, moment: float) -> float:
+        """Return the second of the score that is performed at a moment of the take."""
+        begun = [piece for piece in self.pieces if piece[2] <= moment] or [self.pieces[0]]
+        first, last, begin, end = begun[-1]
+        share = (moment - begin) / (end - begin) if end > begin else 1.0
+        return first + (last - first) * min(max(share, 0.0), 1.0)
+
 
 def _at(piece: tuple[float, float, float, float], moment: float) -> float:
     first, last, begin, end = piece

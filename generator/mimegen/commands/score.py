@@ -1,11 +1,15 @@
 """``mimegen score``: look at a score, lint it, lay it out, in seconds and without Blender."""
 
 import io
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
-from PIL import Image
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
 from mimegen.base.counted import counted
 from mimegen.base.errors import RequestError
@@ -24,6 +28,7 @@ from mimegen.choreography.lint import lint
 from mimegen.choreography.perform import perform_scene
 from mimegen.choreography.reading import read_score
 from mimegen.choreography.score import Score
+from mimegen.choreography.where import HELP, Spot, changed_keys, moments_of, spot_of
 from mimegen.commands.angles import ANGLE_HELP, DirectionType
 from mimegen.commands.common import (
     DONE,
@@ -32,11 +37,12 @@ from mimegen.commands.common import (
     library_option,
     style_option,
 )
+from mimegen.compositing.video import write_pictures
 from mimegen.library.catalogue import SCORE_SUFFIX, Catalogue
 from mimegen.library.scene_take import scene_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.drawn import drawing, opengl_is_here
-from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_sheet
+from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_pictures, scene_sheet
 from mimegen.plan.front import Direction
 from mimegen.retarget.transfer import retarget_scene
 from mimegen.stage.camera import Camera
@@ -44,6 +50,8 @@ from mimegen.stage.config import read_config
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0
+# Of a preview's video, in pixels, and how many letters a line of it has.
+VIDEO_SIZE, CAPTION_LETTERS = (480, 600), 56
 
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
                            help="Another seed is another take.")
@@ -58,8 +66,9 @@ def score_command() -> None:
 
 @score_command.command("preview")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
-              help="Where to write the sheet.  [default: TAKE.png, here]")
+@click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG|MP4",
+              help="A sheet of pictures, or a video in which every frame shows the second of the"
+                   " score and the keys that it is on the way to.  [default: TAKE.png, here]")
 @seed_option
 @in_style
 @stance_option
@@ -76,7 +85,7 @@ def preview_command(
     file: Path, target: Path | None, seed: int, style: str | None, stance: str | None, body: str,
     frames: int, direction: Direction, focus: str, libraries: tuple[Path, ...],
 ) -> int:
-    """Write a contact sheet of a score or a scene, and print what lint finds."""
+    """Write a contact sheet or a video of a score or a scene, and print what lint finds."""
     catalogue = Catalogue.with_libraries(libraries)
     score = _score(catalogue, file, stance)
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
@@ -86,12 +95,37 @@ def preview_command(
     shown = motions if body == CAPSULES else _on_body(motions, character)
     figures = [(character, motion) for motion in shown]
     target = target or Path(f"{score.take}.png")
-    packed = io.BytesIO()
-    scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
-    publish(target, packed.getvalue())
-    _print_findings(file, [*lint(motions, score, seed, style), *missed(shown, score, seed, style)])
+    if target.suffix.lower() == ".mp4":
+        moments = moments_of(score, seed, style, [frame / PREVIEW_FPS for frame
+                                                  in range(motions[0].frames)])
+        _write_video(target, figures, sheet, moments)
+    else:
+        packed = io.BytesIO()
+        scene_sheet(figures, frames, sheet, _paint(figures)).save(packed, "png")
+        publish(target, packed.getvalue())
+    found = [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
+    _print_findings(file, found, score, seed, style, None)
     click.echo(f"{target}: {motions[0].duration:.1f} s")
     return DONE
+
+
+def _write_video(target: Path, figures: Sequence[tuple[Character, Motion]], sheet: Sheet,
+                 moments: Sequence[tuple[float, list[str]]]) -> None:
+    """Write every frame with the second of the score and the keys that it is on the way to."""
+    sheet = sheet._replace(tile=VIDEO_SIZE)
+    pictures = scene_pictures(figures, range(len(moments)), sheet, _paint(figures))
+    write_pictures((_captioned(picture, second, keys)
+                    for picture, (second, keys) in zip(pictures, moments, strict=True)),
+                   VIDEO_SIZE, PREVIEW_FPS, target)
+
+
+def _captioned(picture: Image.Image, second: float, keys: list[str]) -> NDArray[np.uint8]:
+    """Return a picture with the second at the top, and the keys below it."""
+    draw = ImageDraw.Draw(picture)
+    draw.text((8, 6), f"{second:.2f} s", fill="black", font=ImageFont.load_default(28))
+    lines = textwrap.wrap(" ".join(keys), CAPTION_LETTERS)
+    draw.multiline_text((8, 42), "\n".join(lines), fill="black", font=ImageFont.load_default(15))
+    return np.ascontiguousarray(picture)
 
 
 @score_command.command("lint")
@@ -102,22 +136,35 @@ def preview_command(
 @stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
               help="On whom to look whether what must be seen is there; a character is slower.")
+@click.option("--against", type=click.Path(path_type=Path), metavar="OLD",
+              help="An earlier version of the one FILE: say what is new or worse, and which keys"
+                   " near it changed.")
 @library_option
 @exits_cleanly
 def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: str | None,
-                 body: str, libraries: tuple[Path, ...]) -> int:
-    """Print what is wrong with scores and scenes; status 1 where anything is."""
+                 body: str, against: Path | None, libraries: tuple[Path, ...]) -> int:
+    """Print what is wrong with scores and scenes, and where; status 1 if anything is.
+
+    Each line names the file, the line and the key, the second of the score, and what helps.
+    """
     wrong = 0
     catalogue = Catalogue.with_libraries(libraries)
     character = _body(catalogue, body)
-    _refuse_missing(files)
+    _refuse_missing((*files, *([against] if against else [])))
+    if against and len(files) > 1:
+        raise RequestError("--against goes with one FILE")
+
+    def found(score: Score) -> list[Finding]:
+        motions = perform_scene(score, seed, PREVIEW_FPS, style)
+        shown = motions if body == CAPSULES else _on_body(motions, character)
+        return [*lint(motions, score, seed, style), *missed(shown, score, seed, style)]
+
+    old = _score(catalogue, against, stance) if against else None
+    before = Before(old, found(old)) if old else None
     for file in files:
         try:
             score = _score(catalogue, file, stance)
-            motions = perform_scene(score, seed, PREVIEW_FPS, style)
-            shown = motions if body == CAPSULES else _on_body(motions, character)
-            wrong += _print_findings(file, [*lint(motions, score, seed, style),
-                                            *missed(shown, score, seed, style)])
+            wrong += _print_findings(file, found(score), score, seed, style, before)
         except RequestError as problem:
             click.echo(str(problem))
             wrong += 1
@@ -163,10 +210,31 @@ def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:
     return read_score(file, stance)
 
 
-def _print_findings(file: Path, findings: Sequence[Finding]) -> int:
+class Before(NamedTuple):
+    """An earlier version of a score, and what was wrong with it."""
+
+    score: Score
+    findings: list[Finding]
+
+
+def _print_findings(file: Path, findings: Sequence[Finding], score: Score, seed: int,
+                    style: str | None, before: Before | None) -> int:
     for finding in findings:
-        click.echo(f"{file.name.removesuffix(SCORE_SUFFIX).removesuffix('.yaml')}: {finding}")
+        spot = spot_of(finding, score, seed, style)
+        than = "" if before is None else f"; {_compared(finding, spot, score, before)}"
+        click.echo(f"{file}: {spot}: {finding.kind}: {finding.part} at {spot.second:.2f} s of the"
+                   f" score: {finding.value:.1f} {finding.unit} (limit {finding.limit:g}){than};"
+                   f" {HELP[finding.kind]}")
     return len(findings)
+
+
+def _compared(finding: Finding, spot: Spot, score: Score, before: Before) -> str:
+    """Say what a finding was in the earlier version, and which keys near it changed."""
+    same = [one for one in before.findings
+            if (one.kind, one.part) == (finding.kind, finding.part)]
+    was = f"was {same[0].value:.1f}" if same else "new"
+    changed = changed_keys(before.score, score, spot.second)
+    return f"{was}, changed near it: {', '.join(changed) if changed else 'nothing'}"
 
 
 def _on_body(motions: Sequence[Motion], character: Character) -> tuple[Motion, ...]:

@@ -1,6 +1,6 @@
 """Contact sheets in seconds, without Blender: flat-shaded faces painted from far to near."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -62,20 +62,27 @@ def scene_sheet(
     frame as a camera sees it; by default faces are painted.
     """
     sheet = sheet or Sheet()
-    paint = paint or partial(_painted, figures)
     chosen = np.unique(np.linspace(0, figures[0][1].frames - 1, frames).round().astype(int))
-    points = np.concatenate([_looked_at(motion, sheet.focus) for _, motion in figures], axis=1)
-    camera = camera_of(points, sheet)
     width, height = sheet.tile
     rows = -(-len(chosen) // sheet.columns)
     picture = Image.new("RGB", (width * min(sheet.columns, len(chosen)), height * rows), SKY)
-    for number, frame in enumerate(chosen):
-        look = camera_of(points[frame : frame + 1], sheet) if sheet.focus else camera
-        tile = paint(int(frame), look)
+    for number, tile in enumerate(scene_pictures(figures, chosen.tolist(), sheet, paint)):
         row, column = divmod(number, sheet.columns)
-        picture.paste(tile.resize(sheet.tile, Image.Resampling.LANCZOS),
-                      (column * width, row * height))
+        picture.paste(tile, (column * width, row * height))
     return picture
+
+
+def scene_pictures(
+    figures: Sequence[tuple[Character, Motion]], frames: Iterable[int], sheet: Sheet,
+    paint: Callable[[int, Camera], Image.Image] | None = None,
+) -> Iterator[Image.Image]:
+    """Yield pictures of these frames, of the size of a sheet's tile; see ``scene_sheet``."""
+    paint = paint or partial(_painted, figures)
+    points = np.concatenate([_looked_at(motion, sheet.focus) for _, motion in figures], axis=1)
+    camera = camera_of(points, sheet)
+    for frame in frames:
+        look = camera_of(points[frame : frame + 1], sheet) if sheet.focus else camera
+        yield paint(frame, look).resize(sheet.tile, Image.Resampling.LANCZOS)
 
 
 def _looked_at(motion: Motion, focus: tuple[str, ...]) -> FloatArray:

@@ -336,7 +336,7 @@ def test_failures_are_told_by_name_whatever_failed_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures = {"b": "it\nburnt", "c": "so did it", "a": "out of\tmemory"}
-    monkeypatch.setattr("mimegen.commands.render.render", lambda *_: failures)
+    monkeypatch.setattr("mimegen.request.rendering.render", lambda *_: failures)
     done = invoke("render", "--action", "boxing", "--variants", "base+blank@0", "--config",
                   "draft", "--out", tmp_path / "out")
     assert done.exit_code == 1

@@ -21,6 +21,7 @@ from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.keys import blender_version
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.shots import camera_of
+from mimegen.plan.staging import Filmed
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.pointlight.presets import read_display
 from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
@@ -252,24 +253,24 @@ def test_another_display_seed_angle_or_dot_set_is_another_display() -> None:
 
 
 def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
-    camera = Camera((0.0, -5.0, 1.5), (0.7, 0.7, 0.0, 0.0), 50.0, 64, 36)
+    seen = Filmed(Camera((0.0, -5.0, 1.5), (0.7, 0.7, 0.0, 0.0), 50.0, 64, 36))
     plain, aligned = clips_of(plan_of(takes_of("boxing"), "base+blank@0,base+aligned@0"))
-    key = aligned.still_key(camera)
-    assert plain.still_key(camera) is None and key is not None
+    key = aligned.still_key(seen)
+    assert plain.still_key(seen) is None and key is not None
     other, = clips_of(plan_of(takes_of("boxing", seeds=range(7, 8)), "woman+aligned@90"))
-    assert other.still_key(camera) == key
-    assert aligned.still_key(replace(camera, position=(0.0, -5.0, 1.6))) != key
+    assert other.still_key(seen) == key
+    assert aligned.still_key(Filmed(replace(seen.camera, position=(0.0, -5.0, 1.6)))) != key
     for change in (CHANGES["light"], {"set_sampling": CONFIG.set_sampling.model_copy(
             update={"samples": 7})}):
         changed, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0",
                                     CONFIG.model_copy(update=change)))
-        assert changed.still_key(camera) != key
+        assert changed.still_key(seen) != key
     elsewhere, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0", device="optix"))
-    assert elsewhere.still_key(camera) != key and elsewhere.key != aligned.key
+    assert elsewhere.still_key(seen) != key and elsewhere.key != aligned.key
     other_set, = clips_of(plan_of(takes_of("boxing"), "base+misaligned@0"))
-    assert other_set.still_key(camera) not in (None, key)
+    assert other_set.still_key(seen) not in (None, key)
     named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.chosen.name}@0"))
-    assert named.still_key(camera) == key and named.key != aligned.key
+    assert named.still_key(seen) == key and named.key != aligned.key
 
 
 @pytest.mark.parametrize(("name", "stills_first"), [("draft", 1), ("preview", 2)])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key, file_hash
 from mimegen.base.seeds import generator
+from mimegen.base.vectors import MIME_AZIMUTH_DEG
 from mimegen.characters.character import Performance
 from mimegen.characters.living import enlivened
 from mimegen.faults.fault import Fault, FaultRecord
@@ -19,6 +20,8 @@ from mimegen.library.bodies import body_of
 from mimegen.library.cast import CastMember, InLights, RandomPerson, seen, seen_key
 from mimegen.library.keys import face_code, fault_code, performance_code
 from mimegen.library.take import Source, Take
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
 from mimegen.retarget.performing import performed
 from mimegen.store.store import Store
 
@@ -129,6 +132,15 @@ class Casting:
         return tuple(enlivened(performance, values, self.take.semantic_group, rng)
                      for performance, values, rng in zip(scene, said, rngs, strict=True))
 
+    def standard_places(self, fps: float) -> tuple[FloatArray, ...]:
+        """Return where the joints (F, J, 3) of the standard person are in a score, by performer.
+
+        Nothing is returned for motion capture, which is of bodies of any size.
+        """
+        sources = _sources(_Playing(self.take.key, fps, self))
+        places = [motion.global_pose.positions for motion, roles in sources if roles is None]
+        return tuple(_mirrored(each) for each in places) if self.take.mirror else tuple(places)
+
     def seen(self, scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
         """Return the performances as they are shown: with faults, and some by lights."""
         return self.with_faults(tuple(
@@ -164,6 +176,12 @@ class Casting:
             "partner_character_file": member.file.name if member.file else None,
             "partner_character_key": self.looks[1],
         }
+
+
+def _mirrored(places: FloatArray) -> FloatArray:
+    """Return places (..., 3) as ``mirrored_scene`` has them."""
+    turn = quaternions.from_rotation_vectors([0.0, 0.0, np.radians(2 * MIME_AZIMUTH_DEG)])
+    return quaternions.rotate(turn, places * np.array([-1.0, 1.0, 1.0]))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What a row may say beyond what the clip is: parts that only some clips have, all optional."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -81,6 +81,18 @@ class PanFacts(RowPart):
     top: list[int] = Field(description="the same, from above")
 
 
+class SetChanges(RowPart):
+    """What is different in a set, so that performers meet nothing in it and nothing hides them."""
+
+    moved_m: Annotated[Numbers, Field(min_length=2, max_length=2)] = Field(
+        description="how far they stand from the set's own place, along the set's X and Y")
+    left_out: list[Annotated[list[int], Field(min_length=2, max_length=2)]] = Field(
+        description="objects of the set, each with the number of its copy; both count from 0")
+    names: list[str] = Field(description="what these objects are called in the set's file")
+    doubts: list[Literal["wall", "ground"]] = Field(
+        description="what is wrong nevertheless: they go through a wall, or where no ground is")
+
+
 class StageFacts(RowPart):
     """How it was filmed: background, camera, light, config, machine, versions."""
 
@@ -89,6 +101,9 @@ class StageFacts(RowPart):
     background_source: str | None = None
     still_key: ContentKey | None = Field(
         None, description="content key of the set's still; null where no set was rendered")
+    set_changes: SetChanges | None = Field(
+        None, description="what is moved or left out of the set for the performers; null for"
+                          " nothing")
     camera: CameraFacts | None = None
     pan: PanFacts | None = Field(
         None, description="of a camera that follows; null where it stands still")

@@ -24,8 +24,11 @@ from mimegen.stage.framing import frame_camera
 from mimegen.stage.raster.context import context_of_process, telling
 from mimegen.stage.raster.scenery import draw_set
 from mimegen.stage.raster.shot import RasterStage
+from mimegen.stage.scenery.clearing import changed, needed_changes
+from mimegen.stage.scenery.floorplan import LaidSet
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.skinning import joint_columns
+from mimegen.stage.sweeping import swept_by
 
 LABEL = 13
 COLUMNS = 4
@@ -85,9 +88,12 @@ def _backdrop(context: moderngl.Context, scene: Scene, camera: Camera, angle_deg
               ) -> NDArray[np.float32]:
     if scene.background.set is None:
         return backdrop(scene.background, camera, None, angle_deg)
+    swept = swept_by([performance.motion for performance in scene.performances])
+    changes = needed_changes(LaidSet(scene.background.set), swept, camera)
     with scratch_folder() as folder:
         still = Path(folder) / "still.png"
-        draw_set(context, SetJob(scene.background.set, camera, scene.config, still))
+        draw_set(context, SetJob(changed(scene.background.set, changes), camera, scene.config,
+                                 still))
         return backdrop(scene.background, camera, still)
 
 

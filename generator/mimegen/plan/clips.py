@@ -1,8 +1,10 @@
 """Clips: finished videos as declarations."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from mimegen.base.files import content_key
 from mimegen.base.names import path_name
@@ -12,14 +14,16 @@ from mimegen.faults.frames import Showing, showing
 from mimegen.library.casting import Casting
 from mimegen.library.places import place, place_key
 from mimegen.plan.front import angle_from_front, camera_azimuth, view_azimuth
-from mimegen.plan.keys import clip_code, display_code, showing_code
+from mimegen.plan.keys import clearing_code, clip_code, display_code, showing_code
 from mimegen.plan.permute.declaration import Permutation
 from mimegen.plan.shots import Shot
+from mimegen.plan.staging import Filmed, filmed
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display
-from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig
+from mimegen.stage.scenery.clearing import changed
+from mimegen.stage.scenery.scenery import Scenery
 
 NAMED = "named"
 
@@ -97,6 +101,7 @@ class Clip:
         wrong = [faults, showing_code()] if faults else []
         return content_key(self.sample_id, self.shot.key, self.chosen.key,
                            self.shot.rendering.set_key, clip_code(), *wrong,
+                           *([] if self.background.set is None else [clearing_code()]),
                            *([] if self.tint is None else [list(self.tint)]),
                            *([] if self.shade is None else [list(self.shade)]))
 
@@ -106,11 +111,29 @@ class Clip:
         return showing(frames, self.shot.config.fps, self.shot.casting.faults, take.seed,
                        *take.words)
 
-    def still_key(self, camera: Camera) -> str | None:
+    def filmed(self, facts: Mapping[str, Any]) -> Filmed:
+        """Return how its set is filmed for a shot, of which the store has ``facts``."""
+        return filmed(self.chosen.key, self.background.set, facts)
+
+    def scenery(self, filmed: Filmed) -> Scenery | None:
+        """Return its set, without what is left out of it; None without a set."""
+        scenery = self.background.set
+        return None if scenery is None else changed(scenery, filmed.changes)
+
+    def set_key(self, filmed: Filmed) -> str | None:
+        """Return the content key of what is seen of its set; None without a set.
+
+        A set of which nothing is changed keeps its own.
+        """
+        if self.background.set is None or not filmed.changes.changes_anything:
+            return None if self.background.set is None else self.chosen.key
+        return content_key(self.chosen.key, filmed.changes.seen, clearing_code())
+
+    def still_key(self, filmed: Filmed) -> str | None:
         """Return the content key of the set's still from a camera; None without a set."""
-        if self.background.set is None:
-            return None
-        return content_key(self.chosen.key, asdict(camera), self.shot.rendering.set_key)
+        key = self.set_key(filmed)
+        return None if key is None else content_key(
+            key, asdict(filmed.camera), self.shot.rendering.set_key)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,16 @@ def clip_code() -> str:
     return code_key("mimegen.compositing.backdrop", "mimegen.compositing.video")
 
 
+def sweeping_code() -> str:
+    """Return the key of what tells how much of the floor performers take."""
+    return code_key("mimegen.stage.sweeping")
+
+
+def clearing_code() -> str:
+    """Return the key of what keeps sets out of performers' way, and of what tells that way."""
+    return code_key("mimegen.stage.sweeping", "mimegen.stage.scenery.clearing")
+
+
 def showing_code() -> str:
     """Return the key of what gives finished frames their faults."""
     return code_key("mimegen.faults.frames")

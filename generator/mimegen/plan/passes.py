@@ -11,7 +11,7 @@ from mimegen.base.files import content_key
 from mimegen.plan.clips import Clip
 from mimegen.plan.keys import blender_version
 from mimegen.plan.shots import Shot
-from mimegen.stage.camera import Camera
+from mimegen.plan.staging import Filmed
 from mimegen.stage.passes.kinds import FLOW, KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
 
 
@@ -48,22 +48,23 @@ class WantedPasses:
             config.camera.model_dump(mode="json"), config.width, config.height, config.fps,
             light if kind == MASK else None, self._looking(kind, shot))
 
-    def geometry_key(self, clip: Clip, camera: Camera) -> str | None:
+    def geometry_key(self, clip: Clip, filmed: Filmed) -> str | None:
         """Return the key of what a camera sees of a clip's set; None without a set."""
-        if clip.background.set is None:
+        key = clip.set_key(filmed)
+        if key is None:
             return None
-        return content_key("geometry", clip.chosen.key, asdict(camera), self.engine,
+        return content_key("geometry", key, asdict(filmed.camera), self.engine,
                            *((blender_version(), clip.shot.rendering.device)
                              if self.engine == "cycles" else ()),
                            geometry_code(self.engine))
 
-    def files_key(self, clip: Clip, kind: Kind, camera: Camera, shown: Sequence[int],
+    def files_key(self, clip: Clip, kind: Kind, filmed: Filmed, shown: Sequence[int],
                   shadow: float) -> str:
         """Return the key of a clip's files of a pass; clips that differ in nothing share them.
 
         ``shown`` are the shot's frames that the clip shows, ``shadow`` is how much of the shadow.
         """
-        geometry = self.geometry_key(clip, camera) if kind in WITH_SET else None
+        geometry = self.geometry_key(clip, filmed) if kind in WITH_SET else None
         return content_key(
             self.key(clip.shot, kind), geometry, self.flow_files if kind == FLOW else None,
             shown, shadow if kind == MASK else None, code_key("mimegen.compositing.passfiles"))

@@ -1,5 +1,6 @@
 """Shots: foreground renders as declarations."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -13,11 +14,13 @@ from mimegen.plan.keys import (
     drawn_still_code,
     shot_code,
     still_code,
+    sweeping_code,
 )
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import Light, RenderConfig
 from mimegen.stage.follow import following, follows
 from mimegen.stage.framing import frame_camera
+from mimegen.stage.sweeping import swept_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,7 @@ class Shot:
             "width": self.config.width,
             "height": self.config.height,
             **self._filmed(scene),
+            "swept": self._swept(scene),
             **self._fault_facts(scene),
             "character_height_m": round(performance.character.height, 4),
             "character_source": performance.character.source,
@@ -118,13 +122,24 @@ class Shot:
         return {"camera": asdict(wide), "pan": {"left": offsets[:, 0].tolist(),
                                                 "top": offsets[:, 1].tolist()}}
 
+    def _swept(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
+        """Return what performers take of the floor, and the code that told it."""
+        swept = swept_by([performance.motion for performance in scene],
+                         self.casting.standard_places(self.config.fps))
+        return {"code": sweeping_code(), **swept.content()}
+
     def _fault_facts(self, scene: tuple[Performance, ...]) -> dict[str, Any]:
         if not self.casting.moving_faults:
             return {}
         return {"faults": [record.content() for record in self.casting.fault_records(scene)]}
 
 
-def camera_of(facts: dict[str, Any]) -> Camera:
+def tells_way(facts: Mapping[str, Any]) -> bool:
+    """Say whether a shot's facts hold what its performers take of the floor, as is told today."""
+    return bool(facts.get("swept", {}).get("code") == sweeping_code())
+
+
+def camera_of(facts: Mapping[str, Any]) -> Camera:
     """Return the camera that a shot's facts hold."""
     camera = facts["camera"]
     return Camera(**camera | {name: tuple(camera[name]) for name in ("position", "rotation")})

@@ -46,7 +46,7 @@ def _recorded_row(clip: Clip | DisplayClip, store: Store) -> Row | None:
 
 def still_of(clip: Clip, facts: dict[str, Any], store: Store) -> Path | None:
     """Return where the still for a clip belongs; None if it needs none."""
-    key = clip.still_key(camera_of(facts))
+    key = clip.still_key(clip.filmed(facts))
     return store.still(key) if key else None
 
 

@@ -126,7 +126,7 @@ def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
         _release(run, key)
     try:
         yield from _not_others(geometry_tasks(
-            [(piece.clip, piece.column.camera) for piece in mine if piece.source.geometry],
+            [(piece.clip, piece.filmed) for piece in mine if piece.source.geometry],
             run.wanted, run.store, run.geometry), run)
         yield from _frames(mine, run)
     except DiskFullError:

@@ -11,14 +11,16 @@ from mimegen.base.files import make_folder
 from mimegen.compositing.passfiles import FACTS, PassSource
 from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.task import Task
-from mimegen.manifest.parts import PassFacts
+from mimegen.manifest.parts import CameraFacts, PassFacts, SetChanges
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.shots import camera_of
+from mimegen.plan.staging import Filmed
 from mimegen.production.moving import move, remove
 from mimegen.production.passtasks import Column, geometry_file
 from mimegen.stage.passes.kinds import KINDS, WITH_SET
+from mimegen.stage.scenery.clearing import NONE, Changes
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
 
@@ -36,6 +38,7 @@ class Piece:
 
     clip: Clip
     column: Column
+    filmed: Filmed
     source: PassSource
     made: Path
     target: Path
@@ -89,24 +92,32 @@ def pieces_of(clip: Clip, row: Row, wanted: WantedPasses, store: Store, out: Pat
     """Yield the folders of a clip with this row; none where the row knows no camera."""
     if row.camera is None:
         return
-    camera = camera_of({"camera": row.camera.model_dump()})
+    filmed = _filmed(row.camera, row.set_changes)
     facts = store.shot_facts(clip.shot.key)
     frames = int(facts["frames"]) if facts else row.frames
     for kind in wanted.kinds:
-        yield _piece(clip, Column(clip.shot, kind, camera, frames), wanted, store, out)
+        column = Column(clip.shot, kind, filmed.camera, frames)
+        yield _piece(clip, column, filmed, wanted, store, out)
 
 
-def _piece(clip: Clip, column: Column, wanted: WantedPasses, store: Store, out: Path) -> Piece:
-    kind, camera = column.kind, column.camera
+def _filmed(camera: CameraFacts, changes: SetChanges | None) -> Filmed:
+    """Return how a set was filmed, from what a row says of it."""
+    return Filmed(camera_of({"camera": camera.model_dump()}), NONE if changes is None
+                  else Changes.from_content(changes.model_dump()))
+
+
+def _piece(clip: Clip, column: Column, filmed: Filmed, wanted: WantedPasses, store: Store,
+           out: Path) -> Piece:
+    kind = column.kind
     shows = clip.showing(column.frames)
     shown = tuple(shows.frames.tolist())
-    geometry = wanted.geometry_key(clip, camera) if kind in WITH_SET else None
-    key = wanted.files_key(clip, kind, camera, shown, shows.shadow)
+    geometry = wanted.geometry_key(clip, filmed) if kind in WITH_SET else None
+    key = wanted.files_key(clip, kind, filmed, shown, shows.shadow)
     source = PassSource(
-        kind, store.pass_folder(wanted.key(clip.shot, kind)), shown, camera, clip.shot.config.fps,
-        wanted.engine, shows.shadow,
+        kind, store.pass_folder(wanted.key(clip.shot, kind)), shown, filmed.camera,
+        clip.shot.config.fps, wanted.engine, shows.shadow,
         None if geometry is None else geometry_file(store, geometry), wanted.flow_files)
-    return Piece(clip, column, source, store.encoded_folder(key),
+    return Piece(clip, column, filmed, source, store.encoded_folder(key),
                  out / PASSES / kind / key[:_FOLDER_DIGITS], {clip.sample_id: None})
 
 

@@ -15,6 +15,7 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import Shot, camera_of
+from mimegen.plan.staging import Filmed
 from mimegen.production.sizes import FIRST_PICTURES
 from mimegen.production.tasks import in_parts
 from mimegen.stage.camera import Camera
@@ -89,19 +90,20 @@ def pass_jobs(casting: Casting, columns: Sequence[Column], store: Store, wanted:
     return jobs
 
 
-def geometry_tasks(clips: Sequence[tuple[Clip, Camera]], wanted: WantedPasses, store: Store,
+def geometry_tasks(clips: Sequence[tuple[Clip, Filmed]], wanted: WantedPasses, store: Store,
                    seen: set[str]) -> Iterator[Task]:
     """Yield what looks at the clips' sets, where a pass shows them; ``seen`` gathers their keys."""
-    for clip, camera in clips:
-        key = wanted.geometry_key(clip, camera)
+    for clip, filmed in clips:
+        key = wanted.geometry_key(clip, filmed)
         if key is None or key in seen or not set(WITH_SET) & set(wanted.kinds):
             continue
         seen.add(key)
         target = geometry_file(store, key)
-        if not is_whole(target) and clip.background.set is not None:
+        scenery = clip.scenery(filmed)
+        if not is_whole(target) and scenery is not None:
             store.record_pass(key, {"pass": "geometry", "engine": wanted.engine,
                                     "background_name": clip.chosen.name})
-            yield Task(GeometryJob(clip.background.set, camera, clip.shot.config, target,
+            yield Task(GeometryJob(scenery, filmed.camera, clip.shot.config, target,
                                    wanted.engine), f"geometry of background {clip.chosen.name}")
 
 
@@ -109,7 +111,7 @@ def planned_pass_tasks(part: CastingPlan, store: Store, wanted: WantedPasses, se
                        ) -> Iterator[Task]:
     """Yield all that is missing of the passes of a casting whose shots are recorded."""
     facts = {shot.key: store.shot_facts(shot.key) or {} for shot in part.shots}
-    clips = [(clip, camera_of(facts[clip.shot.key])) for clip in part.clips]
+    clips = [(clip, clip.filmed(facts[clip.shot.key])) for clip in part.clips]
     yield from geometry_tasks(clips, wanted, store, seen)
     columns = [Column(shot, kind, camera_of(facts[shot.key]), facts[shot.key]["frames"])
                for shot in part.shots for kind in wanted.kinds]

@@ -9,14 +9,18 @@ from mimegen.faults.frames import Showing
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.front import turned
-from mimegen.plan.shots import camera_of
+from mimegen.stage.scenery.checks import name_of
+from mimegen.stage.scenery.clearing import FURTHEST_M, NONE
+
+DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
 
 
 def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> Row:
     """Return a clip's row from what the store knows of its shot and what the clip's file is."""
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
-    return Row(**shot_facts | _told(clip, shot_facts) | pan | _of_background(clip) | _of_light(clip)
+    facts = {name: value for name, value in shot_facts.items() if name != "swept"}
+    return Row(**facts | _told(clip, shot_facts) | pan | _of_background(clip) | _of_light(clip)
                | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
@@ -32,7 +36,8 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "view_azimuth_deg": clip.view_azimuth_deg,
         **({"permutation": clip.permutation.content()} if clip.permutation else {}),
         "clip_key": clip.key,
-        "still_key": clip.still_key(camera_of(shot_facts)),
+        "still_key": clip.still_key(clip.filmed(shot_facts)),
+        **_set_changes(clip, shot_facts),
         "render_config": clip.shot.config.model_dump(mode="json"),
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),
@@ -66,6 +71,23 @@ def _drawn_place(clip: Clip) -> dict[str, int]:
         return {}
     redrawn = clip.background.set.redrawn if clip.background.set else 0
     return {"set_seed": clip.chosen.seed} | ({"set_redrawn": redrawn} if redrawn else {})
+
+
+def doubts_of(clip: Clip, shot_facts: dict[str, Any]) -> str:
+    """Return what is wrong with how performers stand in a clip's set; nothing in most of them."""
+    doubts = clip.filmed(shot_facts).changes.doubts
+    return "" if not doubts else (
+        f"{clip.sample_id}: the performers {' and '.join(DOUBTS[doubt] for doubt in doubts)} in"
+        f" {clip.chosen.name}; no place within {FURTHEST_M:g} m has room for all of their way")
+
+
+def _set_changes(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what was changed in the set for the performers; nothing where nothing was."""
+    changes, scenery = clip.filmed(shot_facts).changes, clip.background.set
+    if scenery is None or changes == NONE:
+        return {}
+    names = [name_of(scenery.objects[number]) for number, _ in changes.left_out]
+    return {"set_changes": changes.content() | {"names": names}}
 
 
 def panned(pan: dict[str, list[int]], shown: Showing) -> dict[str, list[int]]:

@@ -22,6 +22,7 @@ from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import clip_task, settled, settled_display, still_of
 from mimegen.production.displays import display_task
 from mimegen.production.paces import Lesson, known_pace
+from mimegen.production.rows import doubts_of
 from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.plain import NONE
@@ -103,6 +104,9 @@ def _take_in(event: CastingReady, run: Run) -> None:
         run.journal.shot(shot.key, shot.title, event.frames, [clip.sample_id for clip in clips])
         for clip in clips:
             still = still_of(clip, facts, run.store)
+            doubts = doubts_of(clip, facts)
+            if doubts:
+                run.reporter.say(doubts)
             if still is not None:
                 run.by_still.setdefault(still, {})[clip.key] = clip
     _count(event, run)

@@ -14,7 +14,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.figures import published_figures
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import CastingPlan
-from mimegen.plan.shots import Shot, camera_of
+from mimegen.plan.shots import Shot, camera_of, tells_way
 from mimegen.production.sizes import FIRST_PICTURES
 from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
@@ -73,7 +73,7 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
 
 def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store: Store,
            stills: set[str], size: Size) -> Iterator[Work]:
-    facts = [store.shot_facts(shot.key) for shot in shots]
+    facts = [_whole_facts(store.shot_facts(shot.key), clips) for shot in shots]
     known = [fact for fact in facts if fact is not None]
     if len(known) == len(shots) and not _missing(shots, known, store).any():
         yield CastingReady(tuple(shots), known[0]["frames"], 0)
@@ -95,6 +95,15 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
                 folders=tuple(store.shot_folder(shot.key) for shot in shots), missing=due)
             yield from in_parts(job, f"{casting.take.action} by {part.name}", size)
     yield from scenes
+
+
+def _whole_facts(facts: dict[str, Any] | None, clips: Sequence[Clip]) -> dict[str, Any] | None:
+    """Return what was recorded of a shot, if it says all that clips need to know of it.
+
+    Older versions did not record what performers take of the floor, which sets need.
+    """
+    stands_in_a_set = any(clip.background.set is not None for clip in clips)
+    return None if facts is None or (stands_in_a_set and not tells_way(facts)) else facts
 
 
 def _record(casting: Casting, shots: Sequence[Shot], facts: Sequence[dict[str, Any] | None],
@@ -137,13 +146,15 @@ def _still_tasks(clips: Sequence[Clip], store: Store, seen: set[str]) -> Iterato
     for clip in clips:
         facts = store.shot_facts(clip.shot.key)
         assert facts is not None, "shots are recorded before their stills are asked for"
-        camera = camera_of(facts)
-        key = clip.still_key(camera)
+        filmed = clip.filmed(facts)
+        key = clip.still_key(filmed)
         if key is None or key in seen:
             continue
         seen.add(key)
-        if not store.still(key).exists() and clip.background.set is not None:
+        scenery = clip.scenery(filmed)
+        if not store.still(key).exists() and scenery is not None:
             wait()
             store.still(key).parent.mkdir(parents=True, exist_ok=True)
-            yield Task(SetJob(clip.background.set, camera, clip.shot.config, store.still(key)),
-                       f"background {clip.chosen.name}")
+            yield Task(
+                SetJob(scenery, filmed.camera, clip.shot.config, store.still(key)),
+                f"background {clip.chosen.name}")

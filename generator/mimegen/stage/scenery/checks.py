@@ -92,7 +92,7 @@ class _Looked:
 
     def names(self, one: int, other: int) -> tuple[str, str]:
         """Return the names of two things, in their alphabet's order."""
-        first, second = sorted(_name_of(self._objects[number]) for number in (one, other))
+        first, second = sorted(name_of(self._objects[number]) for number in (one, other))
         return first, second
 
     def _paired(self, one: int, other: int) -> tuple[list[PlacedShape], list[PlacedShape]]:
@@ -113,15 +113,16 @@ def _around(boxes: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
     return np.array(low).reshape(-1, 3), np.array(high).reshape(-1, 3)
 
 
-def _name_of(thing: Object) -> str:
+def name_of(thing: Object) -> str:
+    """Return what an object is called: its group, or its kind."""
     return thing.of if isinstance(thing, Group) else thing.kind
 
 
 def _moving(scenery: Scenery, vary: Variation) -> set[str]:
     """Return the names of what a draw may move; crowns that are scattered anew are not moved."""
     if vary.room:
-        return {_name_of(thing) for thing in scenery.objects}
-    return {*vary.things, *(_name_of(extra.thing) for extra in vary.extras),
+        return {name_of(thing) for thing in scenery.objects}
+    return {*vary.things, *(name_of(extra.thing) for extra in vary.extras),
             *(other for ranges in vary.things.values() for other in ranges.instead)}
 
 
@@ -133,7 +134,7 @@ def _floating(scenery: Scenery, looked: _Looked) -> Iterator[str]:
             continue
         hangs = any(box[1, 2] > ceiling.height - 0.3 for ceiling in scenery.ceilings)
         if not hangs and not _carried(box, boxes):
-            yield _name_of(thing)
+            yield name_of(thing)
 
 
 def _carried(box: FloatArray, boxes: FloatArray) -> bool:

@@ -1,0 +1,53 @@
+"""How a clip's set is filmed: from where, and what of it is left out for the performers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from mimegen.plan.shots import camera_of
+from mimegen.stage.camera import Camera
+from mimegen.stage.scenery.clearing import NONE, Changes, changes_on_the_floor, with_sight
+from mimegen.stage.scenery.floorplan import LaidSet
+from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.scenery.swept import Swept
+
+
+@dataclass(frozen=True)
+class Filmed:
+    """From where a set is seen, and its ``changes`` for those who perform in it."""
+
+    camera: Camera
+    changes: Changes = NONE
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A set, the same as another where its key is."""
+
+    key: str
+    scenery: Scenery = field(compare=False)
+
+
+def filmed(key: str, scenery: Scenery | None, facts: Mapping[str, Any]) -> Filmed:
+    """Return how a set with this key is filmed for a shot, of which the store has ``facts``."""
+    camera = camera_of(facts)
+    if scenery is None or "swept" not in facts:
+        return Filmed(camera)
+    return Filmed(camera, _changes(_Place(key, scenery), Swept.from_content(facts["swept"]),
+                                   camera))
+
+
+@lru_cache(maxsize=4096)
+def _changes(place: _Place, swept: Swept, camera: Camera) -> Changes:
+    return with_sight(_laid(place), _on_the_floor(place, swept), swept, camera)
+
+
+@lru_cache(maxsize=1024)
+def _on_the_floor(place: _Place, swept: Swept) -> Changes:
+    return changes_on_the_floor(_laid(place), swept)
+
+
+@lru_cache(maxsize=8)
+def _laid(place: _Place) -> LaidSet:
+    return LaidSet(place.scenery)

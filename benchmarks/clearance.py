@@ -3,8 +3,9 @@
     python benchmarks/clearance.py [--seeds 5] [--actions] [NAME ...]
 
 Every scene (with ``--actions`` every action as well), performed by the standard person, in its
-aligned and its misaligned set as written and as seeds draw them, from four sides. Nothing of what clears sets is used to measure: points of bodies are looked for in the boxes
-of things and near the surfaces of bars and cloths, and rays go from the camera to joints.
+aligned and its misaligned set as written and as seeds draw them, from four sides. Nothing of what
+clears sets is used to measure: points of bodies are looked for in the boxes of things and near the
+surfaces of bars and cloths, and rays go from the camera to joints.
 """
 
 import argparse

@@ -41,6 +41,13 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
                    "stage.framing stage.blender.frames compositing.compose"),
     "clip_code": (plan, "compositing.backdrop compositing.compose compositing.video",
                   "stage.blender.frames pointlight.stimulus compositing.decode"),
+    "sweeping_code": (plan, "stage.sweeping motion.motion",
+                      "stage.scenery.clearing stage.scenery.layout stage.framing"
+                      " retarget.transfer"),
+    "clearing_code": (plan, "stage.sweeping stage.scenery.clearing stage.scenery.floorplan"
+                            " stage.scenery.layout stage.scenery.shapes",
+                      "stage.raster.scenery stage.blender.scenery stage.framing"
+                      " compositing.compose"),
     "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
                            " pointlight.filming stage.framing compositing.video",
                      "pointlight.presets stage.blender.frames choreography.perform"),

@@ -75,7 +75,8 @@ assert keys() == before
 print(json.dumps([before, after]))
 """
 KINDS = {"figure", "lights", "score", "bvh", "fbx", "c3d", "performance", "fault", "shot", "still",
-         "clip", "showing", "drawn_shot", "drawn_still", "display", "altering", "face", "scene"}
+         "clip", "clearing", "sweeping", "showing", "drawn_shot", "drawn_still", "display",
+         "altering", "face", "scene"}
 SHOTS = {"score's shot", "markers' shot", "pair's shot", "trimmed pair's shot"}
 OF_MARKERS = SHOTS - {"score's shot"}
 RECORDED = {"bvh", "fbx", "c3d"}
@@ -121,7 +122,9 @@ EXACTLY = {
     "stage/blender/frames.py": {"shot"},
     "stage/blender/worker.py": set(),
     "stage/blender/scenery.py": {"still"},
-    "stage/scenery/shapes.py": {"still", "drawn_still"},
+    "stage/scenery/shapes.py": {"still", "drawn_still", "clearing"},
+    "stage/scenery/clearing.py": {"clearing"},
+    "stage/sweeping.py": {"sweeping", "clearing"},
     "stage/raster/shot.py": {"drawn_shot"},
     "stage/raster/scenery.py": {"drawn_still"},
     "compositing/backdrop.py": {"clip"},
@@ -157,6 +160,8 @@ OF_SHOTS = {
     "stage/framing.py": SHOTS,
     "stage/blender/scenery.py": set(),
     "stage/scenery/shapes.py": set(),
+    "stage/scenery/clearing.py": set(),
+    "stage/sweeping.py": set(),
     "compositing/backdrop.py": set(),
     "compositing/video.py": set(),
     "choreography/lint.py": set(),

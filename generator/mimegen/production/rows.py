@@ -74,11 +74,12 @@ def _drawn_place(clip: Clip) -> dict[str, int]:
 
 
 def doubts_of(clip: Clip, shot_facts: dict[str, Any]) -> str:
-    """Return what is wrong with how performers stand in a clip's set; nothing in most of them."""
+    """Return what is wrong with a performance in a clip's set, whoever looks; mostly nothing."""
     doubts = clip.filmed(shot_facts).changes.doubts
     return "" if not doubts else (
-        f"{clip.sample_id}: the performers {' and '.join(DOUBTS[doubt] for doubt in doubts)} in"
-        f" {clip.chosen.name}; no place within {FURTHEST_M:g} m has room for all of their way")
+        f"{' '.join(clip.shot.casting.words)} in {clip.chosen.name}: the performers"
+        f" {' and '.join(DOUBTS[doubt] for doubt in doubts)}; no place within {FURTHEST_M:g} m has"
+        " room for their whole path, so choose a larger set or another seed of it")
 
 
 def _set_changes(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:

@@ -96,6 +96,7 @@ def handle(event: Event | Notice | None, run: Run) -> None:
 
 def _take_in(event: CastingReady, run: Run) -> None:
     """Remember what is known of a casting's shots, and compose what needs nothing more."""
+    doubts: dict[str, None] = {}
     for shot in event.shots:
         facts = run.store.shot_facts(shot.key)
         assert facts is not None, "shots are recorded before they are told of"
@@ -104,11 +105,11 @@ def _take_in(event: CastingReady, run: Run) -> None:
         run.journal.shot(shot.key, shot.title, event.frames, [clip.sample_id for clip in clips])
         for clip in clips:
             still = still_of(clip, facts, run.store)
-            doubts = doubts_of(clip, facts)
-            if doubts:
-                run.reporter.say(doubts)
+            doubts |= dict.fromkeys(filter(None, [doubts_of(clip, facts)]))
             if still is not None:
                 run.by_still.setdefault(still, {})[clip.key] = clip
+    for doubt in doubts:
+        run.reporter.say(doubt)
     _count(event, run)
     compose_ready(run, _clips_of_shots(run, [shot.key for shot in event.shots]))
 

@@ -1,11 +1,12 @@
 """Plans: how many clips, which, and under which keys, without making anything."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -18,19 +19,20 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.plan.clips import Clip, DisplayClip
-from mimegen.plan.keys import blender_version
+from mimegen.plan.keys import blender_version, sweeping_code
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.staging import Filmed
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.pointlight.presets import read_display
 from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
-from mimegen.production.tasks import casting_tasks
+from mimegen.production.tasks import casting_tasks, whole_facts
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.framing import frame_camera
 from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
+from mimegen.stage.scenery.swept import Floor, Swept
 from mimegen.store.store import Store
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -271,6 +273,30 @@ def test_stills_are_shared_by_what_sees_a_set_alike() -> None:
     assert other_set.still_key(seen) not in (None, key)
     named, = clips_of(plan_of(takes_of("boxing"), f"base+{aligned.chosen.name}@0"))
     assert named.still_key(seen) == key and named.key != aligned.key
+
+
+def test_a_set_has_a_still_of_its_own_only_where_something_was_in_the_performers_way() -> None:
+    aligned, = clips_of(plan_of(takes_of("boxing"), "base+aligned@0"))
+    camera = Camera((0.0, -5.0, 1.5), (0.7, 0.7, 0.0, 0.0), 50.0, 64, 36)
+    keys = []
+    for reach in (5, 40):
+        square = np.stack(np.meshgrid(*2 * [np.arange(-reach, reach)]), axis=-1).reshape(-1, 2)
+        facts = {"camera": asdict(camera), "swept": Swept(Floor.of(square), 2.0).content()}
+        filmed = aligned.filmed(facts)
+        assert filmed.changes.changes_anything == (reach == 40)
+        assert (aligned.scenery(filmed) == aligned.background.set) == (reach == 5)
+        keys.append(aligned.still_key(filmed))
+    assert keys[0] == aligned.still_key(Filmed(camera)) != keys[1]
+    assert aligned.still_key(aligned.filmed({"camera": asdict(camera)})) == keys[0]
+
+
+def test_what_older_versions_recorded_of_a_shot_is_recorded_anew_for_sets_alone() -> None:
+    plain, aligned = clips_of(plan_of(takes_of("boxing"), "base+blank@0,base+aligned@0"))
+    today = {"swept": {"code": sweeping_code()}}
+    for facts in ({}, {"swept": {"code": "another"}}):
+        assert whole_facts(facts, [plain]) == facts and whole_facts(facts, [aligned]) is None
+    assert whole_facts(today, [plain, aligned]) == today
+    assert whole_facts(None, [plain]) is None
 
 
 @pytest.mark.parametrize(("name", "stills_first"), [("draft", 1), ("preview", 2)])

@@ -73,7 +73,7 @@ def casting_tasks(plan: CastingPlan, store: Store, stills: set[str],
 
 def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store: Store,
            stills: set[str], size: Size) -> Iterator[Work]:
-    facts = [_whole_facts(store.shot_facts(shot.key), clips) for shot in shots]
+    facts = [whole_facts(store.shot_facts(shot.key), clips) for shot in shots]
     known = [fact for fact in facts if fact is not None]
     if len(known) == len(shots) and not _missing(shots, known, store).any():
         yield CastingReady(tuple(shots), known[0]["frames"], 0)
@@ -97,7 +97,7 @@ def _tasks(casting: Casting, shots: Sequence[Shot], clips: Sequence[Clip], store
     yield from scenes
 
 
-def _whole_facts(facts: dict[str, Any] | None, clips: Sequence[Clip]) -> dict[str, Any] | None:
+def whole_facts(facts: dict[str, Any] | None, clips: Sequence[Clip]) -> dict[str, Any] | None:
     """Return what was recorded of a shot, if it says all that clips need to know of it.
 
     Older versions did not record what performers take of the floor, which sets need.

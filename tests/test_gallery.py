@@ -126,7 +126,7 @@ def test_what_a_manifest_says_cannot_become_code(out):
     rows = rows_of(out)
     evil = '"><script>alert(1)</script><img src=x onerror=alert(1)> $title ${x}'
     for key in ("action", "take", "avatar", "background_config", "background_name", "sample_id",
-                "plain_id", "actor", "render_config_name", "variant", "sha256", "shot_key"):
+                "plain_id", "actor", "render_config_name", "variant", "sha256"):
         rows[0][key] = evil
     rows[0] |= {"row_version": 2, "config_name": evil}
     rows[0]["labels"] = [evil]

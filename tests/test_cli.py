@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from conftest import invoke, mimegen
 from mimegen.base.paths import data_folder
 from mimegen.cli import COMMANDS, main
-from mimegen.commands.common import exits_cleanly
+from mimegen.commands.common import exits_cleanly, warn
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.list import HOLDS
 from mimegen.stage.passes.kinds import KINDS as PASSES
@@ -343,3 +343,15 @@ def test_failures_are_told_by_name_whatever_failed_first(
     assert [line for line in done.stderr.splitlines() if " failed: " in line] == [
         "mimegen: a failed: out of memory", "mimegen: b failed: it burnt",
         "mimegen: c failed: so did it"]
+
+
+def test_a_warning_that_repeats_is_said_once_a_command() -> None:
+    @click.command()
+    @exits_cleanly
+    def warning() -> int:
+        for text in ("the same", "another", "the same"):
+            warn(text)
+        return 0
+
+    for _ in range(2):
+        assert CliRunner().invoke(warning).stderr == "mimegen: the same\nmimegen: another\n"

@@ -25,7 +25,7 @@ from mimegen.readers.options import FPS_OF_FILE, parse_trim
 from mimegen.request.values import seed_range
 
 DONE, SOME_FAILED, WRONG_REQUEST = 0, 1, 2
-_ARGUMENTS = "arguments"
+_ARGUMENTS, _WARNED = "arguments", "mimegen.warned"
 
 
 class Remembering(click.Command):
@@ -43,8 +43,12 @@ def words_said() -> list[str]:
 
 
 def warn(text: str) -> None:
-    """Tell the person at the keyboard something beside the result."""
-    click.echo(f"mimegen: {text}", err=True)
+    """Tell the person at the keyboard something beside the result, once a command."""
+    context = click.get_current_context(silent=True)
+    said: set[str] = set() if context is None else context.meta.setdefault(_WARNED, set())
+    if text not in said:
+        said.add(text)
+        click.echo(f"mimegen: {text}", err=True)
 
 
 def exits_cleanly(command: Callable[..., int]) -> Callable[..., None]:

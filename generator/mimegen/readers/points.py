@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.near import nearest
-from mimegen.markers import find_marker_set
+from mimegen.markers.sets import find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file

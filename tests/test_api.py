@@ -1,8 +1,11 @@
 """The Python API: everything that works without Blender."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 
 import mimegen as mg
 from conftest import command
+from mimegen.base.paths import data_folder, using_libraries
 from mimegen.retarget.report import FIELDS
 
 WALK = "bvh/pybvh_cmu_12_01_walk.bvh"
@@ -196,3 +200,34 @@ def test_a_script_without_a_main_guard_renders(tmp_path: Path, context: Any) -> 
                           timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "man True\n"
+
+
+def test_requests_with_libraries_of_their_own_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """A library's style hides mimegen's own, in its own requests and in no other thread."""
+    mine = tmp_path / "mine"
+    (mine / "mocap").mkdir(parents=True)
+    own = (data_folder() / "mocap" / "styles.yaml").read_text(encoding="utf-8")
+    (mine / "mocap" / "styles.yaml").write_text(own.replace("tired:", "weary:"), encoding="utf-8")
+    started, ready = threading.Event(), threading.Event()
+
+    def other() -> list[bool]:
+        started.wait(60)
+        found = [_knows("weary", ())]
+        ready.set()
+        return found
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(other)
+        with using_libraries([mine]):
+            started.set()
+            assert ready.wait(60) and running.result() == [False]
+            assert _knows("weary", ())
+    assert _knows("weary", mine) and not _knows("weary", ()) and not _knows("tired", mine)
+    assert "MIMEGEN_LIBRARY" not in os.environ
+
+
+def _knows(style: str, library: Any) -> bool:
+    try:
+        return mg.take("boxing", style=style, library=library) is not None
+    except mg.RequestError:
+        return False

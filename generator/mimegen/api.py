@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import using_libraries
 from mimegen.evaluation.question import Question, read_questions
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
@@ -79,14 +80,17 @@ def take(action: str, take: str | None = None, *, seed: int = 0, style: str | No
     RequestError, with near misses, for an unknown action, take or style.
     """
     catalogue = _catalogue(library)
-    return Take(library_take(catalogue.action(action), take, seed, style), catalogue, fps)
+    with using_libraries(catalogue.libraries):
+        found = library_take(catalogue.action(action), take, seed, style)
+    return Take(found, catalogue, fps)
 
 
 def scene(name: str | Path, *, seed: int = 0, style: str | None = None, fps: float = TAKE_FPS,
           library: Paths = ()) -> Take:
     """Return a scene by its name or file. Raises RequestError, with near misses, for no scene."""
     catalogue = _catalogue(library)
-    return Take(scene_take(catalogue, str(name), seed, style), catalogue, fps)
+    with using_libraries(catalogue.libraries):
+        return Take(scene_take(catalogue, str(name), seed, style), catalogue, fps)
 
 
 def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: str = "none",
@@ -103,7 +107,9 @@ def load_motion(file: str | Path, partner: str | Path | None = None, *, trim: st
     catalogue = _catalogue(library)
     reading = ReadOptions(stack, _path(mapping), _path(skeleton), parse_trim(trim), subject,
                           fps_of_file)
-    found = user_take(catalogue, Path(file), (), None, None, "not stated", _path(partner), reading)
+    with using_libraries(catalogue.libraries):
+        found = user_take(catalogue, Path(file), (), None, None, "not stated", _path(partner),
+                          reading)
     return Take(found, catalogue, fps)
 
 

@@ -1,11 +1,16 @@
 """Where things lie: mimegen's own modules and data, and what users keep in their libraries."""
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-# Folders like mimegen's own one, parted as in PATH. Processes that are started inherit it.
+# The environment's name for library folders, separated as in PATH.
 LIBRARIES = "MIMEGEN_LIBRARY"
+# The library folders of the request in hand, which threads and other requests do not see.
+_chosen: ContextVar[tuple[Path, ...] | None] = ContextVar("libraries", default=None)
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -19,10 +24,43 @@ def data_folder() -> Path:
     return checkout if (checkout / "render_configs").is_dir() else PACKAGE / "data"
 
 
+def user_libraries() -> tuple[Path, ...]:
+    """Return the user's library folders: those of ``using_libraries``, or the environment's."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    named = os.environ.get(LIBRARIES, "").split(os.pathsep)
+    return tuple(Path(library) for library in named if library)
+
+
+@contextmanager
+def using_libraries(libraries: Sequence[Path]) -> Iterator[None]:
+    """Have all that reads data in this context see these library folders; none changes nothing.
+    """
+    if not libraries:
+        yield
+        return
+    before = _chosen.get()
+    use_libraries(libraries)
+    try:
+        yield
+    finally:
+        _chosen.set(before)
+
+
+def use_libraries(libraries: Sequence[Path]) -> None:
+    """Have all that reads data from now on see these library folders, as in a new process."""
+    _chosen.set(tuple(library.resolve() for library in libraries))
+
+
+def with_libraries() -> dict[str, str]:
+    """Return this process's environment for a program that is to see the same libraries."""
+    return os.environ | {LIBRARIES: os.pathsep.join(map(str, user_libraries()))}
+
+
 def data_folders() -> tuple[Path, ...]:
     """Return mimegen's own data folder and the user's libraries; later ones hide namesakes."""
-    libraries = os.environ.get(LIBRARIES, "").split(os.pathsep)
-    return (data_folder(), *(Path(library) for library in libraries if library))
+    return (data_folder(), *user_libraries())
 
 
 def data_file(name: str) -> Path:

@@ -3,8 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from mimegen.base.early import INTERRUPTED, STOPPED
 from mimegen.base.errors import RequestError
 from mimegen.base.files import reason
 from mimegen.base.interrupts import as_exception, forget_interrupt
-from mimegen.base.paths import LIBRARIES
+from mimegen.base.paths import LIBRARIES, using_libraries
 from mimegen.base.yaml_file import holds_surrogates
 from mimegen.choreography.styles import style_named
 from mimegen.commands.streams import nobody_reads
@@ -109,28 +108,10 @@ def _told(problem: OSError) -> str:
     return f"{where}{why}; see to it and run the same command again"
 
 
-@contextmanager
-def _libraries_known(libraries: tuple[Path, ...]) -> Iterator[None]:
-    """Make the user's libraries known to all that reads data, in processes that start too."""
-    before = os.environ.get(LIBRARIES)
-    known = os.pathsep.join(str(library.resolve()) for library in libraries)
-    if known == before:
-        # Click closes the context of a command line that is wrong late, when others have begun.
-        yield
-        return
-    os.environ[LIBRARIES] = known
-    try:
-        yield
-    finally:
-        os.environ.pop(LIBRARIES, None)
-        if before is not None:
-            os.environ[LIBRARIES] = before
-
-
 def _make_known(context: click.Context, _option: click.Parameter,
                 libraries: tuple[Path, ...]) -> tuple[Path, ...]:
     if libraries:
-        context.with_resource(_libraries_known(libraries))
+        context.with_resource(using_libraries(libraries))
     return libraries
 
 

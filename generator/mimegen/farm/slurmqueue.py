@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import with_libraries
 from mimegen.farm.settings import FarmSettings
 
 ANSWER_S = 60.0
@@ -114,7 +115,7 @@ def asked(*command: str, script: str | None = None) -> subprocess.CompletedProce
     """Run one of Slurm's commands. Raises RequestError where there is none."""
     try:
         return subprocess.run(command, input=script, capture_output=True, text=True,
-                              timeout=ANSWER_S)
+                              timeout=ANSWER_S, env=with_libraries())
     except FileNotFoundError:
         raise RequestError(f"--farm slurm: there is no {command[0]} here; run mimegen on a machine"
                            " from which jobs are submitted") from None

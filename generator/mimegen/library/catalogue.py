@@ -78,6 +78,11 @@ class Catalogue:
                                    " render_configs/")
         return cls((data_folder(), *libraries))
 
+    @property
+    def libraries(self) -> tuple[Path, ...]:
+        """The user's own folders."""
+        return self.folders[1:]
+
     @cached_property
     def actions(self) -> dict[str, Entry]:
         """The library's actions by id, sorted."""

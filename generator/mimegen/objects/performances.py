@@ -18,6 +18,7 @@ from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.dots import Dots, display_named
 from mimegen.objects.media import Video
+from mimegen.objects.within import within_libraries
 from mimegen.pages.drawn import Scene, drawn, drawn_sheet
 from mimegen.pointlight.filming import source_fps
 from mimegen.pointlight.stimulus import make_stimulus
@@ -42,6 +43,7 @@ class Performance:
         self.fps = fps
 
     @cached_property
+    @within_libraries
     def _performed(self) -> tuple[Performed, ...]:
         return self._casting.perform(self.fps)
 
@@ -68,6 +70,7 @@ class Performance:
         """Return a performer's joints (frames, joints, 3) in metres."""
         return np.array(self.motion(performer).global_pose.positions)
 
+    @within_libraries
     def vertices(self, frame: int, performer: int = 0) -> FloatArray:
         """Return the posed surface (vertices, 3) of one frame in metres; -1 is the last frame."""
         performed = self._performed[performer]
@@ -86,6 +89,7 @@ class Performance:
         return np.concatenate(triangles)
 
     @cached_property
+    @within_libraries
     def report(self) -> dict[str, Any]:
         """How close the first performer comes to the source: see ``mimegen retarget --report``."""
         sources = [(motion, dict(roles or find_roles(motion.skeleton).joints))
@@ -94,6 +98,7 @@ class Performance:
         scene = retarget_scene(sources, bodies)
         return quality(*sources[0], scene[0])
 
+    @within_libraries
     def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),
                    seed: int = 0, **options: Any) -> Dots:
         """Return the performance as dots at the characters' joints.
@@ -105,10 +110,12 @@ class Performance:
         scene = cast_scene(self._casting, chosen, source_fps(chosen))
         return Dots(make_stimulus(scene, chosen, seed))
 
+    @within_libraries
     def show(self, frames: int = 8, angle: float = 0.0, background: str = "blank") -> Image.Image:
         """Return a contact sheet of evenly spaced frames, drawn by OpenGL."""
         return drawn_sheet(self._scene(background, SHEET_TILE), angle, frames)
 
+    @within_libraries
     def preview(self, angle: float = 0.0, background: str = "blank") -> Video:
         """Return a short video, drawn by OpenGL as ``--config draft`` draws it."""
         scene = self._scene(background, {})
@@ -121,6 +128,7 @@ class Performance:
         behind = read_background(self._catalogue.file("background", background))
         return Scene(self._casting.seen(self._performed), behind, config.model_copy(update=size))
 
+    @within_libraries
     def save(self, path: str | Path, performer: int = 0) -> Path:
         """Write one performer's motion, and their body where the format has one.
 

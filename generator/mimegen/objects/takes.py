@@ -18,6 +18,7 @@ from mimegen.motion.motion import Motion
 from mimegen.motion.quaternions import FloatArray
 from mimegen.objects.dots import Dots, display_named
 from mimegen.objects.performances import Performance
+from mimegen.objects.within import within_libraries
 from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.production.displays import take_scene
 from mimegen.readers.roles import find_roles
@@ -33,6 +34,7 @@ class Take:
         self._take, self._catalogue, self._fps = take, catalogue, fps
 
     @cached_property
+    @within_libraries
     def _sources(self) -> tuple[Source, ...]:
         found = self._take.sources(self._fps or 1.0)
         if self._fps is None:
@@ -94,6 +96,7 @@ class Take:
         """Return a performer's skeleton and its rotations."""
         return self._sources[performer][0]
 
+    @within_libraries
     def roles(self, performer: int = 0) -> Mapping[str, str]:
         """Return the joint's name for each role, such as ``left_forearm``."""
         motion, roles = self._sources[performer]
@@ -103,6 +106,7 @@ class Take:
         """Return a performer's joints (frames, joints, 3) in metres."""
         return np.array(self.motion(performer).global_pose.positions)
 
+    @within_libraries
     def on(self, character: str, partner: str | None = None) -> Performance:
         """Retarget the take onto a character.
 
@@ -116,6 +120,7 @@ class Take:
         members = tuple(cast_member(self._catalogue, name) for name in names)
         return Performance(Casting(self._take, members), self.fps, self._catalogue)
 
+    @within_libraries
     def pointlight(self, display: str = "standard", manipulations: Sequence[str] = (),
                    seed: int = 0, **options: Any) -> Dots:
         """Return the take as dots at the joints of its own skeleton.

@@ -1,7 +1,6 @@
 """Blender in a process of its own: it answers with a NumPy archive, or what went wrong is said."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
+from mimegen.base.paths import with_libraries
 
 # Of processor time. A megabyte of keys takes three seconds on a slow core.
 SECONDS_TO_READ, SECONDS_PER_MEGABYTE, GIBIBYTES_TO_READ = 40.0, 20.0, 6.0
@@ -53,7 +53,7 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE * seconds,
                               check=False, stdin=subprocess.DEVNULL,
-                              env=os.environ | KERNELS | {"TMPDIR": str(target.parent)})
+                              env=with_libraries() | KERNELS | {"TMPDIR": str(target.parent)})
     except subprocess.TimeoutExpired as problem:
         raise unfinished from problem
     if done.returncode == -signal.SIGXCPU:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mimegen.base.counted import counted
+from mimegen.base.paths import using_libraries
 from mimegen.farm.executor import Farm
 from mimegen.farm.settings import FarmSettings
 from mimegen.manifest.file import MANIFEST
@@ -30,11 +31,12 @@ def rendered(request: RenderRequest, out: Path, store_folder: Path, settings: Fa
     Raises RequestError for what does not exist, and where nothing can go on.
     """
     say: Callable[[str], None] = (lambda text: None) if quiet else partial(print, flush=True)
-    planned = Planned.of(request, settings, say)
-    store = Store(store_folder.resolve())
-    farm = farm_of(settings, planned.device, store, out, say)
-    with Reporter(len(planned.plan), quiet) as reporter:
-        return carry_out(planned, out, store, farm, reporter, opaque)
+    with using_libraries(request.library):
+        planned = Planned.of(request, settings, say)
+        store = Store(store_folder.resolve())
+        farm = farm_of(settings, planned.device, store, out, say)
+        with Reporter(len(planned.plan), quiet) as reporter:
+            return carry_out(planned, out, store, farm, reporter, opaque)
 
 
 def carry_out(planned: Planned, out: Path, store: Store, farm: Farm, reporter: Reporter,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mimegen.base.files import scratch_folder
 from mimegen.base.interrupts import uninterrupted
-from mimegen.base.paths import PACKAGE
+from mimegen.base.paths import PACKAGE, with_libraries
 from mimegen.stage.jobs import PlainJob, ShotJob
 from mimegen.stage.scenery.job import SetJob
 from mimegen.stage.serving import WorkerArguments
@@ -88,4 +88,4 @@ def _started(arguments: WorkerArguments) -> subprocess.Popen[bytes]:
         [sys.executable, *(["-B"] if sys.flags.dont_write_bytecode else []),
          "-m", "mimegen.stage.serving", arguments.to_json()],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[arguments.descriptor],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, found))})
+        env=with_libraries() | {"PYTHONPATH": os.pathsep.join(filter(None, found))})

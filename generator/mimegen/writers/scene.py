@@ -1,7 +1,6 @@
 """FBX and GLB, written by Blender in a process of its own."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
+from mimegen.base.paths import with_libraries
 from mimegen.characters.character import Character, Mesh
 from mimegen.motion import Motion
 
@@ -30,7 +30,7 @@ def to_scene_file(path: Path, motion: Motion, character: Character | None) -> by
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_WRITE,
                                   check=False, stdin=subprocess.DEVNULL,
-                                  env=os.environ | {"TMPDIR": str(folder)})
+                                  env=with_libraries() | {"TMPDIR": str(folder)})
         except subprocess.TimeoutExpired as problem:
             raise RequestError(f"{path}: Blender did not finish writing it in {SECONDS_TO_WRITE}"
                                " s; write fewer frames") from problem

@@ -8,12 +8,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import active_children, get_context
+from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from mimegen.base.errors import RequestError
 from mimegen.base.interrupts import uninterrupted
 from mimegen.base.parents import end_with_parent
+from mimegen.base.paths import use_libraries, user_libraries
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 
@@ -46,7 +48,8 @@ def look_ahead(drawing: Drawing, drawing_of: Callable[[GoodTakes], Drawing], cou
                     else os.cpu_count() or 1, len(numbers) // LEAST_EACH)
     if processes < 2:
         return
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (drawing_of, good))
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin,
+                               (drawing_of, good, user_libraries()))
     others = active_children()
     try:
         with uninterrupted():
@@ -75,11 +78,13 @@ def _is_known(drawing: Drawing, number: int) -> bool:
     return True
 
 
-def _begin(drawing_of: Callable[[GoodTakes], Drawing], good: GoodTakes) -> None:
+def _begin(drawing_of: Callable[[GoodTakes], Drawing], good: GoodTakes,
+           libraries: tuple[Path, ...]) -> None:
     """Be a process of the pool; one that is interrupted ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     threadpool_limits(1)
+    use_libraries(libraries)
     _own.append(drawing_of(good))
 
 

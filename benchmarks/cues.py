@@ -1,4 +1,4 @@
-"""Show every nonverbal cue: table and picture of docs/cues.md, and sheets for blind viewers.
+"""Show every nonverbal cue: table and picture of docs/guide/cues.md, and sheets for blind viewers.
 
 Usage: python benchmarks/cues.py table
        python benchmarks/cues.py picture
@@ -34,7 +34,7 @@ from mimegen.pages.drawn import Scene, drawn, tiled
 from mimegen.stage.config import read_config
 
 REPO = Path(__file__).resolve().parents[1]
-DOCUMENT, PICTURE = REPO / "docs" / "cues.md", REPO / "docs" / "cues.jpg"
+DOCUMENT, PICTURE = REPO / "docs" / "guide" / "cues.md", REPO / "docs" / "images" / "cues.jpg"
 FPS, FRAMES, QUICK, TILE = 24.0, 16, 12, 330
 # Whose cues show in the whole figure, and which in the face alone; the others in a portrait.
 WHOLE = ("arms", "back", "feet", "fists", "legs", "thighs", "trunk", "shoulders")

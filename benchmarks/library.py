@@ -1,4 +1,4 @@
-"""Show every take of the library, and hold it against captured motion: writes docs/library.md.
+"""Show every take of the library and compare with captured motion: docs/research/library.md.
 
 Usage: python benchmarks/library.py [SAMPLES] [--parts takes pictures naturalness] [--only TEXT]
 """
@@ -31,10 +31,10 @@ from naturalness import naturalness_section
 from recognition import Recognition, Viewers, read_recognition, share
 
 REPO = Path(__file__).resolve().parents[1]
-DOCUMENT = REPO / "docs" / "library.md"
-PICTURES = REPO / "docs" / "library"
-RECOGNITION = REPO / "docs" / "recognition.yaml"
-VIEWERS = REPO / "docs" / "viewers.yaml"
+DOCUMENT = REPO / "docs" / "research" / "library.md"
+PICTURES = REPO / "docs" / "images" / "library"
+RECOGNITION = REPO / "docs" / "research" / "recognition.yaml"
+VIEWERS = REPO / "docs" / "research" / "viewers.yaml"
 FPS = 30.0
 MOMENTS = 5
 STRIP = Sheet(tile=(110, 150), columns=MOMENTS)
@@ -56,7 +56,7 @@ class Shown:
 
     @property
     def path(self) -> str:
-        """The action and the take, as docs/recognition.yaml names it."""
+        """The action and the take, as docs/research/recognition.yaml names it."""
         return f"{self.entry.action.id}/{self.name}"
 
     @property
@@ -122,7 +122,7 @@ def _table(takes: list[Shown], viewers: Viewers,
         lines = len(one.take.file.read_text(encoding="utf-8").splitlines())
         seconds, findings = _linted(one)
         print(one.path, seconds, findings, flush=True)
-        yield (f"| {one.path} | ![{one.path}](library/{one.picture}) |"
+        yield (f"| {one.path} | ![{one.path}](../images/library/{one.picture}) |"
                f" {', '.join(one.take.labels)} | {one.entry.action.semantic_group} |"
                f" {seconds} | {lines} | {findings} | {_answers(said.free)} |"
                f" {_answers(said.choice)} | {_answers(untuned.get(one.path))} |"

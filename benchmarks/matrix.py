@@ -15,7 +15,7 @@ from costs import Cost, cost_of, megabytes_below, put_into
 from reference_pipeline import run_reference
 from scene import config_with, library_of_pictures, rate_for
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "research" / "performance.md"
 
 
 def run_mimegen(action: str, variants: str, frames: int, config: str, out: Path, library: Path,

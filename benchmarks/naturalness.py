@@ -173,7 +173,7 @@ def _scene(catalogue: Catalogue, take: Take) -> list[Figures]:
 
 
 def naturalness_section(catalogue: Catalogue, samples: Path) -> Iterator[str]:
-    """Yield the lines of docs/library.md that hold captured beside choreographed motion."""
+    """Yield the lines of docs/research/library.md that compare with captured motion."""
     captured: dict[str, list[Figures]] = {kind: [] for kind in CHOREOGRAPHED}
     for clip in CLIPS:
         captured[clip.kind] += _scene(catalogue, clip.take(samples))

@@ -1,8 +1,8 @@
 """Random people beside one another, as the draft engine draws them, and what building them costs.
 
-    python benchmarks/people.py sheet docs/people.jpg --seeds 1-24
+    python benchmarks/people.py sheet docs/images/people.jpg --seeds 1-24
     python benchmarks/people.py sheet heads.png --seeds 1-8 --close 0.55
-    python benchmarks/people.py blink docs/blink.jpg
+    python benchmarks/people.py blink docs/images/blink.jpg
     python benchmarks/people.py times --seeds 1-24
 """
 

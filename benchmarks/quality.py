@@ -28,7 +28,7 @@ from mimegen.stage.worker import StageWorker
 from mimegen.store.frames import read_frame
 from scene import performed
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "research" / "performance.md"
 Pictures = NDArray[np.float64]
 # The take in so many frames, and the first of those compared.
 TAKE_FRAMES, FIRST = 100, 40

@@ -1,4 +1,4 @@
-"""What blind viewers are shown, and what they said of the takes: docs/recognition.yaml.
+"""What blind viewers are shown, and what they said of the takes: docs/research/recognition.yaml.
 
     recognition.py --seed S --count N [--config draft] --out DIR
 

@@ -1,4 +1,4 @@
-"""Retarget every sample file onto every body and write docs/retargeting.md.
+"""Retarget every sample file onto every body and write docs/research/retargeting.md.
 
 Usage: python benchmarks/retargeting.py [SAMPLES] [--out FILE] [--only TEXT]
 """
@@ -57,7 +57,7 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("samples", nargs="?", type=Path, default=SAMPLES)
-    parser.add_argument("--out", type=Path, default=REPO / "docs" / "retargeting.md")
+    parser.add_argument("--out", type=Path, default=REPO / "docs" / "research" / "retargeting.md")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     bodies = {name: build_character(read_character(data_folder() / "rigs" / f"{name}.yaml"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from costs import Cost, cost_of, put_into
 from scene import config_with, library_of_pictures, rate_for
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "research" / "performance.md"
 ACTION = "basketball_shot"
 
 

@@ -19,7 +19,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.retarget import retarget
 from mimegen.store.frames import Frame, frame_to_bytes, read_frame
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "research" / "performance.md"
 FRAMES, SIZE = 120, (1280, 720)
 """Frames of a figure 600 pixels high, as `standard` frames it."""
 

@@ -1,4 +1,4 @@
-"""What Blender's Workbench costs for what draft and preview draw: a row for docs/draft.md.
+"""What Blender's Workbench costs for what draft and preview draw: a row for docs/research/draft.md.
 
     workbench.py [--frames 8] [--out DIR]
 

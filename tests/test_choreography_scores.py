@@ -241,7 +241,7 @@ def test_an_action_in_the_wrong_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documentation_works(tmp_path: Path) -> None:
-    document = data_folder() / "docs" / "choreography.md"
+    document = data_folder() / "docs" / "reference" / "scores.md"
     if not document.is_file():
         pytest.skip("the documentation is not part of an installed package")
     text = document.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]

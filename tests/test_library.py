@@ -58,7 +58,7 @@ def test_recognition_errors_name_the_line(tmp_path, text, wanted):
 def test_the_projects_own_recognition_names_takes_that_exist():
     known = [f"{file.parent.name}/{file.name.removesuffix('.score.yaml')}"
              for file in data_folder().glob("mocap/*/*.score.yaml")]
-    asked = read_recognition(REPO / "docs" / "recognition.yaml", known).takes
+    asked = read_recognition(REPO / "docs" / "research" / "recognition.yaml", known).takes
     assert asked and {*asked} <= {*known}
 
 

@@ -209,7 +209,7 @@ def test_the_schema_is_that_of_what_is_written() -> None:
 
 def test_the_page_lists_the_fields_as_they_are() -> None:
     root = Path(__file__).resolve().parents[1]
-    page = (root / "docs" / "manifest.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "reference" / "manifest.md").read_text(encoding="utf-8")
     assert page.endswith(field_table()), "run tools/manifest_fields.py"
 
 

@@ -114,7 +114,8 @@ def test_what_misleads_is_no_place_of_the_action_or_its_kind() -> None:
 
 
 def test_the_page_of_places_says_what_misleads_about_each_action() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "backgrounds.md").read_text(encoding="utf-8")
+    guide = Path(__file__).parents[1] / "docs" / "guide"
+    page = (guide / "backgrounds.md").read_text(encoding="utf-8")
     sets = {name: is_indoors(CATALOGUE, name) for name in CATALOGUE.backgrounds}
     for name, entry in CATALOGUE.actions.items():
         facts, by_rule = entry.action, misleading(CATALOGUE, name, min(entry.takes))

@@ -1,10 +1,10 @@
-"""Write the fields of a manifest row into docs/manifest.md, from the model itself."""
+"""Write the fields of a manifest row into docs/reference/manifest.md, from the model itself."""
 
 from pathlib import Path
 
 from mimegen.manifest.schema import field_table
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "manifest.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "manifest.md"
 START = "## Fields\n"
 
 

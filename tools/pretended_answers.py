@@ -1,4 +1,4 @@
-"""Answers of two pretended models, for docs/evaluation.md: one sees backgrounds, one sees actions.
+"""Answers of two pretended models for docs/guide/evaluation.md: one sees backgrounds, one actions.
 
 python tools/pretended_answers.py QUESTIONS.jsonl > answers.jsonl
 """

@@ -1,6 +1,6 @@
 """Ground truth of a clip as files that the field's tools read: EXR, PNG, NPZ, JSON, FLO.
 
-What lies in each folder is told in ``docs/passes.md``, and in the ``pass.json`` beside the files.
+docs/guide/passes.md, and the ``pass.json`` beside the files, say what lies in each folder.
 """
 
 import json

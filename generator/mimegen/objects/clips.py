@@ -54,7 +54,7 @@ class Clip:
         return self._folder / passes[kind].folder
 
     def keypoints(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of ``keypoints.npz``, as docs/passes.md describes them."""
+        """Return the arrays of ``keypoints.npz``, as docs/guide/passes.md describes them."""
         with np.load(self.ground_truth("keypoints") / "keypoints.npz") as arrays:
             return dict(arrays)
 

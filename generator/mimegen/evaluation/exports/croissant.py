@@ -14,7 +14,7 @@ from mimegen.evaluation.exports.tables import table_rows
 from mimegen.evaluation.exports.templates import FOLDER
 
 Content = dict[str, Any]
-# The fields that are described: what they are is said in docs/manifest.md and docs/evaluation.md.
+# The fields that are described; docs/reference/manifest.md and docs/guide/evaluation.md have more.
 TEXTS = ("sample_id", "question_id", "format", "prompt", "answer", "action", "variant", "avatar",
          "background_config", "background_name", "take", "split", "licence")
 LISTS = ("labels", "options")

@@ -34,7 +34,7 @@ class PassMaker:
         self.look = lru_cache(maxsize=16)(self._look)
 
     def arrays(self, kind: Kind, frame: int, camera: Camera) -> Arrays:
-        """Return what a kind of pass has of a frame; see ``docs/passes.md`` and ``store/passes``.
+        """Return what a kind of pass has of a frame; see docs/guide/passes.md, ``store/passes``.
 
         ``at`` is the left upper pixel of arrays that cover a part of the picture.
         """

@@ -9,7 +9,7 @@ shift
 lock=requirements.lock
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-[ -f "$lock" ] && [ $# -gt 0 ] && sed '/^# wordllama/,$d' "$lock" >"$scratch/all"
+[ -f "$lock" ] && [ $# -gt 0 ] && cp "$lock" "$scratch/all"
 for name in "$@"; do set -- "$@" --upgrade-package "$name"; shift; done
 
 compiled() {
@@ -18,14 +18,9 @@ compiled() {
 }
 
 compiled pyproject.toml --extra test --output-file "$scratch/all" "$@"
-# Says that it needs NumPy 2, which Blender 5.0 does not go with; it runs with NumPy 1.26 as well.
-echo "wordllama>=0.4,<0.5 ; python_version < '3.12'" >"$scratch/wordllama.in"
-compiled "$scratch/wordllama.in" --no-deps --output-file "$scratch/wordllama"
 {
     echo "# Written by \`make lock\`; what it is made from stands in pyproject.toml."
     echo "# Install it with: pip install --no-deps --require-hashes -r $lock"
     grep -v '^# [WI]' "$scratch/all"
-    echo "# wordllama on 3.11, beside NumPy 1.26 (see pyproject.toml)"
-    cat "$scratch/wordllama"
 } >"$scratch/whole"
 mv "$scratch/whole" "$lock"

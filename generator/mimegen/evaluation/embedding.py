@@ -1,30 +1,18 @@
-"""What texts mean, as vectors: static word embeddings that come with the package wordllama."""
+"""Meanings of texts as vectors: the static word embeddings of WordLlama, which mimegen brings."""
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from mimegen.base.errors import RequestError
+from tokenizers import Tokenizer
 
 # Of the similarity: far above the last bits in which machines differ.
 DIGITS = 4
-
-
-@cache
-def _model() -> Any:
-    try:
-        import wordllama  # takes a second, and only questions need it
-    except ImportError as problem:
-        raise RequestError("the package wordllama, whose vectors tell near meanings, is not"
-                           f" installed ({problem}); pip install --no-deps 'wordllama>=0.4,<0.5'"
-                           ) from problem
-    folder = Path(wordllama.__file__).parent
-    return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+# Where tools/bake_embedding.py took the vectors from.
+VERSION = "wordllama 0.4.0.post1 l2_supercat_256"
+WORDS = Path(__file__).with_name("words.npz")
 
 
 def similarities(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
@@ -33,17 +21,37 @@ def similarities(first: Sequence[str], second: Sequence[str]) -> NDArray[np.floa
     return np.asarray(np.round(np.einsum("ix,jx->ij", a, b), DIGITS))
 
 
-@cache
 def embedding_version() -> str:
-    """Return what the vectors come from."""
-    return f"wordllama {version('wordllama')} l2_supercat_256"
+    """Return the name and the version of the vectors, as questions record it."""
+    return VERSION
+
+
+def mean_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the mean of each text's token vectors, (texts, 256); zeros for an empty text.
+
+    The sums are in single precision and in the order of the tokens, as WordLlama has them.
+    """
+    tokenizer, vectors = _words()
+    encoded = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    means = np.zeros((len(texts), vectors.shape[1]), np.float32)
+    for mean, text in zip(means, encoded, strict=True):
+        if text.ids:
+            np.mean(vectors[text.ids], axis=0, dtype=np.float32, out=mean)
+    return means
+
+
+@cache
+def _words() -> tuple[Tokenizer, NDArray[np.float16]]:
+    """Return the tokenizer, and the vectors of its tokens (32,000, 256)."""
+    with np.load(WORDS) as archive:
+        low_and_high = np.moveaxis(archive["vectors"], 0, 2)
+        vectors = np.ascontiguousarray(low_and_high).view("<f2")[:, :, 0]
+        return Tokenizer.from_str(archive["tokenizer"].tobytes().decode()), vectors
 
 
 def _embedded(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return unit vectors (texts, 256), zero where a text has no word."""
-    if not texts:
-        return np.zeros((0, 256))
-    # Batches are padded, and an empty text is refused; a blank one has no vector of its own.
-    vectors = np.asarray(_model().embed([text or " " for text in texts]), dtype=np.float64)
+    """Return unit vectors (texts, 256), of length one."""
+    # An empty text means what a blank one does.
+    vectors = mean_vectors([text or " " for text in texts]).astype(np.float64)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(np.nan_to_num(vectors / np.where(length > 0, length, 1.0)))
+    return np.asarray(vectors / np.where(length > 0, length, 1.0))

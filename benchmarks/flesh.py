@@ -1,4 +1,4 @@
-"""How flesh and cloth keep their form when people move: pictures for docs/guide/people.md.
+"""How flesh and cloth keep their form when people move: pictures for docs/research/people.md.
 
     flesh.py OUT [--people man woman random:3 random:11] [--no-pictures]
 

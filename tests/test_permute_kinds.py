@@ -113,9 +113,9 @@ def test_what_misleads_is_no_place_of_the_action_or_its_kind() -> None:
     assert misleading(CATALOGUE, "no_such_action", "x") == ()
 
 
-def test_the_page_of_places_says_what_misleads_about_each_action() -> None:
-    guide = Path(__file__).parents[1] / "docs" / "guide"
-    page = (guide / "backgrounds.md").read_text(encoding="utf-8")
+def test_the_page_says_what_misleads_about_each_action() -> None:
+    reference = Path(__file__).parents[1] / "docs" / "reference"
+    page = (reference / "misleading.md").read_text(encoding="utf-8")
     sets = {name: is_indoors(CATALOGUE, name) for name in CATALOGUE.backgrounds}
     for name, entry in CATALOGUE.actions.items():
         facts, by_rule = entry.action, misleading(CATALOGUE, name, min(entry.takes))

@@ -106,10 +106,10 @@ def test_few_actions_need_more_pairs() -> None:
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--power", "30", "--discordance", "0.2"], "made of pairs that disagree"),
     (["--power", "0.05"], "0.5<=x<=100"),
-    (["a", "b", "--power", "5"], "go with --pilot SEEN UNSEEN"),
+    (["a", "b", "--power", "5"], "with --pilot SEEN UNSEEN"),
     (["--power", "5", "--discordance", "0"], "0<x<=1"),
     (["--discordance", "0.2"], "expected two files"),
-    (["--power", "5", "--discordance", "0.2", "--pilot", "a", "b"], "give one of them")])
+    (["--power", "5", "--discordance", "0.2", "--pilot", "a", "b"], "are mutually exclusive")])
 def test_a_wrong_plan_is_refused(run: Run, arguments: list[str], said: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2 and said in result.output

@@ -1,4 +1,4 @@
-"""``mimegen contamination``: is a model's score remembered or real?"""
+"""``mimegen contamination``: test a model's scores for training-set contamination."""
 
 import json
 from pathlib import Path
@@ -14,46 +14,51 @@ _FILE = click.Path(path_type=Path)
 @click.command("contamination")
 @click.argument("arms", nargs=-1, type=_FILE, metavar="[SEEN UNSEEN]")
 @click.option("--manifest", "manifests", multiple=True, type=_FILE, metavar="DIR",
-              help="A manifest of the clips, or its folder: actions, variants, balance of arms.")
+              help="Manifest of the clips, or its folder; supplies actions and variants and checks"
+              " that both sets are balanced. Repeat for more manifests.")
 @click.option("--placebo", type=_FILE, metavar="UNSEEN2",
-              help="Answers to a second unseen set, compared with the first.")
+              help="Answers to a second unseen set; a fall from UNSEEN to it shows unequal"
+              " difficulty.")
 @click.option("--by", default="model", show_default=True, metavar="FIELD",
-              help="The rows' field that tells models apart.")
+              help="Field of the rows that identifies the model.")
 @click.option("--margin", default=5.0, show_default=True, metavar="POINTS",
               type=click.FloatRange(0, 100, min_open=True, max_open=True),
-              help="A fall below this does not matter: what 'no fall' is measured by.")
-@click.option("--json", "as_text", is_flag=True, help="Print all numbers as JSON.")
+              help="Equivalence margin: the verdict 'no fall' means a fall shown to be smaller than"
+              " this, in percentage points.")
+@click.option("--json", "as_text", is_flag=True, help="Print the full results as JSON.")
 @click.option("--report", "folder", type=_FILE, metavar="DIR",
-              help="Write an HTML page, plots and report.json there.")
+              help="Write an HTML page, plots and report.json to this folder.")
 @click.option("--power", "fall", type=click.FloatRange(0.5, 100), metavar="POINTS",
-              help="Instead: how many pairs see a fall of so many points with 80 % power.")
+              help="Instead of a test: compute how many pairs of answers detect a fall of this many"
+              " points with 80 % power.")
 @click.option("--discordance", type=click.FloatRange(0, 1, min_open=True), metavar="SHARE",
-              help="With --power: the share of pairs that disagree.  [default: .2, .3 and .4]")
+              help="With --power: share of pairs with one answer right and one wrong."
+              "  [default: .2, .3 and .4]")
 @click.option("--pilot", nargs=2, type=_FILE, metavar="SEEN UNSEEN",
-              help="With --power: take it, and the number of actions, from answers that are there.")
+              help="With --power: estimate the discordance from these answers.")
 @click.option("--actions", type=click.IntRange(2), metavar="K",
-              help="With --power: over how many actions the pairs are spread.  [default: many]")
+              help="With --power: number of actions among the pairs.  [default: many]")
 @exits_cleanly
 def contamination_command(arms: tuple[Path, ...], manifests: tuple[Path, ...],
                           placebo: Path | None, by: str, margin: float, as_text: bool,
                           folder: Path | None, fall: float | None, discordance: float | None,
                           pilot: tuple[Path, Path] | None, actions: int | None) -> int:
-    """Tell whether a model remembers or understands.
+    """Test a model's scores for training-set contamination.
 
-    Its answers to published clips (SEEN) are compared with those to unseen ones (UNSEEN).
+    Compares its answers to published clips (SEEN) with those to held-out clips (UNSEEN).
 
-    Both are files of JSON lines: sample_id, model, correct (0, 1 or graded between), action and
-    variant, where the last two may come from the clips' manifests.
+    Both files hold one JSON object a line: sample_id, model, correct (0 to 1), action and variant.
+    With --manifest, action and variant may be left out.
     """
     if fall is not None:
         if arms:
-            raise RequestError("--power plans and compares nothing; answers that are there go with"
+            raise RequestError("--power takes no files SEEN UNSEEN; pass existing answers with"
                                " --pilot SEEN UNSEEN")
         return _plan(fall / 100, discordance, pilot, actions, manifests, as_text)
     if len(arms) != 2:
         raise RequestError("expected two files of answers, SEEN and UNSEEN, or --power POINTS")
     if discordance is not None or pilot or actions:
-        raise RequestError("--discordance, --pilot and --actions go with --power")
+        raise RequestError("--discordance, --pilot and --actions require --power")
     return _judge(arms, manifests, placebo, by, margin / 100, as_text, folder)
 
 
@@ -88,7 +93,7 @@ def _plan(fall: float, discordance: float | None, pilot: tuple[Path, Path] | Non
     from mimegen.evaluation.contamination.power import Design, pairs_needed
 
     if pilot and discordance is not None:
-        raise RequestError("--discordance and --pilot say the same; give one of them")
+        raise RequestError("--discordance and --pilot are mutually exclusive")
     known = read_pilot(*pilot, manifests) if pilot else None
     shares = [known.discordance] if known else [discordance] if discordance else [0.2, 0.3, 0.4]
     designs = [Design(fall, share, actions=actions) for share in shares if share >= fall]
@@ -102,8 +107,8 @@ def _plan(fall: float, discordance: float | None, pilot: tuple[Path, Path] | Non
                               indent=2))
         return DONE
     for plan in plans:
-        click.echo(f"{plan['pairs']} pairs see a fall of {plan['points']:g} points with"
-                   f" {100 * float(plan['power'] or 0):g} % power where"
+        click.echo(f"{plan['pairs']} pairs detect a fall of {plan['points']:g} points with"
+                   f" {100 * float(plan['power'] or 0):g} % power if"
                    f" {100 * float(plan['discordance'] or 0):.3g} % of pairs disagree")
     if known:
         click.echo(known.words(actions))

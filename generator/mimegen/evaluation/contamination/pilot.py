@@ -33,8 +33,8 @@ class Pilot:
         """Return a line of what the pilot's numbers can see."""
         fall = self.smallest(actions)
         alone = "no fall" if fall is None else f"a fall of {100 * fall:.1f} points"
-        return (f"the pilot's {self.pairs} pairs, were they independent, see {alone} with 80 %"
-                f" power; with its actions as clusters, {100 * self.clustered:.1f} points")
+        return (f"the pilot's {self.pairs} pairs detect {alone} with 80 % power if they are"
+                f" independent, and {100 * self.clustered:.1f} points with actions as clusters")
 
     def as_json(self, actions: int | None) -> dict[str, Any]:
         """Return the same as JSON content; falls in points."""
@@ -56,7 +56,7 @@ def read_pilot(seen: Path, unseen: Path, manifests: Sequence[Path]) -> Pilot:
     disagree = sum(found.first_only + found.second_only for found in pairs)
     if not disagree:
         raise RequestError(f"{seen}, {unseen}: no pairs of the same action and variant with scores"
-                           " of 0 or 1 that disagree; say --discordance")
+                           " of 0 or 1 that disagree; set --discordance instead")
     return Pilot(round(asked / len(pairs)), disagree / asked, max(map(_smallest, judged)))
 
 

@@ -51,14 +51,14 @@ def test_specifications_are_files(tmp_path: Path) -> None:
     folder = tmp_path / "drawn"
     folder.mkdir()
     done = invoke("permute", "--count", 1, "--actions", "boxing", "--out", folder)
-    assert done.exit_code == 2 and "is a folder; --out wants a file" in done.stderr
+    assert done.exit_code == 2 and "is a folder; expected a file" in done.stderr
     assert sorted(tmp_path.rglob("*")) == [folder]
     done = invoke("permute", "--verify", folder, folder)
     assert done.exit_code == 2 and "expected a file that mimegen permute writes" in done.stderr
 
 
 @pytest.mark.parametrize(("command", "heading"), [
-    ("permute", "The proof that it was announced:"), ("questions", "What is shown:")])
+    ("permute", "Verifying a commitment:"), ("questions", "What is shown:")])
 def test_long_helps_have_parts(command: str, heading: str) -> None:
     shown = invoke(command, "--help").stdout
     assert heading in shown

@@ -111,7 +111,7 @@ def test_drafts_that_are_too_near_to_given_clips_are_drawn_anew(
     second = tmp_path / "second" / "SPEC.jsonl"
     done = invoke(*common, "--check-frames", given, "--frame-distance", "0.02", "--out", second)
     assert done.exit_code == 0, done.output
-    assert "drafts were nearer than 0.020 to a given clip" in done.output
+    assert "drafts came closer than 0.020 to a given clip" in done.output
     old, new = ([json.loads(line) for line in spec.read_text().splitlines()]
                 for spec in (first, second))
     assert all(one["frame_redraws"] == 0 < other["frame_redraws"] and one["seed"] != other["seed"]

@@ -116,7 +116,7 @@ def test_latin_gives_each_action_each_level_equally_often() -> None:
     (["--axes", "lens", "--fix", "lens=50"], "--axes lens: is fixed to 50.0 as well"),
     (["--fix", "lens"], "expected AXIS=VALUE"),
     (["--fix", "lens=50", "--fix", "config=mime"], "stands at one place; lens needs one that"),
-    (["--frame-distance", "0.1"], "say both"),
+    (["--frame-distance", "0.1"], "requires --check-frames DIR"),
     (["--fix", "style=tird"], "no such style (did you mean tired?)"),
     (["--fix", "background=baech"], "no background 'baech' (did you mean beach"),
     (["--fix", "character=wman"], "no character 'wman'"),
@@ -125,7 +125,7 @@ def test_latin_gives_each_action_each_level_equally_often() -> None:
     (["--actions", "boxng"], "no action 'boxng'"),
     (["--actions", "playing_violin", "--fix", "mirror=yes"], "cannot be so"),
     (["--actions", "boxing", "--axes", "mirror", "--count", "3"], "only 2 can be told apart"),
-    (["--design", "full", "--actions", "all"], "that is more than 1,000,000"),
+    (["--design", "full", "--actions", "all"], "at most 1,000,000 can be declared"),
     (["--unseen", "nowhere"], "neither a manifest.jsonl nor a folder with one"),
 ])
 def test_bad_requests_end_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -207,18 +207,19 @@ def test_takes_are_looked_at_on_all_cores(
     look_ahead(people_who_stop(good), people_who_stop, 2)
 
 
-def test_what_is_drawn_is_announced_and_draws_are_the_same_again(
+def test_samples_are_committed_to_and_repeatable(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     specs = [tmp_path / name / "SPEC.jsonl" for name in ("one", "two")]
     for spec in specs:
         done = permute("--count", 3, "--seed", 4, "--actions", "stop,deadlift", "--out", spec)
         assert done.exit_code == 0, done.output
-        assert "the space: " in done.output and " takes were drawn again" in done.output
-        assert verify_all(spec.with_name("ANNOUNCEMENT.json"), spec) == 3
+        assert "possible clips: " in done.output and " of 3 takes, because" in done.output
+        assert verify_all(spec.with_name("COMMITMENT.json"), spec) == 3
+        assert str(spec.with_name("COMMITMENT.nonce")) in done.output
     assert specs[0].read_bytes() == specs[1].read_bytes()
-    announcements = [spec.with_name("ANNOUNCEMENT.json").read_bytes() for spec in specs]
-    assert announcements[0] != announcements[1], "the nonce is random"
+    commitments = [spec.with_name("COMMITMENT.json").read_bytes() for spec in specs]
+    assert commitments[0] != commitments[1], "the nonce is random"
 
 
 def test_levels_of_a_design_are_in_their_ranges_and_ordered() -> None:

@@ -114,7 +114,7 @@ def test_an_exhausted_axis_is_named(tmp_path: Path) -> None:
     done = permute("--count", 1, "--actions", "boxing", "--unseen", tmp_path, "--fix", "azimuth=0",
                    "--axes", "seed,character", "--out", tmp_path / "SPEC.jsonl")
     assert done.exit_code == 0
-    assert "held to no distance: azimuth, background" in done.output
+    assert "distance is not checked: azimuth, background" in done.output
 
 
 def test_a_performance_that_rows_show_is_not_declared_again(published: Path) -> None:

@@ -1,4 +1,4 @@
-"""``mimegen permute``: clips that nobody has seen, and the proof that they were announced."""
+"""``mimegen permute``: sample held-out clips, commit to them, and verify a commitment."""
 
 import json
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from mimegen.evaluation.commitment import (
     proof_of,
     verify_all,
     verify_item,
-    write_announcement,
+    write_commitment,
 )
 from mimegen.farm.settings import FarmSettings
 from mimegen.library.catalogue import Catalogue
@@ -50,19 +50,19 @@ from mimegen.stage.devices import OPENGL, Device
 from mimegen.store.store import Store
 
 HEADINGS = {
-    "What is drawn": ("ready", "actions", "names", "fixes", "design_name", "count", "seed",
+    "What to sample": ("ready", "actions", "names", "fixes", "design_name", "count", "seed",
                       "libraries"),
-    "Far from what was seen": ("unseen", "given", "frame_distance"),
-    "What comes out": ("out",),
-    "The proof that it was announced": ("verify", "item"),
+    "Distance from published clips": ("unseen", "given", "frame_distance"),
+    "Output": ("out",),
+    "Verifying a commitment": ("verify", "item"),
 }
 _FILE = click.Path(path_type=Path)
-# A specification of more is a mistake more often than not.
+# A larger specification is usually a mistake.
 MOST_CLIPS = 1_000_000
 
 
 def _take_ready(context: click.Context, option: click.Parameter, name: str | None) -> None:
-    """Let what a ready request says be the defaults of the other options."""
+    """Use the values of a ready request as defaults of the other options."""
     if name is None:
         return
     try:
@@ -75,37 +75,40 @@ def _take_ready(context: click.Context, option: click.Parameter, name: str | Non
 
 @click.command("permute", cls=Grouped, headings=HEADINGS)
 @click.option("--ready", metavar="NAME|FILE", is_eager=True, expose_value=False,
-              callback=_take_ready, help="A request in YAML: its actions, axes, fix and design,"
-              " unless they are said here (graded_faults).")
+              callback=_take_ready, help="Read actions, axes, fix and design from a YAML request: a"
+              " file, or one that comes with mimegen (graded_faults). Other options override it.")
 @click.option("--count", type=click.IntRange(1, MOST_CLIPS), metavar="N",
-              help="How many clips to draw; by default all of a design.")
+              help="Number of clips to sample.  [default with pairwise and full: the whole design]")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
-              help="The same seed draws the same clips; more of them begin with the same.")
+              help="Random seed. The first clips of a seed do not depend on --count.")
 @click.option("--actions", default="all", show_default=True, metavar="A[,B]|all",
-              help="Actions by id, label or alias, in all their takes.")
+              help="Actions to sample, by id, label or alias. All their takes are used.")
 @click.option("--axes", "names", metavar="A[,B]",
-              help=f"What is drawn: {', '.join(axes().all)}.  [default: all but display, config"
+              help=f"Axes to vary: {', '.join(axes().all)}.  [default: all but display, config"
               " and faults]")
 @click.option("--fix", "fixes", multiple=True, metavar="AXIS=VALUE",
-              help="What is not drawn; may be repeated.")
+              help="Keep an axis at one value, as in lens=85; repeat for more axes.")
 @click.option("--design", "design_name", type=click.Choice(DESIGNS), default="random",
-              show_default=True, help="pairwise: every pair of levels in few clips; full: every"
-              " combination of levels; latin: levels equally often in every action.")
+              show_default=True, help="How to combine levels. random: sample every axis from its"
+              " range; pairwise: cover every pair of levels in few clips; full: every combination;"
+              " latin: every level equally often in each action.")
 @click.option("--unseen", multiple=True, type=_FILE, metavar="MANIFEST",
-              help="A manifest, or its folder, that clips are to be far from; may be repeated.")
+              help="Keep clips away from those of this manifest or its folder, in seed, person,"
+              " angle and background; repeat for more manifests.")
 @click.option("--check-frames", "given", multiple=True, type=_FILE, metavar="DIR",
-              help="Draw drafts of the clips, compare their pictures with the clips of this folder,"
-              " and draw anew what is too near; may be repeated.")
+              help="Render drafts, compare their frames with the clips in this folder, and resample"
+              " clips that look too similar; repeat for more folders.")
 @click.option("--frame-distance", type=click.FloatRange(0, 0.5), metavar="D",
-              help="With --check-frames: what is nearer is too near.  [default: as near as one in"
-              " 20 of the given clips comes to another action]")
-@click.option("--verify", nargs=2, type=_FILE, metavar="ANNOUNCEMENT.json SPEC.jsonl",
-              help="Check that a specification, or the proof of one item, is what was announced.")
+              help="With --check-frames: reject clips closer than this distance.  [default: the"
+              " distance at which 5 % of the given clips come to one of another action]")
+@click.option("--verify", nargs=2, type=_FILE, metavar="COMMITMENT.json SPEC.jsonl",
+              help="Check a specification, or the proof of one item, against its commitment.")
 @click.option("--item", type=click.IntRange(0), metavar="K",
-              help="With --verify: prove item K alone (from 0), without showing the others.")
+              help="With --verify: write a proof of item K (from 0) that reveals no other item.")
 @click.option("--out", type=_FILE, metavar="SPEC.jsonl",
-              help="Where to write declarations, with the announcement beside; with --item, the"
-              " proof.  [default for proofs: item-K.json beside SPEC]")
+              help="File to write the declarations to; the commitment goes into the same folder."
+              " With --item, file to write the proof to.  [default with --item: item-K.json beside"
+              " SPEC]")
 @library_option
 @exits_cleanly
 def permute_command(
@@ -114,32 +117,34 @@ def permute_command(
     frame_distance: float | None, verify: tuple[Path, Path] | None, item: int | None,
     out: Path | None, libraries: tuple[Path, ...],
 ) -> int:
-    """Draw clips that nobody has seen, and announce them.
+    """Sample held-out clips and publish a commitment to them.
 
-    With --verify: prove that they were announced.
+    With --verify: check clips against the commitment that you published before.
     """
     if verify is not None:
         return _verify(*verify, item, out)
     if out is None or item is not None:
-        raise RequestError("say where to write what is drawn, --out SPEC.jsonl; or what to check,"
-                           " --verify ANNOUNCEMENT.json SPEC.jsonl")
+        raise RequestError("expected --out SPEC.jsonl to sample clips, or --verify COMMITMENT.json"
+                           " SPEC.jsonl to check them (--item goes with --verify)")
     if out.is_dir():
-        raise RequestError(f"{out}: is a folder; --out wants a file, as {out / 'SPEC.jsonl'}")
+        raise RequestError(f"--out {out}: is a folder; expected a file, such as"
+                           f" {out / 'SPEC.jsonl'}")
     if frame_distance is not None and not given:
-        raise RequestError("--frame-distance says what --check-frames DIR finds too near; say both")
+        raise RequestError("--frame-distance requires --check-frames DIR")
     drawing_of = partial(_drawing, libraries, unseen, actions, (names, fixes), design_name, seed)
     drawing = drawing_of(GoodTakes.of_user())
-    _tell_size(drawing.space, drawing.space.seen)
+    _print_size(drawing.space, drawing.space.seen)
     drawn_count = _count(drawing.design, drawing.space, count)
     look_ahead(drawing, drawing_of, drawn_count)
     drawn = list(drawing.declarations(drawn_count))
     if given:
         drawn = _apart(drawing, drawn, given, frame_distance, out.with_name("frames"))
-    target = write_announcement([one.content() for one in drawn], out)
+    target = write_commitment([one.content() for one in drawn], out)
     redrawn = sum(one.sub_seed > 0 for one in drawn)
-    click.echo(f"{redrawn} of {drawn_count} takes were drawn again, for what was found in them\n"
-               f"declared   {out}\nannounced  {target}\n"
-               f"secret     {target.with_suffix('.nonce')} (keep it with {out.name})")
+    click.echo(f"resampled {redrawn} of {drawn_count} takes, because checks found faults in them\n"
+               f"specification  {out} (keep it secret until you show the clips)\n"
+               f"commitment     {target} (publish it)\n"
+               f"secret nonce   {target.with_suffix('.nonce')} (keep it with {out.name})")
     _write_orders(drawn, out.with_suffix(".order.jsonl"))
     return DONE
 
@@ -154,16 +159,17 @@ def _drawing(libraries: tuple[Path, ...], unseen: tuple[Path, ...], actions: str
 
 
 def _write_orders(drawn: Sequence[Declaration], out: Path) -> None:
-    """Write the order that is expected of clips that differ in the amount of a fault alone."""
+    """Write the expected order of clips that differ only in the amount of a fault."""
     orders = [json.dumps(order) for order in expected_orders(drawn)]
     if orders:
         publish(out, "".join(f"{order}\n" for order in orders).encode())
-        click.echo(f"orders     {out} ({len(orders)} series of graded faults)")
+        click.echo(f"orders         {out} (expected order in"
+                   f" {counted(len(orders), 'series', 'series')} of graded faults)")
 
 
 def _apart(drawing: Drawing, drawn: list[Declaration], given: tuple[Path, ...],
            frame_distance: float | None, out: Path) -> list[Declaration]:
-    """Return the declarations, those whose pictures are too near to given ones drawn anew."""
+    """Return the declarations, resampled where a clip looks too similar to a given one."""
     from mimegen.evaluation.likeness.keyframes import looks_of
     from mimegen.evaluation.likeness.nearness import nearness_of
     from mimegen.evaluation.likeness.page import write_page
@@ -177,8 +183,8 @@ def _apart(drawing: Drawing, drawn: list[Declaration], given: tuple[Path, ...],
         if check.pairs:
             pairs = [check.pairs[number] for number in sorted(check.pairs)]
             page = write_page(pairs, check.redrawn, nearness, out / "nearest.html")
-            click.echo(f"{len(check.redrawn)} drafts were nearer than {nearness.threshold:.3f} to a"
-                       f" given clip\nnearest    {page}")
+            click.echo(f"{counted(len(check.redrawn), 'draft')} came closer than"
+                       f" {nearness.threshold:.3f} to a given clip\nnearest pairs  {page}")
 
 
 def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
@@ -188,17 +194,17 @@ def _draw_drafts(plan: Plan, out: Path) -> dict[str, str]:
         return render(plan, store, out, farm, reporter)
 
 
-def _tell_size(space: Space, seen: Seen) -> None:
+def _print_size(space: Space, seen: Seen) -> None:
     whole = space if not seen.rows else Space.of(
         space.catalogue, [space.catalogue.action(action) for action in space.actions],
         space.freedom, Seen(space.catalogue))
-    click.echo(f"the space: {_number(whole.size)} clips of"
+    click.echo(f"possible clips: {_number(whole.size)}, from"
                f" {counted(len(space.parts), 'take')} of {counted(len(space.actions), 'action')}"
-               + (f"; about {_number(space.size)} of them far from all {seen.rows} rows"
-                  if seen.rows else ""))
+               + (f"; about {_number(space.size)} keep their distance from all"
+                  f" {counted(seen.rows, 'published clip')}" if seen.rows else ""))
     held = sorted({"azimuth", "background", "seed", "character"} - space.freedom.drawn)
     if seen.rows and held:
-        click.echo(f"not drawn, so held to no distance: {', '.join(held)}")
+        click.echo(f"not varied, so their distance is not checked: {', '.join(held)}")
 
 
 def _number(number: int) -> str:
@@ -206,18 +212,18 @@ def _number(number: int) -> str:
 
 
 def _count(design: Design, space: Space, count: int | None) -> int:
-    """Return how many to draw. Raises RequestError where nobody said, or there are not so many."""
+    """Return how many clips to sample. Raises RequestError if unknown or more than there are."""
     if count is None and design.size is None:
-        raise RequestError(f"--count N: say how many clips to draw; only --design {PAIRWISE} and"
-                           f" {FULL} have a number of their own")
+        raise RequestError(f"--count N is required: only --design {PAIRWISE} and --design {FULL}"
+                           " determine the number of clips")
     wanted = count or design.size or 0
     if design.size is not None:
-        click.echo(f"the {design.name} design: {design.size:,} clips" + (
-            "" if wanted == design.size else f", of which {wanted:,} are drawn"
-            if wanted < design.size else f", {wanted / design.size:.3g} times over"))
+        click.echo(f"the {design.name} design has {design.size:,} clips" + (
+            "" if wanted == design.size else f"; sampling the first {wanted:,}"
+            if wanted < design.size else f"; repeating it {wanted / design.size:.3g} times"))
     if wanted > MOST_CLIPS:
-        raise RequestError(f"--design {design.name}: that is more than {MOST_CLIPS:,}; draw fewer"
-                           " axes with --axes, or say --count")
+        raise RequestError(f"--design {design.name}: {wanted:,} clips, but at most {MOST_CLIPS:,}"
+                           " can be declared; vary fewer axes (--axes) or set --count")
     check_count(design, space, wanted)
     if design.name == PAIRWISE:
         share = pairs_covered(space, [design.cell(number, 0) for number in range(wanted)])
@@ -225,20 +231,20 @@ def _count(design: Design, space: Space, count: int | None) -> int:
     return wanted
 
 
-def _verify(announcement: Path, spec: Path, item: int | None, out: Path | None) -> int:
+def _verify(commitment: Path, spec: Path, item: int | None, out: Path | None) -> int:
     if item is not None:
-        return _prove(announcement, spec, item, out)
+        return _prove(commitment, spec, item, out)
     if holds_proof(spec):
-        click.echo(f"item {verify_item(announcement, spec)} is what was announced")
+        click.echo(f"item {verify_item(commitment, spec)} matches the commitment")
     else:
-        click.echo(f"all {verify_all(announcement, spec)} declarations are what was announced")
+        click.echo(f"all {verify_all(commitment, spec)} declarations match the commitment")
     return DONE
 
 
-def _prove(announcement: Path, spec: Path, item: int, out: Path | None) -> int:
+def _prove(commitment: Path, spec: Path, item: int, out: Path | None) -> int:
     target = out or spec.with_name(f"item-{item}.json")
-    publish(target, proof_of(announcement, spec, item))
-    verify_item(announcement, target)
-    click.echo(f"item {item} is what was announced; whoever has the announcement can check {target}"
-               f" with: mimegen permute --verify {announcement.name} {target.name}")
+    publish(target, proof_of(commitment, spec, item))
+    verify_item(commitment, target)
+    click.echo(f"item {item} matches the commitment; anyone with the commitment can check {target}"
+               f" with: mimegen permute --verify {commitment.name} {target.name}")
     return DONE

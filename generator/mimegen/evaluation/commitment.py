@@ -1,11 +1,14 @@
-"""Clips announced before anybody sees them: hashes that say nothing, until they prove everything.
+"""Commitments to clips: hashes published before anybody sees the clips, which reveal nothing.
 
-``SPEC.jsonl`` has one declaration a line, in canonical JSON (RFC 8785). ANNOUNCEMENT.json is for
-publishing; ANNOUNCEMENT.nonce, 256 random bits, and SPEC.jsonl stay secret until the clips are
-shown. The commitment is SHA-256 over the nonce, the announcement's facts and every declaration. The
-Merkle root is over single declarations, each with the commitment and a nonce of its own,
-HMAC-SHA-256 of its number under the nonce: one can be shown without a word about the others, which
-nobody can find by trying, and its proof finds any byte of the announcement that is another.
+``SPEC.jsonl`` holds one declaration a line, in canonical JSON (RFC 8785). Publish COMMITMENT.json;
+keep COMMITMENT.nonce (256 random bits) and SPEC.jsonl secret until you show the clips. The digest,
+field ``commitment``, is SHA-256 over the nonce, the commitment's facts and every declaration. The
+Merkle root is over single declarations. Each is hashed with the digest and a nonce of its own,
+HMAC-SHA-256 of its number under the secret nonce. So one declaration can be revealed without the
+others, nobody can guess the others by trial, and its proof detects any changed byte of the
+commitment.
+
+Commitments of format 2 (ANNOUNCEMENT.json and ANNOUNCEMENT.nonce) are still verified.
 """
 
 import hashlib
@@ -25,10 +28,14 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.evaluation.merkle import leaf_hash, path_of, root_from, root_of
 
-ANNOUNCEMENT, NONCE = "ANNOUNCEMENT.json", "ANNOUNCEMENT.nonce"
-FORMAT = "mimegen announcement 2"
-_PROOF = ("expected one line of canonical JSON with declaration, item, nonce and path; ask whoever"
-          " has SPEC.jsonl for it again (permute --verify ANNOUNCEMENT.json SPEC.jsonl --item K)")
+COMMITMENT, NONCE = "COMMITMENT.json", "COMMITMENT.nonce"
+FORMAT = "mimegen commitment 3"
+# Format 2 differs from format 3 in its words alone: in these names and the leaves' key.
+OLD_COMMITMENT, OLD_NONCE = "ANNOUNCEMENT.json", "ANNOUNCEMENT.nonce"
+OLD_FORMAT = "mimegen announcement 2"
+_LEAF_KEYS = {FORMAT: "commitment", OLD_FORMAT: "announcement"}
+_PROOF = ("expected one line of canonical JSON with declaration, item, nonce and path; whoever has"
+          " SPEC.jsonl can write it again (permute --verify COMMITMENT.json SPEC.jsonl --item K)")
 _SPEC = "expected one declaration a line, or the proof of one item"
 _HEX = re.compile(r"[0-9a-f]{64}")
 _FIELDS = {"format", "count", "versions", "commitment", "merkle_root"}
@@ -36,57 +43,59 @@ Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Announcement:
-    """What is published: the facts, the hash over everything, the root over single items."""
+class Commitment:
+    """What you publish: the facts, the digest of everything, the Merkle root of single items."""
 
     facts: Facts
-    commitment: str
+    digest: str
     merkle_root: str
 
     @property
     def committed(self) -> Facts:
-        """The facts and the commitment, which the root goes over."""
-        return {**self.facts, "commitment": self.commitment}
+        """The facts and the digest, which the Merkle root covers."""
+        return {**self.facts, "commitment": self.digest}
 
     def text(self) -> str:
-        """Return it as the one text that says it."""
+        """Return the only text that mimegen writes for it."""
         return json.dumps({**self.committed, "merkle_root": self.merkle_root},
                           indent=2, sort_keys=True) + "\n"
 
 
-def write_announcement(declarations: Sequence[Facts], spec: Path) -> Path:
-    """Write SPEC.jsonl, and beside it the announcement and its nonce; return the announcement.
+def write_commitment(declarations: Sequence[Facts], spec: Path) -> Path:
+    """Write SPEC.jsonl, its commitment and its nonce into one folder; return the commitment's path.
 
-    Where the same declarations are announced already nothing is changed, for the announcement may
-    be published. Raises RequestError where others are, or a declaration has no canonical JSON.
+    If a commitment to the same declarations is there already (of this format or the older one),
+    nothing changes, for it may be published. Raises RequestError if the folder holds a commitment
+    to other declarations, or if a declaration has no canonical JSON.
     """
     lines = [canonical(declaration, f"{spec}: item {number}")
              for number, declaration in enumerate(declarations)]
-    target = spec.with_name(ANNOUNCEMENT)
     text = b"".join(line + b"\n" for line in lines)
-    if target.exists():
-        _check_same(target, spec, text)
-        return target
+    for name in (COMMITMENT, OLD_COMMITMENT):
+        if spec.with_name(name).exists():
+            _check_same(spec.with_name(name), spec, text)
+            return spec.with_name(name)
     nonce = secrets.token_bytes(32)
-    announced = _announced(lines, nonce, {
+    commitment = _commitment_to(lines, nonce, {
         "format": FORMAT, "count": len(lines), "versions": {"mimegen": __version__}})
+    target = spec.with_name(COMMITMENT)
     publish(spec.with_name(NONCE), nonce.hex() + "\n", synced=True)
     publish(spec, text, synced=True)
-    publish(target, announced.text(), synced=True)
+    publish(target, commitment.text(), synced=True)
     return target
 
 
-def _check_same(target: Path, spec: Path, text: bytes) -> None:
+def _check_same(commitment: Path, spec: Path, text: bytes) -> None:
     if not spec.is_file() or spec.read_bytes() != text:
-        raise RequestError(f"{target}: announces other clips, and may be published; choose another"
-                           f" folder for {spec.name}")
-    verify_all(target, spec)
+        raise RequestError(f"{commitment}: commits to other clips, and may be published; choose"
+                           f" another folder for {spec.name}")
+    verify_all(commitment, spec)
 
 
 def canonical(content: object, place: str) -> bytes:
-    """Return JSON content in the one form of RFC 8785.
+    """Return JSON content in the canonical form of RFC 8785.
 
-    Raises RequestError, naming ``place``, for what that has no form for, as integers over 2^53.
+    Raises RequestError, naming ``place``, for content without one, such as integers over 2^53.
     """
     try:
         return rfc8785.dumps(content)  # type: ignore[arg-type]
@@ -94,13 +103,13 @@ def canonical(content: object, place: str) -> bytes:
         raise RequestError(f"{place}: has no canonical JSON ({problem})") from problem
 
 
-def _announced(lines: Sequence[bytes], nonce: bytes, facts: Facts) -> Announcement:
-    """Return the announcement of canonical declarations."""
-    whole = hashlib.sha256(nonce + canonical(facts, ANNOUNCEMENT) + b"\n")
+def _commitment_to(lines: Sequence[bytes], nonce: bytes, facts: Facts) -> Commitment:
+    """Return the commitment to canonical declarations."""
+    whole = hashlib.sha256(nonce + canonical(facts, COMMITMENT) + b"\n")
     for line in lines:
         whole.update(line + b"\n")
     committed = {**facts, "commitment": whole.hexdigest()}
-    return Announcement(facts, whole.hexdigest(), root_of(_leaves(lines, nonce, committed)).hex())
+    return Commitment(facts, whole.hexdigest(), root_of(_leaves(lines, nonce, committed)).hex())
 
 
 def _leaves(lines: Sequence[bytes], nonce: bytes, committed: Facts) -> list[bytes]:
@@ -109,59 +118,62 @@ def _leaves(lines: Sequence[bytes], nonce: bytes, committed: Facts) -> list[byte
 
 
 def _leaf(line: bytes, index: int, nonce: str, committed: Facts) -> bytes:
-    """Return the hash of one declaration with its number, its nonce and all that is announced but
-    the root.
+    """Return the hash of one declaration, its number, its nonce and the commitment less its root.
     """
-    about = canonical({"announcement": committed, "item": index, "nonce": nonce}, ANNOUNCEMENT)
+    about = canonical({_LEAF_KEYS[committed["format"]]: committed, "item": index, "nonce": nonce},
+                      COMMITMENT)
     return leaf_hash(about + b"\n" + line)
 
 
 def item_nonce(nonce: bytes, index: int) -> str:
-    """Return an item's own nonce, which tells nothing of the others'."""
+    """Return an item's own nonce, which reveals nothing of the other items' nonces."""
     return hmac.digest(nonce, f"item {index}".encode(), "sha256").hex()
 
 
-def read_announcement(path: Path) -> Announcement:
-    """Read an announcement. Raises RequestError where it is not as mimegen writes it."""
+def read_commitment(path: Path) -> Commitment:
+    """Read a commitment of either format. Raises RequestError if mimegen did not write it so."""
     text = _text(path)
     content = _json(text, path)
-    if not isinstance(content, dict) or {*content} != _FIELDS or content["format"] != FORMAT:
-        raise RequestError(f"{path}: is no announcement as mimegen writes it, or was changed")
-    announced = Announcement(
+    if (not isinstance(content, dict) or {*content} != _FIELDS
+            or content["format"] not in (FORMAT, OLD_FORMAT)):
+        raise RequestError(f"{path}: not a commitment as mimegen writes it, or it was changed;"
+                           f" expected the {COMMITMENT} (or {OLD_COMMITMENT}) of mimegen permute")
+    commitment = Commitment(
         {name: content[name] for name in sorted(_FIELDS - {"commitment", "merkle_root"})},
         str(content["commitment"]), str(content["merkle_root"]))
-    if announced.text() != text:
+    if commitment.text() != text:
         raise RequestError(f"{path}: was changed since it was written")
-    return announced
+    return commitment
 
 
-def verify_all(announcement: Path, spec: Path) -> int:
-    """Check that a specification is what was announced, and return its number of declarations.
+def verify_all(commitment: Path, spec: Path) -> int:
+    """Check a specification against its commitment, and return its number of declarations.
 
-    The nonce lies beside either file. Raises RequestError where a byte of any of them is another.
+    The nonce lies beside either file. Raises RequestError if any byte of the three was changed.
     """
-    announced = read_announcement(announcement)
+    published = read_commitment(commitment)
     lines = _spec_lines(spec)
-    if len(lines) != announced.facts["count"]:
-        raise RequestError(f"{spec}: has {len(lines)} declarations,"
-                           f" {announced.facts['count']} were announced")
-    found = _announced(lines, _nonce(announcement, spec), announced.facts)
-    if found != announced:
-        raise RequestError(f"{spec}: is not what {announcement} announces: a declaration, the nonce"
-                           " or the announcement was changed")
+    if len(lines) != published.facts["count"]:
+        raise RequestError(f"{spec}: has {len(lines)} declarations, but {commitment} commits to"
+                           f" {published.facts['count']}")
+    nonce = _nonce(commitment, spec, published.facts["format"])
+    if _commitment_to(lines, nonce, published.facts) != published:
+        raise RequestError(f"{spec}: does not match {commitment}: a declaration, the nonce or the"
+                           " commitment was changed")
     return len(lines)
 
 
-def proof_of(announcement: Path, spec: Path, item: int) -> str:
-    """Return the proof that one declaration was announced, as JSON: it tells no other.
+def proof_of(commitment: Path, spec: Path, item: int) -> str:
+    """Return, as JSON, the proof that the commitment covers one item; it reveals no other item.
 
-    Raises RequestError as ``verify_all``, and where there is no such item (they count from 0).
+    Raises RequestError as ``verify_all`` does, and if there is no such item (they count from 0).
     """
-    count = verify_all(announcement, spec)
+    count = verify_all(commitment, spec)
     if not 0 <= item < count:
         raise RequestError(f"{spec}: no item {item}; there are 0 to {count - 1}")
-    lines, nonce = _spec_lines(spec), _nonce(announcement, spec)
-    leaves = _leaves(lines, nonce, read_announcement(announcement).committed)
+    published, lines = read_commitment(commitment), _spec_lines(spec)
+    nonce = _nonce(commitment, spec, published.facts["format"])
+    leaves = _leaves(lines, nonce, published.committed)
     return _proof_text({"item": item, "nonce": item_nonce(nonce, item),
                         "path": [node.hex() for node in path_of(leaves, item)],
                         "declaration": json.loads(lines[item])})
@@ -171,29 +183,29 @@ def _proof_text(proof: Facts) -> str:
     return canonical(proof, "proof").decode() + "\n"
 
 
-def verify_item(announcement: Path, proof: Path) -> int:
-    """Check a proof against an announcement, and return the item's number.
+def verify_item(commitment: Path, proof: Path) -> int:
+    """Check the proof of one item against a commitment, and return the item's number.
 
-    Raises RequestError where a byte of either is another.
+    Raises RequestError if any byte of either was changed.
     """
-    announced = read_announcement(announcement)
+    published = read_commitment(commitment)
     text = _text(proof)
     content = _json(text, proof, _PROOF)
     if not is_proof(content) or _proof_text(content) != text:
-        raise RequestError(f"{proof}: is no proof as mimegen writes it, or was changed; {_PROOF}")
+        raise RequestError(f"{proof}: not a proof as mimegen writes it, or changed since; {_PROOF}")
     item = content["item"]
     line = canonical(content["declaration"], str(proof))
-    leaf = _leaf(line, item, content["nonce"], announced.committed)
-    root = root_from(leaf, item, announced.facts["count"], [
+    leaf = _leaf(line, item, content["nonce"], published.committed)
+    root = root_from(leaf, item, published.facts["count"], [
         bytes.fromhex(node) for node in content["path"]])
-    if root is None or root.hex() != announced.merkle_root:
-        raise RequestError(f"{proof}: item {item} is not what {announcement} announces: its number,"
-                           " declaration, nonce or path, or the announcement, was changed")
+    if root is None or root.hex() != published.merkle_root:
+        raise RequestError(f"{proof}: item {item} does not match {commitment}: its number,"
+                           " declaration, nonce or path, or the commitment, was changed")
     return int(item)
 
 
 def is_proof(content: object) -> bool:
-    """Whether JSON content is the proof of one item, by its form."""
+    """Return whether JSON content has the form of the proof of one item."""
     if not isinstance(content, dict) or {*content} != {"item", "nonce", "path", "declaration"}:
         return False
     hashes = [content["nonce"], *content["path"]] if isinstance(content["path"], list) else [None]
@@ -202,12 +214,12 @@ def is_proof(content: object) -> bool:
 
 
 def holds_proof(path: Path) -> bool:
-    """Whether a file holds, or held before it was mangled, the proof of one item."""
+    """Return whether a file holds the proof of one item, intact or damaged."""
     return '"declaration":' in _text(path)
 
 
 def _spec_lines(path: Path) -> list[bytes]:
-    """Return a specification's lines. Raises RequestError where one is not canonical."""
+    """Return a specification's lines. Raises RequestError if one is not canonical."""
     *lines, last = _text(path).split("\n")
     if last:
         raise RequestError(f"{path}: the last line does not end; it was changed or cut off"
@@ -219,22 +231,29 @@ def _spec_lines(path: Path) -> list[bytes]:
     return [line.encode() for line in lines]
 
 
-def _nonce(announcement: Path, spec: Path) -> bytes:
-    for path in (spec.with_name(NONCE), announcement.with_name(NONCE)):
+def _nonce(commitment: Path, spec: Path, written_as: str) -> bytes:
+    """Return the secret nonce, looked for beside both files, under the format's own name first."""
+    names = (OLD_NONCE, NONCE) if written_as == OLD_FORMAT else (NONCE, OLD_NONCE)
+    for path in [place.with_name(name) for name in names for place in (spec, commitment)]:
         if path.is_file():
-            text = _text(path)
-            if not _HEX.fullmatch(text.removesuffix("\n")) or not text.endswith("\n"):
-                raise RequestError(f"{path}: is no nonce as mimegen writes it, or was changed")
-            return bytes.fromhex(text)
-    raise RequestError(f"{spec.with_name(NONCE)}: no such file; without its nonce nothing can be"
-                       " proved")
+            return _read_nonce(path)
+    raise RequestError(f"{spec.with_name(names[0])}: no such file; nothing can be proved without"
+                       " the nonce: put it beside the specification")
+
+
+def _read_nonce(path: Path) -> bytes:
+    text = _text(path)
+    if not _HEX.fullmatch(text.removesuffix("\n")) or not text.endswith("\n"):
+        raise RequestError(f"{path}: not a nonce as mimegen writes it, or it was changed; expected"
+                           " 64 hexadecimal digits in one line")
+    return bytes.fromhex(text)
 
 
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode()
     except UnicodeDecodeError as problem:
-        raise RequestError(f"{path}: is no UTF-8 text; it was changed") from problem
+        raise RequestError(f"{path}: not UTF-8 text; it was changed") from problem
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror}); expected a file that"
                            " mimegen permute writes") from problem
@@ -244,4 +263,4 @@ def _json(text: str, path: Path, expected: str = "it was changed") -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: is no JSON; {expected}") from problem
+        raise RequestError(f"{path}: not JSON; {expected}") from problem

@@ -14,6 +14,7 @@ from PIL import Image
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
 from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.distractors import Rules, chosen_distractors
 from mimegen.evaluation.embedding import similarities
@@ -245,12 +246,14 @@ def test_frames_are_those_that_were_asked_for(text, frames):
 
 def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
     [row] = library_rows(("base+blank@0",), ("fishing",))
-    out = written(tmp_path / "out", [row.model_copy(update={"frames": 10, "fps": 5})])
-    (out / "clips").mkdir()
+    out = tmp_path / "out"
+    (out / "clips").mkdir(parents=True)
     # Ever lighter grey, so that a frame tells its number.
     subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
                     "color=black:96x54:r=5:d=2,format=gray,geq=lum=20*N", "-pix_fmt", "yuv420p",
                     out / row.file_name], check=True)
+    digest = file_hash(out / row.file_name)
+    written(out, [row.model_copy(update={"frames": 10, "fps": 5, "sha256": digest})])
     for image, ending in (("png", "png"), ("jpeg", "jpg")):
         done = mimegen("questions", out, "--format", "free", "--sampling", "uniform:3", "--frames",
                        tmp_path / image, "--image", image)

@@ -131,6 +131,7 @@ def _text(said: dict[str, Any]) -> str:
             f" {_three(count['storage_gb'])} GB more"
             for kind, count in said["passes"].items()))
     lines += [f"left out: {reason}" for reason in said["left_out"]]
+    lines += [f"warning: {reason}" for reason in said["hardly_shown"]]
     lines += [f"wrote    {path}" for path in said.get("exported", ())]
     return "\n".join(lines)
 

@@ -122,13 +122,13 @@ def _panorama_backdrop(name: str, panorama: Panorama, camera: Camera, angle_deg:
             f" that is at least {ceil(2 * np.pi * focal / MOST_ENLARGED)} pixels wide, or a smaller"
             " frame")
     mapping = panorama_view(
-        focal, (camera.width, camera.height), _level_pitch(name, panorama.camera_height_m, camera),
+        focal, (camera.width, camera.height), level_pitch(name, panorama.camera_height_m, camera),
         np.radians(angle_deg), image.size, panorama.front, panorama.horizon)
     return looked_up(np.asarray(image), mapping, (camera.width, camera.height), ceil(finer),
                      around=True)
 
 
-def _level_pitch(name: str, height_m: float, camera: Camera) -> float:
+def level_pitch(name: str, height_m: float, camera: Camera) -> float:
     """Return how far down a camera ``height_m`` above the ground looks, in radians.
 
     It has the shot camera's lens, and sees a person as large and in the same place as that does.

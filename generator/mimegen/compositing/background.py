@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 from PIL import Image
 from pydantic import AfterValidator, Field, model_validator
 
+from mimegen.base.errors import near_misses
 from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, YamlFile
@@ -98,7 +99,10 @@ class Panorama(Strict):
 
 
 class Background(Strict):
-    """What is behind the figure: a ``color`` (sRGB 0 to 1), a picture, a panorama, or a set."""
+    """What is behind the figure: a ``color`` (sRGB 0 to 1), a picture, a panorama, or a set.
+
+    ``tells`` names the set's groups and materials by which one knows what place it is.
+    """
 
     name: str = Field(min_length=1)
     description: str
@@ -109,6 +113,7 @@ class Background(Strict):
     picture: Picture | None = None
     panorama: Panorama | None = None
     set: Scenery | None = None
+    tells: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
@@ -139,6 +144,7 @@ def read_background(path: Path) -> Background:
     """
     file = YamlFile(path)
     background = file.parsed(Background, _declaration(file))
+    _check_tells(file, background)
     if background.file is None:
         return background
     picture = path.parent / background.file
@@ -159,6 +165,18 @@ def read_background(path: Path) -> Background:
         raise file.error(place, f"{picture} is {width} x {height} pixels; all around it would be"
                          " twice as wide as high")
     return background.with_file(picture)
+
+
+def _check_tells(file: YamlFile, background: Background) -> None:
+    """Raise RequestError where what tells a place is no group or material of its set."""
+    if background.tells and background.set is None:
+        raise file.error(("tells",), "only a set names what tells its place; of a picture"
+                         " everything above its ground does")
+    known = {*background.set.groups, *background.set.materials} if background.set else set()
+    for number, name in enumerate(background.tells):
+        if name not in known:
+            raise file.error(("tells", number), f"there is no group or material '{name}'"
+                             f"{near_misses(name, known)}")
 
 
 def _declaration(file: YamlFile) -> dict[str, Any]:

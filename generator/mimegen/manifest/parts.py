@@ -104,6 +104,10 @@ class StageFacts(RowPart):
     set_changes: SetChanges | None = Field(
         None, description="what is moved or left out of the set for the performers; null for"
                           " nothing")
+    background_shown: Number | None = Field(
+        None, description="share of the picture's area that shows what tells the background's"
+                          " place, 0 to 1, performers not counted; null where nothing is said of"
+                          " that")
     camera: CameraFacts | None = None
     pan: PanFacts | None = Field(
         None, description="of a camera that follows; null where it stands still")

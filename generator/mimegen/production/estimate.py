@@ -9,6 +9,7 @@ import numpy as np
 from mimegen.library.take import Take
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan, Plan
+from mimegen.plan.shown import too_little_shown
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.paces import Pace, known_pace
 from mimegen.production.render import BYTES_PER_PIXEL
@@ -34,6 +35,7 @@ class _Count:
     shots_unknown: int = 0
     clips_unknown: int = 0
     lengths: dict[str, int] = field(default_factory=dict)
+    hardly_shown: dict[str, None] = field(default_factory=dict)
 
 
 def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: Path,
@@ -62,7 +64,7 @@ def estimate(plan: Plan, config: RenderConfig, device: str, store: Store, out: P
         "encoding_cpu_core_hours": _hours(
             encoded, pace.encoding_seconds_per_frame if pace else None),
         "storage_gb": round(_bytes(left, encoded, config, pace) / 1e9, 6),
-        "left_out": list(plan.left_out),
+        "left_out": list(plan.left_out), "hardly_shown": list(count.hardly_shown),
     }
 
 
@@ -99,6 +101,7 @@ def _add(part: CastingPlan, fps: float, store: Store, folder: ClipFolder, count:
     shots, clips = part.shots, [clip for clip in part.clips if not _is_there(clip, store, folder)]
     count.clips_there += len(part.clips) - len(clips)
     count.clips_there += sum(_is_there(clip, store, folder) for clip in part.displays)
+    count.hardly_shown |= dict.fromkeys(filter(None, map(too_little_shown, part.clips)))
     if frames is None:
         count.shots_unknown += len(shots)
         count.clips_unknown += len(clips)

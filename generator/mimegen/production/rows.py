@@ -9,6 +9,7 @@ from mimegen.faults.frames import Showing
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.front import turned
+from mimegen.plan.shown import clip_shown
 from mimegen.stage.scenery.checks import name_of
 from mimegen.stage.scenery.clearing import FURTHEST_M, NONE
 
@@ -38,6 +39,7 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
         "clip_key": clip.key,
         "still_key": clip.still_key(clip.filmed(shot_facts)),
         **_set_changes(clip, shot_facts),
+        "background_shown": clip_shown(clip, shot_facts),
         "render_config": clip.shot.config.model_dump(mode="json"),
         "mimegen_version": __version__,
         "numpy_version": importlib.metadata.version("numpy"),

@@ -16,6 +16,7 @@ from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
+from mimegen.plan.shown import too_little_shown
 from mimegen.pointlight.displayjob import DisplayJob
 from mimegen.production.carrying import Carrying
 from mimegen.production.clipfolder import ClipFolder
@@ -105,7 +106,8 @@ def _take_in(event: CastingReady, run: Run) -> None:
         run.journal.shot(shot.key, shot.title, event.frames, [clip.sample_id for clip in clips])
         for clip in clips:
             still = still_of(clip, facts, run.store)
-            doubts |= dict.fromkeys(filter(None, [doubts_of(clip, facts)]))
+            doubts |= dict.fromkeys(filter(None, [
+                doubts_of(clip, facts), too_little_shown(clip, facts)]))
             if still is not None:
                 run.by_still.setdefault(still, {})[clip.key] = clip
     for doubt in doubts:

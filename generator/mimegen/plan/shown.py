@@ -1,0 +1,131 @@
+"""How much of its place a clip shows: whether one can see what its background is."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.errors import RequestError
+from mimegen.base.vectors import direction_from
+from mimegen.compositing.background import Background
+from mimegen.compositing.shown import photograph_shown
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.plan.clips import Clip
+from mimegen.plan.staging import Filmed
+from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
+from mimegen.stage.config import FramedCamera, RenderConfig
+from mimegen.stage.framing import DISTANCE_STEP_M, frame_camera
+from mimegen.stage.scenery.scenery import Scenery
+from mimegen.stage.scenery.shown import TellingSet
+
+# Of the picture's area. Of what shows less, viewers cannot say what place it is.
+LEAST_SHOWN = 0.02
+DIGITS = 3
+# Somebody who stands still: height, head and how far arms reach from the middle, in metres.
+STANDING_M, HEAD_M, REACH_M = 1.8, 1.65, 0.4
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A set and what tells it, the same as another where its key and names are."""
+
+    key: str
+    tells: tuple[str, ...]
+    scenery: Scenery = field(compare=False)
+
+
+def background_shown(background: Background, key: str | None, camera: Camera, angle_deg: float
+                     ) -> float | None:
+    """Return the share of a picture's area that shows what tells its place, 0 to 1.
+
+    ``key`` is that of what is seen of its set, ``angle_deg`` by how much the camera is turned from
+    @0. None for colors, and for sets that do not say what tells them. Raises RequestError where a
+    photograph cannot be laid behind the figure.
+    """
+    if background.color is not None:
+        return None
+    if background.set is None:
+        return round(photograph_shown(background, camera, angle_deg), DIGITS)
+    if key is None or not background.tells:
+        return None
+    return _share(_Place(key, background.tells, background.set), camera)
+
+
+def clip_shown(clip: Clip, facts: Mapping[str, Any]) -> float | None:
+    """Return what ``background_shown`` does for a clip, of whose shot the store has ``facts``.
+
+    What is left out of the set for its performers does not count.
+    """
+    return filmed_shown(clip, clip.filmed(facts))
+
+
+def filmed_shown(clip: Clip, filmed: Filmed) -> float | None:
+    """Return what ``background_shown`` does for a clip that is ``filmed`` so."""
+    background = clip.background.model_copy(update={"set": clip.scenery(filmed)})
+    return background_shown(background, clip.set_key(filmed), filmed.camera, clip.shot.angle)
+
+
+def too_little_shown(clip: Clip, facts: Mapping[str, Any] | None = None) -> str:
+    """Return what to say where a clip hardly shows its place; mostly nothing.
+
+    Without ``facts`` a person who stands still is looked at.
+    """
+    with suppress(RequestError):
+        shown = clip_shown(clip, facts) if facts is not None else filmed_shown(
+            clip, Filmed(standing_camera(clip.shot.config, clip.shot.angle)))
+        if shown is not None and shown < LEAST_SHOWN:
+            return (f"{' '.join(clip.shot.casting.words)} in {clip.chosen.name}: hardly anything in"
+                    f" the picture tells what place it is (less than {LEAST_SHOWN:.0%} of its area)"
+                    "; take a lower elevation, a shorter lens or another angle")
+    return ""
+
+
+@lru_cache(maxsize=8)
+def _telling(place: _Place) -> TellingSet:
+    return TellingSet(place.scenery, frozenset(place.tells))
+
+
+@lru_cache(maxsize=4096)
+def _share(place: _Place, camera: Camera) -> float:
+    return round(_telling(place).shown(camera), DIGITS)
+
+
+def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
+    """Return about the camera that a config has for a person who stands still."""
+    framed = config.camera
+    if not isinstance(framed, FramedCamera):
+        return frame_camera((), config, angle_deg)
+    low = 0.0 if framed.head_room_m is None else HEAD_M - framed.head_room_m
+    middle = (low + STANDING_M) / 2
+    towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
+    position = np.array([0.0, 0.0, middle]) + _distance(config, framed, STANDING_M - low) * towards
+    x, y, z = position.round(9).tolist()
+    turn = quaternions.from_euler("xyz", np.array(
+        [90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg]))
+    w, *axis = turn.round(12).tolist()
+    return Camera((x, y, z), (w, axis[0], axis[1], axis[2]), framed.lens_mm, config.width,
+                  config.height)
+
+
+def _distance(config: RenderConfig, framed: FramedCamera, tall_m: float) -> float:
+    """Return from how far an upright cylinder is within the margins, in metres."""
+    across, along, up = _rims(tall_m)
+    elevation = np.radians(framed.elevation_deg)
+    focal = framed.lens_mm / SENSOR_WIDTH_MM * config.width
+    free = (1.0 - 2.0 * framed.margin) / 2.0
+    rise = up * np.cos(elevation) - along * np.sin(elevation)
+    needed = up * np.sin(elevation) + along * np.cos(elevation) + focal / free * np.maximum(
+        np.abs(across) / config.width, np.abs(rise) / config.height)
+    return float(np.ceil(needed.max() / DISTANCE_STEP_M) * DISTANCE_STEP_M)
+
+
+def _rims(tall_m: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how far points of both rims are aside, towards the camera, and above the middle."""
+    around = np.linspace(0.0, 2.0 * np.pi, 49)
+    aside, ahead = REACH_M * np.sin(around), REACH_M * np.cos(around)
+    half = np.full_like(around, tall_m / 2)
+    return np.tile(aside, 2), np.tile(ahead, 2), np.concatenate([half, -half])

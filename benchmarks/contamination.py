@@ -3,7 +3,7 @@
     python benchmarks/contamination.py [--runs 4000] [--write]
 
 Actions and variants have effects of their own (normal, in logits). ``--write`` renews the table in
-docs/contamination.md. Some seven minutes on one core.
+docs/explanation/statistics.md. Some seven minutes on one core.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from mimegen.evaluation.contamination.answers import Answers, Falls, estimate, f
 from mimegen.evaluation.contamination.power import Design, pairs_needed, power_of
 from mimegen.evaluation.statistics import cluster_bootstrap, clustered_share
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "contamination.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "statistics.md"
 START, END = "<!-- simulation -->\n", "<!-- end of simulation -->"
 # Of BCa and of McNemar's test, which decide nothing, so many runs are enough.
 BESIDE = 400

@@ -1,4 +1,4 @@
-"""What is drawn is far from what was shown, by the axes of docs/unseen.md."""
+"""What is drawn is far from what was shown, by the axes of docs/guide/unseen.md."""
 
 from pathlib import Path
 from typing import Any

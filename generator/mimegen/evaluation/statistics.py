@@ -16,7 +16,7 @@ RESAMPLES = 4999
 # An error below is rounding's: all clusters say the same.
 ALIKE = 1e-9
 # With fewer wrong (or right) answers the bootstrap's intervals cover less than they say
-# (docs/contamination.md).
+# (docs/explanation/statistics.md).
 FEW_RARE = 5
 
 

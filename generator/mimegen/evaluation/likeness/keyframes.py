@@ -16,7 +16,7 @@ from mimegen.manifest.file import clip_path, read_manifest
 
 # Where in a clip its keyframes lie.
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-# Of each side: docs/unseen.md measures it beside other hashes.
+# Of each side: docs/research/unseen.md measures it beside other hashes.
 HASH_SIZE = 16
 SMALL = (160, 90)
 

@@ -3,7 +3,7 @@
     python benchmarks/least_coverage.py [--answers 30] [--accuracy]
 
 By enumeration: x of the answers are wrong when seen and y when unseen, all independent. The truths
-are those of a row of explanation/statistics.md: 90 to 100 % right when seen, falls of 0 to 10 points.
+are those of a row of docs/explanation/statistics.md: 90 to 100 % seen, falls of 0 to 10 points.
 Two numbers are printed, both means over these truths: what the score interval covers, and the least
 that any interval can cover that covers 95 % or more wherever the truth is (an integer program; the
 numbers x and y that a fall goes with are a band, as those of every sensible interval are). Ten

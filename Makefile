@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 OUT ?= demo
 
-.PHONY: setup demo test check bench mutants lock clean
+.PHONY: setup demo test check docs bench mutants lock clean
 
 # .venv with mimegen, editable, and all that tests need, in the releases of requirements.lock.
 setup: $(VENV)/.ready
@@ -34,6 +34,11 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation as a site in site/, with every dead link an error; no network but to install.
+docs: setup
+	$(PIP) install -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 # Small faults in the code, and how many of them the tests notice: make mutants ROOM=compositing SAMPLE=40
 mutants: setup

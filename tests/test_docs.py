@@ -30,6 +30,13 @@ def test_pages_that_code_names_are_there() -> None:
     assert sorted(one for one in named if not (ROOT / one[1]).exists()) == []
 
 
+def test_the_site_lists_every_page_once() -> None:
+    listed = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(name for name in listed if not (ROOT / name).exists() or name == "README.md"
+                  ) == sorted(pages)
+
+
 @pytest.mark.parametrize(("text", "dead"), [
     ("[a](no_such.md)", ["no_such.md"]), ("![a](no_such.jpg)", ["no_such.jpg"]),
     ("[a](README.md#no-such-part)", ["README.md#no-such-part"]), ("[a](#no-such)", ["#no-such"]),

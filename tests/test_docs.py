@@ -31,7 +31,8 @@ def test_pages_that_code_names_are_there() -> None:
 
 
 def test_the_site_lists_every_page_once() -> None:
-    listed = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", site, re.MULTILINE)
     pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
     assert sorted(name for name in listed if not (ROOT / name).exists() or name == "README.md"
                   ) == sorted(pages)

@@ -168,7 +168,8 @@ def test_photographs_of_commons_come_with_their_credits(tmp_path, collection):
     assert (told["author"], told["licence"]) == ("Ann & Bob", "CC-BY-SA-4.0")
     assert told["source"] == "https://example.org/Sea at Ålesund!"
     assert told["picture"]["horizon"] == pytest.approx(0.4, abs=0.005)
-    for words in ("Huge one: has more than 64 MiB", "is a web page, not the file itself", "answered 404"):
+    for words in ("Huge one: has more than 64 MiB", "is a web page, not the file itself",
+                  "answered 404"):
         assert words in done.output
     assert "Not free" not in done.output
     path, asked, agent = collection.asked[0]

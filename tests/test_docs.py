@@ -1,10 +1,14 @@
 """Links and pictures in all pages of the repository lead somewhere."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from mimegen.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/**/*.md")])
@@ -13,6 +17,9 @@ CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(\s*<?([^)>\s]+)|(?:src|href)=\"([^\"]+)\"")
 # Paths of pages that code and configs name in comments, docstrings and messages.
 NAMED = re.compile(r"(?<![\w/.-])docs/[\w./-]+\.(?:md|yaml|jpg|png|svg)\b")
+# Commands in blocks of code: fenced ones of a shell, and indented ones.
+BLOCK = re.compile(r"^```(?:sh|console|)\n(.*?)^```|((?:^ {4}.*\n)+)", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"\s*(?:\$ )?mimegen ")
 CODE_FOLDERS = ("generator", "tests", "tools", "benchmarks", "render_configs", "rigs", "mocap")
 
 
@@ -38,6 +45,24 @@ def test_the_site_lists_every_page_once() -> None:
                   ) == sorted(pages)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_on_pages_have_options_that_there_are(page: Path) -> None:
+    lines = [line for blocks in BLOCK.findall(page.read_text(encoding="utf-8"))
+             for line in "".join(blocks).replace("\\\n", " ").splitlines()]
+    shown = [line.strip().removeprefix("$ ") for line in lines if COMMAND.match(line)]
+    assert [(line, wrong) for line in shown for wrong in unknown_words(line)] == []
+
+
+@pytest.mark.parametrize(("line", "wrong"), [
+    ("mimegen render --action boxing --out out   # ten clips", []),
+    ("mimegen render --acton boxing", ["--acton"]), ("mimegen rendr --action boxing", ["rendr"]),
+    ("mimegen background add a.jpg --name a && mimegen background ad", ["ad"]),
+    ("mimegen pointlight a.bvh -m masked=40 --azimuth -30,45", []),
+    ("mimegen study q.jsonl --out study && mimegen study serve study", [])])
+def test_wrong_options_on_pages_are_found(line: str, wrong: list[str]) -> None:
+    assert list(unknown_words(line)) == wrong
+
+
 @pytest.mark.parametrize(("text", "dead"), [
     ("[a](no_such.md)", ["no_such.md"]), ("![a](no_such.jpg)", ["no_such.jpg"]),
     ("[a](README.md#no-such-part)", ["README.md#no-such-part"]), ("[a](#no-such)", ["#no-such"]),
@@ -59,6 +84,29 @@ def dead_links(page: Path, text: str) -> Iterator[str]:
         words = text if not name else _text(target)
         if words is None or (heading and heading not in anchors(words)):
             yield link
+
+
+def unknown_words(line: str) -> Iterator[str]:
+    """Yield commands and options in a line of a shell that mimegen does not have."""
+    for part in re.split(r"&&|\|\||;|\| ", line):
+        words = shlex.split(part, comments=True)
+        if words and words[0] == "mimegen":
+            yield from _unknown(main, words[1:])
+
+
+def _unknown(command: click.Command, words: list[str]) -> Iterator[str]:
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words[0])
+        if found is None:
+            # mimegen study QUESTIONS is mimegen study make QUESTIONS.
+            if command.name != "study":
+                yield words[0]
+            return
+        command, words = found, words[1:]
+    known = {"--help", "-h", "--version"}.union(
+        *({*one.opts, *one.secondary_opts} for one in command.params))
+    yield from (word for word in words
+                if re.match(r"-[a-z-]", word) and word.split("=")[0] not in known)
 
 
 def anchors(text: str) -> set[str]:

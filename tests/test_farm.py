@@ -21,8 +21,8 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.farm import local
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Begun, Lost, Unfit
-from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import Timeouts
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
@@ -116,9 +116,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     return run_script
 
 
-def on(tasks: list[Task], devices: list[str], patience: Patience | None = None
+def on(tasks: list[Task], devices: list[str], timeouts: Timeouts | None = None
        ) -> Generator[Event | None, None, None]:
-    return run_tasks(tasks, partial(local.LocalExecutor, devices, 0), patience)
+    return run_tasks(tasks, partial(local.LocalExecutor, devices, 0), timeouts)
 
 
 def titles(events: list[Event],
@@ -321,7 +321,7 @@ def test_a_worker_that_hangs_is_replaced_and_its_task_done_by_another(
     ScriptedWorker.script = iter([lambda job, connection: hung.append(connection), succeed])
     job = SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / "still.png")
     begin = time.monotonic()
-    events = [event for event in on([Task(job, "task")], ["cpu"], Patience(first_s=0.4)) if event]
+    events = [event for event in on([Task(job, "task")], ["cpu"], Timeouts(first_s=0.4)) if event]
     assert [type(event) for event in events] == [TaskBegun, Ready, TaskBegun, Ready, TaskDone]
     assert hung[0].closed and ScriptedWorker.started == 2
     assert 0.4 < time.monotonic() - begin < 3.0
@@ -335,21 +335,21 @@ def test_a_task_that_hangs_twice_fails(
     ScriptedWorker.script = iter([lambda job, connection: hung.append(connection)] * 2 + [succeed])
     todo = [Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path / str(number)),
                  f"task {number}") for number in range(1)]
-    failed, = [event for event in on(todo, ["cpu"], Patience(first_s=0.2))
+    failed, = [event for event in on(todo, ["cpu"], Timeouts(first_s=0.2))
                if isinstance(event, TaskFailed)]
     assert "task 0: nothing was heard of it for 0 s" in failed.why
 
 
 def test_frames_that_come_slowly_are_signs_of_life(tmp_path: Path) -> None:
-    patience, task = Patience(first_s=1000, least_s=10), shot_task(tmp_path, [[1], [1]])
-    assert patience.of(task) == 1000
-    patience.measured(task, 0.1)
-    assert patience.of(task) == 10
-    patience.measured(task, 3.0)
-    patience.measured(task, 1.0)
-    assert patience.of(task) == 60
+    timeouts, task = Timeouts(first_s=1000, least_s=10), shot_task(tmp_path, [[1], [1]])
+    assert timeouts.of(task) == 1000
+    timeouts.measured(task, 0.1)
+    assert timeouts.of(task) == 10
+    timeouts.measured(task, 3.0)
+    timeouts.measured(task, 1.0)
+    assert timeouts.of(task) == 60
     still = Task(SetJob(cast(Scenery, None), cast(Camera, None), CONFIG, tmp_path), "still")
-    assert patience.of(still) == 1000
+    assert timeouts.of(still) == 1000
 
 
 def test_a_device_that_fails_at_start_is_reported_and_the_others_go_on(

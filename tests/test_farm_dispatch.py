@@ -21,8 +21,8 @@ from mimegen.farm.dispatch import (
     run_tasks,
 )
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
-from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import Timeouts
 from mimegen.stage.camera import Camera
 from mimegen.stage.config import read_config
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
@@ -91,8 +91,8 @@ def shot(folder: Path, missing: list[list[int]]) -> Task:
 
 
 def carried_out(tasks: Sequence[Task], executor: ScriptedExecutor,
-                patience: Patience | None = None) -> list[Event]:
-    return [event for event in run_tasks(tasks, lambda: executor, patience) if event is not None]
+                timeouts: Timeouts | None = None) -> list[Event]:
+    return [event for event in run_tasks(tasks, lambda: executor, timeouts) if event is not None]
 
 
 def failed(events: list[Event]) -> TaskFailed:
@@ -225,29 +225,29 @@ def test_all_that_is_heard_is_handed_on_and_of_strangers_nothing_follows(tmp_pat
 
 def test_silence_is_counted_from_the_beginning_of_the_work(tmp_path: Path) -> None:
     """What waits at a farm for its turn is not silent; what has begun is, and is taken back."""
-    patience = Patience(first_s=0.0)
+    timeouts = Timeouts(first_s=0.0)
     executor = ScriptedExecutor(lambda task: [])
-    events = run_tasks([still(tmp_path / "x")], lambda: executor, patience)
+    events = run_tasks([still(tmp_path / "x")], lambda: executor, timeouts)
     assert [next(events) for _ in range(3)] == [None] * 3 and not executor.abandoned
     events.close()
     assert executor.closed
     executor = ScriptedExecutor(lambda task: [Begun()])
     task = still(tmp_path / "x")
-    why = failed(carried_out([task], executor, patience))
+    why = failed(carried_out([task], executor, timeouts))
     assert [found for found, _ in executor.abandoned] == [task, task]
     assert why.why == "still: nothing was heard of it for 0 s"
 
 
 def test_each_kind_of_work_has_its_own_patience(tmp_path: Path) -> None:
-    patience = Patience(first_s=1000.0, least_s=10.0)
+    timeouts = Timeouts(first_s=1000.0, least_s=10.0)
     executor = ScriptedExecutor(in_turn([Begun(), FrameDone(0, 0, 3.0), JobDone()],
                                         [Begun(), JobDone()], [Begun(), JobDone()]))
     frames = shot(tmp_path, [[1]])
-    carried_out([frames, still(tmp_path / "x"), clip(tmp_path / "y")], executor, patience)
-    assert patience.of(frames) == 60.0, "the time of frames, not of the whole shot"
-    assert set(patience.slowest) == {"frame of preview", "still of preview", "ClipJob"}
-    assert patience.of(clip(tmp_path / "z")) == 10.0
-    assert Patience(first_s=5.0, slowest={"clip": 0.1}).of(clip(tmp_path / "z")) == 5.0
+    carried_out([frames, still(tmp_path / "x"), clip(tmp_path / "y")], executor, timeouts)
+    assert timeouts.of(frames) == 60.0, "the time of frames, not of the whole shot"
+    assert set(timeouts.slowest) == {"frame of preview", "still of preview", "ClipJob"}
+    assert timeouts.of(clip(tmp_path / "z")) == 10.0
+    assert Timeouts(first_s=5.0, slowest={"clip": 0.1}).of(clip(tmp_path / "z")) == 5.0
 
 
 def test_a_full_disk_ends_all_and_says_at_which_task(tmp_path: Path) -> None:
@@ -265,8 +265,8 @@ def test_a_full_disk_ends_all_and_says_at_which_task(tmp_path: Path) -> None:
 def test_silence_is_allowed_by_the_slowest_that_was_seen(
     tmp_path: Path, first_s: float, least_s: float, seconds: tuple[float, ...], allowed: float
 ) -> None:
-    patience = Patience(first_s, least_s)
+    timeouts = Timeouts(first_s, least_s)
     for each in seconds:
-        patience.measured(still(tmp_path / "x"), each)
-    assert patience.of(still(tmp_path / "y")) == pytest.approx(allowed)
-    assert patience.of(clip(tmp_path / "z")) == first_s, "another kind of work"
+        timeouts.measured(still(tmp_path / "x"), each)
+    assert timeouts.of(still(tmp_path / "y")) == pytest.approx(allowed)
+    assert timeouts.of(clip(tmp_path / "z")) == first_s, "another kind of work"

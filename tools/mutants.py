@@ -40,7 +40,7 @@ DATA = ("rigs", "mocap", "backgrounds", "render_configs")
 WANTED = 0.85
 # Says that lengths are equal, where they are; describes a field to people.
 UNSEEN = re.compile(r'(, )?strict=\w+|, (?=\))|description=(None|("[^"\n]*"\s*)+)')
-PATIENCE, LEAST_PATIENCE_S = 5.0, 30.0
+TIMEOUT_FACTOR, LEAST_TIMEOUT_S = 5.0, 30.0
 
 
 class Mutant(NamedTuple):
@@ -182,7 +182,7 @@ def survivors_of(chosen: Sequence[Mutant], tests: Sequence[str], scratch: Path, 
     begin = time.monotonic()
     if not waited(begun(free[0], tests), begin + 3600):
         sys.exit(f"{', '.join(tests)}: fail without any mutant; mend that first")
-    limit_s = max(LEAST_PATIENCE_S, PATIENCE * (time.monotonic() - begin))
+    limit_s = max(LEAST_TIMEOUT_S, TIMEOUT_FACTOR * (time.monotonic() - begin))
     waiting, running, survivors = list(chosen), dict[int, Run](), 0
     while waiting or running:
         while waiting and free:

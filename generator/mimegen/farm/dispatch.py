@@ -12,8 +12,8 @@ import numpy as np
 
 from mimegen.base.errors import disk_full
 from mimegen.farm.executor import Begun, Executor, Heard, Lost, Unfit
-from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import Timeouts
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.disk import Disk
 
@@ -68,13 +68,13 @@ class _Try:
 
 
 def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executor],
-              patience: Patience | None = None, hear: Callable[[Heard], None] | None = None,
+              timeouts: Timeouts | None = None, hear: Callable[[Heard], None] | None = None,
               further: deque[Task] | None = None, disk: Disk | None = None,
               ) -> Generator[Event | Notice | None, None, None]:
     """Do the tasks on the executor that ``start`` gives; yield what happens, None when idle.
 
-    A task that fails, takes its worker down or says nothing for too long (``patience``) is tried
-    once more on what is left of it. None among the tasks means that nothing is to be done yet.
+    A task that fails, takes its worker down or sends no message for too long (``timeouts``) is
+    retried once on what is left of it. None among the tasks means that nothing is to be done yet.
     Tasks that whoever hears the events puts into ``further`` go first. While the ``disk`` is away
     all waits for it, and what fails then has not failed. The executor is started with the first
     task or notice, and not without any; it is closed when the iterator ends or is closed. ``hear``
@@ -85,7 +85,7 @@ def run_tasks(tasks: Iterable[Task | Notice | None], start: Callable[[], Executo
     for first in pending:
         with closing(start()) as executor:
             yield from _Dispatch(
-                chain([first], pending), executor, patience or Patience(),
+                chain([first], pending), executor, timeouts or Timeouts(),
                 hear or (lambda heard: None), deque() if further is None else further,
                 disk or Disk()).run()
 
@@ -94,10 +94,10 @@ class _Dispatch(Generic[Notice]):
     """Tasks on their way: not drawn yet, to be tried first or in turn, at a worker."""
 
     def __init__(self, pending: Iterator[Task | Notice | None], executor: Executor,
-                 patience: Patience, hear: Callable[[Heard], None], further: deque[Task],
+                 timeouts: Timeouts, hear: Callable[[Heard], None], further: deque[Task],
                  disk: Disk) -> None:
         self._pending, self._executor = pending, executor
-        self._patience, self._hear = patience, hear
+        self._timeouts, self._hear = timeouts, hear
         self._further, self._disk = further, disk
         self._exhausted = False
         self._urgent: list[_Try] = []
@@ -191,12 +191,12 @@ class _Dispatch(Generic[Notice]):
                 yield TaskBegun(attempt.task, heard.worker)
             case FrameDone():
                 attempt.frames += 1
-                self._patience.measured(attempt.task, heard.message.seconds)
+                self._timeouts.measured(attempt.task, heard.message.seconds)
                 yield heard.message
             case JobDone():
                 seconds = time.monotonic() - attempt.begun_at
                 if not isinstance(attempt.task.job, ShotJob):
-                    self._patience.measured(attempt.task, seconds)
+                    self._timeouts.measured(attempt.task, seconds)
                 yield TaskDone(self._taken_back(attempt).task, seconds)
             case JobFailed():
                 yield from self._failed(self._taken_back(attempt), heard.message)
@@ -245,7 +245,7 @@ class _Dispatch(Generic[Notice]):
         now = time.monotonic()
         for attempt in list(self._out.values()):
             silence = now - attempt.heard_at
-            if attempt.begun and silence > self._patience.of(attempt.task):
+            if attempt.begun and silence > self._timeouts.of(attempt.task):
                 attempt.heard_at = now
                 self._executor.abandon(
                     attempt.task, f"nothing was heard of it for {silence:.0f} s")

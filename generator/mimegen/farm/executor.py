@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mimegen.farm.patience import FIRST_S
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import FIRST_S
 from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
 
 

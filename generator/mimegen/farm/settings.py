@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from mimegen.base.yaml_file import Strict, read_yaml
-from mimegen.farm.patience import FIRST_S
+from mimegen.farm.timeouts import FIRST_S
 
 Kind = Literal["local", "ray", "slurm"]
 

@@ -14,8 +14,8 @@ from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.dispatch import TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Farm, Unfit
 from mimegen.farm.logs import Logs
-from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import Timeouts
 from mimegen.manifest.file import add_rows, read_manifest
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
@@ -86,7 +86,7 @@ def _carry_out(plan: Plan, run: _Run, farm: Farm) -> None:
     for kind in run.wanted.kinds:
         sweep(run.out / PASSES / kind)
     disk = Disk(run.journal.registration.store_is_there, run.reporter.say)
-    events = run_tasks(_work(plan, run), farm.start_cold or farm.start, Patience(farm.silence_s),
+    events = run_tasks(_work(plan, run), farm.start_cold or farm.start, Timeouts(farm.silence_s),
                        run.hear, run.further, disk)
     with closing(events):
         for event in events:

@@ -13,8 +13,8 @@ from mimegen.base.files import scratch_folder
 from mimegen.farm.dispatch import Event, run_tasks
 from mimegen.farm.executor import Farm
 from mimegen.farm.logs import Logs
-from mimegen.farm.patience import Patience
 from mimegen.farm.task import Task
+from mimegen.farm.timeouts import Timeouts
 from mimegen.manifest.file import add_rows
 from mimegen.plan.clips import Clip, DisplayClip
 from mimegen.plan.plan import CastingPlan, Plan
@@ -122,7 +122,7 @@ def _carry_out(plan: Plan, run: Run) -> None:
     # Nothing but displays needs no engine.
     start = run.farm.start if plan.clips else run.farm.start_cold or run.farm.start
     events: Generator[Event | Notice | None, None, None] = run_tasks(
-        _work(plan, run), start, Patience(run.farm.silence_s), run.hear, run.further, disk)
+        _work(plan, run), start, Timeouts(run.farm.silence_s), run.hear, run.further, disk)
     with closing(events):
         for event in events:
             handle(event, run)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 from mimegen import __version__
 from mimegen.base.errors import RequestError
 
-PAUSE_S, PATIENCE_S, TRIES = 1.0, 60.0, 3
+PAUSE_S, TIMEOUT_S, TRIES = 1.0, 60.0, 3
 MOST_ANSWER, MOST_FILE = 8 * 2**20, 64 * 2**20
 BUSY = (429, 500, 502, 503, 504)
 
@@ -105,7 +105,7 @@ def _read(address: str, most: int, agent: str) -> bytes:
     if urlsplit(address).scheme not in ("http", "https"):
         raise ValueError("no address of the web")
     request = urllib.request.Request(address, headers={"User-Agent": agent})
-    with _OPENER.open(request, timeout=PATIENCE_S) as reply:
+    with _OPENER.open(request, timeout=TIMEOUT_S) as reply:
         if int(reply.headers.get("Content-Length") or 0) > most:
             raise TooLargeError(f"{address}: has more than {most // 2**20} MiB")
         content: bytes = reply.read(most + 1)
@@ -117,7 +117,7 @@ def _read(address: str, most: int, agent: str) -> bytes:
 def _asked_to_wait(problem: urllib.error.HTTPError) -> float:
     """Return the seconds that a busy server asks for, or two where it says none."""
     seconds = problem.headers.get("Retry-After", "") or ""
-    return min(float(seconds), PATIENCE_S) if seconds.isdecimal() else 2.0
+    return min(float(seconds), TIMEOUT_S) if seconds.isdecimal() else 2.0
 
 
 def _host(address: str) -> str:

@@ -1,4 +1,4 @@
-"""How long a worker may say nothing of its task before it counts as hanging."""
+"""Timeouts: how long a worker may send no message about its task before it counts as hanging."""
 
 from dataclasses import dataclass, field
 
@@ -6,18 +6,18 @@ from mimegen.farm.task import Task
 from mimegen.stage.jobs import ShotJob
 from mimegen.stage.scenery.job import SetJob
 
-# Kernels are compiled and scenes are built before the first frame.
+# Seconds. Blender compiles kernels and builds scenes before the first frame.
 FIRST_S = 1800.0
 LEAST_S = 300.0
 TIMES_THE_SLOWEST = 20.0
 
 
 @dataclass
-class Patience:
-    """Measured seconds of each kind of work, and what silence they allow.
+class Timeouts:
+    """Timeouts by kind of work, derived from the times measured so far.
 
-    Of work that was not measured yet, up to ``first_s`` of silence are allowed; then 20 times the
-    slowest that was seen, at least ``least_s`` or, if that is less, ``first_s``.
+    Before a kind of work has been measured, its timeout is ``first_s`` seconds. Afterwards it is
+    20 times the slowest measured time, but at least ``least_s`` or, if smaller, ``first_s``.
     """
 
     first_s: float = FIRST_S
@@ -25,12 +25,12 @@ class Patience:
     slowest: dict[str, float] = field(default_factory=dict)
 
     def measured(self, task: Task, seconds: float) -> None:
-        """Take in how long a frame of a task took, or a still."""
+        """Record how many seconds a frame or a still of a task took."""
         kind = _kind(task)
         self.slowest[kind] = max(seconds, self.slowest.get(kind, 0.0))
 
     def of(self, task: Task) -> float:
-        """Return the seconds without a sign of life after which a task is taken back."""
+        """Return the seconds without a message after which a task is given to another worker."""
         slowest = self.slowest.get(_kind(task))
         if slowest is None:
             return self.first_s

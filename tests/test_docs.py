@@ -17,8 +17,8 @@ CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(\s*<?([^)>\s]+)|(?:src|href)=\"([^\"]+)\"")
 # Paths of pages that code and configs name in comments, docstrings and messages.
 NAMED = re.compile(r"(?<![\w/.-])docs/[\w./-]+\.(?:md|yaml|jpg|png|svg)\b")
-# Commands in blocks of code: fenced ones of a shell, and indented ones.
-BLOCK = re.compile(r"^```(?:sh|console|)\n(.*?)^```|((?:^ {4}.*\n)+)", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^ *```([a-z]*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+SHELLS = ("sh", "console", "")
 COMMAND = re.compile(r"\s*(?:\$ )?mimegen ")
 CODE_FOLDERS = ("generator", "tests", "tools", "benchmarks", "render_configs", "rigs", "mocap")
 
@@ -47,10 +47,16 @@ def test_the_site_lists_every_page_once() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_on_pages_have_options_that_there_are(page: Path) -> None:
-    lines = [line for blocks in BLOCK.findall(page.read_text(encoding="utf-8"))
-             for line in "".join(blocks).replace("\\\n", " ").splitlines()]
-    shown = [line.strip().removeprefix("$ ") for line in lines if COMMAND.match(line)]
+    shown = commands(page.read_text(encoding="utf-8"))
     assert [(line, wrong) for line in shown for wrong in unknown_words(line)] == []
+
+
+def test_commands_are_found_in_shells_alone() -> None:
+    text = ("```python\nmimegen = 1\n```\nmimegen in words\n```sh\nmimegen a \\\n  --b\n```\n"
+            "\n    mimegen c"
+            "\n\n```console\n$ mimegen d\nits output\n```\n")
+    assert [line.split() for line in commands(text)] == [
+        ["mimegen", "a", "--b"], ["mimegen", "d"], ["mimegen", "c"]]
 
 
 @pytest.mark.parametrize(("line", "wrong"), [
@@ -84,6 +90,14 @@ def dead_links(page: Path, text: str) -> Iterator[str]:
         words = text if not name else _text(target)
         if words is None or (heading and heading not in anchors(words)):
             yield link
+
+
+def commands(text: str) -> list[str]:
+    """Return the lines of mimegen in a page's blocks of a shell, fenced or indented."""
+    fenced = [block for language, block in FENCED.findall(text) if language in SHELLS]
+    indented = re.findall(r"^ {4}\S.*\n(?: {4}.*\n)*", FENCED.sub("", text), re.MULTILINE)
+    lines = "".join([*fenced, *indented]).replace("\\\n", " ").splitlines()
+    return [line.strip().removeprefix("$ ") for line in lines if COMMAND.match(line)]
 
 
 def unknown_words(line: str) -> Iterator[str]:

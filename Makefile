@@ -13,8 +13,8 @@ OUT ?= demo
 setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml requirements.lock tools/system_libraries.sh
-	@"$(PYTHON)" -c '$(RIGHT)' 2>/dev/null || { echo "mimegen needs Python 3.11 or 3.13, for Blender has no wheels" \
-		"for 3.12 and others; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
+	@"$(PYTHON)" -c '$(RIGHT)' 2>/dev/null || { echo "make installs mimegen with Blender, which has wheels for" \
+		"Python 3.11 and 3.13 only; install one beside yours and say: make PYTHON=/path/to/python3.13"; exit 1; } >&2
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --no-deps --require-hashes -r requirements.lock
 	$(PIP) install --no-deps -e .

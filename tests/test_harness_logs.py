@@ -1,18 +1,23 @@
 """Logs as the packages write them: real ones of tests/data/harness_logs, and others made alike."""
 
 import json
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
-from backports.zstd import zipfile
 
 from conftest import mimegen
 from mimegen.base.errors import RequestError
 from mimegen.evaluation import logs
 from mimegen.evaluation.answers import Answer, read_answers
 from mimegen.evaluation.question import Question, read_questions, write_questions
+
+if sys.version_info >= (3, 14):
+    import zipfile
+else:
+    from backports.zstd import zipfile
 
 REAL = Path(__file__).parent / "data" / "harness_logs"
 QUESTIONS = [Question.model_validate({

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from mimegen.base.blender import blender_version
 from mimegen.base.code import closure
 from mimegen.library import keys as library
 from mimegen.plan import keys as plan
@@ -103,5 +104,5 @@ def test_every_key_is_told_apart_and_stays() -> None:
 
 
 def test_the_installed_blender_is_named() -> None:
-    parts = plan.blender_version().split(".")
+    parts = blender_version().split(".")
     assert len(parts) >= 2 and all(part.isdigit() for part in parts)

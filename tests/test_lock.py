@@ -1,4 +1,4 @@
-"""requirements.lock goes with pyproject.toml on both Pythons, and pip checks what it fetches."""
+"""requirements.lock goes with pyproject.toml on every Python, and pip checks what it fetches."""
 
 import re
 import tomllib
@@ -12,7 +12,8 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PYTHONS = ["3.11", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+WITH_BLENDER = {"3.11": 1, "3.13": 2}  # and the NumPy that its wheel goes with
 
 
 def environment(python: str, system: str = "linux") -> dict[str, str]:
@@ -68,9 +69,18 @@ def test_the_lock_has_what_the_project_asks_for(python: str) -> None:
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_numpy_goes_with_blender(python: str) -> None:
+def test_blender_is_there_where_it_has_wheels_and_numpy_goes_with_it(python: str) -> None:
     found = pinned(python)
-    assert (found["bpy"].major, found["numpy"].major) == (5, 1 if python == "3.11" else 2)
+    assert ("bpy" in found) == (python in WITH_BLENDER)
+    if python in WITH_BLENDER:
+        assert (found["bpy"].major, found["numpy"].major) == (5, WITH_BLENDER[python])
+
+
+def test_only_the_extra_render_asks_for_blender() -> None:
+    asking = [name for name, lines in PROJECT["optional-dependencies"].items()
+              if any(Requirement(line).name == "bpy" for line in lines)]
+    assert asking == ["render"]
+    assert not any(Requirement(line).name == "bpy" for line in PROJECT["dependencies"])
 
 
 def test_every_release_has_hashes_and_no_place_is_named() -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from bodies import capsule_character, wandering_motion
+from mimegen.base.blender import blender_version
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.characters.character import Performance
@@ -19,7 +20,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import SeededTakes, library_take
 from mimegen.plan.clips import Clip, DisplayClip
-from mimegen.plan.keys import blender_version, sweeping_code
+from mimegen.plan.keys import sweeping_code
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.staging import Filmed

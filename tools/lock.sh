@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes requirements.lock: the releases, with hashes, that `make setup` installs on Python 3.11 and
-# 3.13. Names no index; uv asks the one that it is set up for.
+# Writes requirements.lock: the releases, with hashes, that `make setup` installs, for all
+# Pythons from 3.11. Names no index; uv asks the one that it is set up for.
 # Usage: tools/lock.sh UV [NAME ...], NAMEs of packages to renew; without one, all are.
 set -eu
 cd "$(dirname "$0")/.."

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from PIL import Image
 
+from mimegen.base.blender import require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish, scratch_folder
 from mimegen.characters.character import Character
@@ -78,6 +79,7 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     if settings.engine == "raster":
         sheet = drawn_background_sheet(background, person, settings)
     else:
+        require_blender(f"--config {chosen}")
         seat, = choose_device(device, warn).seats(1)
         sheet = background_sheet(background, person, settings, seat)
     target = target or Path(f"{background.name}{'' if seed is None else f'_{seed}'}.png")

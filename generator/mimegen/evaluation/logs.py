@@ -7,16 +7,22 @@ by what a task's ``process_results`` keeps.
 """
 
 import json
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backports.zstd import ZstdError, zipfile
-
 from mimegen.base.errors import RequestError
 from mimegen.evaluation.question import json_lines, well_formed
+
+if sys.version_info >= (3, 14):
+    import zipfile
+
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError, zipfile
 
 # Samples hold whole conversations, with pictures. Of archives: one sample, and all of them.
 MIB = 2**20

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 
+from mimegen.base.blender import DOES_NOT_START
 from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
@@ -164,8 +165,7 @@ class LocalExecutor:
         if task is not None:
             yield Heard(seat.name, lost, task)
         elif not ready and not any(other.worker for other in self._seats):
-            raise RequestError(
-                "Blender does not start; see the README for the system libraries it needs")
+            raise RequestError(DOES_NOT_START)
 
     def _unfit(self, seat: _Seat, failure: JobFailed) -> Heard:
         """Leave out a device that does not start; without any left there is nothing to hope for."""

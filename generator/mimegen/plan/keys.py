@@ -4,16 +4,7 @@ Each names what makes one kind of output; ``code_key`` follows what that imports
 has a function of its own, so that it renews nothing.
 """
 
-import importlib.metadata
-from functools import cache
-
 from mimegen.base.code import code_key
-
-
-@cache
-def blender_version() -> str:
-    """Return the version of the installed bpy, without importing it."""
-    return importlib.metadata.version("bpy")
 
 
 def shot_code() -> str:

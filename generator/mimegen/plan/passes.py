@@ -1,15 +1,13 @@
 """Ground truth of clips as declarations: which passes, by which engine, under which keys."""
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Self
 
+from mimegen.base.blender import blender_version, require_blender
 from mimegen.base.code import code_key
-from mimegen.base.errors import RequestError
 from mimegen.base.files import content_key
 from mimegen.plan.clips import Clip
-from mimegen.plan.keys import blender_version
 from mimegen.plan.shots import Shot
 from mimegen.plan.staging import Filmed
 from mimegen.stage.passes.kinds import FLOW, KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
@@ -30,9 +28,8 @@ class WantedPasses:
         Raises RequestError for unknown passes, and where Cycles cannot be had.
         """
         kinds, flow_files = parse_kinds(words)
-        if engine == "cycles" and importlib.util.find_spec("bpy") is None:
-            raise RequestError("--passes-from cycles: Blender (bpy) is not installed here; leave"
-                               " it out, and OpenGL looks")
+        if engine == "cycles":
+            require_blender("--passes-from cycles")
         return cls(kinds, engine, flow_files)
 
     def key(self, shot: Shot, kind: Kind) -> str:

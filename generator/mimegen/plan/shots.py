@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from mimegen.base.blender import blender_version
 from mimegen.base.files import content_key
 from mimegen.characters.character import Performance
 from mimegen.library.casting import Casting
 from mimegen.plan.keys import (
-    blender_version,
     drawn_shot_code,
     drawn_still_code,
     shot_code,

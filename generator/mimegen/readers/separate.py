@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mimegen.base.blender import refuse_unloadable, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import with_libraries
 
@@ -41,9 +42,10 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
 
     Blender's own temporary files lie beside ``target``.
 
-    Raises RequestError, one line that names the file, where Blender cannot read it, crashes, or
-    needs more time or memory than a file of its size should.
+    Raises RequestError, one line that names the file, where Blender is not installed, cannot read
+    it, crashes, or needs more time or memory than a file of its size should.
     """
+    require_blender(str(path))
     seconds = round(SECONDS_TO_READ + SECONDS_PER_MEGABYTE * path.stat().st_size / 1e6)
     command = [sys.executable, "-m", "mimegen.readers.limited", f"{GIBIBYTES_TO_READ:g}",
                str(seconds), module, str(path.resolve()), str(target), *arguments]
@@ -58,6 +60,7 @@ def read_in_blender(module: str, path: Path, target: Path, *arguments: str) -> A
         raise unfinished from problem
     if done.returncode == -signal.SIGXCPU:
         raise unfinished
+    refuse_unloadable(str(path), done.stderr)
     _refuse_crash(path, done)
     answer = load_answer(target) if done.returncode == 0 else None
     if answer is None:

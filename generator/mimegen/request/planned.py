@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from mimegen.base.blender import blender_is_installed, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
@@ -27,6 +28,8 @@ from mimegen.stage.follow import follows
 from mimegen.stage.passes.kinds import ENGINES
 
 Warn = Callable[[str], None]
+WITHOUT_BLENDER = ("Blender is not installed here, so --config draft is used; pip install"
+                   " 'mimegen[render]' adds it and needs Python 3.11 or 3.13")
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,16 @@ class _Devices:
 
     def for_config(self, catalogue: Catalogue, name: str) -> tuple[RenderConfig, Device]:
         """Return a render config by its name or file, and the device that renders it."""
+        if name == "auto" and not blender_is_installed():
+            self.warn(WITHOUT_BLENDER)
+            name = "draft"
         config = None if name == "auto" else read_config(catalogue.file("config", name))
         if config is not None and config.engine == "raster":
             if self.wanted.lower() not in ("auto", OPENGL):
                 raise RequestError(f"--device {self.wanted}: config {config.name} is drawn by"
                                    " OpenGL, which chooses its own device; omit --device")
             return config, Device(OPENGL, 1)
+        require_blender(f"--config {name}")
         device = self._device()
         return config or read_config(catalogue.file("config", auto_config(device.kind))), device
 

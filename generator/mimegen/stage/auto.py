@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from mimegen.base.blender import DOES_NOT_START
 from mimegen.base.errors import RequestError
 from mimegen.stage.devices import Device
 from mimegen.stage.jobs import JobFailed
@@ -32,9 +33,7 @@ def choose_device(wanted: str, say: Callable[[str], object]) -> Device:
             say(COMPILING)
         answer = worker.connection.recv()
     except (EOFError, ConnectionError):
-        raise RequestError(
-            "Blender does not start; see the README for the system libraries it needs"
-        ) from None
+        raise RequestError(DOES_NOT_START) from None
     finally:
         worker.kill()
     if isinstance(answer, JobFailed):

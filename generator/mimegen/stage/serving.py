@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Self
 
+from mimegen.base.blender import import_failure
 from mimegen.base.errors import RequestError
 from mimegen.base.parents import end_with_input
 from mimegen.stage import plain
@@ -78,9 +79,7 @@ def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
         with seeing_cores(threads):
             from mimegen.stage.blender.worker import serve
     except ImportError as problem:
-        raise RequestError(
-            f"Blender does not load ({problem}); see the README for the system libraries it needs"
-        ) from problem
+        raise RequestError(import_failure(problem)) from problem
     serve(connection, device, threads)
 
 

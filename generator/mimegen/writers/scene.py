@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mimegen.base.blender import refuse_unloadable, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.base.paths import with_libraries
@@ -21,8 +22,9 @@ GRAY = (0.5, 0.5, 0.5)
 def to_scene_file(path: Path, motion: Motion, character: Character | None) -> bytes:
     """Return the content of an FBX or GLB file, as the ending of ``path`` has it.
 
-    Raises RequestError where Blender cannot write it.
+    Raises RequestError where Blender is not installed or cannot write it.
     """
+    require_blender(str(path))
     with scratch_folder() as folder:
         source, target = folder / "scene.npz", folder / f"scene{path.suffix.lower()}"
         _pack(source, path.stem, motion, character)
@@ -34,6 +36,7 @@ def to_scene_file(path: Path, motion: Motion, character: Character | None) -> by
         except subprocess.TimeoutExpired as problem:
             raise RequestError(f"{path}: Blender did not finish writing it in {SECONDS_TO_WRITE}"
                                " s; write fewer frames") from problem
+        refuse_unloadable(str(path), done.stderr)
         if done.returncode != 0 or not target.is_file():
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
             raise RequestError(f"{path}: Blender could not write it ({said[-1][:200]})")

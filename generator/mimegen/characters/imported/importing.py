@@ -2,11 +2,11 @@
 
 import hashlib
 import logging
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
+from mimegen.base.blender import blender_version, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.base.files import scratch_folder
 from mimegen.characters.character import Character, Material, Mesh
@@ -66,6 +66,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
     check_file(path)
     if path.suffix.lower() in GLTF_SUFFIXES:
         check_gltf(path)
+    require_blender(str(path))
     kept = cache / f"{_key(path)}.npz" if cache else None
     found = load_answer(kept) if kept else None
     if found and _complete(found):
@@ -95,7 +96,7 @@ def _fingerprint(skeleton: Skeleton, meshes: tuple[Mesh, ...], materials: list[M
 def _key(path: Path) -> str:
     """Return what a cached reading depends on, but for the files that the file refers to."""
     code = Path(__file__).parents[2] / "stage" / "blender" / "importing.py"
-    parts = (str(path.resolve()), _sha256(path), _sha256(code), version("bpy"))
+    parts = (str(path.resolve()), _sha256(path), _sha256(code), blender_version())
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 

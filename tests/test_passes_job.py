@@ -140,7 +140,7 @@ def test_rows_hash_what_lies_there(with_passes: Path) -> None:
 def test_wrong_requests_are_refused_in_one_line(config: Path, tmp_path: Path) -> None:
     dots = ("--passes", "mask", "--variants", "pointlight@0")
     for more, said in ((("--passes", "keypoint"), "did you mean keypoints"),
-                       (("--passes-from", "cycles"), "say with --passes"),
+                       (("--passes-from", "cycles"), "requires --passes"),
                        (dots, "point-light displays")):
         done = render(config, tmp_path / "out", *more)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
@@ -190,7 +190,7 @@ def test_passes_that_no_row_names_are_found_and_pruned(with_passes: Path, tmp_pa
     (out / "manifest.jsonl").write_text("".join(
         json.dumps(row) + "\n" for row in rows if row is not gone))
     alone = {gone["passes"][kind]["folder"] for kind in ("depth", "normals")}
-    begun = out / "passes" / "depth" / "0123456789"
+    begun = out / "passes" / "depth" / "0123456789abcdef0123"
     begun.mkdir()
     (begun / "000000.exr").write_bytes(b"half")
     leave_as_killed(next(out.glob("store/passes/*/*")) / "000000.npz")

@@ -19,7 +19,7 @@ from mimegen.pointlight.displayjob import facts_file, read_facts
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.displays import display_row
 from mimegen.production.moving import move
-from mimegen.production.rows import clip_row, panned, told_timeline
+from mimegen.production.rows import clip_row, panned, row_timeline
 from mimegen.store.makers import makers
 from mimegen.store.store import Store
 
@@ -31,7 +31,7 @@ def finished_row(clip: Clip | DisplayClip, store: Store, folder: ClipFolder) -> 
         return None
     if row.timeline is None and isinstance(clip, Clip):
         # Older versions did not record what happens in a clip.
-        row = row.model_copy(update=told_timeline(clip))
+        row = row.model_copy(update=row_timeline(clip))
     return folder.found(row, store.clip_recorded(clip.key))
 
 

@@ -63,8 +63,8 @@ def known_pace(config: RenderConfig, device: str) -> Pace | None:
 
 
 @dataclass
-class Lesson:
-    """What a job measures of a config on a kind of device, of rendering, storing and encoding."""
+class PaceMeasurement:
+    """Sizes and times of storing and encoding that a job measures for a config on a device."""
 
     config: RenderConfig
     device: str
@@ -72,7 +72,7 @@ class Lesson:
     encoded: Sum = field(default_factory=Sum)
 
     def keep(self, rendered: Sum) -> None:
-        """Keep it; what there was too little of stays as it was known."""
+        """Store the measured pace, with known values for what was measured too seldom."""
         if rendered.pictures < ENOUGH_LEARNED:
             return
         pace = known_pace(self.config, self.device) or Pace(

@@ -21,14 +21,14 @@ from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
-from mimegen.production.carrying import Carrying
 from mimegen.production.journal import Journal
 from mimegen.production.passpieces import PASSES, Piece, pieces_of
 from mimegen.production.passtasks import geometry_tasks, pass_jobs
 from mimegen.production.progress import Reporter
 from mimegen.production.sizes import Sizes
+from mimegen.production.task_run import TaskRun
 from mimegen.production.tasks import in_parts
-from mimegen.production.waiting import looked_at_again
+from mimegen.production.waiting import poll
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.passes.job import GeometryJob
 from mimegen.stage.plain import NONE
@@ -37,7 +37,7 @@ from mimegen.store.store import Store
 
 
 @dataclass(eq=False)
-class _Run(Carrying):
+class _Run(TaskRun):
     """The state of one carrying-out; ``rows`` are those of clips, by their plain names.
 
     ``waiting`` are the folders that lack frames or geometry, by their places; ``writing`` those
@@ -108,8 +108,8 @@ def _work(plan: Plan, run: _Run) -> Iterator[Task | None]:
                                        run.out):
                     found.setdefault(piece.target, piece).clips |= piece.clips
         yield from _begin(list(found.values()), run)
-    yield from looked_at_again(lambda: bool(run.postponed or run.others_geometry),
-                               partial(_look_again, run))
+    yield from poll(lambda: bool(run.postponed or run.others_geometry),
+                    partial(_look_again, run))
 
 
 def _begin(pieces: Sequence[Piece], run: _Run) -> Iterator[Task]:
@@ -249,7 +249,7 @@ def _taken_in(run: _Run, piece: Piece) -> bool:
 
 
 def _take_in(run: _Run, piece: Piece) -> None:
-    told = piece.told(run.out, pass_facts(piece.target))
+    told = piece.row_facts(run.out, pass_facts(piece.target))
     for name in piece.clips:
         run.made.setdefault(name, {})[piece.source.kind] = told
 

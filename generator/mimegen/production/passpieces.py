@@ -78,8 +78,8 @@ class Piece:
         make_folder(self.target.parent)
         move(self.made, self.target)
 
-    def told(self, out: Path, facts: dict[str, Any]) -> PassFacts:
-        """Return what rows of ``out`` say of it, from the facts that lie in it."""
+    def row_facts(self, out: Path, facts: dict[str, Any]) -> PassFacts:
+        """Return the entry for the rows of ``out``, from the ``facts`` stored in the folder."""
         geometry = self.source.geometry
         return PassFacts(
             folder=self.target.relative_to(out).as_posix(), key=self.key,

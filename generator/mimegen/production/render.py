@@ -32,7 +32,7 @@ from mimegen.production.run import (
 )
 from mimegen.production.sizes import Sizes, Sum
 from mimegen.production.tasks import Notice, Work, casting_tasks
-from mimegen.production.waiting import looked_at_again
+from mimegen.production.waiting import poll
 from mimegen.stage.scenery.job import SetJob
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
@@ -69,8 +69,8 @@ def render(plan: Plan, store: Store, out: Path, farm: Farm, reporter: Reporter,
             add_rows(run.out, run.rows)
             raise
         add_rows(run.out, run.rows)
-        for name, lesson in run.lessons.items():
-            lesson.keep(run.sizes.measured.get(name, Sum()))
+        for name, measurement in run.measurements.items():
+            measurement.keep(run.sizes.measured.get(name, Sum()))
         if run.logs.seconds:
             reporter.say(f"slowest tasks: {'; '.join(run.logs.slowest())};"
                          f" logs in {run.logs.folder}")
@@ -139,8 +139,8 @@ def _work(plan: Plan, run: Run) -> Iterator[Work | None]:
     for part in plan.castings():
         run.shots_left -= len(part.shots)
         yield from _begin(_without_finished(part, run), run)
-    yield from looked_at_again(lambda: bool(run.postponed or run.others_stills),
-                               partial(_look_again, run))
+    yield from poll(lambda: bool(run.postponed or run.others_stills),
+                    partial(_look_again, run))
 
 
 def _begin(part: CastingPlan, run: Run) -> Iterator[Work]:

@@ -21,8 +21,8 @@ def clip_row(clip: Clip, shot_facts: dict[str, Any], clip_facts: ClipFacts) -> R
     pan = {"pan": panned(shot_facts["pan"], clip.showing(shot_facts["frames"]))} \
         if "pan" in shot_facts else {}
     facts = {name: value for name, value in shot_facts.items() if name != "swept"}
-    return Row(**facts | _told(clip, shot_facts) | pan | _of_background(clip) | _of_light(clip)
-               | {
+    return Row(**facts | _faults_and_timeline(clip, shot_facts) | pan | _of_background(clip)
+               | _of_light(clip) | {
         "sample_id": clip.sample_id,
         "file_name": f"clips/{clip.sample_id}.mp4",
         "type": "MIME",
@@ -99,15 +99,15 @@ def panned(pan: dict[str, list[int]], shown: Showing) -> dict[str, list[int]]:
             for side, places in pan.items()}
 
 
-def _told(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
-    """Return what was made wrong on purpose, and what happens when, unless that is wrong too."""
+def _faults_and_timeline(clip: Clip, shot_facts: dict[str, Any]) -> dict[str, Any]:
+    """Return a row's fields of inserted faults and of the timeline, if they are known."""
     faults = [*shot_facts.get("faults", ()),
               *(record.content() for record in clip.showing(shot_facts["frames"]).records)]
-    return ({"faults": faults} if faults else {}) | told_timeline(clip)
+    return ({"faults": faults} if faults else {}) | row_timeline(clip)
 
 
-def told_timeline(clip: Clip) -> dict[str, Any]:
-    """Return what happens when, as a row has it; nothing where nobody knows."""
+def row_timeline(clip: Clip) -> dict[str, Any]:
+    """Return a row's timeline field; empty if unknown or if a fault changes the timing."""
     casting = clip.shot.casting
     if any(fault.kind.retimes for fault in casting.faults):
         return {}

@@ -18,12 +18,12 @@ from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot
 from mimegen.plan.shown import too_little_shown
 from mimegen.pointlight.displayjob import DisplayJob
-from mimegen.production.carrying import Carrying
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import clip_task, settled, settled_display, still_of
 from mimegen.production.displays import display_task
-from mimegen.production.paces import Lesson, known_pace
+from mimegen.production.paces import PaceMeasurement, known_pace
 from mimegen.production.rows import doubts_of
+from mimegen.production.task_run import TaskRun
 from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
 from mimegen.stage.jobs import FrameDone, Ready, ShotJob
 from mimegen.stage.plain import NONE
@@ -36,13 +36,13 @@ class ShotState:
     """A shot that was looked at: what is recorded of it, and up to where its frames are there."""
 
     facts: dict[str, Any]
-    lesson: Lesson
+    measurement: PaceMeasurement
     there: int = 0
     mended: bool = False
 
 
 @dataclass(eq=False)
-class Run(Carrying):
+class Run(TaskRun):
     """The state of one carrying-out: the clips of castings that have been drawn from the plan.
 
     ``waiting`` are the clips that lack frames or a still, by their shot; ``by_still`` those of a
@@ -62,7 +62,7 @@ class Run(Carrying):
     rows: list[Row] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     shots: dict[str, ShotState] = field(default_factory=dict)
-    lessons: dict[str, Lesson] = field(default_factory=dict)
+    measurements: dict[str, PaceMeasurement] = field(default_factory=dict)
     stills: set[str] = field(default_factory=set)
     shots_seen: int = 0
     frames_seen: int = 0
@@ -101,7 +101,7 @@ def _take_in(event: CastingReady, run: Run) -> None:
     for shot in event.shots:
         facts = run.store.shot_facts(shot.key)
         assert facts is not None, "shots are recorded before they are told of"
-        run.shots[shot.key] = ShotState(facts, _lesson(run, shot))
+        run.shots[shot.key] = ShotState(facts, _measurement_of(run, shot))
         clips = run.waiting.get(shot.key, ())
         run.journal.shot(shot.key, shot.title, event.frames, [clip.sample_id for clip in clips])
         for clip in clips:
@@ -116,15 +116,15 @@ def _take_in(event: CastingReady, run: Run) -> None:
     compose_ready(run, _clips_of_shots(run, [shot.key for shot in event.shots]))
 
 
-def _lesson(run: Run, shot: Shot) -> Lesson:
+def _measurement_of(run: Run, shot: Shot) -> PaceMeasurement:
     """Return where what a shot's config takes is gathered."""
     name, device = shot.config.name, shot.rendering.device
-    if name not in run.lessons:
-        run.lessons[name] = Lesson(shot.config, device)
+    if name not in run.measurements:
+        run.measurements[name] = PaceMeasurement(shot.config, device)
         pace = known_pace(shot.config, device)
         if pace is not None:
             run.sizes.known[name] = pace.seconds_per_frame
-    return run.lessons[name]
+    return run.measurements[name]
 
 
 def _count(event: CastingReady, run: Run) -> None:
@@ -173,7 +173,7 @@ def _settle(run: Run, clip: Clip | DisplayClip, seconds: float | None) -> None:
         _note_success(run, clip, row)
         if seconds is not None and isinstance(clip, Clip):
             size = run.folder.target(clip.sample_id).stat().st_size
-            run.shots[clip.shot.key].lesson.encoded.add(row.frames, seconds, size)
+            run.shots[clip.shot.key].measurement.encoded.add(row.frames, seconds, size)
     _close(run, clip)
 
 
@@ -291,7 +291,7 @@ def _frames_whole(run: Run, key: str) -> bool:
     if shot.there == frames:
         return True
     while shot.there < frames and (seen := stamp(folder / frame_name(shot.there))):
-        shot.lesson.stored.add(1, 0.0, seen[1])
+        shot.measurement.stored.add(1, 0.0, seen[1])
         shot.there += 1
     if shot.there == frames:
         run.reporter.shot()

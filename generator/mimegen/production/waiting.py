@@ -9,9 +9,9 @@ LOOK_EVERY_S = 1.0
 _Work = TypeVar("_Work")
 
 
-def looked_at_again(waits: Callable[[], bool], look: Callable[[], Iterator[_Work]]
-                    ) -> Iterator[_Work | None]:
-    """Yield what ``look`` finds to do, every second as long as ``waits``; None meanwhile."""
+def poll(waits: Callable[[], bool], look: Callable[[], Iterator[_Work]]
+         ) -> Iterator[_Work | None]:
+    """Call ``look`` every second while ``waits()``; yield the work that it finds, None between."""
     looked_at = time.monotonic()
     while waits():
         yield None

@@ -1,4 +1,4 @@
-"""What every carrying-out has: where its work lies, whom it tells, and what it hears."""
+"""The state that every run of tasks shares: store, output folder, reporter and logs."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -14,9 +14,8 @@ from mimegen.store.store import Store
 
 
 @dataclass(eq=False)
-class Carrying:
-    """A carrying-out of tasks into ``out``; ``further`` are tasks that follow from finished ones.
-    """
+class TaskRun:
+    """A run of tasks into ``out``; ``further`` are tasks that follow from finished ones."""
 
     store: Store
     out: Path
@@ -27,6 +26,6 @@ class Carrying:
     further: deque[Task] = field(default_factory=deque, kw_only=True)
 
     def hear(self, heard: Heard) -> None:
-        """Take down what a worker says."""
+        """Log a worker's message and measure the sizes that it reports."""
         self.logs.hear(heard)
         self.sizes.hear(heard)

@@ -13,6 +13,7 @@ from conftest import invoke
 from mimegen.library.cast import CastMember
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
+from mimegen.plan.clips import ChosenBackground
 from mimegen.plan.permute.axes import Freedom
 from mimegen.plan.permute.declaration import Declaration
 from mimegen.plan.permute.designs import design_of
@@ -20,15 +21,20 @@ from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.seen import Seen
 from mimegen.plan.permute.space import Space
+from mimegen.stage.config import RenderConfig
 
 CATALOGUE = Catalogue.with_libraries(())
 ACTIONS = ("boxing", "basketball_shot", "shake_hands", "playing_violin", "deadlift")
 
 
 class AllGood(GoodTakes):
-    """Draws alone are looked at, not takes."""
+    """Draws alone are looked at, not takes and views."""
 
     def findings(self, take: ScoreTake, people: Sequence[CastMember] = ()) -> list[str]:
+        return []
+
+    def place_findings(self, chosen: ChosenBackground, config: RenderConfig, angle_deg: float
+                       ) -> list[str]:
         return []
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,19 @@ from mimegen.compositing.video import ClipFacts
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.clips import Clip
+from mimegen.plan.permute.declaration import Declaration
+from mimegen.plan.permute.designs import design_of
+from mimegen.plan.permute.drawing import Drawing
+from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.plan import make_plan
 from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera, too_little_shown
 from mimegen.plan.variants import parse_variants
 from mimegen.plan.view import View
 from mimegen.production.rows import clip_row
-from mimegen.stage.config import read_config
+from mimegen.stage.config import RenderConfig, read_config
 from mimegen.stage.scenery.scenery import Scenery
 from mimegen.stage.scenery.shown import TellingSet
+from permuting import AllGood, space_of
 from test_compositing_background import FACTS, GROUND, camera_at, picture_file
 
 CATALOGUE = Catalogue.with_libraries(())
@@ -53,12 +59,16 @@ def shown(*objects: dict[str, Any], tells: str = "sign", camera=LEVEL, **parts: 
     return TellingSet(set_of(*objects, **parts), frozenset([tells])).shown(camera)
 
 
-def of_set(name: str, elevation: float, angle: float = 0.0) -> float:
+def of_view(name: str, config: RenderConfig, angle: float) -> float:
     file = CATALOGUE.backgrounds[name]
     found = background_shown(read_background(file), background_key(file),
-                             standing_camera(high(elevation), angle), angle)
+                             standing_camera(config, angle), angle)
     assert found is not None
     return found
+
+
+def of_set(name: str, elevation: float) -> float:
+    return of_view(name, high(elevation), 0.0)
 
 
 def clip_of(variant: str, elevation: float) -> Clip:
@@ -211,3 +221,51 @@ def test_plan_warns_once_per_casting_and_set(tmp_path):
                   "base+soccer_field@0,base+soccer_field@90,base+blank@0", "--elevation", "30",
                   "--config", "draft", "--out", tmp_path).output
     assert said.count("warning: ") == 1 and "soccer_field: hardly anything" in said
+
+
+# ---------------------------------------------------------------- permutations
+
+class Looks(AllGood):
+    """Takes are not looked at, views are; what was found is not kept."""
+
+    def place_findings(self, chosen, config, angle_deg):
+        return GoodTakes.place_findings(self, chosen, config, angle_deg)
+
+    def _keep(self, key):
+        pass
+
+
+def drawn_views(good: GoodTakes, count: int, *fixes: str) -> list[Declaration]:
+    space = space_of(("soccer_shot",), "azimuth,elevation,lens", ("background=aligned", *fixes))
+    return list(Drawing(space, design_of("random", space, 3), 3, good).declarations(count))
+
+
+def hardly_shows(one: Declaration) -> bool:
+    config = View(one.elevation, one.lens).of(read_config(
+        data_folder() / "render_configs" / "standard.yaml"))
+    return of_view(one.background, config, one.azimuth) < LEAST_SHOWN
+
+
+def test_permutations_draw_another_camera_where_the_place_is_hardly_seen():
+    before, after = drawn_views(AllGood(Path("none")), 12), drawn_views(Looks(Path("none")), 12)
+    again = [new.view_redraws is not None for new in after]
+    assert any(again) and again == [hardly_shows(old) for old in before]
+    assert not any(hardly_shows(new) for new in after)
+    assert after == drawn_views(Looks(Path("none")), 12)
+    camera = {"azimuth", "elevation", "lens", "view_redraws"}
+    for old, new in zip(before, after, strict=True):
+        assert old.model_dump(exclude=camera) == new.model_dump(exclude=camera)
+        assert new == old or new.view_redraws
+        assert ("view_redraws" in new.content()) == (new.view_redraws is not None)
+
+
+def test_a_camera_that_is_fixed_stays_and_what_was_found_is_known():
+    good = Looks(Path("none"))
+    space = space_of(("soccer_shot",), "azimuth", ("background=aligned", "elevation=30"))
+    one, = Drawing(space, design_of("latin", space, 3), 3, good).declarations(1)
+    assert one.elevation == 30 and one.view_redraws is None and hardly_shows(one)
+    (found,), = good.known.values()
+    assert found.startswith("shows 0.00") and found.endswith(" of its place")
+    blank = space_of(("soccer_shot",), "azimuth", ("background=blank", "elevation=30"))
+    list(Drawing(blank, design_of("latin", blank, 3), 3, good).declarations(2))
+    assert all(not found for found in list(good.known.values())[1:])

@@ -145,6 +145,9 @@ def permute_command(
                f"specification  {out} (keep it secret until you show the clips)\n"
                f"commitment     {target} (publish it)\n"
                f"secret nonce   {target.with_suffix('.nonce')} (keep it with {out.name})")
+    if views := sum(one.view_redraws is not None for one in drawn):
+        click.echo(f"resampled the view of {views} of {drawn_count} clips, because the first hardly"
+                   " showed its background")
     _write_orders(drawn, out.with_suffix(".order.jsonl"))
     return DONE
 

@@ -21,10 +21,11 @@ class Declaration(Strict):
     """A clip, completely. Degrees; ``azimuth`` turns the camera from the config's own place.
 
     ``sub_seed`` counts the take's seeds that were passed over, ``frame_redraws`` how often the
-    clip was drawn again because its pictures were near others. ``elevation`` and ``lens`` are
-    None for a config whose camera is the same for every action. ``stance``, ``intensity`` and
-    ``frequency`` are a cue's, where they are not its own. ``fault`` is what is made wrong on
-    purpose, with its amount.
+    clip was drawn again because its pictures were near others, ``view_redraws`` how often its
+    camera and place were because they hardly showed that place (None for never). ``elevation`` and
+    ``lens`` are None for a config whose camera is the same for every action. ``stance``,
+    ``intensity`` and ``frequency`` are a cue's, where they are not its own. ``fault`` is what is
+    made wrong on purpose, with its amount.
     """
 
     action: str = Field(min_length=1)
@@ -54,6 +55,7 @@ class Declaration(Strict):
     fault: str | None = None
     fault_amount: Finite | None = Field(default=None, gt=0, le=1)
     frame_redraws: int = Field(default=0, ge=0)
+    view_redraws: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _has_fault_and_amount(self) -> Self:

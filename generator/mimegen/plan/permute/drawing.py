@@ -14,7 +14,7 @@ from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.take import Take
 from mimegen.library.takes import usual_left_out
-from mimegen.plan.clips import NAMED
+from mimegen.plan.clips import NAMED, ChosenBackground
 from mimegen.plan.front import DIGITS, angle_from_front, camera_azimuth, side_degrees
 from mimegen.plan.permute.axes import (
     AZIMUTH,
@@ -35,10 +35,14 @@ from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO, Declaration
 from mimegen.plan.permute.designs import Cell, Design
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.space import OWN_ROLES, RANDOM_PERSON, VIEW, Part, Space
+from mimegen.plan.view import View
 from mimegen.stage.config import FramedCamera
 
 # After so many draws in a row that will not do, nothing is left.
 MOST_TRIED = 500
+# So many views are drawn of a place that is hardly seen; each as if its clip had been drawn again
+# that much more often, so that no redrawn clip has the same.
+MOST_VIEWS, VIEWS_APART = 12, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Drawing:
         """
         for redraw in range(redraws, redraws + MOST_TRIED):
             found = self.candidate(number, redraw, frame_redraws)
-            told = str(found.model_copy(update={"sub_seed": 0, "frame_redraws": 0}))
+            told = str(found.model_copy(update={
+                "sub_seed": 0, "frame_redraws": 0, "view_redraws": None}))
             if told not in self._taken:
                 self._taken.add(told)
                 return found
@@ -93,16 +98,14 @@ class _Item:
         values = {name: self._value(cell, name) for name in axes().levelled}
         take, people, passed = self._cast(part, self._unseeded(part, values))
         self._check_not_seen(take, people[0])
+        view = self._view_of_place(cell, part, values, take)
         return Declaration.model_validate({
             "action": take.action, "take": take.name, "motion_sha256": file_hash(take.file),
             "seed": take.seed, "sub_seed": passed, "frame_redraws": self.frame_redraws,
             "style": getattr(take, "style", None) or OWN_STYLE, "mirror": take.mirror,
             "tempo": take.tempo, "character": people[0],
             "partner": people[1] if len(people) > 1 else None,
-            **self._background(part, values),
-            **{name: values[name] for name in _AS_THEY_ARE},
-            AZIMUTH: _azimuth(values[AZIMUTH], take, space),
-            **(_view(values, space) if isinstance(space.config.camera, FramedCamera) else {}),
+            **view, **{name: values[name] for name in _AS_THEY_ARE},
             **_light(values, space), **_fault(values), **_manner(values),
         })
 
@@ -184,18 +187,54 @@ class _Item:
                                " is what rows of the given manifests show; draw the axis seed or"
                                " character")
 
-    def _background(self, part: Part, values: dict[str, Any]) -> dict[str, Any]:
+    def _view_of_place(self, cell: Cell, part: Part, values: dict[str, Any], take: Take
+                       ) -> dict[str, Any]:
+        """Return place and camera: the first of some draws that shows enough of the place.
+
+        Where none does it is the first of all, and its row will say how little it shows.
+        """
+        first = self._one_view(part, values, take, 0)
+        if not self._hides_place(first):
+            return first
+        for attempt in range(1, MOST_VIEWS):
+            other = self.drawing.design.cell(self.number, self.redraw + attempt * VIEWS_APART)
+            if other.part != cell.part:
+                continue
+            drawn = {name: level for name, level in other.levels.items() if name in CAMERA}
+            view = self._one_view(part, values | drawn, take, attempt)
+            if not self._hides_place(view):
+                return view | {"view_redraws": attempt}
+        return first
+
+    def _one_view(self, part: Part, values: dict[str, Any], take: Take, attempt: int
+                  ) -> dict[str, Any]:
+        space = self.drawing.space
+        return {**self._background(part, values, attempt),
+                AZIMUTH: _azimuth(values[AZIMUTH], take, space),
+                **(_view(values, space) if isinstance(space.config.camera, FramedCamera) else {})}
+
+    def _hides_place(self, view: dict[str, Any]) -> bool:
+        space, name = self.drawing.space, view["background"]
+        chosen = ChosenBackground(view["background_kind"], name,
+                                  space.catalogue.file("background", name), view["set_seed"])
+        config = View(view.get("elevation"), view.get("lens")).of(space.config)
+        return bool(self.drawing.good.place_findings(chosen, config, view[AZIMUTH]))
+
+    def _background(self, part: Part, values: dict[str, Any], attempt: int = 0) -> dict[str, Any]:
         role = values["background"] if values["display"] == VIDEO else "blank"
         kind = role if role in OWN_ROLES else NAMED
         name = role if role != "aligned" else str(part.take.aligned)
         if role in ("other", "misaligned"):
             names = part.others if role == "other" else part.misaligned[str(values[MISLEADING])]
-            name = names[self._integer("set", 0, len(names))]
+            name = names[self._integer("set", attempt, len(names))]
         return {"background_kind": kind, "background": name,
-                "set_seed": self._set_seed(part.take.action, name)}
+                "set_seed": self._set_seed(part.take.action, name, attempt)}
 
-    def _set_seed(self, action: str, background: str) -> int | None:
-        """Return the seed of a place that no row shows; None where nothing varies."""
+    def _set_seed(self, action: str, background: str, view: int) -> int | None:
+        """Return the seed of a place that no row shows; None where nothing varies.
+
+        ``view`` counts the views that were drawn before.
+        """
         space = self.drawing.space
         if background not in space.varying:
             return None
@@ -203,10 +242,11 @@ class _Item:
             fixed = str(space.freedom.usual(SET_SEED))
             return int(fixed) if fixed.isdecimal() else None
         seeds = (self._integer(SET_SEED, attempt, axes().seeds[SET_SEED].below)
-                 for attempt in range(MOST_TRIED))
+                 for attempt in range(view * MOST_TRIED, (view + 1) * MOST_TRIED))
         return next(seed for seed in seeds if space.seen.takes_place(action, background, seed))
 
 
+CAMERA = {AZIMUTH, *VIEW}
 _AS_THEY_ARE = ("light_strength", "display", "config")
 
 

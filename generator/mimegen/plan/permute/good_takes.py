@@ -1,14 +1,15 @@
-"""Takes that lint finds no fault with; what it found of others is kept in the user's cache.
+"""Takes and views without faults; what was found in others is kept in the user's cache.
 
 ``$XDG_CACHE_HOME/mimegen/lint.jsonl`` has a line for each score, seed, style and tempo, as the
-standard person performs it, and one for each of these on a person drawn by seed.
+standard person performs it, one for each of these on a person drawn by seed, and one for each view
+of a place.
 """
 
 import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from mimegen.base.code import code_key
@@ -18,15 +19,20 @@ from mimegen.base.lines import append_line, json_lines
 from mimegen.choreography.checks import checks_file, missed
 from mimegen.choreography.flaws import too_fast
 from mimegen.choreography.perform import LOOKED_AT_FPS, settled
+from mimegen.compositing.background import background_key
 from mimegen.library.cast import CastMember
 from mimegen.library.casting import Casting
 from mimegen.library.score_take import ScoreTake
 from mimegen.motion.editing import at_rate
+from mimegen.plan.clips import ChosenBackground
+from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera
+from mimegen.stage.camera import Camera
+from mimegen.stage.config import RenderConfig
 
 
 @dataclass(frozen=True)
 class GoodTakes:
-    """What lint finds in takes, looked up once."""
+    """What is wrong with takes and with views of places, looked up once."""
 
     file: Path
     known: dict[str, list[str]] = field(default_factory=dict)
@@ -53,6 +59,19 @@ class GoodTakes:
         casting = Casting(replace(looked_at, tempo=1.0), tuple(people))
         key = content_key(casting.key, shown, code_key("mimegen.choreography.checks"))
         return self._looked_up(key, lambda: _missed_by(casting, take))
+
+    def place_findings(self, chosen: ChosenBackground, config: RenderConfig, angle_deg: float
+                       ) -> list[str]:
+        """Return that a view hardly shows its place, a person who stands still being framed.
+
+        Empty where it shows enough, or nobody can tell.
+        """
+        camera = standing_camera(config, angle_deg)
+        key = content_key(background_key(chosen.file), file_hash(chosen.file), chosen.seed,
+                          asdict(camera), angle_deg, LEAST_SHOWN, code_key(
+                              "mimegen.stage.scenery.shown", "mimegen.compositing.shown",
+                              "mimegen.library.places"))
+        return self._looked_up(key, lambda: _hardly_shown(chosen, camera, angle_deg))
 
     def _looked_up(self, key: str, find: Callable[[], list[str]]) -> list[str]:
         if key not in self.known:
@@ -86,6 +105,15 @@ def _missed_by(casting: Casting, take: ScoreTake) -> list[str]:
         return [str(problem)]
     motions = [performance.motion for performance in scene]
     return [str(one) for one in missed(motions, take.score, take.seed, take.style)]
+
+
+def _hardly_shown(chosen: ChosenBackground, camera: Camera, angle_deg: float) -> list[str]:
+    try:
+        shown = background_shown(chosen.background, chosen.key, camera, angle_deg)
+    except RequestError:
+        # Whoever renders it is told what is wrong with the place.
+        return []
+    return [] if shown is None or shown >= LEAST_SHOWN else [f"shows {shown:g} of its place"]
 
 
 def _read(file: Path) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 OUT ?= demo
 
-.PHONY: setup demo test check docs bench mutants lock clean
+.PHONY: setup demo test check docs bench mutants lock release-check clean
 
 # .venv with mimegen, editable, and all that tests need, in the releases of requirements.lock.
 setup: $(VENV)/.ready
@@ -58,6 +58,10 @@ lock: setup
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip --quiet --disable-pip-version-check install 'uv>=0.5,<1'
 	tools/lock.sh $(CURDIR)/$(VENV)/lock/bin/uv $(NAMES)
+
+# sdist and wheel, built, checked for PyPI and run in a fresh environment without Blender: some minutes.
+release-check:
+	tools/release_check.sh $(PYTHON)
 
 clean:
 	rm -rf $(VENV) demo out .pytest_cache .mypy_cache .ruff_cache

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from conftest import frames_of, mimegen, rows_of
+from conftest import frames_of, invoke, mimegen, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.cli import main
 from mimegen.commands.plan import _three
@@ -155,6 +155,19 @@ def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(content)
     with pytest.raises(RequestError, match="is no plan file"):
         PlanFile.read(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("words", [
+    ("--farm", "slurm", "--slurm-setup", "touch hacked"), ("--slurm-setup=touch hacked",),
+    ("--farm-config", "farm.yaml"), ("--address", "ray://example")])
+def test_a_plan_file_names_no_farm(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Commands of --slurm-setup would run in a shell."""
+    file = tmp_path / "job.plan.json"
+    request = ("--action", "boxing", "--out", str(tmp_path / "out"), *words)
+    PlanFile(tmp_path / "store", "cpu", request, (), ()).write(file)
+    done = invoke("work", file, "--clips")
+    assert done.exit_code == 2 and "names no farm" in done.stderr, done.output
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("actions", "long"), [(["basketball"], False), (["all"], True)])

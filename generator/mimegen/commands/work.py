@@ -1,7 +1,7 @@
 """``mimegen work``: tasks of a plan file, and nothing else."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ import click
 
 from mimegen.base.errors import RequestError
 from mimegen.commands.common import DONE, SOME_FAILED, exits_cleanly, warn
+from mimegen.commands.farm import FARM_NAMES
 from mimegen.commands.render import render_command
 from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_tasks
 from mimegen.farm.executor import Unfit
@@ -38,11 +39,27 @@ def work_command(planfile: Path, frames: str | None, stills: str | None, clips: 
         raise RequestError("say one of --frames A-B, --stills A-B and --clips")
     plan = PlanFile.read(planfile)
     if clips:
+        _refuse_farms(planfile, plan.request)
         render_command.main(list(plan.request), prog_name="mimegen render")
     drawn = plan.some_frames(numbers_of(frames)) if frames else plan.some_stills(
         numbers_of(stills or ""))
     with Journal(plan.out, Store(plan.store), {"devices": plan.device}) as journal:
         return SOME_FAILED if _failures(plan, drawn, journal) else DONE
+
+
+def _refuse_farms(planfile: Path, request: Sequence[str]) -> None:
+    """Raise RequestError for a request with a farm's options, which may run shell commands.
+
+    ``mimegen plan`` writes none, so somebody else has.
+    """
+    farms = {name for option in render_command.params if option.name in FARM_NAMES
+             for name in option.opts}
+    for word in request:
+        # Click takes unambiguous beginnings and --name=value for an option too.
+        name = word.split("=", 1)[0]
+        if name.startswith("--") and any(farm.startswith(name) for farm in farms):
+            raise RequestError(f"{planfile}: its request has {name}; a plan file names no farm, so"
+                               " export it again with mimegen plan")
 
 
 def _failures(plan: PlanFile, drawn: Iterable[Task], journal: Journal) -> int:

@@ -9,7 +9,6 @@ Stills and frames of Cycles are kept in DIR, so a second call draws only what Op
 """
 
 import argparse
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -296,9 +295,9 @@ def _rate(shown: Performance, workers: int, size: tuple[int, int], angles: Seque
 
 def _spent() -> float:
     """Return the processor's seconds that the one worker process has taken."""
-    worker, = (child for child in multiprocessing.active_children()
-               if child.name == "mimegen-stage")
-    fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
+    worker, = (folder for folder in Path("/proc").glob("[0-9]*")
+               if b"mimegen.stage.serving" in (folder / "cmdline").read_bytes())
+    fields = (worker / "stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

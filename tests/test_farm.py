@@ -1,12 +1,13 @@
 """The farm's care for its workers, with Blender replaced at its one boundary."""
 
+import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from itertools import repeat
-from multiprocessing import Pipe, active_children
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import cast
@@ -14,6 +15,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+from conftest import blender_processes
 from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import Background
@@ -263,11 +265,11 @@ def test_a_worker_that_was_killed_while_it_waited_is_given_no_task(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
     worker = StageWorker("none", 1)
     assert isinstance(worker.connection.recv(), Ready) and worker.is_fit
-    process, = active_children()
-    assert b"CUDA_VISIBLE_DEVICES=2,5" in Path(f"/proc/{process.pid}/environ").read_bytes().split(
+    process, = blender_processes(os.getpid())
+    assert b"CUDA_VISIBLE_DEVICES=2,5" in Path(f"/proc/{process}/environ").read_bytes().split(
         b"\0")
-    process.kill()
-    process.join()
+    worker._process.kill()
+    worker._process.wait()
     assert not worker.is_fit
     worker.close()
 

@@ -3,12 +3,12 @@
 import os
 import signal
 from dataclasses import dataclass
-from multiprocessing import active_children
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from conftest import blender_processes
 from mimegen.farm import local
 from mimegen.farm.declarations import Job
 from mimegen.farm.executor import Lost, Message
@@ -47,11 +47,10 @@ def test_a_task_is_to_blame_for_a_death_only_where_the_worker_took_it(tmp_path: 
     try:
         executor.submit(first)
         assert last_of(executor, first) == JobDone()
-        process, = active_children()
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGSTOP)
+        process, = blender_processes(os.getpid())
+        os.kill(process, signal.SIGSTOP)
         executor.submit(never_taken)
-        process.kill()
+        os.kill(process, signal.SIGKILL)
         assert last_of(executor, never_taken) == Lost("its process died", blameless=True)
         executor.submit(deadly)
         assert last_of(executor, deadly) == Lost("its process died", blameless=False)

@@ -1,6 +1,5 @@
 """Workers of the raster engine, and what happens where OpenGL fails."""
 
-import multiprocessing
 import os
 import signal
 from contextlib import closing
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from conftest import blender_processes
 from mimegen.base.errors import RequestError
 from mimegen.farm.dispatch import TaskDone, TaskFailed, run_tasks
 from mimegen.farm.local import LocalExecutor
@@ -92,10 +92,8 @@ def test_a_driver_that_dies_between_frames_costs_no_frame(context, tmp_path) -> 
         for event in events:
             if isinstance(event, FrameDone) and not killed:
                 killed = True
-                victim, = (child for child in multiprocessing.active_children()
-                           if child.name == "mimegen-stage")
-                assert victim.pid is not None
-                os.kill(victim.pid, signal.SIGKILL)
+                victim, = blender_processes(os.getpid())
+                os.kill(victim, signal.SIGKILL)
             if isinstance(event, TaskDone | TaskFailed):
                 ended.append(event)
     assert killed and len(ended) == 1 and isinstance(ended[0], TaskDone)

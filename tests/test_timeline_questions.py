@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from conftest import mimegen
+from mimegen.base.files import file_hash
 from mimegen.evaluation.audit import audit, read_items
 from mimegen.evaluation.question import Question, read_questions, write_questions
 from mimegen.evaluation.sampling import parse_sampling
@@ -155,12 +156,13 @@ def test_models_without_video_are_told_when_each_frame_is():
 
 
 def test_frames_are_fitted_and_bear_their_time(tmp_path: Path):
-    out = written(tmp_path / "out", told_rows((0,), actions=("writing",)))
-    (out / "clips").mkdir()
+    out = tmp_path / "out"
+    (out / "clips").mkdir(parents=True)
     [row] = told_rows((0,), actions=("writing",))
     subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
                     "color=gray:96x54:r=30:d=9", "-pix_fmt", "yuv420p", out / row.file_name],
                    check=True)
+    written(out, [row.model_copy(update={"sha256": file_hash(out / row.file_name)})])
     done = mimegen("questions", out, "--format", "timeline", "--sampling", "fps:1", "--size",
                    "256x256", "--stamp", "--frames", tmp_path / "frames")
     assert done.returncode == 0, done.stderr

@@ -113,7 +113,7 @@ def test_two_performers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("fields", "says"), [
-    ({}, "give one of --action"), ({"action": "boxng"}, "boxing"),
+    ({}, "expected one of --action"), ({"action": "boxng"}, "boxing"),
     ({"action": "boxing", "motion": "a.bvh"}, "mutually exclusive"),
     ({"action": "boxing", "label": "x"}, "--label requires --motion"),
     ({"action": "boxing", "seed": "5:2"}, "--seed"), ({"action": "boxing", "tempo": 9}, "--tempo"),

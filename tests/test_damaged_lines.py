@@ -58,7 +58,7 @@ def test_specifications_are_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("command", "heading"), [
-    ("permute", "Verifying a commitment:"), ("questions", "What is shown:")])
+    ("permute", "Verifying a commitment:"), ("questions", "Distractors:")])
 def test_long_helps_have_parts(command: str, heading: str) -> None:
     shown = invoke(command, "--help").stdout
     assert heading in shown

@@ -299,7 +299,7 @@ def test_only_what_a_fault_touches_is_made_anew() -> None:
 def test_dots_cannot_have_the_faults_of_rendered_frames() -> None:
     assert clips("float=0.5", variants="pointlight") == []
     for fault in ("cut_off", IDENTITY):
-        with pytest.raises(RequestError, match=f"{fault}: acts on rendered frames"):
+        with pytest.raises(RequestError, match=f"{fault}: applies to rendered frames"):
             clips(f"{fault}=0.5", variants="pointlight")
 
 

@@ -140,7 +140,7 @@ def test_a_log_in_which_every_sample_failed_is_one_clear_line(tmp_path):
     log.write_text(json.dumps(HEADER | {"status": "error", "samples": [FAILED]}))
     done = mimegen("evaluate", tmp_path / "questions.jsonl", log)
     assert done.returncode == 2
-    assert f"{log}: no answer" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert f"{log}: contains no answer" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_an_archive_cut_anywhere_is_refused_or_read_and_never_breaks(tmp_path):

@@ -230,8 +230,8 @@ def test_a_changed_or_missing_file_is_refused(jump: Path, tmp_path: Path) -> Non
     (("--action", "x", "--source", " "), "--source is empty"),
     (("--action", "x", "--group", ""), "--group is empty"),
     (("--action", ""), "--action is empty"),
-    ((), "give FILE and --action NAME, or --table CSV"),
-    (("--table", "x.csv"), "leave it out; --table names the files"),
+    ((), "expected FILE and --action NAME, or --table CSV"),
+    (("--table", "x.csv"), "cannot be combined with --table"),
     (("--action", "x", "--library", __file__), "test_import.py: is a file"),
 ])
 def test_requests_that_are_wrong(jump: Path, tmp_path: Path, arguments: tuple[str, ...],

@@ -135,7 +135,7 @@ def test_a_skeleton_without_animation_still_shows_its_bones(samples: Path, tmp_p
     (("--map", "none.yaml"), "none.yaml"),
     (("--stack", "Take"), "leave out --stack"),
     (("--skeleton", "x.asf"), "leave out --skeleton"),
-    (("--picture", "sheet.txt"), "written as .png"),
+    (("--picture", "sheet.txt"), "expected a .png file"),
 ])
 def test_what_is_said_wrongly_is_one_line(samples: Path, tmp_path: Path,
                                           monkeypatch: pytest.MonkeyPatch,

@@ -115,7 +115,7 @@ def test_latin_gives_each_action_each_level_equally_often() -> None:
     (["--fix", "lens=50", "--fix", "lens=60"], "lens: is fixed to two values, 50.0 and 60.0"),
     (["--axes", "lens", "--fix", "lens=50"], "--axes lens: is fixed to 50.0 as well"),
     (["--fix", "lens"], "expected AXIS=VALUE"),
-    (["--fix", "lens=50", "--fix", "config=mime"], "stands at one place; lens needs one that"),
+    (["--fix", "lens=50", "--fix", "config=mime"], "has a fixed camera; choose a config that"),
     (["--frame-distance", "0.1"], "requires --check-frames DIR"),
     (["--fix", "style=tird"], "no such style (did you mean tired?)"),
     (["--fix", "background=baech"], "no background 'baech' (did you mean beach"),

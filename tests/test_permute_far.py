@@ -110,7 +110,7 @@ def test_an_exhausted_axis_is_named(tmp_path: Path) -> None:
     done = permute("--count", 1, "--actions", "boxing", "--unseen", tmp_path,
                    "--out", tmp_path / "SPEC.jsonl")
     assert done.exit_code == 2
-    assert "nothing is left to draw on the axis azimuth" in done.output
+    assert "no value of the axis azimuth" in done.output
     done = permute("--count", 1, "--actions", "boxing", "--unseen", tmp_path, "--fix", "azimuth=0",
                    "--axes", "seed,character", "--out", tmp_path / "SPEC.jsonl")
     assert done.exit_code == 0

@@ -62,8 +62,8 @@ def test_what_differs_in_a_fault_s_amount_alone_has_an_expected_order(tmp_path: 
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--axes", "fault_amount"], "of which fault"),
-    (["--fix", "fault_amount=0.5"], "of which fault"),
+    (["--axes", "fault_amount"], "no fault is chosen"),
+    (["--fix", "fault_amount=0.5"], "no fault is chosen"),
     (["--fix", "fault=flaot"], "did you mean float"),
     (["--fix", "fault=float", "--fix", "fault_amount=1.5"], "expected 0.1 to 1"),
     (["--fix", "fault=cut_off", "--fix", "display=pointlight"], "rendered frames"),

@@ -202,7 +202,7 @@ def test_what_happens_in_a_take_follows_tempo_and_mirror() -> None:
 
 def test_a_fixed_camera_takes_no_elevation() -> None:
     mime = read_config(CATALOGUE.file("config", "mime"))
-    with pytest.raises(RequestError, match="elevation and lens are for a framed one"):
+    with pytest.raises(RequestError, match="elevation, lens and --camera follow require"):
         config_of(mime, declared())
     own = declared(elevation=None, lens=None, light_azimuth=0, light_elevation=90)
     assert config_of(mime, own) == mime
@@ -213,7 +213,7 @@ def test_a_fixed_camera_takes_no_elevation() -> None:
     ({"background": "baech"}, "item 0: no background 'baech'"),
     ({"style": "tird"}, "item 0: no style 'tird'"),
     ({"config": "drft"}, "item 0: no config 'drft'"),
-    ({"motion_sha256": "0" * 64}, "is not the file that was declared"),
+    ({"motion_sha256": "0" * 64}, "differs from the declared file"),
 ])
 def test_what_the_library_does_not_have_is_refused_first(change: dict[str, Any], said: str
                                                          ) -> None:
@@ -222,7 +222,7 @@ def test_what_the_library_does_not_have_is_refused_first(change: dict[str, Any],
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("", "declares nothing"), ("{", "line 1: is no JSON"), ("{}", "line 1: action: Field required"),
+    ("", "contains no declaration"), ("{", "line 1: not valid JSON"), ("{}", "line 1: action: Field required"),
     (json.dumps({"action": "a", "lense": 3}), "line 1: "),
 ])
 def test_a_spoilt_specification_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -260,7 +260,7 @@ def test_plan_takes_specifications_and_nothing_beside_them(tmp_path: Path) -> No
     said = json.loads(done.output)
     assert (said["clips"], said["displays"], said["config"]) == (2, 1, "preview")
     done = runner.invoke(main, ["plan", "--permutations", str(spec), "--seed", "3"])
-    assert done.exit_code == 2 and "--seed: --permutations declares its clips" in done.output
+    assert done.exit_code == 2 and "--seed: cannot be combined with --permutations" in done.output
     spec_of(tmp_path, declared(), declared(config="draft"))
     done = runner.invoke(main, ["plan", "--permutations", str(spec)])
     assert done.exit_code == 2 and "two engines" in done.output
@@ -316,7 +316,7 @@ def test_plain_requests_are_altered_as_permutations_are(
 @pytest.mark.parametrize(("arguments", "said"), [
     (("--tempo", "2"), "expected 0.85 to 1.2"), (("--lens", "wide"), "expected a number from 28"),
     (("--light", "60"), "expected AZIMUTH,ELEVATION"), (("--light", "60,10"), "expected 30 to 75"),
-    (("--config", "mime", "--lens", "85"), "for a framed one"),
+    (("--config", "mime", "--lens", "85"), "require a config that frames"),
     (("--action", "playing_violin", "--mirror"), "left and a right"),
     (("--permutations", "x.jsonl", "--mirror"), "leave one of the two out")])
 def test_what_cannot_be_altered_so_is_refused(arguments: tuple[str, ...], said: str) -> None:

@@ -183,7 +183,7 @@ def test_openverse_is_asked_page_by_page(tmp_path, collection):
     done = fetch(tmp_path, "--openverse", "sea", "--count", "3", "--yes")
     assert done.exit_code == 0, done.output
     assert written(tmp_path)["three"]["licence"] == "CC-BY-4.0"
-    assert "no more than 1 of 3" in done.output
+    assert "found only 1 of 3" in done.output
     assert [asked["page"] for path, asked, _ in collection.asked if path == "/openverse"] == [
         "1", "2"]
 
@@ -191,7 +191,7 @@ def test_openverse_is_asked_page_by_page(tmp_path, collection):
 def test_without_a_yes_nothing_is_written(tmp_path, collection):
     collection.photos = [("One", "CC0", "good.jpg")]
     done = fetch(tmp_path, "--commons", "sea")
-    assert done.exit_code == 2 and "say --yes" in done.output
+    assert done.exit_code == 2 and "add --yes" in done.output
     assert not (tmp_path / "mine").exists()
 
 
@@ -256,5 +256,5 @@ def test_it_asks_no_faster_than_allowed(collection):
 
 def test_which_collection_must_be_said(tmp_path):
     done = fetch(tmp_path, "--count", "2")
-    assert done.exit_code == 2 and "say either --commons" in done.output
+    assert done.exit_code == 2 and "expected exactly one of --commons" in done.output
     assert collections.COMMONS.startswith("https://commons.wikimedia.org")

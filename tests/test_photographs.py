@@ -332,18 +332,19 @@ def test_a_name_that_comes_with_mimegen_is_said_to_mean_yours(tmp_path):
     stripes().save(tmp_path / "gym.png")
     done = added(tmp_path, tmp_path / "gym.png", "--yes", "--horizon", "0.5", "--name", "gym")
     assert done.returncode == 0, done.stderr
-    assert f"gym comes with mimegen, too; with --library {tmp_path / 'mine'}" in done.stderr
+    assert "gym is also the name of a background of mimegen" in done.stderr
+    assert f"--library {tmp_path / 'mine'} selects yours" in done.stderr
 
 
 def test_who_previews_a_photograph_is_told_to_add_it(tmp_path):
     stripes().save(tmp_path / "yard.jpg")
     refused = mimegen("background", "preview", tmp_path / "yard.jpg")
     assert refused.returncode == 2
-    assert "mimegen background add writes it" in refused.stderr
+    assert "run mimegen background add" in refused.stderr
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (("--commons", " ", "--library", "mine"), "say words to search for"),
+    (("--commons", " ", "--library", "mine"), "give search words"),
     (("--commons", "park", "--library", __file__), "is a file; --library wants a folder")])
 def test_a_fetch_that_cannot_end_well_asks_nobody(words, said):
     refused = mimegen("background", "fetch", *words)

@@ -179,7 +179,7 @@ def test_a_background_nobody_knows_is_left_out_of_a_group_and_refused_by_name(
     group = cells_of("all")
     plan = make_plan(CATALOGUE, [take], group, CONFIG, "cpu")
     assert plan.clips == 8 and len(plan.left_out) == 2
-    assert "base+aligned@0 needs to know a background; say --aligned NAME" in plan.left_out[0]
+    assert "base+aligned@0 requires a background; add --aligned NAME" in plan.left_out[0]
     named = cells_of("base+aligned@0")
     with pytest.raises(RequestError, match="--aligned NAME"):
         make_plan(CATALOGUE, [take], named, CONFIG, "cpu")

@@ -71,7 +71,7 @@ def test_it_counts_what_is_to_be_made_and_what_is_there(
     assert there["frames_there"] == frames and there["frames_left"] == 0
     assert there["storage_gb"] == there["hours"] == there["encoding_cpu_core_hours"] == 0
     assert "--calibrate" in mimegen("plan", *selected(tiny_config, tmp_path / "out")).stdout
-    assert "no frame is left" in mimegen("plan", *selected(tiny_config, three_clips)).stdout
+    assert "all frames are rendered" in mimegen("plan", *selected(tiny_config, three_clips)).stdout
 
 
 def test_what_was_calibrated_is_remembered(tiny_config: Path, tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     (("--action", "boxing", "-m", "masked/cuont=3"), "count"),
     (("--action", "boxing", "-m", "masked=0"), "count"),
     (("--action", "boxing", "-m", "jittered=3cm"), "3cm"),
-    (("--action", "boxing", "-m", "inverted=2"), "no main value"),
+    (("--action", "boxing", "-m", "inverted=2"), "takes no value without"),
     (("--action", "boxing", "-m", "rotated=5/axis=q"), "x, y, z"),
     (("--action", "boxing", "--dots", "johanson"), "johansson"),
     (("--action", "boxing", "--size", "512"), "512x512"),
@@ -285,7 +285,7 @@ def test_displays_belong_to_the_matrix(tiny_config: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("variant", "hint"), [
     ("pointlight:invreted@0", "inverted"), ("pointlight:inverted", "pointlight:inverted@0"),
-    ("pointlight:masked/cont=3@0", "count"), ("pointlight:actpld:troje@0", "two displays"),
+    ("pointlight:masked/cont=3@0", "count"), ("pointlight:actpld:troje@0", "both displays"),
 ])
 def test_wrong_variants_get_near_misses(variant: str, hint: str, tmp_path: Path) -> None:
     done = invoke("render", "--action", "boxing", "--variants", variant, "--out", tmp_path)

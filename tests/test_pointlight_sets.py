@@ -46,7 +46,7 @@ def test_a_later_call_adds_to_the_list_and_its_own_conditions_are_named(tmp_path
 @pytest.mark.parametrize(("words", "hint"), [
     (("--conditions", "upright,invertd"), "inverted"),
     (("--conditions", "upright,,inverted"), "''"),
-    (("--conditions", "actpld:troje"), "two displays"), (("--azimuth", "0,x"), "front-45"),
+    (("--conditions", "actpld:troje"), "names one display"), (("--azimuth", "0,x"), "front-45"),
     (("--azimuth", "inf"), "360"), (("--azimuth", ""), "front"), (("--azimuth", "left+3"), "front"),
 ])
 def test_what_is_no_condition_or_azimuth_is_one_line_and_nothing_is_written(

@@ -204,7 +204,7 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     out = written(tmp_path / "out", library_rows(("base+blank@0",), ("basketball_shot",)))
     done = mimegen("questions", out)
     assert done.returncode == 0, done.stderr
-    assert "nowhere the answer" in done.stdout
+    assert "never a correct answer" in done.stdout
     [question] = read_questions(out / "questions-mc.jsonl")
     assert {wrong["origin"] for wrong in question.distractors} == {"library"}
 
@@ -217,7 +217,7 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     (["--format", "timeline", "--fold", "2"], "do not go with --format timeline"),
     (["--sampling", "often"], "expected video"),
     (["--sampling", "window:5:8:8"], "holds nothing of a clip"),
-    (["--frames", "there"], "say which with --sampling"),
+    (["--frames", "there"], "choose them with --sampling"),
     (["--format", "3afc", "--prompting", "few-shot"], "no prompt for"),
 ])
 def test_what_cannot_be_asked_is_refused_in_one_line(tmp_path, arguments, said):
@@ -342,7 +342,7 @@ def test_repeating_questions_makes_no_evidence(tmp_path):
 def test_few_questions_are_not_said_to_be_at_chance(tmp_path):
     always_first = [{"options": [f"right {number}", "b", "c", "d"], "answer": f"right {number}"}
                     for number in range(6)]
-    for kept, said in ((5, "too few to tell"), (6, "can be answered without a video, by: posi")):
+    for kept, said in ((5, "too few questions to tell"), (6, "be answered without video by: posi")):
         file = plain_file(tmp_path / f"{kept}.jsonl", always_first[:kept] * 40)
         done = mimegen("questions", "--audit", file)
         assert said in done.stdout, done.stdout

@@ -118,7 +118,7 @@ def test_wrong_requests_write_nothing(samples: Path, tmp_path: Path) -> None:
         ((file, "--character", "man", "--out", tmp_path / "x.txt"), "a motion is written as .bvh"),
         ((file, "--character", "nobody", "--out", tmp_path / "x.bvh"), "nobody"),
         ((tmp_path / "none.bvh", "--character", "man"), "none.bvh"),
-        ((file, "--character", "man", "--partner-character", "man"), "needs --partner"),
+        ((file, "--character", "man", "--partner-character", "man"), "requires --partner"),
         ((file, "--character", "man", "--out", tmp_path), "a motion is written as .bvh"),
     ):
         done = run(*arguments)

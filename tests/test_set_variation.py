@@ -319,5 +319,5 @@ def test_variants_name_places_by_seed() -> None:
     assert next(clip for clip in mime if str(clip.variant) == "base+aligned@0").key == four[1].key
     with pytest.raises(RequestError, match="blank:3: only sets have seeds"):
         clips("base+blank:3@0")
-    with pytest.raises(RequestError, match="neither a group nor"):
+    with pytest.raises(RequestError, match="expected a group or"):
         clips("base+living_room:x@0")

@@ -95,7 +95,7 @@ def refused(*arguments: object, hints: tuple[str, ...]) -> None:
 
 
 def test_wrong_requests(out: Path, tmp_path: Path) -> None:
-    refused(tmp_path / "absent", hints=("is no store",))
+    refused(tmp_path / "absent", hints=("not a store",))
     refused(out, "--dry-run", hints=("--prune",))
     refused(out, "--prune", "--keep", tmp_path, hints=("manifest.jsonl",))
     (out / "manifest.jsonl").unlink()

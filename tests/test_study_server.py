@@ -329,5 +329,5 @@ def test_export_counts_those_whose_answers_count_and_those_who_came_to_the_end(
     done = mimegen("study", "export", own_folder, "--out", tmp_path / "a.jsonl")
     lines = (tmp_path / "a.jsonl").read_text().splitlines()
     first, second = done.stdout.splitlines()
-    assert f"{len(lines)} answers of 2 people, 1 of whom came to the end; " in first
-    assert second == "2 more people began and answered nothing that counts"
+    assert f"{len(lines)} answers from 2 people, of whom 1 finished; " in first
+    assert second == "2 more people started without a usable answer"

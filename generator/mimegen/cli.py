@@ -56,7 +56,7 @@ class _WrongWords(click.UsageError):
     def show(self, file: IO[Any] | None = None) -> None:
         """Print what is wrong, and where help is."""
         said = " ".join(self.format_message().split())
-        more = f" ({self.command} --help says more)" if self.command else ""
+        more = f"; see {self.command} --help" if self.command else ""
         click.echo(f"mimegen: {said.removesuffix('.')}{more}", file=file, err=file is None)
 
 

@@ -7,8 +7,8 @@ import click
 from mimegen.plan.front import SIDES, Direction
 
 EXPECTED = f"expected degrees, or {', '.join(SIDES)}, front+30, front-45"
-ANGLE_HELP = ("Turn the camera by so many degrees counterclockwise, seen from above, as @90 in a"
-              " variant; or film from the performer's front, left, back, right, front+30.")
+ANGLE_HELP = ("Camera angle in degrees counterclockwise seen from above, as @90 in a variant, or a"
+              " side of the performer: front, left, back, right, front+30.")
 
 
 class DirectionType(click.ParamType[Direction]):

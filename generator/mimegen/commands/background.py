@@ -51,26 +51,27 @@ _FILE = click.Path(path_type=Path)
 
 @click.group("background")
 def background_command() -> None:
-    """Look at backgrounds, and add photographs of your own."""
+    """Preview backgrounds and add photographs as backgrounds."""
 
 
 @background_command.command("preview")
 @click.argument("name", metavar="NAME|FILE")
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG",
-              help="Where to write the picture.  [default: NAME.png, here]")
+              help="PNG file to write.  [default: NAME.png in the current folder]")
 @click.option("--character", default="man", show_default=True, metavar="NAME|FILE|random:SEED",
-              help="Who stands there.")
+              help="Character that stands on the background.")
 @click.option("--config", metavar="NAME|FILE",
-              help="Whose camera and light.  [default: draft; preview where there is no OpenGL]")
+              help="Render config for the camera and light.  [default: draft, or preview without"
+                   " OpenGL]")
 @click.option("--device", default="auto", show_default=True, metavar="NAME",
-              help="As of mimegen render.")
+              help="Device that renders: optix, cuda, hip, oneapi, metal or cpu.")
 @click.option("--seed", type=click.IntRange(0, 999_999_999), metavar="N",
-              help="Another set of its kind, as NAME:N is in a variant.")
+              help="Random seed of the set, as in NAME:N of a variant.")
 @library_option
 @exits_cleanly
 def preview_command(name: str, target: Path | None, character: str, config: str | None, device: str,
                     seed: int | None, libraries: tuple[Path, ...]) -> int:
-    """Show a set or picture from four sides with a person standing in it, in seconds."""
+    """Draw a background from four sides with a person standing on it."""
     catalogue = Catalogue.with_libraries(libraries)
     background = place(_background_file(catalogue, name), seed)
     chosen = config or ("draft" if opengl_is_here() else "preview")
@@ -86,13 +87,13 @@ def preview_command(name: str, target: Path | None, character: str, config: str 
     _write(target, sheet)
     click.echo(f"{target}: {background.description}")
     if background.picture and (risk := floating_risk(background.picture)):
-        click.echo(f"  {risk}; say in its file where they can stand (ground)", err=True)
+        click.echo(f"  {risk}; set ground in its file to the area where people can stand", err=True)
     if background.set and blocks_the_performer(background.set):
-        click.echo("  something stands where the performer does, at the set's origin; move it, or"
-                   " say performer_at in its file", err=True)
+        click.echo("  an object stands at the set's origin, where the performer stands; move it, or"
+                   " set performer_at in the set's file", err=True)
     if hidden := angles_behind_walls(background, person, settings):
-        click.echo(f"  a wall stands before the performer from {', '.join(hidden)}; move it, or say"
-                   " its corners the other way round: counter-clockwise seen from inside", err=True)
+        click.echo(f"  a wall hides the performer at {', '.join(hidden)}; move it, or list its"
+                   " corners counter-clockwise as seen from inside the room", err=True)
     return DONE
 
 
@@ -100,8 +101,8 @@ def _background_file(catalogue: Catalogue, name: str) -> Path:
     """Return a background's file; who names a photograph is told how to make one of it."""
     file = catalogue.file("background", name)
     if file.suffix.lower() in Image.registered_extensions():
-        raise RequestError(f"{file}: is a picture, and a background is a YAML file about one;"
-                           " mimegen background add writes it")
+        raise RequestError(f"{file}: expected the YAML file of a background, found a picture; run"
+                           " mimegen background add to make a background of it")
     return file
 
 
@@ -113,43 +114,53 @@ def _write(target: Path, sheet: Image.Image) -> None:
 
 @background_command.command("add")
 @click.argument("photo", type=_FILE)
-@click.option("--name", required=True, metavar="N", help="What the background is called.")
-@click.option("--licence", required=True, metavar="L", help="The photograph's licence.")
-@click.option("--author", required=True, metavar="A", help="Who took it.")
+@click.option("--name", required=True, metavar="N", help="Name of the new background.")
+@click.option("--licence", required=True, metavar="L", help="Licence of the photograph.")
+@click.option("--author", required=True, metavar="A", help="Author of the photograph.")
 @click.option("--source", default="own photograph", show_default=True, metavar="TEXT|URL",
-              help="Where it comes from.")
-@click.option("--description", metavar="TEXT", help="What it shows, in a few words.")
+              help="Source of the photograph, such as its web address.")
+@click.option("--description", metavar="TEXT", help="Short description of what the photograph"
+                                                    " shows.")
 @click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR", type=_FILE,
-              help="Your own library; made where there is none.")
+              help="Your own library folder; created if it does not exist.")
 @click.option("--horizon", type=click.FloatRange(0, 1, max_open=True), metavar="ROW",
-              help="The row of the horizon, as a share of the height.  [default: found]")
+              help="Row of the horizon as a fraction of the image height.  [default: estimated]")
 @click.option("--camera-height", type=click.FloatRange(LOWEST_M, HIGHEST_M), metavar="METRES",
-              help="How high above the ground it was taken.  [default: 1.6]")
+              help="Height of the camera above the ground in metres.  [default: 1.6]")
 @click.option("--known-height", metavar="TOP:FOOT=METRES",
-              help="The pixel rows of the top and foot of a person or a door, and its height.")
+              help="Pixel rows of the top and the foot of a person or a door, and its height in"
+                   " metres.")
 @click.option("--ground", metavar="X,Y ...",
-              help="Three or more corners of the ground where people can stand, as shares of width"
-                   " and height.  [default: all below the horizon]")
+              help="Three or more corners of the ground where people can stand, as fractions of"
+                   " width and height.  [default: everything below the horizon]")
 @click.option("--panorama", is_flag=True,
-              help="It goes all around (equirectangular), and serves all angles.")
+              help="Treat the photograph as an equirectangular panorama, valid for all camera"
+                   " angles.")
 @click.option("--harmonise", is_flag=True,
-              help="Measure its light, which figures then follow with render --light place.")
+              help="Measure the light of the photograph, so that render --light place can match"
+                   " figures to it.")
 @click.option("--sun", metavar="AZIMUTH,ELEVATION",
-              help="With --harmonise: from where its sun comes, seen from the camera; 0 is from"
-                   " behind it, 90 from its right, and shadows fall the other way.")
+              help="With --harmonise: direction of the sun in degrees, seen from the camera."
+                   " Azimuth 0 is behind the camera and 90 at its right; shadows fall the other"
+                   " way.")
 @click.option("--picture", type=_FILE, metavar="PNG",
-              help="Where the guess is shown.  [default: NAME_guess.png, here]")
-@click.option("--yes", is_flag=True, help="Write it without asking.")
+              help="PNG file for the preview of the estimated camera.  [default: NAME_guess.png in"
+                   " the current folder]")
+@click.option("--yes", is_flag=True, help="Write the background without asking.")
 @exits_cleanly
 def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, panorama: bool,
                 horizon: float | None, camera_height: float | None, known_height: str | None,
                 ground: str | None, harmonise: bool, sun: str | None, **credits: Any) -> int:
-    """Add a photograph to your own library: find its camera, show the guess, ask, write."""
+    """Add a photograph to your own library as a background.
+
+    Estimates the camera, writes a preview of the estimate and asks before it adds the background.
+    """
     told = Credits(**credits)
     told.check()
     file = place_for(library, told.name)
     if told.name in Catalogue.with_libraries(()).backgrounds:
-        click.echo(f"{told.name} comes with mimegen, too; with --library {library} yours is meant",
+        click.echo(f"{told.name} is also the name of a background of mimegen; --library {library}"
+                   " selects yours",
                    err=True)
     picture = picture or Path(f"{told.name}_guess.png")
     said = Said(horizon, camera_height, None if known_height is None else Known.of(known_height),
@@ -159,38 +170,40 @@ def add_command(photo: Path, library: Path, picture: Path | None, yes: bool, pan
         _shown_panorama if panorama else _shown_picture)
     image, shown = show(photo, said, picture)
     if not yes and not _confirmed(picture):
-        click.echo("nothing was written")
+        click.echo("nothing written")
         return DONE
     add_background(file, image, shown, told)
-    click.echo(f"{file}: say --library {library} and +{told.name}@0 in a variant")
+    click.echo(f"{file}: use it with --library {library} and a variant such as base+{told.name}@0")
     return DONE
 
 
 @background_command.command("fetch")
-@click.option("--commons", metavar="QUERY", help="Search Wikimedia Commons.")
-@click.option("--openverse", metavar="QUERY", help="Search Openverse.")
+@click.option("--commons", metavar="QUERY", help="Search words for Wikimedia Commons.")
+@click.option("--openverse", metavar="QUERY", help="Search words for Openverse.")
 @click.option("--count", default=1, show_default=True, type=click.IntRange(1, 50), metavar="N",
-              help="How many photographs to add.")
+              help="Number of photographs to add.")
 @click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR", type=_FILE,
-              help="Your own library; made where there is none.")
+              help="Your own library folder; created if it does not exist.")
 @click.option("--contact", envvar="MIMEGEN_CONTACT", default="", metavar="EMAIL|URL",
-              help="How the collection may reach you, which Wikimedia's policy asks of programs.")
+              help="Contact address sent to the collection, as Wikimedia's policy requires.")
 @click.option("--pictures", type=_FILE, default=Path(), metavar="DIR",
-              help="Where the guesses are shown.  [default: here]")
-@click.option("--yes", is_flag=True, help="Write them without asking.")
+              help="Folder for the previews of the estimated cameras.  [default: the current"
+                   " folder]")
+@click.option("--yes", is_flag=True, help="Write the backgrounds without asking.")
 @exits_cleanly
 def fetch_command(commons: str | None, openverse: str | None, count: int, library: Path,
                   contact: str, pictures: Path, yes: bool) -> int:
-    """Add free photographs of a collection, with author, licence and address.
+    """Download free photographs as backgrounds, with author, licence and address.
 
-    Public domain, CC0, CC BY and CC BY-SA alone. Those that are no use as a background are passed
-    over, and it says why.
+    Downloads only public domain, CC0, CC BY and CC BY-SA photographs. Photographs that cannot serve
+    as a background are skipped, and the reason is printed.
     """
     if (commons is None) == (openverse is None):
-        raise RequestError("say either --commons QUERY or --openverse QUERY")
+        raise RequestError("expected exactly one of --commons QUERY and --openverse QUERY")
     query = commons or openverse or ""
     if not query.strip():
-        raise RequestError("--commons, --openverse: say words to search for, as in 'empty park'")
+        raise RequestError("--commons, --openverse: empty query; give search words, as in 'empty"
+                           " park'")
     check_library(library)
     search = collections.commons if commons is not None else collections.openverse
     web, added = Web(contact), 0
@@ -200,9 +213,9 @@ def fetch_command(commons: str | None, openverse: str | None, count: int, librar
             if added == count:
                 return DONE
     if not added:
-        raise RequestError(f"{query}: no free photograph that will do was found; say it in other"
-                           " words")
-    click.echo(f"no more than {added} of {count} were found")
+        raise RequestError(f"{query}: found no free photograph that is usable as a background; try"
+                           " other search words")
+    click.echo(f"found only {added} of {count} photographs")
     return DONE
 
 
@@ -216,30 +229,30 @@ def _added(photo: FreePhoto, web: Web, folder: Path, library: Path, pictures: Pa
         click.echo(f"{photo.title}, by {photo.author}, {photo.licence}")
         image, shown = _shown_picture(fetched(photo, web, folder), Said(), picture)
     except RequestError as problem:
-        click.echo(f"  passed over: {problem}")
+        click.echo(f"  skipped: {problem}")
         return False
     if not yes and not _confirmed(picture):
         return False
     add_background(file, image, shown, Credits(name, photo.licence, photo.author, photo.page,
                                                photo.title))
-    click.echo(f"{file}: say --library {library} and +{name}@0 in a variant")
+    click.echo(f"{file}: use it with --library {library} and a variant such as base+{name}@0")
     return True
 
 
 def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Picture]:
     """Show the guess of a photograph's camera; return the photograph and what is guessed."""
     guess = guess_camera(open_photo(photo), said)
-    click.echo(f"horizon {guess.horizon:.3f}, camera {guess.camera_height_m:.2f} m high, looking"
+    click.echo(f"horizon {guess.horizon:.3f}, camera {guess.camera_height_m:.2f} m high, tilted"
                f" {'down' if guess.view.pitch_deg >= 0 else 'up'} by"
-               f" {abs(guess.view.pitch_deg):.1f} degrees, {guess.field_of_view_deg:.0f} degrees"
-               " across")
+               f" {abs(guess.view.pitch_deg):.1f} degrees, field of view"
+               f" {guess.field_of_view_deg:.0f} degrees")
     for reason in guess.reasons:
         click.echo(f"  {reason}")
     shown = guess.picture()
     if risk := floating_risk(shown):
-        click.echo(f"  {risk}; say where they can stand (--ground)", err=True)
+        click.echo(f"  {risk}; mark the area where people can stand with --ground", err=True)
     if shown.light is not None:
-        click.echo("  light {:.2f} {:.2f} {:.2f} times the usual red, green and blue".format(
+        click.echo("  light {:.2f} {:.2f} {:.2f} times the default red, green and blue".format(
             *shown.light.tint))
     _show(target, lambda: photo_sheet(guess, *_man_and_draft(), shown.light))
     return guess.photo.image, shown
@@ -248,11 +261,11 @@ def _shown_picture(photo: Path, said: Said, target: Path) -> tuple[Image.Image, 
 def _shown_panorama(photo: Path, said: Said, target: Path) -> tuple[Image.Image, Panorama]:
     """Show a panorama from four sides; return it and what is said of it."""
     if said != Said(camera_height_m=said.camera_height_m):
-        raise RequestError("--panorama has its horizon in the middle, ground all around and light"
-                           " from everywhere; say --camera-height alone")
+        raise RequestError("--panorama can only be combined with --camera-height: its horizon is in"
+                           " the middle, and it has ground and light on all sides")
     opened = open_photo(photo, LARGEST_PANORAMA)
     panorama = guess_panorama(opened, said.camera_height_m)
-    click.echo(f"camera {panorama.camera_height_m:.2f} m high, all around")
+    click.echo(f"camera {panorama.camera_height_m:.2f} m high, full panorama")
     seen = Background(name=photo.stem, description="", licence="", author="", source="",
                       panorama=panorama).with_file(photo)
     _show(target, lambda: drawn_background_sheet(seen, *_man_and_draft()))
@@ -268,15 +281,17 @@ def _man_and_draft() -> tuple[Character, RenderConfig]:
 def _show(target: Path, sheet: Callable[[], Image.Image]) -> None:
     """Write the picture of a guess; without OpenGL say that there is none."""
     if not opengl_is_here():
-        click.echo("  no picture of it: there is no OpenGL here")
+        click.echo("  no preview: OpenGL is not available")
         return
     _write(target, sheet())
-    click.echo(f"{target}: a man of 1.78 m stands in it; the line is the horizon")
+    click.echo(f"{target}: preview with a man of 1.78 m; the line is the horizon")
 
 
 def _confirmed(picture: Path) -> bool:
     """Ask whether the guess is right; without anybody to ask, say how to go on."""
     if not sys.stdin.isatty():
-        raise RequestError(f"look at {picture}, and say --yes if it is right, or else --horizon"
-                           " ROW, --camera-height METRES or --known-height TOP:FOOT=METRES")
-    return click.confirm("Does the man stand there at his true size? Write it?", default=False)
+        raise RequestError(f"check {picture}, then add --yes if it is right; otherwise correct it"
+                           " with --horizon ROW, --camera-height METRES or --known-height"
+                           " TOP:FOOT=METRES")
+    return click.confirm("Does the man have the right size for where he stands? Write the"
+                         " background?", default=False)

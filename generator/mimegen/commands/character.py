@@ -29,24 +29,25 @@ POSE_FPS = 60.0
 
 @click.group("character")
 def character_command() -> None:
-    """Take bodies elsewhere, and look at those from there."""
+    """Export characters as meshes and check mesh files."""
 
 
 @character_command.command("export")
 @click.argument("name", metavar="NAME|FILE|random:SEED")
 @click.option("--pose", default=REST, show_default=True, metavar="ACTION@SECONDS",
-              help="A moment of a take, as in boxing@2.3s; rest is the pose it was made in.")
+              help="Frame of an action's take, as in boxing@2.3s, or rest for the rest pose.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
-              help="Of the take.")
+              help="Random seed of the take.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
-              help="A .glb, .stl, .obj or .ply.  [default: NAME.glb, here]")
+              help="File to write: .glb, .stl, .obj or .ply.  [default: NAME.glb in the current"
+                   " folder]")
 @click.option("--solid", "closed", is_flag=True,
-              help="Close every opening and give sheets, as hair, a thickness, for printers.")
+              help="Close all openings and thicken thin sheets such as hair, for 3D printing.")
 @library_option
 @exits_cleanly
 def export_command(name: str, pose: str, seed: int, out: Path | None, closed: bool,
                    libraries: tuple[Path, ...]) -> int:
-    """Write a body with its clothes in one pose: a mesh in metres, colored at its vertices."""
+    """Write a character in one pose as a mesh in metres, with vertex colors."""
     catalogue = Catalogue.with_libraries(libraries)
     member = cast_member(catalogue, name)
     if pose == REST:
@@ -64,17 +65,17 @@ def export_command(name: str, pose: str, seed: int, out: Path | None, closed: bo
 
 @character_command.command("check")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @exits_cleanly
 def check_command(file: Path, as_json: bool) -> int:
-    """Say what a mesh file holds (GLB, glTF, PLY, OBJ, STL): size, holes, scale."""
+    """Check the size, holes and scale of a mesh file (GLB, glTF, PLY, OBJ, STL)."""
     found = examine(file)
     if as_json:
         click.echo(json.dumps({"file": str(file), **asdict(found)}, indent=1))
         return DONE
     click.echo(f"{file}: {counted(found.meshes, 'mesh', 'meshes')}, {found.vertices} vertices,"
                f" {found.triangles} triangles, {found.height_m:.3f} m tall")
-    for problem in found.problems or ("watertight, and as tall as a person",):
+    for problem in found.problems or ("watertight, and of human height",):
         click.echo(f"  {problem}")
     return DONE
 
@@ -86,8 +87,8 @@ def _moment(pose: str) -> tuple[str, float]:
     except ValueError:
         seconds = -1.0
     if not at or not 0 <= seconds < float("inf"):
-        raise RequestError(f"--pose {pose}: expected an action and a moment, as in boxing@2.3s,"
-                           f" or {REST}")
+        raise RequestError(f"--pose {pose}: expected an action and a time, as in boxing@2.3s, or"
+                           f" {REST}")
     return action, seconds
 
 
@@ -100,7 +101,8 @@ def _posed(performance: Performance, seconds: float, pose: str) -> list[Piece]:
     motion, character = performance.motion, performance.character
     frame = round(seconds * motion.fps)
     if frame >= motion.frames:
-        raise RequestError(f"--pose {pose}: the take ends at {motion.duration:.2f} s")
+        raise RequestError(f"--pose {pose}: the take ends at {motion.duration:.2f} s; choose an"
+                           " earlier time")
     names = [motion.skeleton.index[name] for name in character.skeleton.names]
     at = motion.global_pose
     positions, rotations = at.positions[frame][names], at.rotations[frame][names]

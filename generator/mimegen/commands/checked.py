@@ -10,7 +10,7 @@ from mimegen.manifest.file import rows_of
 
 no_verify_option = click.option(
     "--no-verify", "unchecked", is_flag=True,
-    help="Do not check first that clips are whole and are what their rows say.")
+    help="Skip the check that clips are complete and match their manifest rows.")
 
 
 def check_samples(out: Path, samples: Collection[str] | None, unchecked: bool) -> None:

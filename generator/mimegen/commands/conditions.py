@@ -42,8 +42,8 @@ def _condition(text: str, name: str, options: Callable[[Display], Display]) -> C
     words = [] if text in ("", UPRIGHT) else text.split(":")
     named = [word for word in words if word in presets()]
     if len(named) > 1:
-        raise RequestError(f"--conditions {text}: {named[0]} and {named[1]} are two displays; name"
-                           " one in a condition")
+        raise RequestError(f"--conditions {text}: a condition names one display, this one names"
+                           f" {named[0]} and {named[1]}")
     display = options(read_display(named[0] if named else name))
     try:
         found, _ = worded_display([word for word in words if word not in named], display)

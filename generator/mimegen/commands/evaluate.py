@@ -26,25 +26,27 @@ _FILE = click.Path(path_type=Path)
 @click.argument("questions", type=_FILE)
 @click.argument("answers", type=_FILE, nargs=-1, required=True)
 @click.option("--similarity", type=click.Choice(["wordllama", "minilm"]), default="wordllama",
-              show_default=True, help="How free answers are compared with the labels.")
+              show_default=True, help="Text similarity that compares free-form answers with the"
+                                      " labels.")
 @click.option("--parse", type=click.Choice([*PARSES]), default="full", show_default=True,
-              help="How chosen options are read: by all rules, or by the one strict rule of"
-                   " mimegen 0.1. The report counts the answers that each rule read.")
+              help="Rules that read a chosen option from an answer: all, or only the strict rule of"
+                   " mimegen 0.1. The report counts the answers read by each rule.")
 @click.option("--judge", "url", metavar="URL",
-              help="Instead, let a model judge free answers, at any OpenAI-compatible address, as"
-                   " http://localhost:8000/v1. The key is OPENAI_API_KEY's.")
-@click.option("--judge-model", metavar="NAME", help="Which model judges.")
+              help="OpenAI-compatible address of a model that judges free-form answers instead, as"
+                   " in http://localhost:8000/v1. The key is read from OPENAI_API_KEY.")
+@click.option("--judge-model", metavar="NAME", help="Name of the judging model.")
 @click.option("--judge-cache", type=_FILE, metavar="FILE",
-              help="Where verdicts are kept.  [default: judge.jsonl beside QUESTIONS]")
+              help="File that stores the judge's verdicts.  [default: judge.jsonl next to"
+                   " QUESTIONS]")
 @click.option("--scores", "given", type=_FILE, metavar="FILE",
-              help="A metric's scores, to be compared with people's mean opinions: JSON lines of"
+              help="Scores of a metric, to compare with people's mean opinions: JSON lines of"
                    " question_id or sample_id, and score.")
 @click.option("--clips", type=_FILE, metavar="DIR",
-              help="Where clips lie, for the report.  [default: the folder of QUESTIONS]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+              help="Folder of the clips that the report shows.  [default: the folder of QUESTIONS]")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--report", "folder", type=_FILE, metavar="DIR",
-              help="Write an HTML page, plots, report.json, and scored.jsonl as mimegen"
-                   " contamination reads it.")
+              help="Folder for an HTML report, plots, report.json, and scored.jsonl for mimegen"
+                   " contamination.")
 @exits_cleanly
 def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str, parse: str,
                      url: str | None, judge_model: str | None, judge_cache: Path | None,
@@ -52,11 +54,12 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
                      folder: Path | None) -> int:
     """Score ANSWERS to QUESTIONS.
 
-    ANSWERS are JSON lines of question_id, model and output, what mimegen study exports, or the logs
+    ANSWERS are JSON lines with question_id, model and output, an export of mimegen study, or logs
     of Inspect (.eval, .json) and lmms-eval (samples, .jsonl).
     """
     if (url is None) != (judge_model is None):
-        raise RequestError("--judge and --judge-model go together: an address and a model's name")
+        raise RequestError("--judge and --judge-model require each other: an address and the name"
+                           " of a model")
     judge = Judge(checked_url(url), judge_model, judge_cache or questions.with_name("judge.jsonl")
                   ) if url and judge_model else None
     asked = read_questions(questions)
@@ -64,8 +67,9 @@ def evaluate_command(questions: Path, answers: tuple[Path, ...], similarity: str
     content = {"questions": str(questions), "similarity": _by(similarity, judge), "parse": parse,
                **report(scored, asked), "people": _people(answers, asked, given)}
     if not content["models"] and not content["people"]:
-        raise RequestError(f"{', '.join(map(str, answers))}: no answer; in a harness's log, all"
-                           " samples failed before the model said anything: its error tells why")
+        raise RequestError(f"{', '.join(map(str, answers))}: contains no answer; if it is a"
+                           " harness's log, all its samples failed before the model answered, and"
+                           " its error field says why")
     content = well_formed(content)
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:

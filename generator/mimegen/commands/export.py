@@ -13,23 +13,24 @@ from mimegen.evaluation.exports.source import read_source
 
 @click.command("export")
 @click.argument("source", type=click.Path(path_type=Path), metavar="OUT|QUESTIONS")
-@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)))
+@click.option("--to", "target", required=True, type=click.Choice(list(WRITERS)),
+              help="Format to export to.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
-              help="Made by this; must not be there.")
+              help="Output directory; must not exist.")
 @click.option("--clips", type=click.Path(path_type=Path), metavar="OUT",
-              help="The folder that the questions are about. [default: the one they lie in]")
+              help="Folder of the clips that the questions are about.  [default: the folder of the"
+                   " questions]")
 @no_verify_option
 @exits_cleanly
 def export_command(source: Path, target: str, out: Path, clips: Path | None,
                    unchecked: bool) -> int:
-    """Write clips, or questions about them, for other programs.
+    """Export clips, or questions about them, to other formats.
 
-    DIR/README.md says how they are read.
+    DIR/README.md explains how to load them.
     """
     read = read_source(source, clips)
     check_samples(read.folder, {row.sample_id for row in read.clips.values()}, unchecked)
     written = export(source, target, out, clips)
-    asked = f"{counted(len(written.questions), 'question')} about " if written.questions else ""
-    click.echo(f"{out}: {asked}{counted(len(written.clips), 'clip')};"
-               f" {out / 'README.md'} says what to do")
+    asked = f"{counted(len(written.questions), 'question')} and " if written.questions else ""
+    click.echo(f"{out}: {asked}{counted(len(written.clips), 'clip')}; see {out / 'README.md'}")
     return DONE

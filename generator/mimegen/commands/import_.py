@@ -16,34 +16,35 @@ _COLUMNS = ", ".join(column for number, (column, said) in enumerate(COLUMNS.item
                      if said not in list(COLUMNS.values())[:number])
 
 
-@click.command("import", epilog=f"Columns of a table: {_COLUMNS}. Several labels in a cell are"
-                                " parted by |. Paths are relative to the table.")
+@click.command("import", epilog=f"Columns of a table: {_COLUMNS}. Separate several labels in a cell"
+                                " with |. Paths are relative to the table.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--table", type=click.Path(path_type=Path), metavar="CSV",
-              help="Import many files: a CSV table with a row for each. Options given here apply to"
-                   " every row that leaves the cell empty.")
+              help="CSV table of files to import, one row each. Options given here apply to every"
+                   " row that leaves the cell empty.")
 @click.option("--action", metavar="NAME",
-              help="The action that the file shows: one of the library, or a new one.")
+              help="Action that the file shows: one of the library, or a new one.")
 @click.option("--library", required=True, envvar="MIMEGEN_LIBRARY", metavar="DIR",
               type=click.Path(path_type=Path),
-              help="Your own library, a folder; it is made if there is none.")
-@click.option("--take", metavar="NAME", help="The name of the take.  [default: the file's name]")
+              help="Your own library folder; created if it does not exist.")
+@click.option("--take", metavar="NAME", help="Name of the take.  [default: the file's name]")
 @click.option("--label", "labels", multiple=True, metavar="TEXT",
-              help="A right answer to what the file shows; may be repeated.  [default: NAME of"
-                   " --action]")
+              help="Label of the action, a correct answer to questions; may be repeated.  [default:"
+                   " NAME of --action]")
 @click.option("--group", metavar="NAME",
-              help="The semantic group of the action, such as 'ball sport' (see mimegen list"
-                   " groups). Questions offer actions of one group as each other's wrong answers.")
-@click.option("--aligned", metavar="NAME", help="A background that fits the action.")
-@click.option("--misaligned", metavar="NAME", help="A background that misleads about the action.")
+              help="Semantic group of the action, such as 'ball sport' (mimegen list groups)."
+                   " Questions take wrong answers from the same group.")
+@click.option("--aligned", metavar="NAME", help="Background that fits the action.")
+@click.option("--misaligned", metavar="NAME", help="Background that misleads about the action.")
 @click.option("--licence", default="not stated", show_default=True, metavar="TEXT",
-              help="The licence of the file.")
+              help="Licence of the file, written to the manifest.")
 @click.option("--source", default="not stated", show_default=True, metavar="TEXT",
-              help="Where the file comes from: a web address, a database, a lab.")
-@click.option("--segment", is_flag=True, help="Split a long file at its rests into several takes.")
+              help="Source of the file: a web address, a database or a lab.")
+@click.option("--segment", is_flag=True, help="Split a long recording at its pauses into several"
+                                              " takes.")
 @click.option("--replace", "replaces", is_flag=True,
-              help="Replace takes of the same name that the library already has. An action whose"
-                   " only takes these are gets the labels, group and backgrounds given here.")
+              help="Replace takes of the same name that the library already has. If an action has"
+                   " no other takes, its labels, group and backgrounds are replaced too.")
 @exits_cleanly
 @reading_options("auto")
 def import_command(file: Path | None, table: Path | None, action: str | None, library: Path,
@@ -52,18 +53,18 @@ def import_command(file: Path | None, table: Path | None, action: str | None, li
                    segment: bool, replaces: bool, reading: ReadOptions) -> int:
     """Add motion capture to your own library.
 
-    Give one FILE and its --action, or a --table of many. The licence and the source go into every
-    manifest row.
+    Give one FILE and its --action, or a --table of many. The licence and the source are written to
+    every manifest row.
     """
     request = ImportRequest(file or Path(), action or "", library, take, labels, aligned,
                             misaligned, licence, source, segment, reading, group, replaces)
     if table is not None:
         if file is not None or take is not None:
-            raise RequestError(f"{'--take' if file is None else str(file)}: leave it out; --table"
-                               " names the files and their takes")
+            raise RequestError(f"{'--take' if file is None else str(file)}: cannot be combined with"
+                               " --table, which lists the files and their takes")
         return _import_rows(table, request)
     if file is None or action is None:
-        raise RequestError("give FILE and --action NAME, or --table CSV")
+        raise RequestError("expected FILE and --action NAME, or --table CSV")
     _say(import_take(request), library)
     return DONE
 

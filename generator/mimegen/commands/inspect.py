@@ -24,19 +24,20 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", *FINGERS, "thigh", "shin", 
 
 @click.command("inspect")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="PNG",
-              help="Draw the skeleton there, colored by role, from the front and the side.")
+              help="PNG file for a drawing of the skeleton, colored by role, from the front and the"
+                   " side.")
 @shared_data_option
 @exits_cleanly
 @reading_options(None)
 def inspect_command(file: Path, as_json: bool, picture: Path | None, reading: ReadOptions) -> int:
-    """Show what a mocap file holds.
+    """Show the contents of a motion capture file.
 
-    Skeleton or markers, rate, unit, axes, which bone is which, and problems.
+    Prints its skeleton or markers, frame rate, unit, axes, bone mapping and problems.
     """
     if picture is not None and picture.suffix.lower() != ".png":
-        raise RequestError(f"--picture {picture}: pictures are written as .png")
+        raise RequestError(f"--picture {picture}: expected a .png file")
     found = inspect_file(file, reading)
     if picture is not None:
         _draw(picture, file, found, reading)
@@ -59,7 +60,7 @@ def _draw(picture: Path, file: Path, found: Inspection, reading: ReadOptions) ->
     elif found.held is not None:
         write_skeleton_sheet(picture, found.held, {}, title, found.doubts)
     else:
-        facts["problems"].append(f"{picture}: not drawn, its bones are no skeleton")
+        facts["problems"].append(f"{picture}: not written, because the bones form no skeleton")
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -69,7 +70,7 @@ def _show(facts: dict[str, Any]) -> None:
     if facts["mapping"]:
         console.print(_table(facts["mapping"]))
     if facts.get("bones_without_role"):
-        console.print("without role: " + ", ".join(facts["bones_without_role"]), markup=False)
+        console.print("without a role: " + ", ".join(facts["bones_without_role"]), markup=False)
     for said in facts["problems"]:
         console.print(f"problem: {said}", markup=False)
     for said in facts["notes"]:

@@ -31,12 +31,12 @@ from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PA
 WIDEST = 44
 # What each kind of ground truth says of every frame.
 HOLDS = {
-    KEYPOINTS: "where every joint is, in the world, the camera and the picture",
-    DEPTH: "metres from the camera",
-    MASK: "which pixels show which performer, and the shadow",
-    NORMALS: "directions of surfaces in the camera's axes",
-    FLOW: "pixels to the same point in the next frame and the one before",
-    PARTS: "which part of the body, and which clothes",
+    KEYPOINTS: "positions of all joints in world, camera and image coordinates",
+    DEPTH: "distance from the camera in metres",
+    MASK: "pixels of each performer and of the shadow",
+    NORMALS: "surface normals in camera coordinates",
+    FLOW: "motion of every pixel to the next and to the previous frame",
+    PARTS: "body part and garment at every pixel",
 }
 
 # What is printed of each thing, by the name of its column.
@@ -139,27 +139,27 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[str, Kind] = {
-    "actions": Kind("What --action takes: ids, labels and aliases.", _actions),
-    "takes": Kind("The performances of each action, for --take.", _takes),
-    "groups": Kind("The semantic groups, with the actions of each.", _groups),
-    "cues": Kind("Nonverbal cues, which --action takes too.", _cues),
-    "scenes": Kind("Stories of one or two people, for --scene.",
+    "actions": Kind("Actions for --action: ids, labels and aliases.", _actions),
+    "takes": Kind("Takes of each action, for --take.", _takes),
+    "groups": Kind("Semantic groups and their actions.", _groups),
+    "cues": Kind("Nonverbal cues, for --action.", _cues),
+    "scenes": Kind("Scenes of one or two performers, for --scene.",
                    lambda catalogue: _files(catalogue.scenes)),
-    "characters": Kind("Bodies, for variants and --character.",
+    "characters": Kind("Characters, for variants and --character.",
                        lambda catalogue: _files(catalogue.characters)),
     "backgrounds": Kind("Sets, pictures and colors, for variants.",
                         lambda catalogue: _files(catalogue.backgrounds)),
     "configs": Kind("Render configs, for --config.", lambda catalogue: _files(catalogue.configs)),
-    "variants": Kind("What --variants takes, and the groups each is in.", _variants),
-    "styles": Kind("Ways to perform an action, for --style.", _styles),
-    "stances": Kind("How people stand or sit who show a cue, for --stance.", _stances),
-    "hand-shapes": Kind("Hand shapes of scores: bends of each finger's joints in degrees.",
+    "variants": Kind("Variants for --variants, and their groups.", _variants),
+    "styles": Kind("Styles of choreographed takes, for --style.", _styles),
+    "stances": Kind("Stances in which cues are performed, for --stance.", _stances),
+    "hand-shapes": Kind("Hand shapes for scores: bends of each finger's joints in degrees.",
                         _hand_shapes),
     "passes": Kind("Kinds of ground truth, for --passes.", _passes),
     "displays": Kind("Point-light displays, for pointlight --display.", _displays),
-    "dots": Kind("Sets of dots, for pointlight --dots.", _dots),
-    "manipulations": Kind("What is done to dots, for pointlight -m.", _manipulations),
-    "faults": Kind("Faults, for --fault NAME=AMOUNT.", _faults),
+    "dots": Kind("Dot sets, for pointlight --dots.", _dots),
+    "manipulations": Kind("Manipulations of dots, for pointlight -m.", _manipulations),
+    "faults": Kind("Faults to add on purpose, for --fault NAME=AMOUNT.", _faults),
 }
 SCHEMA = "schema"
 
@@ -174,11 +174,11 @@ class _KindName(click.Choice[str]):
 
 @click.command("list")
 @click.argument("kind", metavar="[KIND]", type=_KindName([*KINDS, SCHEMA]), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @library_option
 @exits_cleanly
 def list_command(kind: str | None, as_json: bool, libraries: tuple[Path, ...]) -> int:
-    """List what can be asked for.
+    """List what options accept: actions, characters and so on.
 
     Without KIND, list the kinds. KIND is one of them, such as actions, characters or hand-shapes,
     or schema: the JSON Schema of a manifest's rows.
@@ -198,7 +198,7 @@ def list_command(kind: str | None, as_json: bool, libraries: tuple[Path, ...]) -
 
 
 def _kinds() -> Listing:
-    schema = {"kind": SCHEMA, "lists": "The JSON Schema of a manifest's rows."}
+    schema = {"kind": SCHEMA, "lists": "JSON Schema of a manifest's rows."}
     return [*({"kind": name, "lists": kind.says} for name, kind in KINDS.items()), schema]
 
 

@@ -29,28 +29,29 @@ TEMPLATES = (".json", ".yaml", ".yml")
 
 
 @click.command("plan", cls=Grouped, headings={
-    **HEADINGS, "What comes out": ("out", "names", "store_folder", "as_json", "export"),
-    "Where it would be rendered": ("device", "calibrates")})
+    **HEADINGS, "Output": ("out", "names", "store_folder", "as_json", "export"),
+    "Machine": ("device", "calibrates")})
 @exits_cleanly
 @selection_options
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
-              metavar="DIR", help="Where clips would go; what is there already is counted.")
+              metavar="DIR", help="Output directory; existing clips and frames are counted.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain",
-              help="For --export: as in render.")
+              help="For --export: names of the clips, as in mimegen render.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
-              help="Where finished frames are kept.  [default: OUT/store]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+              help="Folder of finished frames.  [default: OUT/store]")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as one JSON object.")
 @click.option("--calibrate", "calibrates", is_flag=True,
-              help="Measure this machine with a few frames of the first shot, which takes a"
-                   " minute or two, and remember it.")
+              help="Measure this machine's speed with a few frames of the first shot, which takes a"
+                   " minute or two, and store it.")
 @click.option("--export", nargs=2, type=(click.Choice(["openjd"]), click.Path(path_type=Path)),
               metavar="openjd FILE",
-              help="Write an Open Job Description that does the plan, and FILE's plan beside it.")
+              help="Export the plan as an Open Job Description FILE, with its plan file next to"
+                   " it.")
 def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | None,
                  as_json: bool, calibrates: bool, export: tuple[str, Path] | None) -> int:
-    """Say what render would make and take, and make nothing.
+    """Dry run: show clip count, render time and disk space.
 
-    Frames, clips, hours and gigabytes of the same options.
+    Takes the options of mimegen render, and renders nothing.
     """
     store = Store((store_folder or out / "store").resolve())
     device = planned.device.kind
@@ -70,7 +71,8 @@ def plan_command(planned: Planned, out: Path, names: str, store_folder: Path | N
 def _export(planned: Planned, store: Store, path: Path, pace: Pace | None) -> list[str]:
     """Write the template and, beside it, the plan file; return where."""
     if path.suffix.lower() not in TEMPLATES:
-        raise RequestError(f"{path}: a job template is written to a {' or '.join(TEMPLATES)} file")
+        raise RequestError(f"--export {path}: expected a file that ends in"
+                           f" {' or '.join(TEMPLATES)}")
     path = path.resolve()
     beside = path.with_name(f"{path.stem}.plan.json")
     device = planned.device.kind
@@ -111,15 +113,15 @@ def _anywhere(option: click.Parameter, value: str) -> str:
 def _text(said: dict[str, Any]) -> str:
     about = "" if said["frames_are_exact"] else "about "
     lines = [
-        f"clips    {said['clips']}, {said['clips_there']} of them there",
+        f"clips    {said['clips']}, {said['clips_there']} of them done",
         f"shots    {said['shots']}, {said['shots_there']} of them rendered",
         f"frames   {about}{said['frames']}, {said['frames_there']} of them in {said['store']}",
     ]
     if said["hours"] is None:
-        lines.append(f"hours    not known: {said['config']} was never measured on {said['device']};"
-                     " say --calibrate")
+        lines.append(f"hours    unknown: {said['config']} was never measured on {said['device']};"
+                     " measure it with --calibrate")
     elif not said["frames_left"]:
-        lines.append("hours    none: no frame is left to render")
+        lines.append("hours    none: all frames are rendered")
     else:
         lines.append(f"hours    {about}{_three(said['hours'])} {said['hours_of']} hours to render"
                      f"{_on(said)} ({_three(said['seconds_per_frame'])} s a frame), and"
@@ -127,7 +129,7 @@ def _text(said: dict[str, Any]) -> str:
     lines.append(f"storage  about {_three(said['storage_gb'])} GB more")
     if "passes" in said:
         lines.append("passes   " + "; ".join(
-            f"{kind} of {count['shots']} shots, {count['there']} of them there, about"
+            f"{kind} of {count['shots']} shots, {count['there']} of them done, about"
             f" {_three(count['storage_gb'])} GB more"
             for kind, count in said["passes"].items()))
     lines += [f"left out: {reason}" for reason in said["left_out"]]

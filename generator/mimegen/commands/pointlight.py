@@ -49,7 +49,7 @@ from mimegen.readers import ReadOptions, Trim
 from mimegen.request.sources import entries_of
 
 HEADINGS = {
-    "What is shown, and where it goes": (
+    "Input and output": (
         "actions", "take", "seed", "partner", "character", "libraries", "out"),
     "The dots": (
         "name", "manipulations", "conditions", "dots", "add", "style", "dots_seed", "dot_diameter",
@@ -58,7 +58,7 @@ HEADINGS = {
     "The picture": (
         "size", "fps", "start", "duration", "figure_height", "background", "projection",
         "azimuths", "elevation_deg"),
-    "The screen, where sizes are degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
+    "The screen, for sizes in degrees": ("distance_cm", "pixel_pitch_mm", "pixels_per_degree"),
     "Your own motion capture": ("trim", "subject", "stack", "mapping", "skeleton", "fps_of_file"),
 }
 
@@ -66,49 +66,64 @@ HEADINGS = {
 @click.command("pointlight", cls=Grouped, headings=HEADINGS,
                context_settings={"show_default": False})
 @click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
-@click.option("--action", "actions", metavar="A[,B]|all", help="Actions instead of a FILE.")
-@click.option("--take", metavar="T", help="A take of the action; its first by default.")
+@click.option("--action", "actions", metavar="A[,B]|all", help="Actions to show instead of FILE, by"
+                                                               " id, label or alias.")
+@click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
 @click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
-              help="The second person's file, of the same scene.")
+              help="Motion file of a second person recorded together with FILE.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE|DIR",
-              help=f"{' '.join(WRITERS)}, or a folder that gets all of them and every frame.")
+              help=f"Output: a file ({' '.join(WRITERS)}), or a folder for all of them and every"
+                   " frame.")
 @click.option("--display", "--preset", "name", default="standard", show_default=True,
-              metavar="NAME|FILE", help="A preset; mimegen list displays names them.")
+              metavar="NAME|FILE", help="Display preset, a name (mimegen list displays) or a YAML"
+                                        " file.")
 @click.option("-m", "--manipulate", "manipulations", multiple=True,
               metavar="NAME[=VALUE][/KEY=VALUE]",
-              help=f"May be repeated, in order: {', '.join(MANIPULATIONS)}.")
+              help="Manipulation of the dots, applied in the order given; may be repeated:"
+                   f" {', '.join(MANIPULATIONS)}.")
 @click.option("--conditions", metavar="C[,C]",
-              help=f"Several conditions of each motion, with one trial list: {UPRIGHT}, or words"
+              help=f"Conditions to show of each motion, with one trial list: {UPRIGHT}, or words"
                    " joined by colons as in variants: inverted:masked=40.")
 @click.option("--dots", metavar="SET|NAMES",
-              help="A set (mimegen list dots names them), landmarks, or a C3D file's labels.")
-@click.option("--add", metavar="NAMES", help="Landmarks to add to the set.")
-@click.option("--style", type=click.Choice(["dots", "stick", "silhouette"]))
-@click.option("--size", metavar="WxH", help="The picture in pixels.")
-@click.option("--fps", type=float)
-@click.option("--start", type=float, help="Seconds into the motion.")
+              help="Dots to show: a dot set (mimegen list dots), landmarks, or labels of a C3D"
+                   " file.")
+@click.option("--add", metavar="NAMES", help="Landmarks to add to the dot set.")
+@click.option("--style", type=click.Choice(["dots", "stick", "silhouette"]),
+              help="Drawing style: dots, a stick figure or a silhouette.")
+@click.option("--size", metavar="WxH", help="Width and height of the picture in pixels.")
+@click.option("--fps", type=float, help="Frame rate of the display.")
+@click.option("--start", type=float, help="Start of the display in seconds of the motion.")
 @click.option("--duration", type=float, help="Seconds.")
-@click.option("--dot-diameter", metavar="PX|DEG", help="As 7px or 0.15deg.")
-@click.option("--figure-height", metavar="PX|DEG", help="How tall a standing performer is.")
-@click.option("--distance", "distance_cm", type=float, help="From eye to screen, in cm.")
-@click.option("--pixel-pitch", "pixel_pitch_mm", type=float, help="Of the screen, in mm.")
-@click.option("--pixels-per-degree", type=float, help="Instead of --distance and --pixel-pitch.")
-@click.option("--contrast", type=float, help="0 to 1.")
-@click.option("--polarity", type=click.Choice(["light", "dark", "mixed"]))
-@click.option("--color", metavar="COLOR")
-@click.option("--background", metavar="COLOR")
-@click.option("--color-by", type=click.Choice(["none", "performer", "dot"]))
-@click.option("--projection", type=click.Choice(["orthographic", "perspective"]))
+@click.option("--dot-diameter", metavar="PX|DEG", help="Diameter of a dot, as in 7px or 0.15deg.")
+@click.option("--figure-height", metavar="PX|DEG", help="Height of a standing performer, as in"
+                                                        " 300px or 5deg.")
+@click.option("--distance", "distance_cm", type=float, help="Viewing distance from eye to screen in"
+                                                            " cm.")
+@click.option("--pixel-pitch", "pixel_pitch_mm", type=float, help="Size of a screen pixel in mm.")
+@click.option("--pixels-per-degree", type=float, help="Pixels per degree of visual angle, instead"
+                                                      " of --distance and --pixel-pitch.")
+@click.option("--contrast", type=float, help="Contrast of dots with the background, 0 to 1.")
+@click.option("--polarity", type=click.Choice(["light", "dark", "mixed"]),
+              help="Brightness of the dots relative to the background.")
+@click.option("--color", metavar="COLOR", help="Color of the dots, as in white or #ff8000.")
+@click.option("--background", metavar="COLOR", help="Color of the background.")
+@click.option("--color-by", type=click.Choice(["none", "performer", "dot"]),
+              help="Assignment of colors: one for all, one for each performer or one for each dot.")
+@click.option("--projection", type=click.Choice(["orthographic", "perspective"]),
+              help="Projection of the camera.")
 @click.option("--azimuth", "azimuths", metavar="A[,A]",
-              help="Degrees from the performer's front: 0 is before them, 90 at their left. Or"
-                   " front, left, back, right.  [default: the display's, on the stage]")
-@click.option("--elevation", "elevation_deg", type=float)
-@click.option("--occlusion", type=click.Choice(["none", "body"]))
+              help="Viewing directions in degrees from the performer's front (90 is at the"
+                   " performer's left), or front, left, back, right.  [default: the display's own]")
+@click.option("--elevation", "elevation_deg", type=float,
+              help="Elevation of the camera in degrees.")
+@click.option("--occlusion", type=click.Choice(["none", "body"]),
+              help="Occlusion of dots: none, or by the body in front of them.")
 @click.option("--character", metavar="NAME|FILE|random:SEED",
-              help="Whose body hides dots or is the silhouette; dots then sit at its joints.")
-@click.option("--seed", default=0, type=click.IntRange(min=0), help="Of the take.")
+              help="Character whose body hides dots or is the silhouette; dots then sit at its"
+                   " joints.")
+@click.option("--seed", default=0, type=click.IntRange(min=0), help="Random seed of the take.")
 @click.option("--dots-seed", default=0, type=click.IntRange(min=0),
-              help="Of what is random in the display.")
+              help="Random seed of the display.")
 @library_option
 @exits_cleanly
 @reading_options("auto")
@@ -119,9 +134,9 @@ def pointlight_command(
     character: str | None, seed: int, dots_seed: int, libraries: tuple[Path, ...],
     reading: ReadOptions, **options: Any,
 ) -> int:
-    """Show actions, or motion capture, as point-light displays."""
+    """Make point-light displays of actions or motion capture."""
     if (file is None) == (actions is None):
-        raise RequestError("say either a motion capture FILE or --action NAME")
+        raise RequestError("expected either a motion capture FILE or --action NAME")
     catalogue = Catalogue.with_libraries(libraries)
     width, height = _size(size)
 
@@ -134,7 +149,8 @@ def pointlight_command(
     views = azimuths_of(azimuths)
     check_target(out)
     if out.suffix and len(wanted) * len(views) > 1:
-        raise RequestError(f"--out {out}: several conditions or azimuths want a folder")
+        raise RequestError(f"--out {out}: several conditions or azimuths need a folder; leave out"
+                           " the file name's ending")
     if file is None:
         for one in wanted:
             chosen_set(one.display)
@@ -223,12 +239,14 @@ class _Motions:
     def _scenes(self, display: Display) -> list[Scene]:
         if self.file is not None and self.file.suffix.lower() == ".c3d" and _wants_markers(display):
             if self.reading.trim.kind == "span":
-                raise RequestError("--trim is for motions; raw markers take --start and --duration")
+                raise RequestError("--trim A:B does not apply to raw markers; use --start and"
+                                   " --duration")
             return [marker_scene(self.file, display, self.reading.subject,
                                  self.reading.fps_of_file)]
         takes = self._takes(display)
         if len(takes) > 1 and self.out.suffix:
-            raise RequestError(f"--out {self.out}: several actions want a folder")
+            raise RequestError(f"--out {self.out}: several actions need a folder; leave out the"
+                               " file name's ending")
         return [_scene(self.catalogue, one, self.character, display) for one in takes]
 
     def _takes(self, display: Display) -> list[Take]:
@@ -249,7 +267,7 @@ def _user_take(catalogue: Catalogue, file: Path, partner: Path | None,
     except RequestError as problem:
         if file.suffix.lower() != ".c3d":
             raise
-        raise RequestError(f"{problem}; --dots all_markers shows its markers as they are"
+        raise RequestError(f"{problem}; show its raw markers with --dots all_markers"
                            ) from problem
 
 

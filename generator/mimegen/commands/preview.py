@@ -39,21 +39,24 @@ SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"
 
 @click.command("preview")
 @click.argument("what", metavar="ACTION|SCENE|FILE")
-@click.option("--take", metavar="T", help="A take of the action; its first by default.")
+@click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
-              help="Another seed is another take.")
-@style_option("How it is performed.  [default: the seed's own way]")
-@click.option("--character", default="man", show_default=True, metavar="NAME|FILE|random:SEED")
-@click.option("--background", default="blank", show_default=True, metavar="NAME|FILE")
+              help="Random seed of the take.")
+@style_option("Style of choreographed takes (mimegen list styles).  [default: drawn by the seed]")
+@click.option("--character", default="man", show_default=True, metavar="NAME|FILE|random:SEED",
+              help="Character that performs the motion.")
+@click.option("--background", default="blank", show_default=True, metavar="NAME|FILE",
+              help="Background behind the character.")
 @click.option("--angle", "direction", default="0", show_default=True, type=DirectionType(),
               metavar="DEGREES|SIDE", help=ANGLE_HELP)
-@click.option("--clip", is_flag=True, help="A clip instead of a contact sheet.")
+@click.option("--clip", is_flag=True, help="Write a video instead of a contact sheet.")
 @click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200),
-              help="Of the contact sheet.")
+              help="Number of frames in the contact sheet.")
 @click.option("--config", default="draft", show_default=True, metavar="NAME|FILE",
-              help="Whose camera and light.")
+              help="Render config for the camera and light.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="PNG|MP4",
-              help="Where it goes; .mp4 makes it a clip.  [default: TAKE.png or .mp4, here]")
+              help="File to write; .mp4 writes a video.  [default: TAKE.png or TAKE.mp4 in the"
+                   " current folder]")
 @altering_options
 @library_option
 @exits_cleanly
@@ -62,17 +65,17 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
                     background: str, direction: Direction, clip: bool, frames: int, config: str,
                     out: Path | None, altering: Altering, libraries: tuple[Path, ...],
                     reading: ReadOptions) -> int:
-    """Show an action, a scene or your own motion file in seconds.
+    """Draw an action, a scene or your own motion file in seconds.
 
-    OpenGL draws it: a contact sheet or a clip.
+    Writes a contact sheet or a video, drawn with OpenGL.
     """
     clip = clip or (out is not None and out.suffix.lower() == CLIP_SUFFIX)
     _check_ending(out, CLIP_SUFFIX if clip else SHEET_SUFFIX)
     context_of_process()
     catalogue = Catalogue.with_libraries(libraries)
     if altering.follow_place:
-        raise RequestError("--light place: a preview lights everybody equally; render follows"
-                           " places")
+        raise RequestError("--light place: not available in a preview, which lights all figures"
+                           " equally; use mimegen render")
     settings = altering.config(read_config(catalogue.file("config", config)))
     behind = read_background(catalogue.file("background", background))
     found = altering.take(_take(catalogue, what, take, seed, style, reading))
@@ -94,8 +97,8 @@ def preview_command(what: str, take: str | None, seed: int, style: str | None, c
 
 def _check_ending(out: Path | None, wanted: str) -> None:
     if out is not None and out.suffix.lower() != wanted:
-        raise RequestError(f"--out {out}: a sheet is a {SHEET_SUFFIX}, a clip is a {CLIP_SUFFIX};"
-                           f" name it {out.with_suffix(wanted).name}")
+        raise RequestError(f"--out {out}: a contact sheet ends in {SHEET_SUFFIX}, a video in"
+                           f" {CLIP_SUFFIX}; use {out.with_suffix(wanted).name}")
 
 
 def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: str | None,
@@ -103,8 +106,8 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
     """Return the take that a name or a file means; a score's file is one of a library's takes."""
     file = Path(what)
     if reading != AS_FOUND and file.suffix.lower() not in READERS:
-        raise RequestError(f"{what}: is no file of motion; --trim, --stack, --map, --skeleton,"
-                           " --subject and --fps-of-file say how such a file is read")
+        raise RequestError(f"{what}: not a motion file, so --trim, --stack, --map, --skeleton,"
+                           " --subject and --fps-of-file do not apply")
     if file.name.endswith(SCORE_SUFFIX) and file.is_file():
         return library_take(catalogue.action(file.parent.name),
                             file.name.removesuffix(SCORE_SUFFIX), seed, style)
@@ -116,7 +119,7 @@ def _take(catalogue: Catalogue, what: str, take: str | None, seed: int, style: s
             warn(line)
         return own
     if file.suffix.lower() in (*READERS, ".yaml"):
-        raise RequestError(f"{what}: no such file; expected an action, a scene or a file of motion")
+        raise RequestError(f"{what}: no such file; expected an action, a scene or a motion file")
     return library_take(catalogue.action(what), take, seed, style)
 
 

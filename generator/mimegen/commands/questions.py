@@ -43,11 +43,11 @@ from mimegen.manifest.file import MANIFEST, clip_path, single_rows
 from mimegen.manifest.row import Row
 
 HEADINGS = {
-    "What is asked": ("format_", "asks", "condition", "prompting", "templates"),
-    "Wrong answers": ("given", "difficulty", "fold", "seed"),
-    "What is shown": ("sampling", "frames_folder", "image", "size", "stamp"),
-    "What comes out": ("target", "unchecked"),
-    "Can they be answered without clips?": ("audited", "as_json"),
+    "Questions": ("format_", "asks", "condition", "prompting", "templates"),
+    "Distractors": ("given", "difficulty", "fold", "seed"),
+    "Frames": ("sampling", "frames_folder", "image", "size", "stamp"),
+    "Output": ("target", "unchecked"),
+    "Audit": ("audited", "as_json"),
 }
 # Whose options are drawn from a timeline, and not from other actions' labels.
 TIMED = ("timeline", "cue")
@@ -57,41 +57,45 @@ TIMED = ("timeline", "cue")
 @click.argument("out", required=False, type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_", default="mc", show_default=True,
               type=click.Choice(["mc", "free", "3afc", "description", "timeline", "cue"]),
-              help="MIME's multiple choice and free form; ActPLD's three alternatives and"
-                   " descriptions; MimeQA's questions about what happens when; ObservableToM's"
-                   " about cues.")
+              help="Question format: mc and free as in MIME, 3afc and description as in ActPLD,"
+                   " timeline (when things happen) as in MimeQA, cue as in ObservableToM.")
 @click.option("--asks", type=click.Choice(["label", "intention", *TASKS]),
-              help="What 3afc and description ask for, label or intention, and what cue does."
-                   "  [default: label; of cue: explanation]")
+              help="Target of the question: label or intention for 3afc and description; the rest"
+                   " for cue.  [default: label; explanation for cue]")
 @click.option("--condition", default="video", show_default=True, type=click.Choice(CONDITIONS),
-              help="What cue shows: the clip, the cue in words, or both; timeline: the clip, or"
-                   " nothing but the text.")
+              help="Input of the model: for cue the video, the cue in words, or both; for timeline"
+                   " the video or only text.")
 @click.option("--prompting", default="zero-shot", show_default=True,
               type=click.Choice(["zero-shot", "cot", "few-shot", "open"]),
-              help="open, for timeline: nothing to choose from, as MimeQA asks.")
+              help="Style of prompt; open, for timeline only, offers no options, as in MimeQA.")
 @click.option("--difficulty", type=click.Choice(["near", "far"]),
-              help="Distractors as near or as far in meaning as the rules leave; else any.")
+              help="Semantic distance of distractors from the answer.  [default: any]")
 @click.option("--distractors", "given", type=click.Path(path_type=Path), metavar="FILE",
-              help="Your own wrong answers: YAML or JSON with a list for each action or label."
-                   " Actions that it leaves out get mimegen's.")
+              help="Your own distractors: a YAML or JSON file with a list for each action or label."
+                   " Other actions get mimegen's.")
 @click.option("--fold", type=click.IntRange(1, 5),
-              help="One of five folds by action: train, validation and test get options of their"
-                   " own.")
+              help="Fold to use of five folds by action; the training, validation and test sets"
+                   " then share no options.")
 @click.option("--sampling", default="video", show_default=True, metavar="HOW",
-              help="video, uniform:K, middle:K, fps:F[:MOST], window:START:END:F.")
+              help="Frames to show: video, uniform:K, middle:K, fps:F[:MOST] or"
+                   " window:START:END:F.")
 @click.option("--frames", "frames_folder", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write the sampled frames there, a folder for each clip.")
-@click.option("--image", default="jpeg", show_default=True, type=click.Choice(["jpeg", "png"]))
-@click.option("--size", metavar="WxH", help="Fit frames into so many pixels, as 512x512.")
-@click.option("--stamp", is_flag=True, help="Write the time into each frame's corner.")
+              help="Folder for the sampled frames, with a subfolder for each clip.")
+@click.option("--image", default="jpeg", show_default=True, type=click.Choice(["jpeg", "png"]),
+              help="Image format of the sampled frames.")
+@click.option("--size", metavar="WxH", help="Largest width and height of a frame in pixels, as in"
+                                            " 512x512.")
+@click.option("--stamp", is_flag=True, help="Draw the time into a corner of each frame.")
 @click.option("--templates", type=click.Path(path_type=Path), metavar="YAML",
-              help="Your own wording.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+              help="YAML file with your own question wording.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
+              help="Random seed of the distractors and their order.")
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="FILE",
-              help="[default: OUT/questions-FORMAT.jsonl]")
+              help="File to write.  [default: OUT/questions-FORMAT.jsonl]")
 @no_verify_option
 @click.option("--audit", "audited", type=click.Path(path_type=Path), metavar="FILE",
-              help="Try to answer these questions without a video; exit 1 where that works.")
+              help="Try to answer these questions without video; exit with status 1 if a rule beats"
+                   " chance.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as JSON.")
 @shared_data_option
 @exits_cleanly
@@ -102,12 +106,13 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
                       templates: Path | None, seed: int,
                       target: Path | None, unchecked: bool, audited: Path | None,
                       as_json: bool) -> int:
-    """Ask about every clip in OUT, or audit such questions.
+    """Write questions about every clip in OUT, or audit questions.
 
-    Wrong answers give nothing away.
+    Distractors are balanced, so that they do not give the answer away.
     """
     if (out is None) == (audited is None):
-        raise RequestError("give either the folder OUT that mimegen render wrote, or --audit FILE")
+        raise RequestError("expected either the folder OUT that mimegen render wrote, or --audit"
+                           " FILE")
     if audited is not None:
         return _audit(audited, as_json)
     assert out is not None
@@ -117,7 +122,7 @@ def questions_command(out: Path | None, format_: str, asks: str | None, conditio
     asks = asks or ("explanation" if format_ == "cue" else "label")
     _refuse_what_does_not_go_together(format_, asks, condition, difficulty, fold)
     if given is not None and not OPTIONS.get(format_):
-        raise RequestError(f"--distractors does not go with --format {format_}, only with mc and"
+        raise RequestError(f"--distractors does not apply to --format {format_}; use --format mc or"
                            " 3afc")
     if format_ == "cue":
         made = cue_questions(rows, CueRequest(asks, condition, read_cue_wording(templates), seed))
@@ -143,12 +148,12 @@ def _refuse_what_does_not_go_together(format_: str, asks: str, condition: str,
                                       difficulty: str | None, fold: int | None) -> None:
     """Raise RequestError for options that mean nothing to a format."""
     if format_ in TIMED and (fold is not None or difficulty is not None):
-        raise RequestError(f"--fold and --difficulty do not go with --format {format_}")
+        raise RequestError(f"--fold and --difficulty do not apply to --format {format_}")
     if condition != "video" and (format_, condition) != ("timeline", "text") and format_ != "cue":
-        raise RequestError(f"--condition {condition} does not go with --format {format_}")
+        raise RequestError(f"--condition {condition} does not apply to --format {format_}")
     if (asks in TASKS) != (format_ == "cue"):
-        raise RequestError(f"--asks {asks} does not go with --format {format_}: cue asks for"
-                           f" {', '.join(TASKS)}, others for label or intention")
+        raise RequestError(f"--asks {asks} does not apply to --format {format_}: cue takes"
+                           f" {', '.join(TASKS)}, other formats take label or intention")
 
 
 def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Question]:
@@ -160,14 +165,14 @@ def _of_timelines(rows: Sequence[Row], request: TimelineRequest) -> list[Questio
         click.echo(f"{category}: none, {why}")
     for aspect, count in left_out.items():
         if count:
-            click.echo(f"{aspect}: {count} left out, so that each answer is right equally often")
+            click.echo(f"{aspect}: {count} left out, to balance the correct answers")
     return made
 
 
 def _rows(out: Path) -> list[Row]:
     rows = single_rows(out)
     if not rows:
-        raise RequestError(f"{out / MANIFEST}: no such file, or no row in it; OUT is the folder"
+        raise RequestError(f"{out / MANIFEST}: no such file, or it has no rows; expected the folder"
                            " that mimegen render wrote")
     return rows
 
@@ -177,7 +182,8 @@ def _write_frames(out: Path, rows: Sequence[Row], made: Sequence[Question], fold
     row_of = {row.sample_id: row for row in rows}
     for question in made:
         if question.frames is None:
-            raise RequestError("--frames: say which with --sampling, as uniform:8")
+            raise RequestError("--frames: no frames are sampled; choose them with --sampling, as in"
+                               " uniform:8")
         if not question.frames:
             continue
         row = row_of[question.sample_id]
@@ -191,11 +197,11 @@ def _tell_origins(made: Sequence[Question]) -> None:
                   for one in made if one.distractors)
     lent = sum(any(wrong["origin"] == "library" for wrong in one.distractors) for one in made)
     if odd[True]:
-        click.echo(f"{counted(odd[True], 'question')} did not come out even: distractors are"
+        click.echo(f"{counted(odd[True], 'question')} could not be balanced: their distractors are"
                    " chosen one by one")
     if lent:
-        click.echo(f"{counted(lent, 'question')} with distractors that are nowhere the answer, for"
-                   " want of actions: that can be told from the file")
+        click.echo(f"{counted(lent, 'question')} with distractors that are never a correct answer,"
+                   " because there are too few actions: the file gives that away")
 
 
 def _audit(file: Path, as_json: bool) -> int:
@@ -216,13 +222,14 @@ def _audit(file: Path, as_json: bool) -> int:
             "shown": [asdict(one) for one in shown]}, indent=1, ensure_ascii=False))
         return SOME_FAILED if leaks else DONE
     console = wide_console()
-    console.print(_table("without a video", tested))
+    console.print(_table("without video", tested))
     if shown:
-        console.print(_table("from the background's name (the experiment, no fault)", shown))
+        console.print(_table("from the background's name (intended by the experiment, not a"
+                             " fault)", shown))
     if own:
         console.print(_own_labels(own), markup=False)
-    verdict = f"can be answered without a video, by: {', '.join(leaks)}" if leaks else \
-        "too few to tell a rule from chance" if few else "no rule is above chance"
+    verdict = f"can be answered without video by: {', '.join(leaks)}" if leaks else \
+        "too few questions to tell a rule from chance" if few else "no rule beats chance"
     console.print(f"{file}: {counted(tested[0].questions, 'question')}, {verdict}"
                   f" (p < {LEVEL} after Holm)", markup=False)
     return SOME_FAILED if leaks else DONE
@@ -232,8 +239,8 @@ def _own_labels(own: OwnLabels) -> str:
     """Say how many options are the data set's own labels, and what that gives away."""
     counts = sorted(Counter(own.counts.values()).items())
     said = ", ".join(f"{options} in {counted(number, 'question')}" for options, number in counts)
-    return (f"options that are the data set's own labels: {said}; whoever knows them is right in"
-            f" {own.guessed:.1%}, by chance in {own.chance:.1%}")
+    return (f"options that are the data set's own labels: {said}; a reader who knows the labels is"
+            f" right in {own.guessed:.1%}, by chance in {own.chance:.1%}")
 
 
 def _table(title: str, findings: Sequence[Finding]) -> Table:

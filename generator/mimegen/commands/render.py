@@ -28,20 +28,21 @@ _note = partial(click.echo, err=True)
 
 
 @click.command("render", cls=Grouped, headings={
-    **HEADINGS, "What comes out": ("out", "names", "store_folder", "quiet"),
-    "Where it is rendered": ("device", *FARM_NAMES, "detach")})
+    **HEADINGS, "Output": ("out", "names", "store_folder", "quiet"),
+    "Rendering": ("device", *FARM_NAMES, "detach")})
 @exits_cleanly
 @farm_options
 @selection_options
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
-              metavar="DIR", help="The folder of clips, manifest and gallery.")
+              metavar="DIR", help="Output directory for clips, manifest and gallery.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,
-              help="opaque: no name of a clip says what it shows; the manifest alone knows.")
+              help="How to name clips: plain names say what a clip shows; opaque names do not, only"
+                   " the manifest does.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
-              help="Where finished frames are kept.  [default: OUT/store]")
+              help="Folder of finished frames.  [default: OUT/store]")
 @click.option("--detach", is_flag=True,
-              help="With --farm slurm: leave all to the cluster; the same command without --detach"
-                   " attaches again.")
+              help="With --farm slurm: submit the jobs and exit; run the same command without"
+                   " --detach to attach again.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 def render_command(planned: Planned, out: Path, names: str, store_folder: Path | None,
                    settings: FarmSettings, detach: bool, quiet: bool) -> int:
@@ -60,15 +61,15 @@ def _say_if_long(planned: Planned, store: Store, farm: Farm) -> None:
     seconds = at_least_s(planned.plan, planned.config, planned.device.kind, store,
                          farm.workers, LONG_S)
     if seconds is not None and seconds >= LONG_S:
-        click.echo(f"this takes over {LONG_S / 60:.0f} minutes; --config draft shows the same,"
-                   " drawn roughly, many times sooner")
+        click.echo(f"this takes more than {LONG_S / 60:.0f} minutes; --config draft draws a rough"
+                   " version much faster")
 
 
 def _detach(planned: Planned, out: Path, store: Store, settings: FarmSettings, opaque: bool,
             quiet: bool) -> int:
     """Leave a plan to jobs of Slurm, and the clips to one that says the same after them."""
     if settings.farm != "slurm":
-        raise RequestError("--detach goes with --farm slurm")
+        raise RequestError("--detach requires --farm slurm")
     words = [word for word in words_said() if word != "--detach"]
     with (Reporter(len(planned.plan), quiet) as reporter,
           closing(slurm_jobs(settings, planned.device, store, out, _note)) as jobs):
@@ -76,10 +77,10 @@ def _detach(planned: Planned, out: Path, store: Store, settings: FarmSettings, o
                           opaque, reporter.say)
         number = jobs.leave([sys.executable, "-m", "mimegen", "render", *words])
     if not quiet:
-        click.echo(f"{tasks} tasks are left to jobs of Slurm, the clips to job {number} after"
-                   f" them\nwatch     squeue --name={jobs.name}, or mimegen status {out}\n"
-                   f"end       scancel --name={jobs.name}\n"
-                   "attach    the same command without --detach")
+        click.echo(f"{tasks} tasks are left to Slurm jobs, the clips to job {number} after"
+                   f" them\nwatch     squeue --name={jobs.name}, or mimegen status {out}\nend"
+                   f"       scancel --name={jobs.name}\nattach    the same command without"
+                   " --detach")
     return DONE
 
 

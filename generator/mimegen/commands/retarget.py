@@ -24,32 +24,33 @@ from mimegen.writers import MOTION_SUFFIXES, write_motion
 @click.command("retarget")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--character", required=True, metavar="NAME|FILE|random:SEED",
-              help="Who performs the motion.")
+              help="Character to retarget the motion to.")
 @click.option("--partner", type=click.Path(path_type=Path), metavar="FILE",
-              help="The second person's file, of the same scene.")
+              help="Motion file of a second person recorded together with FILE.")
 @click.option("--partner-character", metavar="NAME|FILE|random:SEED",
-              help="Who performs --partner.  [default: as --character]")
+              help="Character for --partner.  [default: same as --character]")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
-              help=f"Where the performance goes: {', '.join(MOTION_SUFFIXES)}; the partner's"
-                   " goes to NAME_partner beside it.")
+              help=f"Motion file to write: {', '.join(MOTION_SUFFIXES)}; the partner's is written"
+                   " next to it as NAME_partner.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE",
-              help="Where the quality report goes, as JSON.")
+              help="JSON file for the quality report.")
 @library_option
 @exits_cleanly
 @reading_options("none")
 def retarget_command(file: Path, character: str, partner: Path | None,
                      partner_character: str | None, out: Path | None, report: Path | None,
                      libraries: tuple[Path, ...], reading: ReadOptions) -> int:
-    """Bring motion onto a character, and measure how well.
+    """Retarget motion onto a character and report the quality.
 
-    Of one person, or of two of one scene.
+    The motion shows one person, or two people recorded together.
     """
     if out is not None and out.suffix.lower() not in MOTION_SUFFIXES:
-        raise RequestError(f"--out {out}: a motion is written as {', '.join(MOTION_SUFFIXES)}")
+        raise RequestError(f"--out {out}: expected a file that ends in"
+                           f" {', '.join(MOTION_SUFFIXES)}")
     catalogue = Catalogue.with_libraries(libraries)
     take = user_take(catalogue, file, (), None, None, "not stated", partner, reading)
     if partner_character is not None and take.performers == 1:
-        raise RequestError("--partner-character needs --partner FILE, or a FILE of two people")
+        raise RequestError("--partner-character requires --partner FILE, or a FILE with two people")
     names = [character, partner_character or character][:take.performers]
     members = [cast_member(catalogue, name) for name in names]
     sources = [(motion, roles or {}) for motion, roles in take.sources(0.0)]

@@ -54,38 +54,40 @@ PREVIEW_FPS = 30.0
 VIDEO_SIZE, CAPTION_LETTERS = (480, 600), 56
 
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
-                           help="Another seed is another take.")
-in_style = style_option("Any seed in this style.")
-stance_option = click.option("--stance", metavar="NAME", help="What a cue is laid over.")
+                           help="Random seed of the take.")
+in_style = style_option("Style of the performance (mimegen list styles).  [default: drawn by the"
+                        " seed]")
+stance_option = click.option("--stance", metavar="NAME", help="Stance on which a cue is performed.")
 
 
 @click.group("score")
 def score_command() -> None:
-    """Look at scores, lint them and lay them out."""
+    """Preview, check and format scores."""
 
 
 @score_command.command("preview")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @click.option("--out", "target", type=click.Path(path_type=Path), metavar="PNG|MP4",
-              help="A sheet of pictures, or a video in which every frame shows the second of the"
-                   " score and the keys that it is on the way to.  [default: TAKE.png, here]")
+              help="PNG for a contact sheet, or MP4 for a video that shows the score's time and"
+                   " current keys in every frame.  [default: TAKE.png in the current folder]")
 @seed_option
 @in_style
 @stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
-              help="capsules, or a character such as man (slower).")
-@click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200))
+              help="Body to draw: capsules, or a character such as man (slower).")
+@click.option("--frames", default=16, show_default=True, type=click.IntRange(1, 200),
+              help="Number of frames in the contact sheet.")
 @click.option("--angle", "direction", default="0", show_default=True, type=DirectionType(),
               metavar="DEGREES|SIDE", help=ANGLE_HELP)
 @click.option("--focus", default="", metavar="JOINT[,JOINT]",
-              help="Joints to look at from near, such as LeftHand,RightHand.")
+              help="Joints to show in close-up, as in LeftHand,RightHand.")
 @library_option
 @exits_cleanly
 def preview_command(
     file: Path, target: Path | None, seed: int, style: str | None, stance: str | None, body: str,
     frames: int, direction: Direction, focus: str, libraries: tuple[Path, ...],
 ) -> int:
-    """Write a contact sheet or a video of a score or a scene, and print what lint finds."""
+    """Draw a contact sheet or a video of a score or a scene, and check it."""
     catalogue = Catalogue.with_libraries(libraries)
     score = _score(catalogue, file, stance)
     motions = perform_scene(score, seed, PREVIEW_FPS, style)
@@ -135,24 +137,24 @@ def _captioned(picture: Image.Image, second: float, keys: list[str]) -> NDArray[
 @in_style
 @stance_option
 @click.option("--body", default=CAPSULES, show_default=True, metavar="NAME",
-              help="On whom to look whether what must be seen is there; a character is slower.")
+              help="Body used to evaluate the checks; a character is slower than capsules.")
 @click.option("--against", type=click.Path(path_type=Path), metavar="OLD",
-              help="An earlier version of the one FILE: say what is new or worse, and which keys"
-                   " near it changed.")
+              help="Earlier version of the one FILE; show only findings that are new or worse, and"
+                   " the keys near them that changed.")
 @library_option
 @exits_cleanly
 def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: str | None,
                  body: str, against: Path | None, libraries: tuple[Path, ...]) -> int:
-    """Print what is wrong with scores and scenes, and where; status 1 if anything is.
+    """Check scores and scenes; exit with status 1 if anything is wrong.
 
-    Each line names the file, the line and the key, the second of the score, and what helps.
+    Each line names the file, the line, the key, the time in the score and a remedy.
     """
     wrong = 0
     catalogue = Catalogue.with_libraries(libraries)
     character = _body(catalogue, body)
     _refuse_missing((*files, *([against] if against else [])))
     if against and len(files) > 1:
-        raise RequestError("--against goes with one FILE")
+        raise RequestError("--against requires exactly one FILE")
 
     def found(score: Score) -> list[Finding]:
         motions = perform_scene(score, seed, PREVIEW_FPS, style)
@@ -174,11 +176,12 @@ def lint_command(files: tuple[Path, ...], seed: int, style: str | None, stance: 
 
 @score_command.command("format")
 @click.argument("files", type=click.Path(path_type=Path), metavar="[FILE...]", nargs=-1)
-@click.option("--check", is_flag=True, help="Write nothing; status 1 where a line is too long.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with status 1 if a line is too"
+                                            " long.")
 @library_option
 @exits_cleanly
 def format_command(files: tuple[Path, ...], check: bool, libraries: tuple[Path, ...]) -> int:
-    """Break the long lines of scores, by default of all there are; comments stay."""
+    """Wrap the long lines of scores, by default of all scores; comments are kept."""
     changed = 0
     for file in files or (*data_files("mocap/*/*.score.yaml"), *data_files("cues/*/*.score.yaml")):
         text = text_of(file)
@@ -196,16 +199,16 @@ def _refuse_missing(files: Sequence[Path]) -> None:
     """Raise RequestError for what is no file at all: that is no finding in a score."""
     for file in files:
         if not file.exists():
-            raise RequestError(f"{file}: there is no such file")
+            raise RequestError(f"{file}: no such file")
         if file.is_dir():
-            raise RequestError(f"{file}: is a folder; name the scores in it")
+            raise RequestError(f"{file}: is a folder; expected score files")
 
 
 def _score(catalogue: Catalogue, file: Path, stance: str | None) -> Score:
     """Return the score of a file: its own, in a stance if it is a cue's, or that of a scene."""
     if not file.name.endswith(SCORE_SUFFIX) and "performers" in YamlFile(file).content:
         if stance is not None:
-            raise RequestError(f"{file}: a scene says the stances of its cues; leave --stance out")
+            raise RequestError(f"{file}: a scene sets the stances of its cues; leave out --stance")
         return scene_take(catalogue, str(file), 0).score
     return read_score(file, stance)
 
@@ -262,6 +265,6 @@ def _joints(motion: Motion, names: str) -> tuple[str, ...]:
     joints = tuple(name for name in names.split(",") if name)
     for name in joints:
         if name not in motion.skeleton.index:
-            raise RequestError(f"--focus {name}: no such joint"
-                               f" (there is: {', '.join(motion.skeleton.names[:22])}, ...)")
+            raise RequestError(f"--focus {name}: no such joint; expected one of"
+                               f" {', '.join(motion.skeleton.names[:22])}, ...")
     return joints

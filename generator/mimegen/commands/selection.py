@@ -119,10 +119,10 @@ _OPTIONS = (
 )
 # Under what each is found in the help.
 HEADINGS = {
-    "What is shown": (
+    "Actions and takes": (
         "action", "scene", "take", "seed", "permutations", "style", "tempo", "mirror", "fault",
         "stance", "intensity", "frequency"),
-    "By whom, where, from which side": (
+    "Variants": (
         "variants", "character", "partner_character", "set_seed", "libraries"),
     "Your own motion capture": (
         "motion", "partner", "label", "aligned", "misaligned", "licence", "trim", "subject",

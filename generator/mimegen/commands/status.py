@@ -19,12 +19,14 @@ MOST_LINES = 40
 @click.command("status")
 @exits_cleanly
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every clip.")
-@click.option("--watch", "watches", is_flag=True, help="Again every two seconds while a job runs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object that lists every"
+                                                      " clip.")
+@click.option("--watch", "watches", is_flag=True, help="Print the status every two seconds while a"
+                                                       " job runs.")
 def status_command(out: Path, as_json: bool, watches: bool) -> int:
-    """Say how far the jobs are that write to OUT.
+    """Show the progress of jobs that write to OUT.
 
-    Any machine that sees OUT can ask.
+    Works on any machine that can read OUT.
     """
     while True:
         said = status(out)
@@ -42,7 +44,7 @@ def _text(said: dict[str, Any]) -> str:
     counts = [f"clips  {clips['done']} done", f"{clips['waiting']} waiting",
               f"{clips['failed']} failed"]
     if said["not_looked_at"]:
-        counts.append(f"{said['not_looked_at']} not looked at yet")
+        counts.append(f"{said['not_looked_at']} not checked yet")
     lines = [", ".join(counts), f"shots  {done} of {len(shots)} have all their frames"]
     if said["passes"]:
         lines.append("passes " + ", ".join(f"{kind} of {count}" for kind, count
@@ -60,11 +62,11 @@ def _job_lines(job: dict[str, Any]) -> list[str]:
     since = time.strftime("%Y-%m-%d %H:%M", time.localtime(job["since"]))
     sign = duration(job["seconds_since_sign"])
     if job["runs"]:
-        state = f"runs, last sign of life {sign} ago"
+        state = f"running, last update {sign} ago"
     elif job["ended"]:
         state = f"ended {sign} ago" + (f": {job['why']}" if job["why"] else "")
     else:
-        state = f"was killed, last sign of life {sign} ago"
+        state = f"was killed, last update {sign} ago"
     rate = f", {job['frames_per_s']:.3g} frames/s" if job["frames_per_s"] else ""
     left = f", about {roughly(job['left_s'])} left" if job["left_s"] else ""
     now = time.time()

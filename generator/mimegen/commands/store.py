@@ -20,19 +20,21 @@ from mimegen.store.store import Store
 @exits_cleanly
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--prune", "prunes", is_flag=True,
-              help="Remove what no manifest of --keep names; never while a job uses the store.")
+              help="Remove everything that no manifest of --keep refers to; refused while a job"
+                   " uses the store.")
 @click.option("--keep", "outs", multiple=True, metavar="OUT", type=click.Path(path_type=Path),
-              help="A folder of clips whose manifest names what stays; may be repeated. The one"
-                   " that the store lies in always counts.")
-@click.option("--dry-run", is_flag=True, help="With --prune: say what would go, remove nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+              help="Folder of clips whose frames are kept; may be repeated. The folder that"
+                   " contains the store is always kept.")
+@click.option("--dry-run", is_flag=True, help="With --prune: show what would be removed, and remove"
+                                              " nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the contents as one JSON object.")
 def store_command(folder: Path, prunes: bool, outs: tuple[Path, ...], dry_run: bool,
                   as_json: bool) -> int:
-    """Say what the store DIR holds, by kind, action and config."""
+    """Show the contents of the store DIR, and optionally prune it."""
     store = Store(_store_folder(folder))
     if not prunes:
         if dry_run or outs:
-            raise RequestError("--keep and --dry-run go with --prune")
+            raise RequestError("--keep and --dry-run require --prune")
         told: dict[str, Any] = {"holds": _said(holdings(pieces(store), store))}
     else:
         kept = _kept(store, outs)
@@ -49,15 +51,15 @@ def _store_folder(folder: Path) -> Path:
     for place in (folder, folder / "store"):
         if (place / "shots").is_dir() or ((place / "clips").is_dir() and place.name == "store"):
             return place
-    raise RequestError(f"{folder}: is no store (it holds no shots/); name OUT/store, or what"
-                       " --store named")
+    raise RequestError(f"{folder}: not a store (it has no folder shots/); expected OUT/store, or"
+                       " the folder given to --store")
 
 
 def _kept(store: Store, outs: Iterable[Path]) -> list[Path]:
     beside = store.root.resolve().parent
     kept = [*outs, *([beside] if (beside / MANIFEST).is_file() else [])]
     if not kept:
-        raise RequestError("--prune needs --keep OUT: whose manifests name what stays?")
+        raise RequestError("--prune requires --keep OUT, a folder of clips whose frames are kept")
     return kept
 
 

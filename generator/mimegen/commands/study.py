@@ -36,24 +36,28 @@ class _MakesUnlessNamed(click.Group):
 @click.group("study", cls=_MakesUnlessNamed,
              subcommand_metavar="QUESTIONS --out DIR | serve DIR | export DIR")
 def study_command() -> None:
-    """Ask people: a page with clips, its server, their answers."""
+    """Make and serve a study with people; export its answers."""
 
 
 @study_command.command(MAKE)
 @click.argument("questions", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
+              help="Folder for the study.")
 @click.option("--tasks", metavar="|".join(COMBINATIONS),
-              help="What people do; by default free,choice for mc, and what fits other formats.")
+              help="Tasks of the raters.  [default: free,choice for mc; the fitting ones for other"
+                   " formats]")
 @click.option("--settings", type=click.Path(path_type=Path), metavar="YAML",
-              help="Your own wording, attention checks and limits, laid over mimegen's.")
+              help="YAML file with your own wording, attention checks and limits; it overrides"
+                   " mimegen's.")
 @click.option("--clips", type=click.Path(path_type=Path), metavar="OUT",
-              help="Where the manifest and its clips lie.  [default: beside QUESTIONS]")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+              help="Folder of the manifest and its clips.  [default: next to QUESTIONS]")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
+              help="Random seed of the trial lists.")
 @no_verify_option
 @exits_cleanly
 def make_command(questions: Path, out: Path, tasks: str | None, settings: Path | None,
                  clips: Path | None, seed: int, unchecked: bool) -> int:
-    """Write a study about QUESTIONS, as mimegen questions writes them, to DIR."""
+    """Write a study about QUESTIONS (from mimegen questions) to DIR."""
     asked = {question.sample_id for question in read_questions(questions)}
     check_samples(clips or questions.parent, asked, unchecked)
     study = make_study(Request(questions, clips or questions.parent, out, tasks,
@@ -61,9 +65,9 @@ def make_command(questions: Path, out: Path, tasks: str | None, settings: Path |
     lengths = sorted({len(names) for names in study.lists})
     size = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
     trials = f"{size} trial{'' if lengths == [1] else 's'}"
-    click.echo(f"{out}: {counted(len(study.lists), 'list')} of {trials},"
-               f" {counted(len(study.golden), 'attention check')} and {len(study.practice)} for"
-               f" practice in each; mimegen study serve {out}, or upload {out / PUBLIC}")
+    click.echo(f"{out}: {counted(len(study.lists), 'list')} of {trials}, each with"
+               f" {counted(len(study.golden), 'attention check')} and {len(study.practice)}"
+               f" practice trials; run mimegen study serve {out}, or upload {out / PUBLIC}")
     for line in left_out(study, read_questions(questions)):
         click.echo(line)
     _tell_repeats(study)
@@ -76,22 +80,22 @@ def _tell_repeats(study: Study) -> None:
     most = max(max(Counter(tuple(sorted(trial.options)) for trial in trials).values())
                for trials in lists)
     if "choice" in lists[0][0].tasks and most > 1:
-        click.echo(f"one person meets the same options up to {most} times; without"
-                   " repeat_options: true, never")
+        click.echo(f"a person may see the same options up to {most} times; leave out"
+                   " repeat_options: true to prevent it")
 
 
 @study_command.command("serve")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535),
-              help="0 takes any that is free.")
+              help="Port to listen on; 0 picks a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True,
-              help="Which of this machine's addresses; 0.0.0.0 for all.")
+              help="Address to listen on; 0.0.0.0 listens on all addresses of this machine.")
 @click.option("--proxy", "proxies", multiple=True, metavar="ADDRESS",
-              help="IP address of a web server in front, as 127.0.0.1. Its X-Forwarded-For header"
-                   " is believed, and its connections are not limited. May be repeated.")
+              help="IP address of a reverse proxy, as in 127.0.0.1; may be repeated. Its"
+                   " X-Forwarded-For header is trusted, and its connections are not limited.")
 @exits_cleanly
 def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) -> int:
-    """Serve the study in DIR and keep its answers there, until stopped."""
+    """Serve the study in DIR and store its answers there until stopped."""
     from mimegen.study.serving import serve  # the web's packages load when they are needed
 
     serve(folder, host, port, lambda address: click.echo(f"{folder}: {address}"), proxies)
@@ -102,19 +106,20 @@ def serve_command(folder: Path, port: int, host: str, proxies: tuple[str, ...]) 
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("saved", nargs=-1, type=click.Path(path_type=Path), metavar="[SAVED]...")
 @click.option("--out", "target", required=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="JSON lines that mimegen evaluate reads.")
+              help="File to write: JSON lines that mimegen evaluate reads.")
 @click.option("--ids", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write which rater came with which of Prolific's or SONA's ids; keep it apart.")
+              help="File for the Prolific or SONA ids of each rater; keep it separate from the"
+                   " answers.")
 @exits_cleanly
 def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Path | None) -> int:
-    """Write the answers to the study in DIR, those of SAVED files from its page included."""
+    """Export the answers to the study in DIR, including SAVED files from its page."""
     study = read_study(folder)
     people = [*stored_people(study, folder), *(saved_person(study, file) for file in saved)]
     _refuse_doubles(people)
     answers = [list(answer_lines(study, person)) for person in people]
     lines = [json.dumps(line, ensure_ascii=False) for own in answers for line in own]
     if not lines:
-        raise RequestError(f"{folder}: nobody has answered anything that counts yet")
+        raise RequestError(f"{folder}: no complete answers yet")
     publish(target, "".join(f"{line}\n" for line in lines))
     if ids is not None:
         publish(ids, "".join(json.dumps({
@@ -122,17 +127,17 @@ def export_command(folder: Path, saved: tuple[Path, ...], target: Path, ids: Pat
             for one in people))
     told = sum(bool(own) for own in answers)
     complete = sum(person.complete for person in people)
-    click.echo(f"{target}: {counted(len(lines), 'answer')} of {counted(told, 'person', 'people')},"
-               f" {complete} of whom came to the end; mimegen evaluate"
-               f" {folder / PRIVATE / QUESTIONS} {target}")
+    click.echo(f"{target}: {counted(len(lines), 'answer')} from"
+               f" {counted(told, 'person', 'people')}, of whom {complete} finished; next: mimegen"
+               f" evaluate {folder / PRIVATE / QUESTIONS} {target}")
     if told < len(people):
-        click.echo(f"{counted(len(people) - told, 'more person', 'more people')} began and answered"
-                   " nothing that counts")
+        click.echo(f"{counted(len(people) - told, 'more person', 'more people')} started without a"
+                   " usable answer")
     return DONE
 
 
 def _refuse_doubles(people: Sequence[Person]) -> None:
     for rater, times in Counter(person.rater for person in people).items():
         if times > 1:
-            raise RequestError(f"{rater} is there {times} times; leave out one of the files that"
-                               " this person saved")
+            raise RequestError(f"{rater} occurs {times} times; leave out all but one of this"
+                               " person's saved files")

@@ -23,30 +23,33 @@ Performer = tuple[Motion, Character | None]
 
 @click.group("take")
 def take_command() -> None:
-    """Take the library's takes elsewhere."""
+    """Export takes as BVH, NPZ, FBX or GLB."""
 
 
 @take_command.command("export")
 @click.option("--action", "action", required=True, metavar="A",
-              help="An action, or a take, by id, label or alias.")
-@click.option("--take", metavar="T", help="A take of the action; its first by default.")
+              help="Action or take to export, by id, label or alias.")
+@click.option("--take", metavar="T", help="Take of the action.  [default: the first]")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
-              help="Another seed is another take.")
-@style_option("How it is performed.  [default: the seed's own way]")
-@click.option("--format", "kind", default="bvh", show_default=True, type=click.Choice(FORMATS))
-@click.option("--fps", default=60.0, show_default=True, type=click.FloatRange(1.0, 1000.0))
+              help="Random seed of the take.")
+@style_option("Style of choreographed takes (mimegen list styles).  [default: drawn by the seed]")
+@click.option("--format", "kind", default="bvh", show_default=True, type=click.Choice(FORMATS),
+              help="File format of the motion.")
+@click.option("--fps", default=60.0, show_default=True, type=click.FloatRange(1.0, 1000.0),
+              help="Frame rate of the motion.")
 @click.option("--character", metavar="NAME|FILE|random:SEED",
-              help="Whose skeleton (fbx and glb: and skin) it is on.  [default: the standard one]")
+              help="Character whose skeleton to use, in FBX and GLB also its mesh.  [default: the"
+                   " canonical skeleton]")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE",
-              help="Where it goes; a scene of two gets _1 and _2 added.  "
-                   "[default: TAKE_seedN.FORMAT, here]")
+              help="File to write; two performers are written with _1 and _2 appended.  [default:"
+                   " TAKE_seedN.FORMAT in the current folder]")
 @library_option
 @exits_cleanly
 def export_command(
     action: str, take: str | None, seed: int, style: str | None, kind: str, fps: float,
     character: str | None, out: Path | None, libraries: tuple[Path, ...],
 ) -> int:
-    """Write a take as BVH, NPZ, FBX or GLB: one file for each performer."""
+    """Export a take as BVH, NPZ, FBX or GLB, one file per performer."""
     catalogue = Catalogue.with_libraries(libraries)
     found = library_take(catalogue.action(action), take, seed, style)
     performers = _performers(catalogue, found, character, fps)

@@ -30,18 +30,19 @@ from mimegen.store.store import Store
 @library_option
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
-              help="Where finished frames are kept.  [default: OUT/store]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--repair", "mends", is_flag=True, help="Make again what is wrong, and only that.")
+              help="Folder of finished frames.  [default: OUT/store]")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+@click.option("--repair", "mends", is_flag=True, help="Render again what is missing or damaged, and"
+                                                      " only that.")
 @click.option("--motion", "motions", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="For --repair: a file that was rendered with --motion, --partner or --map; may"
-                   " be repeated.")
+              help="With --repair: a motion file that was given to --motion, --partner or --map;"
+                   " may be repeated.")
 def verify_command(out: Path, store_folder: Path | None, as_json: bool, mends: bool,
                    libraries: tuple[Path, ...], motions: tuple[Path, ...]) -> int:
-    """Read every clip, row, frame and pass of OUT.
+    """Check every clip, row, frame and pass of OUT.
 
-    Compares what each row says of its clip with the clip's own record. Exit status 0 if all is
-    whole, or was repaired; 1 if not.
+    Compares each row with the record in its clip. Exits with status 0 if there are no faults or all
+    were repaired, otherwise with 1.
     """
     store, started = Store(store_folder or out / "store"), time.monotonic()
     findings = verify(out, store)
@@ -96,13 +97,13 @@ def _text(told: dict[str, Any]) -> str:
     lines += [f"not repaired {name}: {why}" for name, why in told.get("not_repaired", {}).items()]
     if told.get("lines_set_aside"):
         lines.append(f"{counted(told['lines_set_aside'], 'damaged line')} of the manifest moved to"
-                     f" {DAMAGED}; clips that are there have rows again")
+                     f" {DAMAGED}; existing clips have rows again")
     lines += told["notes"]
     bad = len(told["faults"]) or len(told.get("not_repaired", {}))
-    whole = "whole, as far as was looked" if told["notes"] else "all whole"
+    whole = "no faults but for the notes above" if told["notes"] else "no faults found"
     state = whole if told["whole"] else counted(bad, "fault")
     passes = f", {counted(told['passes'], 'pass', 'passes')}" if told["passes"] else ""
     lines.append(f"{counted(told['clips'], 'clip')}, {counted(told['frames'], 'frame')} of"
-                 f" {counted(told['shots'], 'shot')}{passes} read in"
+                 f" {counted(told['shots'], 'shot')}{passes} checked in"
                  f" {duration(told['seconds'])}: {state}")
     return "\n".join(lines)

@@ -27,16 +27,17 @@ from mimegen.store.store import Store
 @click.command("work")
 @exits_cleanly
 @click.argument("planfile", type=click.Path(path_type=Path))
-@click.option("--frames", metavar="A-B", help="The frames with these numbers, as in 0-11 or 3,7.")
-@click.option("--stills", metavar="A-B", help="The sets' pictures with these numbers.")
-@click.option("--clips", is_flag=True, help="The clips and the manifest, from what is there.")
+@click.option("--frames", metavar="A-B", help="Numbers of the frames to render, as in 0-11 or 3,7.")
+@click.option("--stills", metavar="A-B", help="Numbers of the background plates to render.")
+@click.option("--clips", is_flag=True, help="Assemble the clips and the manifest from the finished"
+                                            " frames.")
 def work_command(planfile: Path, frames: str | None, stills: str | None, clips: bool) -> int:
-    """Do tasks of a file that `mimegen plan --export` wrote.
+    """Run tasks of a plan file that `mimegen plan --export` wrote.
 
-    What is there already is left.
+    Skips what is already finished.
     """
     if (frames is not None) + (stills is not None) + clips != 1:
-        raise RequestError("say one of --frames A-B, --stills A-B and --clips")
+        raise RequestError("expected exactly one of --frames A-B, --stills A-B and --clips")
     plan = PlanFile.read(planfile)
     if clips:
         _refuse_farms(planfile, plan.request)

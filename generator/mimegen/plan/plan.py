@@ -282,8 +282,8 @@ def _without_background(catalogue: Catalogue, take: Take, kind: _Kind,
     problems = []
     for variant in variants:
         if variant.words is None and kind.background_name(variant) is None:
-            problem = (f"{take.action}: {variant} needs to know a background;"
-                       f" say --{variant.background} NAME ({', '.join(catalogue.backgrounds)})")
+            problem = (f"{take.action}: {variant} requires a background; add --{variant.background}"
+                       f" NAME ({', '.join(catalogue.backgrounds)})")
             if not variant.from_group:
                 raise RequestError(problem)
             problems.append(problem)
@@ -304,8 +304,8 @@ def check_displays(variants: Iterable[Variant], faults: Sequence[Fault]) -> None
     """Raise RequestError for displays of dots with faults that only rendered frames can have."""
     in_frames = [fault.name for fault in faults if fault.kind.acts_on != "motion"]
     if in_frames and any(variant.words is not None for variant in variants):
-        raise RequestError(f"--fault {in_frames[0]}: acts on rendered frames; point-light variants"
-                           " have manipulations of their own")
+        raise RequestError(f"--fault {in_frames[0]}: applies to rendered frames; point-light"
+                           " variants use manipulations instead")
 
 
 def _check_backgrounds(kinds: Iterable[_Cells]) -> None:

@@ -112,9 +112,10 @@ def _parse(name: str, characters: set[str], backgrounds: set[str], from_group: b
         return _seen_from(dots["view"], Variant("base", "blank", 0.0, from_group, words))
     cell = _CELL.fullmatch(name)
     if cell is None:
-        raise RequestError(f"variant '{name}' is neither a group nor character+background@angle,"
-                           " where the angle is degrees or front, left, back, right, front+30"
-                           f"{near_misses(name, [*GROUPS, *MIME, *POINTLIGHT, *_FROM_FRONT])}")
+        known_names = [*GROUPS, *MIME, *POINTLIGHT, *_FROM_FRONT]
+        raise RequestError(f"variant '{name}': expected a group or character+background@angle,"
+                           " where the angle is degrees or front, left, back, right,"
+                           f" front+30{near_misses(name, known_names)}")
     for kind, known in (("character", characters), ("background", backgrounds)):
         if cell[kind] not in known:
             raise RequestError(f"variant '{name}': no {kind} '{cell[kind]}'"

@@ -43,8 +43,8 @@ class View:
                   "follow": self.follow or None}
         camera = {name: value for name, value in wanted.items() if value is not None}
         if camera and not isinstance(config.camera, FramedCamera):
-            raise RequestError(f"config {config.name}: its camera stands at one place for every"
-                               " action; elevation and lens are for a framed one, and so is follow")
+            raise RequestError(f"config {config.name}: has a fixed camera; elevation, lens and"
+                               " --camera follow require a config that frames the performer")
         return config.model_copy(update={
             "camera": config.camera.model_copy(update=camera), "light": light})
 

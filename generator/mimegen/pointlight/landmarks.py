@@ -65,8 +65,8 @@ def with_landmarks(chosen: DotSet, names: Sequence[str]) -> DotSet:
     dots = dict(chosen.dots)
     for name in (word.strip() for word in names):
         if name not in landmarks:
-            raise RequestError(f"dots: '{name}' is no dot set and no landmark"
-                               f"{near_misses(name, [*dot_sets(), *landmarks])}")
+            raise RequestError(f"dots: '{name}' is neither a dot set nor a"
+                               f" landmark{near_misses(name, [*dot_sets(), *landmarks])}")
         dots[name] = landmarks[name]
     joined = {*chosen.limbs, *(limb for limb in limbs if set(limb) <= set(dots))}
     return chosen.model_copy(update={"dots": dots, "limbs": tuple(sorted(joined))})
@@ -81,7 +81,8 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
     """
     skeleton, pose = motion.skeleton, motion.global_pose
     if chosen.everything == "markers":
-        raise RequestError("dots: this file holds a skeleton, not markers; say --dots all_joints")
+        raise RequestError("dots: this file contains a skeleton, not markers; use --dots"
+                           " all_joints")
     names, limbs, places = [], [], []
     if chosen.everything == "joints":
         names = list(skeleton.names)
@@ -93,8 +94,8 @@ def motion_dots(motion: Motion, roles: Mapping[str, str], chosen: DotSet,
         found = [_point(motion, roles, point) for point in points]
         known = [place for place in found if place is not None]
         if not known:
-            raise RequestError(f"dots: no joint of the skeleton is the {' or '.join(points)}, which"
-                               f" dot '{name}' needs; say --dots with a set that fits")
+            raise RequestError(f"dots: the skeleton has no joint {' or '.join(points)}, which dot"
+                               f" '{name}' requires; choose another set with --dots")
         places.append(np.mean(known, axis=0))
     number = {name: i for i, name in enumerate(names)}
     limbs += [(number[a], number[b]) for a, b in chosen.limbs]
@@ -124,7 +125,7 @@ def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | N
     and for a set that asks for joints.
     """
     if chosen is not None and chosen.everything != "markers":
-        raise RequestError("dots: these markers were not solved to a skeleton; say --dots"
+        raise RequestError("dots: these markers were not solved to a skeleton; use --dots"
                            " all_markers")
     for label in wanted:
         if label not in labels:
@@ -132,7 +133,7 @@ def marker_dots(labels: Sequence[str], positions: FloatArray, chosen: DotSet | N
     seen = np.isfinite(positions).all(axis=-1).any(axis=0)
     keep = [i for i, label in enumerate(labels) if seen[i] and (not wanted or label in wanted)]
     if not keep:
-        raise RequestError("dots: no marker is ever seen")
+        raise RequestError("dots: no marker is visible in any frame")
     return Dots.of(tuple(labels[i] for i in keep), np.zeros(len(keep), dtype=np.intp),
                    positions[:, keep])
 

@@ -32,8 +32,8 @@ def read_manipulation(text: str) -> Manipulation:
     values: dict[str, Any] = {}
     if equals:
         if kind.main is None:
-            raise RequestError(f"manipulation {name}: has no main value; parameters are"
-                               f" {', '.join(kind.model_fields) or 'none'}")
+            raise RequestError(f"manipulation {name}: takes no value without a parameter name;"
+                               f" parameters are {', '.join(kind.model_fields) or 'none'}")
         values[kind.main] = value_of(value)
     for part in rest:
         key, _, value = part.partition("=")
@@ -60,7 +60,7 @@ def value_of(text: str) -> Any:
     except (yaml.YAMLError, ValueError, RecursionError):
         value = None
     if not isinstance(value, bool | int | float | str):
-        raise RequestError(f"point-light display: '{text}' is no value")
+        raise RequestError(f"point-light display: '{text}' is not a valid value")
     return value
 
 

@@ -139,7 +139,8 @@ class Rotated(Manipulation):
         except ValueError:
             vector = np.zeros(0)
         if vector.shape != (3,) or not np.linalg.norm(vector) > 0:
-            raise ValueError(f"'{axis}' is no axis; say x, y, z or three numbers such as 1;0;0.5")
+            raise ValueError(f"'{axis}' is not an axis; expected x, y, z or three numbers such as"
+                             " 1;0;0.5")
         return axis
 
     def see(self, view: View, setting: Setting, frames: int) -> View:

@@ -117,7 +117,7 @@ class LimitedLifetime(Manipulation):
 
     def _on_limbs(self, dots: Dots, rng: np.random.Generator) -> Dots:
         if not len(dots.limbs):
-            raise ValueError("this dot set names no limbs; say limited_lifetime/rule=joints")
+            raise ValueError("this dot set defines no limbs; use limited_lifetime/rule=joints")
         count = self.count or dots.count
         lives = self._lives(dots, count, rng)
         a, b = dots.limbs.T
@@ -136,7 +136,8 @@ class LimitedLifetime(Manipulation):
     def _on_joints(self, dots: Dots, rng: np.random.Generator) -> Dots:
         count = self.count or max(1, dots.count // 2)
         if count >= dots.count:
-            raise ValueError(f"needs a joint to hop to: at most {dots.count - 1} dots at a time")
+            raise ValueError("too many dots: rule=joints needs a free joint; use at most"
+                             f" {dots.count - 1} dots")
         lives = self._lives(dots, count, rng)
         joint = np.empty((dots.frames, count), dtype=np.intp)
         joint[0] = rng.permutation(dots.count)[:count]
@@ -284,13 +285,13 @@ class Without(Manipulation):
         bare = [name.partition(":")[2] or name for name in dots.names]
         unknown = [name for name in gone if name not in bare and name not in dots.names]
         if unknown:
-            raise ValueError(f"there is no dot '{unknown[0]}' ({', '.join(dots.names)})")
+            raise ValueError(f"no dot '{unknown[0]}'; expected one of {', '.join(dots.names)}")
         kept = np.array([name not in gone and short not in gone
                          for name, short in zip(dots.names, bare, strict=True)])
         if self.count:
             kept[setting.rng.permutation(np.flatnonzero(kept))[:self.count]] = False
         if not kept.any():
-            raise ValueError("no dot is left")
+            raise ValueError("no dot is left; leave out fewer")
         return dots.chosen(np.flatnonzero(kept))
 
 

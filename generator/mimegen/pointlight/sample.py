@@ -16,7 +16,7 @@ def sample_windows(sample: FrameSample, frames: int) -> list[list[int]]:
     last = frames - first
     if last - first < sample.frames:
         raise RequestError(f"display: {frames} frames are too few for {sample.frames} consecutive"
-                           f" ones after {sample.trim:.0%} is cut off at both ends")
+                           f" ones after cutting {sample.trim:.0%} off both ends")
     middle = first + (last - first - sample.frames) // 2
     starts = [middle]
     for retry in range(1, sample.retries + 1):

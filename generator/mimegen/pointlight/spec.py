@@ -19,7 +19,7 @@ DotStyle = Literal["dots", "stick", "silhouette"]
 
 def _length(text: str) -> str:
     if not _LENGTH.fullmatch(text):
-        raise ValueError(f"'{text}' is not a length such as 6px or 0.15deg")
+        raise ValueError(f"'{text}': expected a length such as 6px or 0.15deg")
     return text
 
 
@@ -27,16 +27,17 @@ def _color(name: str) -> str:
     try:
         ImageColor.getrgb(name)
     except ValueError:
-        raise ValueError(f"'{name}' is no color; say white or #rrggbb") from None
+        raise ValueError(f"'{name}' is not a color; expected a name such as white, or"
+                         " #rrggbb") from None
     return name
 
 
 def _area(value: float | str) -> float | str:
     if isinstance(value, str) and not _AREA.fullmatch(value):
-        raise ValueError(f"'{value}' is no area; say 200px, 6deg, 300x200px, or 1.3 for so many"
-                         " times the room that the dots take")
+        raise ValueError(f"'{value}': expected an area such as 200px, 6deg or 300x200px, or a"
+                         " factor such as 1.3 of the area of the dots")
     if isinstance(value, float | int) and not 0 < value < np.inf:
-        raise ValueError(f"expected more than 0 (got {value:g})")
+        raise ValueError(f"expected a value above 0, got {value:g}")
     return value
 
 

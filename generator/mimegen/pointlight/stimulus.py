@@ -190,7 +190,7 @@ class _Steps:
         """Return the moments (F,) of the source that are shown, in seconds."""
         display, duration = self.display, self.scene.duration
         if display.start > duration:
-            raise RequestError(f"display: start {display.start:g} s lies behind the motion's end"
+            raise RequestError(f"display: start {display.start:g} s is after the end of the motion"
                                f" ({duration:.2f} s)")
         span = duration - display.start
         if display.duration is not None:
@@ -219,7 +219,8 @@ def _dots_at(dots: Dots, source: FloatArray) -> Dots:
 
 def _bodies(scene: Scene, moments: FloatArray) -> tuple[BodySurface, ...]:
     if not scene.bodies:
-        raise RequestError("display: occlusion and silhouettes need a body; these dots have none")
+        raise RequestError("display: occlusion and silhouettes require a body, and these dots have"
+                           " none; choose one with --character")
     return tuple(posed_body(body, moments * scene.fps) for body in scene.bodies)
 
 

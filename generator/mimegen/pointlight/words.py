@@ -20,8 +20,8 @@ def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
     """
     named = [word for word in words if word in presets()]
     if len(named) > 1:
-        raise RequestError(f"point-light display: {named[0]} and {named[1]} are two displays;"
-                           " name one")
+        raise RequestError(f"point-light display: {named[0]} and {named[1]} are both displays; name"
+                           " only one")
     display = read_display(named[0]) if named else base
     values: dict[str, Any] = {}
     manipulations = list(display.manipulations)
@@ -38,6 +38,6 @@ def worded_display(words: Sequence[str], base: Display) -> tuple[Display, bool]:
             values[name] = value if text else value_of(value)
         elif word not in named:
             known = [*MANIPULATIONS, *get_args(DotStyle), *presets()]
-            raise RequestError(f"point-light display: no manipulation, style or display '{word}'"
-                               f"{near_misses(word, known)}")
+            raise RequestError(f"point-light display: '{word}' is not a manipulation, style or"
+                               f" display{near_misses(word, known)}")
     return changed(display, **values, manipulations=tuple(manipulations)), bool(named)

@@ -112,7 +112,7 @@ def _device_elsewhere(wanted: str, farm: FarmSettings) -> Device:
     if kind == "auto" and not farm.gpus_per_task:
         return Device("cpu", 1)
     if kind not in DEVICE_KINDS:
-        raise RequestError(f"--device {wanted}: name what the farm's machines render on:"
+        raise RequestError(f"--device {wanted}: expected the kind of device of the farm's machines:"
                            f" {', '.join(DEVICE_KINDS)}")
     return Device(kind, 1)
 
@@ -163,7 +163,7 @@ def _permuted(catalogue: Catalogue, path: Path, request: RenderRequest, devices:
     found = [devices.for_config(catalogue, name) for name in names]
     if len({config.engine for config, _ in found}) > 1:
         raise RequestError(f"{path}: declares clips of two engines, configs {', '.join(names)};"
-                           " split the lines into two files, or give --config")
+                           " split the lines into two files, or add --config")
     config, device = found[0]
     try:
         plan = permuted_plan(catalogue, declared, device.kind, config if named else None)

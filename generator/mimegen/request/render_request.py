@@ -136,8 +136,8 @@ def _refuse_beside_permutations(given: set[str]) -> None:
     other = [name for name in RenderRequest.model_fields
              if name in given - _BESIDE_PERMUTATIONS]
     if other:
-        raise ValueError(f"{option(other[0])}: --permutations declares its clips completely; leave"
-                         " one of the two out")
+        raise ValueError(f"{option(other[0])}: cannot be combined with --permutations, whose file"
+                         " defines the clips completely")
 
 
 def _first_line(problem: ValidationError) -> str:

@@ -23,7 +23,7 @@ def takes_of(catalogue: Catalogue, request: RenderRequest) -> SeededTakes:
         return _scene_takes(catalogue, request.scene, request)
     if request.action is not None:
         return _library_takes(catalogue, request.action, request)
-    raise RequestError("give one of --action NAME, --scene NAME, --motion FILE and"
+    raise RequestError("expected one of --action NAME, --scene NAME, --motion FILE and"
                        f" --permutations SPEC.jsonl (actions: {', '.join(catalogue.actions)};"
                        f" scenes: {', '.join(catalogue.scenes)})")
 

@@ -43,7 +43,7 @@ class NumberAxis(Strict):
     @model_validator(mode="after")
     def _is_within_itself(self) -> Self:
         if not all(self.range[0] <= level <= self.range[1] for level in self.levels):
-            raise ValueError(f"levels: lie within the range, {self.range[0]:g} to"
+            raise ValueError(f"levels: expected values within the range {self.range[0]:g} to"
                              f" {self.range[1]:g}")
         return self
 
@@ -161,8 +161,8 @@ class Freedom:
         else:
             free = {_known(name.strip()) for name in names.split(",")}
             if both := sorted(free & fixed.keys()):
-                raise RequestError(f"--axes {both[0]}: is fixed to {fixed[both[0]]} as well; say"
-                                   " one of them")
+                raise RequestError(f"--axes {both[0]}: is also fixed to {fixed[both[0]]}; remove it"
+                                   " from --axes or from --fix")
         return cls(frozenset(free - fixed.keys()), fixed)
 
     def levels_of(self, name: str) -> tuple[str, ...]:

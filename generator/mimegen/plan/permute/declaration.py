@@ -60,7 +60,7 @@ class Declaration(Strict):
     @model_validator(mode="after")
     def _has_fault_and_amount(self) -> Self:
         if (self.fault is None) != (self.fault_amount is None):
-            raise ValueError("fault and fault_amount go together")
+            raise ValueError("fault and fault_amount require each other")
         return self
 
     @property
@@ -95,12 +95,12 @@ def read_spec(path: Path) -> Sequence[Permutation]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as problem:
-        raise RequestError(f"{path}: cannot be read ({problem.strerror}); mimegen permute writes"
-                           " such a file") from problem
+        raise RequestError(f"{path}: cannot be read ({problem.strerror}); expected a file that"
+                           " mimegen permute wrote") from problem
     except UnicodeDecodeError as problem:
-        raise RequestError(f"{path}: is no UTF-8 text") from problem
+        raise RequestError(f"{path}: not UTF-8 text") from problem
     if not lines:
-        raise RequestError(f"{path}: declares nothing")
+        raise RequestError(f"{path}: contains no declaration")
     return [Permutation(number, _declaration(line, f"{path}: line {number + 1}"))
             for number, line in enumerate(lines)]
 
@@ -113,4 +113,4 @@ def _declaration(line: str, place: str) -> Declaration:
         field = ".".join(map(str, first["loc"])) or "it"
         raise RequestError(f"{place}: {field}: {first['msg']}") from problem
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{place}: is no JSON") from problem
+        raise RequestError(f"{place}: not valid JSON") from problem

@@ -201,5 +201,5 @@ def _possible_pairs(number: int, part: Part) -> list[Pair]:
 def check_count(design: Design, space: Space, count: int) -> None:
     """Raise RequestError where fewer clips can be told apart than are wanted."""
     if count > space.size:
-        raise RequestError(f"{count} clips are wanted, but only {space.size} can be told apart;"
+        raise RequestError(f"{count} clips requested, but only {space.size} distinct ones exist;"
                            " draw more axes, or fix fewer")

@@ -73,8 +73,8 @@ class Drawing:
             if told not in self._taken:
                 self._taken.add(told)
                 return found
-        raise RequestError(f"item {number}: every clip that can be drawn is declared already;"
-                           " draw more axes, fix fewer, or ask for fewer clips")
+        raise RequestError(f"item {number}: all distinct clips are declared already; draw more"
+                           " axes, fix fewer, or request fewer clips")
 
 
     def candidate(self, number: int, redraw: int = 0, frame_redraws: int = 0) -> Declaration:
@@ -145,9 +145,9 @@ class _Item:
                 drawn, people = replace(take, seed=seed), self._people(part, attempt)
                 if not self.drawing.good.findings(drawn, self._drawn_people(people)):
                     return drawn, people, attempt
-        raise RequestError(f"item {self.number}: lint found fault with {MOST_TRIED} takes of"
-                           f" {take.action}, take {take.name}, style"
-                           f" {take.style or OWN_STYLE}; leave it out of --actions")
+        raise RequestError(f"item {self.number}: {MOST_TRIED} takes of {take.action}, take"
+                           f" {take.name}, style {take.style or OWN_STYLE}, failed mimegen score"
+                           " lint; leave it out of --actions")
 
     @property
     def _draws_people(self) -> bool:
@@ -175,8 +175,9 @@ class _Item:
             name = f"random:{self._integer(f'{CHARACTER}{len(others)}', tried, below)}"
             if seen.takes_person(name) and seen.are_apart(name, others):
                 return name
-        raise RequestError(f"item {self.number}: none of {MOST_TRIED} people is far from everybody"
-                           f" in the {seen.rows} rows; --fix character=NAME takes one as they are")
+        raise RequestError(f"item {self.number}: none of {MOST_TRIED} random people is far enough"
+                           f" from those in the {seen.rows} rows; use a fixed character with --fix"
+                           " character=NAME")
 
     def _check_not_seen(self, take: Take, person: str) -> None:
         """Raise RequestError for a performance by somebody that the rows show."""
@@ -184,8 +185,8 @@ class _Item:
         if seen.rows and not seen.takes_seed(take.action, take.name, take.seed) \
                 and not seen.takes_person(person):
             raise RequestError(f"item {self.number}: {take.action}, seed {take.seed}, by {person}"
-                               " is what rows of the given manifests show; draw the axis seed or"
-                               " character")
+                               " already occurs in rows of the given manifests; draw the axis seed"
+                               " or character")
 
     def _view_of_place(self, cell: Cell, part: Part, values: dict[str, Any], take: Take
                        ) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def _check(catalogue: Catalogue, permutation: Permutation, config: RenderConfig 
     except RequestError as problem:
         raise RequestError(f"{item}: {problem}") from problem
     if file_hash(take.file) != declared.motion_sha256:
-        raise RequestError(f"{item}: {take.file}: is not the file that was declared (its SHA-256"
-                           " is another); bring that back, or draw new permutations")
+        raise RequestError(f"{item}: {take.file}: differs from the declared file (its SHA-256 is"
+                           " another); restore the declared file, or draw new permutations")
 
 
 def _casting_plan(catalogue: Catalogue, permutation: Permutation, device: str,

@@ -89,5 +89,5 @@ def seen_in(catalogue: Catalogue, places: Iterable[Path]) -> Seen:
 def _rows(place: Path) -> list[Row]:
     folder = place if place.is_dir() else place.parent
     if not (folder / MANIFEST).is_file() or (not place.is_dir() and place.name != MANIFEST):
-        raise RequestError(f"{place}: neither a {MANIFEST} nor a folder with one")
+        raise RequestError(f"{place}: expected a {MANIFEST} or a folder with one")
     return list(rows_of(folder))

@@ -160,8 +160,8 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
     if background not in (*OWN_ROLES, "other"):
         name, colon, seed = background.partition(":")
         if colon and name in catalogue.backgrounds:
-            raise RequestError(f"background={background}: a permutation draws places by its own"
-                               f" axis; say background={name} and set_seed={seed}")
+            raise RequestError(f"background={background}: permutations draw the seed of a set from"
+                               f" its own axis; use background={name} and set_seed={seed}")
         catalogue.file("background", background)
     if display != VIDEO:
         parse_variants(f"{display}@0", set(catalogue.characters), set(catalogue.backgrounds))
@@ -172,9 +172,9 @@ def _check_names(catalogue: Catalogue, freedom: Freedom) -> None:
 def _check_view(freedom: Freedom) -> None:
     """Raise RequestError where a camera that stands at one place is asked for another view."""
     for name in sorted(VIEW & freedom.fixed.keys()):
-        raise RequestError(f"--fix {name}={freedom.fixed[name]}: the camera of config"
-                           f" {freedom.usual('config')} stands at one place; {name} needs one that"
-                           " frames the performer, as standard")
+        raise RequestError(f"--fix {name}={freedom.fixed[name]}: config {freedom.usual('config')}"
+                           " has a fixed camera; choose a config that frames the performer, such as"
+                           " standard")
 
 
 def _check_fault(freedom: Freedom) -> None:
@@ -182,11 +182,11 @@ def _check_fault(freedom: Freedom) -> None:
     fault = str(freedom.usual(FAULT))
     if fault == NO_FAULT and FAULT not in freedom.drawn \
             and FAULT_AMOUNT in freedom.drawn | freedom.fixed.keys():
-        raise RequestError(f"{FAULT_AMOUNT}: of which fault? Draw the axis {FAULT} too, or say"
+        raise RequestError(f"{FAULT_AMOUNT}: no fault is chosen; draw the axis {FAULT} too, or add"
                            f" --fix {FAULT}=NAME")
     if fault != NO_FAULT and not _goes_with_display(freedom, fault):
-        raise RequestError(f"--fix {FAULT}={fault}: acts on rendered frames, which point-light"
-                           " displays have none of")
+        raise RequestError(f"--fix {FAULT}={fault}: applies to rendered frames, and point-light"
+                           " displays have none")
 
 
 def _can_be_performed(take: Take, name: str, value: Value) -> bool:
@@ -201,8 +201,8 @@ def _check_manners(freedom: Freedom, parts: Sequence[Part]) -> None:
     """Raise RequestError where a manner of cues is drawn and no take has it."""
     for name in MANNERS:
         if name in freedom.drawn and all(part.grid[name] == (OWN_MANNER,) for part in parts):
-            raise RequestError(f"--axes {name}: none of these actions is a cue that can differ in"
-                               " it; say --actions cues")
+            raise RequestError(f"--axes {name}: none of these actions is a cue that varies in it;"
+                               " choose cues, as in --actions cues")
 
 
 def _goes_with_display(freedom: Freedom, fault: str) -> bool:
@@ -235,9 +235,8 @@ class _Rules:
         for name, values in grid.items():
             if not values:
                 raise RequestError(
-                    f"{take.action}: nothing is left to draw on the axis {name} that is far from"
-                    f" all {self.seen.rows} rows; fix it, as in --fix {name}=..., and it is held to"
-                    " no distance")
+                    f"{take.action}: no value of the axis {name} is far enough from all"
+                    f" {self.seen.rows} rows; fix it with --fix {name}=..., which skips this check")
         return Part(take, others, misaligned, grid, {name: values or grid[name][:1]
                                          for name, values in levels.items()})
 
@@ -307,5 +306,5 @@ class _Rules:
     def _check_fixed(self, take: Take) -> None:
         for name, value in self.freedom.fixed.items():
             if not self._can(take, name, value):
-                raise RequestError(f"--fix {name}={value}: {take.action}, take {take.name}, cannot"
-                                   f" be so; leave it out of --actions or {name} free")
+                raise RequestError(f"--fix {name}={value}: not available for {take.action}, take"
+                                   f" {take.name}; leave it out of --actions, or do not fix {name}")

@@ -301,7 +301,7 @@ def test_a_number_without_end_is_named_with_its_option(words: list[str]) -> None
 @pytest.mark.parametrize(("words", "meant"), [
     (["list", "action"], "did you mean actions?"),
     (["render", "--farm", "slrum"], "did you mean slurm?"),
-    (["render", "--farm", "grid"], "there is: local, ray, slurm")])
+    (["render", "--farm", "grid"], "available: local, ray, slurm")])
 def test_one_word_of_a_few_is_told_which_is_like_it(words: list[str], meant: str) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2 and meant in done.stderr and done.stderr.count("\n") == 1

@@ -104,7 +104,7 @@ def test_few_actions_need_more_pairs() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (["--power", "30", "--discordance", "0.2"], "made of pairs that disagree"),
+    (["--power", "30", "--discordance", "0.2"], "only discordant pairs make a fall"),
     (["--power", "0.05"], "0.5<=x<=100"),
     (["a", "b", "--power", "5"], "with --pilot SEEN UNSEEN"),
     (["--power", "5", "--discordance", "0"], "0<x<=1"),
@@ -319,7 +319,7 @@ def test_the_page_stands_alone_and_escapes_names(run: Run, tmp_path: Path) -> No
     ({"correct": None}, "line 3: correct is None"),
     ({"correct": float("nan")}, "line 3: correct is nan"),
     ({"model": ""}, "line 3: model"),
-    ({"sample_id": "c1"}, "line 3: m answers c1 twice, first in line 2"),
+    ({"sample_id": "c1"}, "line 3: duplicate answer of m to c1, first in line 2"),
     ({"action": None}, "line 3: no action"),
     ({"variant": None}, "--manifest")])
 def test_a_wrong_row_is_named(run: Run, changes: dict[str, Any], said: str) -> None:
@@ -341,7 +341,7 @@ def test_arms_that_share_too_little_are_refused(run: Run) -> None:
     rows = [a_row(number, number % 2) for number in range(8)]
     fresh = [row | {"sample_id": f"u{place}"} for place, row in enumerate(rows)]
     other = run(seen=rows, unseen=[row | {"model": "n"} for row in fresh])
-    assert other.exit_code == 2 and "no model is in both" in other.output
+    assert other.exit_code == 2 and "they share no model" in other.output
     apart = run(seen=rows, unseen=[row | {"action": "z" + row["action"]} for row in fresh])
     assert apart.exit_code == 2 and "0 of 4 actions in both arms" in apart.output
     one = run(seen=rows[:4], unseen=[row | {"sample_id": f"u{place}"}
@@ -354,7 +354,7 @@ def test_what_is_doubtful_is_warned_of(run: Run) -> None:
     seen += [a_row(40, 1, sample_id="s-more"), a_row(0, 1, model="alone", sample_id="s0")]
     unseen[0]["sample_id"] = "s0"
     warnings = " ".join(json.loads(run("--json", seen=seen, unseen=unseen).output)["warnings"])
-    for said in ("model alone is in seen clips alone", "4 actions in both arms",
+    for said in ("model alone occurs only in seen clips", "4 actions in both arms",
                  "1 of 33 answers have no partner",
                  "1 of 16 unseen clips are in the seen arm too (first s0)",
                  "actions in seen clips alone: a10"):

@@ -135,10 +135,10 @@ def test_what_is_usual_is_no_other_clip() -> None:
 
 
 @pytest.mark.parametrize(("name", "manner", "said"), [
-    ("thighs_rubbed", Manner(stance="standing"), r"standing \(there is: seated\)$"),
+    ("thighs_rubbed", Manner(stance="standing"), r"standing \(available: seated\)$"),
     ("shrug", Manner(stance="seatd"), "did you mean seated"),
     ("arms_crossed", Manner(frequency=3), "held, not repeated"),
-    ("boxing", Manner(intensity=0.5), "is no cue"),
+    ("boxing", Manner(intensity=0.5), "is not a cue"),
 ])
 def test_an_impossible_manner_is_refused(name: str, manner: Manner, said: str) -> None:
     with pytest.raises(RequestError, match=said):
@@ -151,7 +151,7 @@ def test_a_library_may_hold_cues_on_stances_of_its_own(tmp_path: Path) -> None:
     (place / "bow.score.yaml").write_text(yaml.safe_dump({
         "action": "bow", "about": "Bows.", "duration": 2, "stances": ["kneeling"],
         "phases": [{"at": 0}, {"at": 1, "chest": {"lean": 30}}]}))
-    with pytest.raises(RequestError, match="no stance is called 'kneeling'"):
+    with pytest.raises(RequestError, match="unknown stance 'kneeling'"):
         read_score(place / "bow.score.yaml")
     (tmp_path / "cues" / "stances.yaml").write_text(yaml.safe_dump({"kneeling": {
         "about": "Kneels.", "begins": {"pelvis": {"up": -40}}}}))

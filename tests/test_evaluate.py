@@ -217,8 +217,8 @@ def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
 @pytest.mark.parametrize(("line", "said"), [
     ('{"question_id": "x", "model": "m", "output": "A"}', "no question 'x'"),
     ('{"question_id": "x", "output": "A"}', "expected question_id, model and output"),
-    ('{"question_id": "x", "model": "m", "output": 3}', "expected a text or null"),
-    ("[]", "is no JSON object"), ("", "is empty")])
+    ('{"question_id": "x", "model": "m", "output": 3}', "expected text or null"),
+    ("[]", "is not a JSON object"), ("", "is empty")])
 def test_bad_answers_are_named_in_one_line(tmp_path, line, said):
     file = tmp_path / "answers.jsonl"
     file.write_text(line + "\n")

@@ -245,7 +245,7 @@ def test_what_cannot_be_exported_is_said_in_one_line_and_leaves_nothing(clips, t
     shutil.move(tmp_path / "clips" / other.file_name, tmp_path / "clips" / gif)
     add_rows(tmp_path / "clips", [other.model_copy(update={"file_name": gif})])
     refused(tmp_path / "clips", "huggingface", tmp_path, "expected a file that ends in .mp4")
-    refused(question, "inspect", tmp_path, "with --sampling, questions are about pictures")
+    refused(question, "inspect", tmp_path, "make the questions with --sampling")
     manifest = tmp_path / "clips" / MANIFEST
     manifest.write_text(2 * manifest.read_text())
     refused(question, "jsonl", tmp_path, "has 2 rows, one is expected")
@@ -259,7 +259,7 @@ def test_questions_about_other_clips_are_told_apart(clips, tmp_path):
     one, *_ = read_manifest(clips)
     shutil.copytree(clips / "clips", tmp_path / "others" / "clips")
     add_rows(tmp_path / "others", [one])
-    refused(tmp_path / "q.jsonl", "jsonl", tmp_path, "has no row; say with --clips",
+    refused(tmp_path / "q.jsonl", "jsonl", tmp_path, "give the folder of the clips with --clips",
             tmp_path / "others")
     assert len(export(tmp_path / "q.jsonl", "jsonl", tmp_path / "fine", clips).clips) == 36
 
@@ -273,7 +273,7 @@ def test_what_is_there_is_never_written_over(clips, tmp_path):
     before = files(out)
     done = mimegen(*command)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr
     assert files(out) == before
 
 

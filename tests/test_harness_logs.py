@@ -123,11 +123,11 @@ def test_the_command_takes_several_logs_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "content", "expected"), [
-    ("log.eval", b"PK no archive", "is no whole log of Inspect"),
-    ("log.json", b"{", "is no JSON"), ("log.json", b"[]", "is no JSON object"),
+    ("log.eval", b"PK no archive", "not a complete log of Inspect"),
+    ("log.json", b"{", "not valid JSON"), ("log.json", b"[]", "expected a JSON object"),
     ("log.json", b"{}", "with its samples"),
-    ("log.json", b'{"eval": {"model": "m"}, "samples": [3]}', "is no JSON object"),
-    ("samples.jsonl", b'{"doc_id": 0, "filtered_resps": ["A"]}', "says no question_id")])
+    ("log.json", b'{"eval": {"model": "m"}, "samples": [3]}', "expected a JSON object"),
+    ("samples.jsonl", b'{"doc_id": 0, "filtered_resps": ["A"]}', "without question_id")])
 def test_damaged_logs_are_refused_in_one_line(tmp_path, name, content, expected):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(RequestError, match=expected):

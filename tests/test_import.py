@@ -78,10 +78,10 @@ def test_nothing_is_overwritten_or_left_half_done(jump: Path, tmp_path: Path,
     assert imported(jump, tmp_path, "boxing").exit_code == 0
     before = files_of(tmp_path)
     again = imported(jump, tmp_path, "boxing")
-    assert again.exit_code == 2 and "there already" in again.stderr
+    assert again.exit_code == 2 and "already exists" in again.stderr
     assert files_of(tmp_path) == before
     known = imported(jump, tmp_path, "boxing", "--take", "boxing")
-    assert known.exit_code == 2 and "there already" in known.stderr
+    assert known.exit_code == 2 and "already exists" in known.stderr
 
     def fails(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
@@ -248,7 +248,7 @@ def test_gltf_with_its_numbers_in_another_file_is_refused(tmp_path: Path) -> Non
     (tmp_path / "the dance.bin").write_bytes(b"1")
     done = imported(file, tmp_path / "mine", "dancing")
     assert done.exit_code == 2
-    assert "dance.gltf: its motion lies in the dance.bin beside it; export it as .glb" \
+    assert "dance.gltf: its motion is stored in the dance.bin next to it; export it as .glb" \
         in done.stderr
     assert not (tmp_path / "mine").exists()
     keys = set()
@@ -322,9 +322,10 @@ def test_tables_of_other_programs(jump: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "is empty"), ("file,action\n", "has no row"), ("action\nx\n", "has no column 'file'"),
-    ("file,grop\nx,y\n", "did you mean group?"), ("file,label,labels\nx,y,z\n", "is there twice"),
-    ('file,action\n"x,y\n', "is no CSV table"), ("file,action\n\n,\n", "has no row"),
+    ("", "is empty"), ("file,action\n", "has no row"),
+    ("action\nx\n", "the column 'file' is missing"),
+    ("file,grop\nx,y\n", "did you mean group?"), ("file,label,labels\nx,y,z\n", "duplicate column"),
+    ('file,action\n"x,y\n', "not a CSV table"), ("file,action\n\n,\n", "has no row"),
 ])
 def test_tables_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
     done = table(tmp_path, text)

@@ -207,7 +207,7 @@ def test_refused(name: str, expected: str, files: Path) -> None:
 def test_a_mesh_alone_is_no_character(tmp_path: Path) -> None:
     mesh = tmp_path / "woman.ply"
     mesh.write_bytes(b"ply\n")
-    with pytest.raises(RequestError, match=r"has no skeleton to move it by"):
+    with pytest.raises(RequestError, match=r"meshes have no skeleton"):
         cast_member(Catalogue.with_libraries(()), str(mesh))
 
 

@@ -95,8 +95,8 @@ def test_animation_stacks_by_name(stacked: Path) -> None:
     turns = np.ptp(found.motion.rotations, axis=0).max(axis=1)
     moving = {found.motion.skeleton.names[j] for j in np.flatnonzero(turns > 0.01)}
     assert moving == {"Actor:Head"}
-    with pytest.raises(RequestError, match=r"no animation stack 'jump'; there is: Person\|bow,"
-                                           r" Person\|nod"):
+    with pytest.raises(RequestError, match=r"no animation stack 'jump'; expected one of: "
+                                           r"Person\|bow, Person\|nod"):
         read_motion(stacked, ReadOptions(stack="jump"))
 
 

@@ -112,8 +112,8 @@ def test_names_near_a_slip_are_of_an_action_each() -> None:
 
 
 @pytest.mark.parametrize(("word", "said"), [
-    ("jogging", "in the group 'locomotion' there is: .*zombie_march"),
-    ("to eat", "in the group 'daily life' there is: "), ("locomotion", "there is: climb_ladder"),
+    ("jogging", "the group 'locomotion' contains: .*zombie_march"),
+    ("to eat", "the group 'daily life' contains: "), ("locomotion", "contains: climb_ladder"),
     ("dancing", r"\(did you mean chicken_dance"), ("boxng", r"\(did you mean boxing"),
     ("Boxing3", "did you mean boxing")])
 def test_a_word_without_an_action_leads_to_those_like_it(word: str, said: str) -> None:

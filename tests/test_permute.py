@@ -113,7 +113,7 @@ def test_latin_gives_each_action_each_level_equally_often() -> None:
     (["--fix", "lens=500"], "--fix lens=500: expected 28 to 100"),
     (["--fix", "lens=wide"], "expected a number from 28 to 100"),
     (["--fix", "lens=50", "--fix", "lens=60"], "lens: is fixed to two values, 50.0 and 60.0"),
-    (["--axes", "lens", "--fix", "lens=50"], "--axes lens: is fixed to 50.0 as well"),
+    (["--axes", "lens", "--fix", "lens=50"], "--axes lens: is also fixed to 50.0"),
     (["--fix", "lens"], "expected AXIS=VALUE"),
     (["--fix", "lens=50", "--fix", "config=mime"], "has a fixed camera; choose a config that"),
     (["--frame-distance", "0.1"], "requires --check-frames DIR"),

@@ -222,7 +222,8 @@ def test_what_the_library_does_not_have_is_refused_first(change: dict[str, Any],
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("", "contains no declaration"), ("{", "line 1: not valid JSON"), ("{}", "line 1: action: Field required"),
+    ("", "contains no declaration"), ("{", "line 1: not valid JSON"),
+    ("{}", "line 1: action: Field required"),
     (json.dumps({"action": "a", "lense": 3}), "line 1: "),
 ])
 def test_a_spoilt_specification_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -317,7 +318,7 @@ def test_plain_requests_are_altered_as_permutations_are(
     (("--tempo", "2"), "expected 0.85 to 1.2"), (("--lens", "wide"), "expected a number from 28"),
     (("--light", "60"), "expected AZIMUTH,ELEVATION"), (("--light", "60,10"), "expected 30 to 75"),
     (("--config", "mime", "--lens", "85"), "require a config that frames"),
-    (("--action", "playing_violin", "--mirror"), "left and a right"),
+    (("--action", "playing_violin", "--mirror"), "depends on left and right"),
     (("--permutations", "x.jsonl", "--mirror"), "leave one of the two out")])
 def test_what_cannot_be_altered_so_is_refused(arguments: tuple[str, ...], said: str) -> None:
     own = [] if "--permutations" in arguments else PLAIN

@@ -168,7 +168,7 @@ def test_photographs_of_commons_come_with_their_credits(tmp_path, collection):
     assert (told["author"], told["licence"]) == ("Ann & Bob", "CC-BY-SA-4.0")
     assert told["source"] == "https://example.org/Sea at Ålesund!"
     assert told["picture"]["horizon"] == pytest.approx(0.4, abs=0.005)
-    for words in ("Huge one: has more than 64 MiB", "is a web page, not the file itself",
+    for words in ("Huge one: is larger than 64 MiB", "is a web page, not the file itself",
                   "answered 404"):
         assert words in done.output
     assert "Not free" not in done.output
@@ -196,10 +196,10 @@ def test_without_a_yes_nothing_is_written(tmp_path, collection):
 
 
 @pytest.mark.parametrize(("wrong", "words"), [
-    (b"<html>busy</html>", "answered no JSON"), (b"[]", "something else than was asked"),
+    (b"<html>busy</html>", "answered no JSON"), (b"[]", "an unexpected document"),
     (b'{"error": {"code": "x", "info": "search is broken"}}', "search is broken"),
-    (b'{"error": "x"}', "something else than its API should"),
-    (b'{"query": {"pages": [3]}}', "something else than its API should"),
+    (b'{"error": "x"}', "does not follow its API"),
+    (b'{"query": {"pages": [3]}}', "does not follow its API"),
     (b'{"batchcomplete": true}', "no free photograph")])
 def test_a_wrong_answer_is_one_line(tmp_path, collection, wrong, words):
     collection.wrong = wrong
@@ -225,7 +225,7 @@ def test_a_busy_server_is_asked_three_times(collection):
 def test_no_more_is_read_than_allowed_and_nothing_but_the_web(collection):
     with pytest.raises(TooLargeError, match="more than 1 MiB"):
         Web(pause_s=0.0).file(f"{collection.address}/file/endless.jpg", 2**20)
-    with pytest.raises(RequestError, match="no address of the web"):
+    with pytest.raises(RequestError, match="not a web address"):
         Web(pause_s=0.0).file("file:///etc/passwd")
 
 

@@ -94,7 +94,8 @@ def test_a_sample_is_of_some_frames(values: dict[str, float]) -> None:
 
 def test_what_is_wrong_is_said_once_with_what_was_given() -> None:
     for values, said in (({"width": 15}, "multiple of 2 (got 15)"),
-                         ({"color": "reddish"}, "'reddish' is not a color; expected a name such as white, or #rrggbb")):
+                         ({"color": "reddish"},
+                          "'reddish' is not a color; expected a name such as white, or #rrggbb")):
         with pytest.raises(RequestError) as refused:
             changed(display(), **values)
         assert str(refused.value).endswith(said), refused.value

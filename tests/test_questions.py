@@ -216,7 +216,7 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
     (["--size", "512"], "expected WIDTHxHEIGHT"),
     (["--format", "timeline", "--fold", "2"], "do not go with --format timeline"),
     (["--sampling", "often"], "expected video"),
-    (["--sampling", "window:5:8:8"], "holds nothing of a clip"),
+    (["--sampling", "window:5:8:8"], "contains no frame of a clip"),
     (["--frames", "there"], "choose them with --sampling"),
     (["--format", "3afc", "--prompting", "few-shot"], "no prompt for"),
 ])
@@ -372,11 +372,11 @@ def test_aligned_backgrounds_tell_and_are_no_fault(tmp_path, all_questions):
 
 @pytest.mark.parametrize(("line", "said"), [
     ('{"options": ["a", "b"], "answer": "c"}', "answer: expected one of the options"),
-    ('{"options": ["a", "a"], "answer": "a"}', "there twice"),
+    ('{"options": ["a", "a"], "answer": "a"}', "occurs twice"),
     ('{"options": "ab", "answer": "a"}', "expected a list"),
     ('{"question_id": "q", "options": ["a", "b"], "answer": "a"}\n' * 2,
-     "line 2: question_id: q stands in line 1 already"),
-    ('["a"]', "is no JSON object"), ("{", "is no JSON"), ("", "is empty"),
+     "line 2: question_id: q already occurs in line 1"),
+    ('["a"]', "is not a JSON object"), ("{", "is not valid JSON"), ("", "is empty"),
     ('{"answer": "a"}', "no question has options")])
 def test_what_is_no_question_is_named_in_one_line(tmp_path, line, said):
     file = tmp_path / "bad.jsonl"

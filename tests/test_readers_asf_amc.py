@@ -144,7 +144,7 @@ def test_the_only_skeleton_is_taken_and_two_others_are_not(tmp_path):
 def test_the_only_skeleton_is_not_taken_where_its_number_is_of_another(tmp_path):
     (tmp_path / "16.asf").write_text(skeleton())
     (tmp_path / "35_01.amc").write_text(poses())
-    with pytest.raises(RequestError, match=r"its skeleton beside it, 35_01\.asf \(found 16\.asf\)"):
+    with pytest.raises(RequestError, match=r"skeleton next to it, 35_01\.asf \(found 16\.asf\)"):
         read_motion(tmp_path / "35_01.amc")
     named = read_motion(tmp_path / "35_01.amc", ReadOptions(skeleton=tmp_path / "16.asf"))
     assert any("16.asf is of another subject than 35_01.amc" in note for note in named.notes)

@@ -233,7 +233,7 @@ def test_what_cannot_vary_is_said_with_file_and_line(tmp_path: Path, vary: dict[
 
 
 def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="room:4: room says nothing of what may vary"):
+    with pytest.raises(RequestError, match="room:4: room has nothing to vary"):
         place(background_file(tmp_path, None), 4)
     with pytest.raises(RequestError, match="blank:4: only sets have seeds"):
         place(FOLDER / "blank.yaml", 4)

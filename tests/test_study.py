@@ -310,7 +310,7 @@ def test_ratings_are_kept_and_golden_ones_checked(made, tmp_path):
 @pytest.mark.parametrize(("changed", "said"), [
     ({"study": "another"}, "another study"),
     ({"order": ["nothing"]}, "no trial nothing"),
-    ({"rater": "a b"}, "no file that a study's page saved"),
+    ({"rater": "a b"}, "expected a file saved by a study's page"),
 ])
 def test_files_that_are_not_from_its_page_are_refused(made, tmp_path, changed, said):
     study = make(made, tmp_path / "s")
@@ -362,11 +362,11 @@ def test_a_folder_that_is_no_study_is_refused(made, tmp_path):
     for command in (["serve", tmp_path], ["export", tmp_path, "--out", tmp_path / "a"]):
         done = mimegen("study", *command)
         assert done.returncode == 2
-        assert re.fullmatch(r"mimegen: .*: is no study .*\n", done.stderr)
+        assert re.fullmatch(r"mimegen: .*: not a study .*\n", done.stderr)
     make(made, tmp_path / "s")
     key = tmp_path / "s" / "private" / "key.json"
     key.write_text(key.read_text()[:-100])
-    with pytest.raises(RequestError, match="is no key of a study"):
+    with pytest.raises(RequestError, match="not the key of a study"):
         read_study(tmp_path / "s")
 
 
@@ -377,5 +377,5 @@ def test_made_again_it_keeps_its_names_and_what_is_not_needed_goes(made, tmp_pat
     assert clips == {clip for trial in first.trials.values() for clip in trial.clips}
     make(made, tmp_path / "s", golden=0, practice=0, trials=2)
     (tmp_path / "s" / "private" / "answers.sqlite").write_bytes(b"")
-    with pytest.raises(RequestError, match="people have begun"):
+    with pytest.raises(RequestError, match="has participants"):
         make(made, tmp_path / "s")

@@ -291,7 +291,7 @@ def test_whoever_answers_takes_part_and_whoever_begins_does_not(tmp_path):
 def test_a_port_in_use_is_said_in_one_line(server, folder):
     done = mimegen("study", "serve", folder, "--port", server.port)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert f"--port {server.port}: something else listens there already" in done.stderr
+    assert f"--port {server.port}: is already in use" in done.stderr
 
 
 @pytest.mark.parametrize("damage", ["text", "cut", "another"])

@@ -50,7 +50,7 @@ def test_an_imported_take_is_of_the_subject_that_was_named(two, tmp_path):
     entry = Catalogue.with_libraries((library,)).action("swaying")
     take = library_take(entry, None, 0)
     assert isinstance(take, RecordedTake) and take.reading()["motion_subject"] == "Viktor"
-    with pytest.raises(RequestError, match="say whose with --subject"):
+    with pytest.raises(RequestError, match="choose one with --subject"):
         import_take(ImportRequest(two, "Swaying", library, "both", (), None, None, "CC0-1.0",
                                   "a test", False, ReadOptions()))
 

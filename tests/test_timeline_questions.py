@@ -178,7 +178,7 @@ def test_frames_are_fitted_and_bear_their_time(tmp_path: Path):
         assert picture[:25, :80].max() > 200
     other = mimegen("questions", out, "--format", "timeline", "--sampling", "fps:2", "--frames",
                     tmp_path / "frames")
-    assert other.returncode == 2 and "holds other frames" in other.stderr
+    assert other.returncode == 2 and "contains other frames" in other.stderr
 
 
 def test_rows_without_a_timeline_are_refused_in_one_line(tmp_path):

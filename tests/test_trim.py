@@ -112,8 +112,8 @@ def test_what_trim_says(text: str, kind: str, first: float | None, last: float |
 @pytest.mark.parametrize(("text", "said"), [
     *((text, "expected auto, none") for text in ("", "7", "a:b", "-1:3", "1:2:3", ":", "nan:2",
                                                  "1e3:2e3")),
-    ("5:2", "does not end after its start"), ("3f:3f", "does not end after its start"),
-    ("1f:3", "one end in seconds and one in frames")])
+    ("5:2", "is an empty range"), ("3f:3f", "is an empty range"),
+    ("1f:3", "mixes seconds and frames")])
 def test_what_trim_cannot_say(text: str, said: str) -> None:
     with pytest.raises(RequestError, match=rf"^--trim {text}: .*{said}"):
         parse_trim(text)

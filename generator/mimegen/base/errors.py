@@ -52,7 +52,7 @@ def near_misses(word: str, known: Iterable[object]) -> str:
     if close:
         return did_you_mean(close)
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f" (there is: {', '.join(names[:MOST_NAMES])}{more})" if names else ""
+    return f" (available: {', '.join(names[:MOST_NAMES])}{more})" if names else ""
 
 
 def did_you_mean(names: Iterable[str]) -> str:

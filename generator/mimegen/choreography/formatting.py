@@ -29,8 +29,8 @@ def formatted(text: str, name: str) -> str:
             lines[first : last + 1] = _broken(text, lines[first], key, value)
     laid_out = "\n".join(lines)
     if _values(_composed(laid_out, name)) != _values(root):
-        raise RequestError(f"{name}: cannot be laid out without a change of what it says; break"
-                           f" its lines of more than {WIDTH} characters by hand")
+        raise RequestError(f"{name}: cannot be reformatted losslessly; break its lines of more"
+                           f" than {WIDTH} characters by hand")
     return laid_out
 
 

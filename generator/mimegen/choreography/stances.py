@@ -74,11 +74,11 @@ def _stance(document: YamlFile, names: list[str], wanted: str | None) -> Stance:
     known = YamlFile(file)
     for name in names:
         if name not in known.content:
-            raise document.error(("stances",), f"no stance is called {name!r}"
+            raise document.error(("stances",), f"unknown stance {name!r}"
                                                f"{near_misses(str(name), known.content)}")
     name = wanted or names[0]
     if name not in names:
-        raise RequestError(f"{document.path}: cannot be performed {name}"
+        raise RequestError(f"{document.path}: unknown stance '{name}'"
                            f"{near_misses(name, names)}")
     return known.parsed(Stance, known.content[name])
 

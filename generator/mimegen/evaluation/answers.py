@@ -73,10 +73,10 @@ def _checked(said: Said, known: dict[str, Question]) -> dict[str, Any]:
     if not isinstance(name, str) or not isinstance(model, str) or "output" not in content:
         raise RequestError(f"{said.where}: expected question_id, model and output")
     if output is not None and not isinstance(output, str):
-        raise RequestError(f"{said.where}: output: expected a text or null")
+        raise RequestError(f"{said.where}: output: expected text or null")
     if not isinstance(content.get("rater", ""), str):
         raise RequestError(f"{said.where}: rater: expected a name")
     if name not in known:
-        raise RequestError(f"{said.where}: no question {name!r}; are these the answers to another"
-                           " file of questions?")
+        raise RequestError(f"{said.where}: unknown question {name!r}; check that the answers belong"
+                           " to this file of questions")
     return content

@@ -114,7 +114,8 @@ def read_items(path: Path) -> list[Item]:
     _refuse_doubles(path, lines)
     items = [_item(path, number, content) for number, content in lines if content.get("options")]
     if not items:
-        raise RequestError(f"{path}: no question has options; what has none cannot be guessed")
+        raise RequestError(f"{path}: no question has options; only questions with options can be"
+                           " audited")
     return items
 
 
@@ -124,8 +125,8 @@ def _refuse_doubles(path: Path, lines: Sequence[tuple[int, dict[str, Any]]]) -> 
     for number, content in lines:
         name = content.get("question_id")
         if name is not None and first.setdefault(str(name), number) != number:
-            raise RequestError(f"{path}: line {number}: question_id: {name} stands in line"
-                               f" {first[str(name)]} already")
+            raise RequestError(f"{path}: line {number}: question_id: {name} already occurs in line"
+                               f" {first[str(name)]}")
 
 
 def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
@@ -134,7 +135,7 @@ def _item(path: Path, number: int, content: dict[str, Any]) -> Item:
             isinstance(option, str) and option.strip() for option in options):
         raise RequestError(f"{path}: line {number}: options: expected a list of two texts or more")
     if len(set(options)) < len(options):
-        raise RequestError(f"{path}: line {number}: options: one of them is there twice")
+        raise RequestError(f"{path}: line {number}: options: one option occurs twice")
     right = right_option(options, content.get("answer"))
     if right is None:
         raise RequestError(f"{path}: line {number}: answer: expected one of the options, its letter"

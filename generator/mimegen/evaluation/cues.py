@@ -90,13 +90,12 @@ def cue_questions(rows: Sequence[Row], request: CueRequest) -> list[Question]:
     """
     seen = _seen(rows, request)
     if not seen:
-        raise RequestError("no row shows a cue: an action's action.yaml says what a cue: means, and"
-                           " a take's .timeline.yaml when it is seen; render such an action")
+        raise RequestError("no row shows a cue; render an action whose action.yaml has cue: and"
+                           " whose take has a .timeline.yaml")
     posed = [*_POSED[request.task](seen, request)]
     if not posed:
-        raise RequestError(f"--asks {request.task}: no cue of these rows says in which situations"
-                           " it means something (means_in) and in which nothing"
-                           " (means_nothing_in); add them to its action.yaml and render again")
+        raise RequestError(f"--asks {request.task}: no cue of these rows has both means_in and"
+                           " means_nothing_in; add them to its action.yaml and render again")
     shuffled = _shuffled(posed, request)
     return sorted((_question(row, one, request) for one in shuffled for row in one.seen.rows),
                   key=lambda one: one.question_id)

@@ -182,8 +182,7 @@ def _single(one: int, pool: Sequence[Subject], own: int, costs: Costs, size: int
         if pool[other].text not in found and not clashes and len(found) < size - 1:
             found[pool[other].text] = other
     if len(found) < size - 1:
-        raise RequestError(f"{pool[one].action}: only {len(found)} of {size - 1} wrong answers are"
-                           " found outside of its semantic group and its near meanings; render"
-                           " more actions")
+        raise RequestError(f"{pool[one].action}: found only {len(found)} of {size - 1} distractors"
+                           " outside its semantic group and near meanings; render more actions")
     even.update(found.values())
     return list(found.values())

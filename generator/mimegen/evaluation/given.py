@@ -19,7 +19,7 @@ GIVEN = "given"
 def _texts(wrong: tuple[str, ...]) -> tuple[str, ...]:
     cleaned = tuple(text.strip() for text in wrong)
     if not all(cleaned) or len({text.lower() for text in cleaned}) < len(cleaned):
-        raise ValueError("expected wrong answers that are no blanks, each of them once")
+        raise ValueError("expected distinct wrong answers that are not blank")
     return cleaned
 
 
@@ -46,13 +46,13 @@ def read_given(path: Path, subjects: Sequence[Subject], options: int) -> Given:
     known = {name for one in subjects for name in (one.action, *one.accepted)}
     for key in given.root:
         if key.lower() not in {name.lower() for name in known}:
-            raise file.error((key,), "no clip shows this action, and none has this label"
-                                     f"{near_misses(key, known)}")
+            raise file.error((key,), "no clip shows this action or has this"
+                                     f" label{near_misses(key, known)}")
     for subject in subjects:
         wrong = given.of(subject)
         if wrong and len(wrong) < options - 1:
-            raise RequestError(f"{path}: {subject.action}: {len(wrong)} wrong answers, and"
-                               f" {options - 1} are needed besides the right one")
+            raise RequestError(f"{path}: {subject.action}: expected {options - 1} wrong answers,"
+                               f" found {len(wrong)}")
     return given
 
 

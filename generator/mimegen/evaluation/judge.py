@@ -141,7 +141,7 @@ def _text_of(reply: Any, url: str) -> str:
     try:
         said = reply["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError) as problem:
-        raise ValueError("the reply is no chat completion") from problem
+        raise ValueError("the reply is not a chat completion") from problem
     return said if isinstance(said, str) else ""
 
 

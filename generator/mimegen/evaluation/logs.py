@@ -61,13 +61,13 @@ def _document(path: Path) -> Json:
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: is no JSON; expected a log of Inspect") from problem
+        raise RequestError(f"{path}: not valid JSON; expected a log of Inspect") from problem
     return _mapping(content, str(path))
 
 
 def _mapping(content: object, where: str) -> Json:
     if not isinstance(content, dict):
-        raise RequestError(f"{where}: is no JSON object; expected a log of Inspect")
+        raise RequestError(f"{where}: expected a JSON object of an Inspect log")
     return content
 
 
@@ -87,7 +87,7 @@ def _inspect_archive(path: Path) -> Iterator[Said]:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
     except (zipfile.BadZipFile, zlib.error, ZstdError, EOFError, KeyError, NotImplementedError,
             RuntimeError) as problem:
-        raise RequestError(f"{path}: is no whole log of Inspect ({problem})") from problem
+        raise RequestError(f"{path}: not a complete log of Inspect ({problem})") from problem
 
 
 def _refuse_too_large(archive: zipfile.ZipFile, names: list[str], path: Path) -> None:
@@ -112,7 +112,7 @@ def _member(archive: zipfile.ZipFile, name: str, path: Path) -> Json:
     try:
         return _mapping(well_formed(json.loads(_unpacked(archive, name))), f"{path}: {name}")
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: {name} is no JSON") from problem
+        raise RequestError(f"{path}: {name} is not valid JSON") from problem
 
 
 def _inspect_log(path: Path, content: Json, where: str) -> Iterator[Said]:
@@ -166,8 +166,8 @@ def _lmms_sample(where: str, content: Json, model: str) -> Json:
     kept = [value["question_id"] for value in content.values()
             if isinstance(value, dict) and isinstance(value.get("question_id"), str)]
     if not kept:
-        raise RequestError(f"{where}: a sample of lmms-eval that says no question_id; run the task"
-                           " that mimegen export --to lmms-eval writes")
+        raise RequestError(f"{where}: a sample of lmms-eval without question_id; run the task that"
+                           " mimegen export --to lmms-eval writes")
     said = content["filtered_resps"]
     while isinstance(said, list) and said:
         said = said[0]

@@ -190,7 +190,7 @@ def _with_examples(question: Question, made: Sequence[Question], request: Reques
     found = list(_examples(question, made, request))[:SHOTS]
     if len(found) < SHOTS:
         raise RequestError(f"{question.sample_id}: few-shot needs {SHOTS} clips {EXAMPLE_VARIANT}"
-                           f" of other actions, and {len(found)} are left; render more")
+                           f" of other actions, but only {len(found)} are left; render more")
     return question.model_copy(update={"examples": [
         Example(sample_id=one.sample_id, clip=one.clip, file_name=one.file_name,
                 prompt=one.prompt, answer=_shown_answer(one, request)) for one in found]})

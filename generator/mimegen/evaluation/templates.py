@@ -30,7 +30,7 @@ class Templates(Strict):
             known = [f"{a} {p}" for a, texts in self.prompts.get(format_, {}).items()
                      for p in texts]
             raise RequestError(f"the templates ({self.about}) have no prompt for --format {format_}"
-                               f" --asks {asks} --prompting {prompting}; there is for {format_}:"
+                               f" --asks {asks} --prompting {prompting}; available for {format_}:"
                                f" {', '.join(known) or 'none'}")
         return found
 

@@ -26,7 +26,7 @@ def mirrored_scene(scene: tuple[Performance, ...]) -> tuple[Performance, ...]:
 def _mirrored(performance: Performance) -> Motion:
     if not _is_even(performance.character.skeleton):
         raise RequestError("cannot be mirrored: its joints are not named Left... and Right..., or"
-                           " its sides are not alike in the rest pose")
+                           " the sides of its rest pose differ")
     return rounded(moved(mirrored(performance.motion), np.zeros(3), 2 * MIME_AZIMUTH_DEG))
 
 

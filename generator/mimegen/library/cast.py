@@ -145,7 +145,8 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
     if name.startswith("random:"):
         seed = name.removeprefix("random:")
         if not seed.isdigit():
-            raise RequestError(f"character '{name}': random: wants a whole number, as in random:7")
+            raise RequestError(f"character '{name}': expected random: and a whole number, as in"
+                               " random:7")
         return RandomPerson(f"random_{seed}", int(seed))
     file = catalogue.file("character", name)
     if file.suffix.lower() in RIGGED_SUFFIXES:
@@ -153,8 +154,8 @@ def cast_member(catalogue: Catalogue, name: str) -> CastMember:
         built(figure)
         return figure
     if file.suffix.lower() != ".yaml":
-        raise RequestError(f"{file}: a character is a .yaml, .fbx, .glb, .gltf or .vrm file; a mesh"
-                           " alone (PLY, OBJ, STL) has no skeleton to move it by")
+        raise RequestError(f"{file}: expected a .yaml, .fbx, .glb, .gltf or .vrm file; PLY, OBJ and"
+                           " STL meshes have no skeleton")
     read_character(file)
     return DescribedPerson(file.stem, file)
 

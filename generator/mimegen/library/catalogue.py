@@ -47,8 +47,8 @@ class Entry:
         Raises RequestError, with near misses, for a name that is not there.
         """
         if not self.takes:
-            raise RequestError(f"{self.folders[0]}: no take; put a *{SCORE_SUFFIX} or a mocap file"
-                               " there")
+            raise RequestError(f"{self.folders[0]}: contains no take; add a *{SCORE_SUFFIX} or a"
+                               " motion capture file")
         name = name or self.asked
         if name is None:
             return next(iter(self.takes.values()))
@@ -73,8 +73,8 @@ class Catalogue:
         """
         for library in libraries:
             if not library.is_dir():
-                raise RequestError(f"{library}: no such folder; --library wants one that holds "
-                                   "rigs/, mocap/, cues/, scenes/, backgrounds/ or"
+                raise RequestError(f"{library}: no such folder; --library expects a folder with"
+                                   " rigs/, mocap/, cues/, scenes/, backgrounds/ or"
                                    " render_configs/")
         return cls((data_folder(), *libraries))
 
@@ -107,7 +107,7 @@ class Catalogue:
             elif known:
                 entries[place.name] = Entry(known.action, (place, *known.folders))
             elif any(place.glob(f"*{SCORE_SUFFIX}")) or mocap_takes(place):
-                raise RequestError(f"{place}: has no action.yaml, and no action is called"
+                raise RequestError(f"{place}: has no action.yaml, and there is no action"
                                    f" '{place.name}'{near_misses(place.name, entries)}")
         return dict(sorted(entries.items()))
 
@@ -174,10 +174,10 @@ class Catalogue:
             return did_you_mean(near)
         for group in _groups_of(name):
             if group in self.groups:
-                return (f" (in the group '{group}' there is: {', '.join(self.groups[group])};"
-                        " mimegen list actions shows all)")
+                return (f" (the group '{group}' contains: {', '.join(self.groups[group])}; mimegen"
+                        " list actions shows all)")
         return (f" (mimegen list actions shows all {len(self.actions)}, mimegen list groups shows"
-                " them by their kind)")
+                " them by group)")
 
     @cached_property
     def _action_names(self) -> dict[str, tuple[str, str | None]]:
@@ -212,7 +212,7 @@ class Catalogue:
         if path.suffix and path.is_file():
             return path
         if path.suffix:
-            raise RequestError(f"{path}: no such file (wanted as a {kind})")
+            raise RequestError(f"{path}: no such file (expected a {kind})")
         raise RequestError(f"no {kind} '{name}'{near_misses(name, files)}")
 
 

@@ -89,17 +89,17 @@ def import_take(request: ImportRequest) -> Imported:
 def _check(request: ImportRequest) -> None:
     """Raise RequestError for what is wrong before anything is read."""
     if request.library.exists() and not request.library.is_dir():
-        raise RequestError(f"{request.library}: is a file; --library wants a folder")
+        raise RequestError(f"{request.library}: is a file; --library expects a folder")
     if not all(label.strip() for label in request.labels):
-        raise RequestError("--label is empty; say what the take shows")
+        raise RequestError("--label is empty; give the action that the take shows")
     for option, text in (("--licence", request.licence), ("--source", request.source),
                          ("--group", request.group), ("--action", request.action)):
         if text is not None and not text.strip():
-            raise RequestError(f"{option} is empty; give it a text or leave it out")
+            raise RequestError(f"{option} is empty; give a value or leave it out")
     check_file(request.file)
     for buffer in buffers_beside(request.file):
-        raise RequestError(f"{request.file}: its motion lies in {buffer.name} beside it; export it"
-                           " as .glb, which holds all")
+        raise RequestError(f"{request.file}: its motion is stored in {buffer.name} next to it;"
+                           " export it as .glb, which is a single file")
 
 
 def _takes(request: ImportRequest, recording: Recording, name: str) -> dict[str, Span]:
@@ -116,11 +116,11 @@ def _refuse_taken(catalogue: Catalogue, known: Action | None, folder: TakeFolder
     theirs = catalogue.entry(known.id).takes if known else {}
     for take in takes:
         if folder.holds(take) and not request.replaces:
-            raise RequestError(f"{folder.folder / take}: is there already; name another take with"
+            raise RequestError(f"{folder.folder / take}: already exists; choose another name with"
                                " --take, or replace it with --replace")
         if take in theirs and not folder.holds(take):
-            raise RequestError(f"--take {take}: {theirs[take]} is there already and no import of"
-                               " this library; name another take with --take")
+            raise RequestError(f"--take {take}: {theirs[take]} already exists and was not imported"
+                               " to this library; choose another name with --take")
 
 
 def _imported(action: Action, is_new: bool, takes: Mapping[str, Span], recording: Recording
@@ -176,7 +176,7 @@ def _action(known: Action | None, folder: TakeFolder, takes: Mapping[str, Span],
     if request.group is None or request.group == known.semantic_group:
         return known
     if not folder.has_action or (known.semantic_group and not request.replaces):
-        raise RequestError(f"--group {request.group}: {known.id} is in the group"
+        raise RequestError(f"--group {request.group}: {known.id} belongs to the group"
                            f" '{known.semantic_group}'; leave --group out"
                            + (", or change it with --replace" if folder.has_action else ""))
     return known.model_copy(update={"semantic_group": request.group})
@@ -198,11 +198,11 @@ def _doubts_of(catalogue: Catalogue, known: Action | None, action: Action, folde
     notes: tuple[str, ...] = ()
     near = None if known else catalogue.near_action(request.action)
     if near:
-        notes = (f"{action.id} is a new action; did you mean {near}?"
-                 f" Then remove {folder} and import again",)
+        notes = (f"{action.id} is a new action; did you mean {near}? If so, remove {folder} and"
+                 " import again",)
     if action.semantic_group is None:
-        notes += (f"{action.id} has no semantic group, so no other action counts as like it;"
-                  " --group NAME gives one (see mimegen list groups)",)
+        notes += (f"{action.id} has no semantic group, so no other action is similar to it; set one"
+                  " with --group NAME (see mimegen list groups)",)
     return notes
 
 
@@ -218,7 +218,7 @@ def _spans(request: ImportRequest, recording: Recording) -> list[Span]:
     if not request.segment:
         return [span_of(request.file, recording, request.reading.trim)]
     if request.reading.trim.kind == "span":
-        raise RequestError("--segment finds spans by itself; leave out --trim")
+        raise RequestError("--segment finds the spans itself; leave out --trim")
     return segments(recording.motion, recording.roles)
 
 

@@ -57,13 +57,13 @@ def read_table(path: Path) -> list[TableRow]:
     """
     lines = _lines(path)
     if not lines:
-        raise RequestError(f"{path}: is empty; expected a line of column heads, as in"
+        raise RequestError(f"{path}: is empty; expected a header row, as in"
                            " file,action,label,group,licence")
     heads = _heads(path, lines[0])
     rows = [_row(number, heads, cells) for number, cells in enumerate(lines[1:], start=2)
             if any(cell.strip() for cell in cells)]
     if not rows:
-        raise RequestError(f"{path}: has no row below the column heads")
+        raise RequestError(f"{path}: has no row below the header")
     return rows
 
 
@@ -101,11 +101,11 @@ def _refuse_contradiction(request: ImportRequest, done: Mapping[int, ImportReque
         if plain(one.action) != plain(request.action):
             continue
         if _take(one) == _take(request):
-            raise RequestError(f"is the same take as row {number}; give one of them another name"
+            raise RequestError(f"has the same take as row {number}; give one of them another name"
                                " in the column take")
         if one.group and request.group and plain(one.group) != plain(request.group):
-            raise RequestError(f"puts {request.action} in the group '{request.group}', row {number}"
-                               f" in '{one.group}'")
+            raise RequestError(f"assigns {request.action} to the group '{request.group}', but row"
+                               f" {number} to '{one.group}'")
 
 
 def _take(request: ImportRequest) -> str:
@@ -154,7 +154,7 @@ def _lines(path: Path) -> list[list[str]]:
     try:
         return list(csv.reader(io.StringIO(text), delimiter=delimiter, strict=True))
     except csv.Error as problem:
-        raise RequestError(f"{path}: is no CSV table ({problem})") from problem
+        raise RequestError(f"{path}: not a CSV table ({problem})") from problem
 
 
 def _heads(path: Path, cells: list[str]) -> list[str]:
@@ -167,9 +167,9 @@ def _heads(path: Path, cells: list[str]) -> list[str]:
     heads = [COLUMNS[name] for name in names]
     for head, cell in zip(heads, cells, strict=True):
         if heads.count(head) > 1:
-            raise RequestError(f"{path}: row 1: the column '{cell}' is there twice")
+            raise RequestError(f"{path}: row 1: duplicate column '{cell}'")
     if "file" not in heads:
-        raise RequestError(f"{path}: row 1: has no column 'file'")
+        raise RequestError(f"{path}: row 1: the column 'file' is missing")
     return heads
 
 

@@ -39,12 +39,12 @@ def _written(path: Path) -> tuple[Stamp | None, ...]:
 def _drawn(path: Path, seed: int, written: tuple[Stamp | None, ...]) -> Background:
     background = read_background(path)
     if background.set is None:
-        raise RequestError(f"background {path.stem}:{seed}: only sets have seeds, and this is a"
+        raise RequestError(f"background {path.stem}:{seed}: only sets take a seed, and this is a"
                            " color or a picture; leave the seed out")
     as_written = _as_written(path, written)
     if as_written is None:
-        raise RequestError(f"background {path.stem}:{seed}: {path.stem} says nothing of what may"
-                           " vary; leave the seed out, or add 'vary' to its set")
+        raise RequestError(f"background {path.stem}:{seed}: {path.stem} has nothing to vary; leave"
+                           " the seed out, or add 'vary' to its set")
     return background.model_copy(update={
         "set": varied(background.set, path.stem, seed, as_written)})
 

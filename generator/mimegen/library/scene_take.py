@@ -84,11 +84,11 @@ def _known(catalogue: Catalogue, step: Step) -> Known:
         entry = catalogue.action(word)
     except RequestError as problem:
         words = [*gestures, *catalogue.cues, *catalogue.actions]
-        raise RequestError(f"no action, cue or gesture is called '{word}'"
-                           f"{near_misses(word, words)}") from problem
+        raise RequestError("no action, cue or gesture"
+                           f" '{word}'{near_misses(word, words)}") from problem
     file = entry.take(step.take)
     if not file.name.endswith(SCORE_SUFFIX):
-        raise RequestError(f"'{word}': {file.name} is motion capture; scenes are made of scores")
+        raise RequestError(f"'{word}': {file.name} is motion capture; scenes can only use scores")
     score = in_manner(read_score_once(file, _stance(file, step)), manner)
     return Known(file, score, entry.action.of_take(file.name.removesuffix(SCORE_SUFFIX)))
 

@@ -60,11 +60,10 @@ def read_take_file(path: Path) -> TakeFile:
     facts = read_yaml(path, TakeFile)
     motion = path.parent / facts.file
     if not motion.is_file():
-        raise RequestError(f"{path}: its file {facts.file} is not there")
+        raise RequestError(f"{path}: its file {facts.file} does not exist")
     if file_hash(motion) != facts.sha256:
-        raise RequestError(f"{motion}: is not the file that was imported (its SHA-256 is another"
-                           f" than {path.name} says); import it again with --replace, or as"
-                           " another take")
+        raise RequestError(f"{motion}: differs from the imported file (its SHA-256 is not that in"
+                           f" {path.name}); import it again with --replace, or as another take")
     return facts
 
 

@@ -52,8 +52,8 @@ def usual_left_out(file: Path, manner: Manner) -> Manner:
     """Return a manner in which a score can be performed, without what the score has of itself."""
     score = read_score_once(file)
     if manner != AS_WRITTEN and not score.stances:
-        raise RequestError(f"{score.action}: is no cue, so --stance, --intensity and --frequency"
-                           " mean nothing to it (mimegen list cues)")
+        raise RequestError(f"{score.action}: is not a cue, so --stance, --intensity and --frequency"
+                           " do not apply (mimegen list cues)")
     in_manner(read_score_once(file, manner.stance), manner)
     return Manner(manner.stance if manner.stance != (*score.stances, None)[0] else None,
                   manner.intensity if manner.intensity != 1 else None, manner.frequency)
@@ -67,8 +67,8 @@ def can_mirror(take: Take) -> bool:
 def altered(take: Take, tempo: float, mirror: bool) -> Take:
     """Return a take faster or slower, or mirrored. Raises RequestError for what may not be."""
     if mirror and not can_mirror(take):
-        raise RequestError(f"--mirror: {take.action}, take {take.name}, has a left and a right that"
-                           " are not to be swapped (vary: of its score); leave it out")
+        raise RequestError(f"--mirror: {take.action}, take {take.name}, depends on left and right"
+                           " (vary: of its score) and cannot be mirrored; leave it out")
     assert isinstance(take, ScoreTake | RecordedTake)
     return replace(take, tempo=tempo, mirror=mirror)
 
@@ -129,7 +129,7 @@ def user_take(catalogue: Catalogue, file: Path, labels: tuple[str, ...], aligned
     Raises RequestError where a file holds no motion of one person, and for an empty licence.
     """
     if not licence.strip():
-        raise RequestError("--licence is empty; give it a text or leave it out")
+        raise RequestError("--licence is empty; give a value or leave it out")
     for name in (aligned, misaligned):
         if name is not None:
             catalogue.file("background", name)

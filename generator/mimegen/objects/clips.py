@@ -50,7 +50,7 @@ class Clip:
         passes = self.row.passes or {}
         if kind not in passes:
             there = ", ".join(passes) or "no pass; render with passes=..."
-            raise RequestError(f"{self.row.sample_id}: no pass '{kind}' (there is: {there})")
+            raise RequestError(f"{self.row.sample_id}: no pass '{kind}' (available: {there})")
         return self._folder / passes[kind].folder
 
     def keypoints(self) -> dict[str, NDArray[Any]]:

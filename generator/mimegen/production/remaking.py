@@ -58,7 +58,7 @@ class Sources:
     def file(self, sha256: str | None, what: str) -> Path | None:
         """Return the file of a hash; None of none. Raises RequestError where it is not there."""
         if sha256 is not None and sha256 not in self.files:
-            raise RequestError(f"{what} is needed; say --motion FILE for it too")
+            raise RequestError(f"{what} is needed; give it with --motion FILE")
         return None if sha256 is None else self.files[sha256]
 
 
@@ -222,8 +222,8 @@ def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> Take:
                                      declared.style), row)
     entry = (sources.catalogue.cues | sources.catalogue.actions).get(declared.action)
     if entry is None or declared.take not in entry.takes:
-        raise RequestError(f"its take {row.motion_file} of {declared.action} is in no library that"
-                           f" is known; say --library, or --motion {row.motion_file}")
+        raise RequestError(f"its take {row.motion_file} of {declared.action} is in no known"
+                           f" library; give --library, or --motion {row.motion_file}")
     return _unchanged(library_take(entry, declared.take, declared.seed, declared.style,
                                    declared.manner), row)
 

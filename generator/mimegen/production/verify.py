@@ -72,8 +72,8 @@ def verify(out: Path, store: Store) -> Findings:
               for line in lines if not isinstance(line, Row)]
     shots, notes = _shots(rows), tuple[str, ...]()
     if shots and not (store.root / "shots").is_dir():
-        shots, notes = {}, (f"{store.root}: no store there, so frames were not looked at; say"
-                            " --store",)
+        shots, notes = {}, (f"{store.root}: not found, so frames were not checked; give the"
+                            " store with --store",)
     notes += _without_record(out, rows)
     passes = _passes(rows)
     with ThreadPoolExecutor(os.cpu_count()) as pool:

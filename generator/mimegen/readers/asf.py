@@ -133,8 +133,7 @@ class _Asf:
 
     def _add(self, where: str, bone: AsfBone, offset: FloatArray) -> None:
         if not bone.name or bone.name in self.body.bones:
-            raise RequestError(f"{where}: expected a bone with a name of its own,"
-                               f" not {bone.name!r}")
+            raise RequestError(f"{where}: expected a bone with a unique name, not {bone.name!r}")
         if len(self.body.bones) > MOST_BONES:
             raise RequestError(f"{where}: more than {MOST_BONES} bones, expected one person")
         bone.offset = offset
@@ -146,7 +145,7 @@ class _Asf:
                 continue
             for name in words:
                 if name not in self.body.bones:
-                    raise RequestError(f"{where}: there is no bone {name!r} in :bonedata")
+                    raise RequestError(f"{where}: unknown bone {name!r}; expected one of :bonedata")
             for child in words[1:]:
                 # Parents come first, so that no circle can be.
                 if child in self.body.parents or child == words[0] \

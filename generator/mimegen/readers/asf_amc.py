@@ -44,7 +44,7 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     Raises RequestError, one line with file and line, for files that are missing or damaged.
     """
     if path.suffix.lower() == ".asf":
-        raise RequestError(f"{path}: holds a skeleton without motion; give the .amc file")
+        raise RequestError(f"{path}: contains a skeleton without motion; expected the .amc file")
     rows, plain = rows_of(path)
     asf = skeleton_file(path, options.skeleton)
     body, plain_too = read_asf(asf)
@@ -98,8 +98,8 @@ def skeleton_file(path: Path, given: Path | None) -> Path:
         return only
     found = f"found {', '.join(sorted(p.name for p in there.values())[:4])}" if there \
         else "found none"
-    raise RequestError(f"{path}: expected its skeleton beside it, {path.stem}.asf ({found});"
-                       " name it with --skeleton FILE")
+    raise RequestError(f"{path}: expected its skeleton next to it, {path.stem}.asf ({found}); give"
+                       " it with --skeleton FILE")
 
 
 def _frames(path: Path, rows: list[tuple[int, list[str]]],
@@ -117,7 +117,7 @@ def _frames(path: Path, rows: list[tuple[int, list[str]]],
         elif count and name in values:
             wanted = len(body.bones[name].dof)
             if len(values[name]) >= count:
-                raise RequestError(f"{where}: bone {name!r} is there twice in one frame")
+                raise RequestError(f"{where}: bone {name!r} occurs twice in one frame")
             if len(words) - 1 < wanted and row == len(rows) - 1:
                 break
             if len(words) - 1 != wanted:
@@ -125,8 +125,8 @@ def _frames(path: Path, rows: list[tuple[int, list[str]]],
                                    f" skeleton has {wanted} degrees of freedom")
             values[name].append(numbers_of(where, words[1:], wanted))
         elif count:
-            raise RequestError(f"{where}: {name[:30]!r} is no bone that moves in the skeleton; the"
-                               " skeleton file is of another person, or the line is damaged")
+            raise RequestError(f"{where}: {name[:30]!r} is not a moving bone of the skeleton; the"
+                               " skeleton file belongs to another person, or the line is damaged")
     whole = min((len(table) for table in values.values()), default=0)
     if whole < 2:
         raise RequestError(f"{path}: has {whole} whole frames, a motion needs at least 2")
@@ -138,7 +138,7 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
     missing = [name for name, table in values.items() if len(table) < count]
     if missing:
         raise RequestError(f"{path}: frame {count} has no values for {missing[0]!r}; the file is"
-                           " damaged or of another skeleton")
+                           " damaged or belongs to another skeleton")
 
 
 def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool,

@@ -29,18 +29,19 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """
     points = read_points(path, options.subject, options.fps_of_file)
     if points.people:
-        raise RequestError(f"{path}: holds the markers of {len(points.people)} people"
-                           f" ({', '.join(points.people)}); say whose with --subject NAME")
+        raise RequestError(f"{path}: contains the markers of {len(points.people)} people"
+                           f" ({', '.join(points.people)}); choose one with --subject NAME")
     if all(UNLABELLED.fullmatch(label) for label in points.labels):
-        raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so nobody can"
-                           " tell where they sit; label them first, or draw the points as they are")
+        raise RequestError(f"{path}: its {len(points.labels)} markers have no labels, so they"
+                           " cannot be assigned to the body; label them first, or show the raw"
+                           " points")
     found = find_marker_set(str(path), points.labels)
     points = _trunk_upright(_unmirrored(points, found), found)
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
     typical = float(np.median(list(solution.rms_mm.values())))
     if typical > NO_BODY_MM:
-        raise RequestError(f"{path}: its markers do not move as those of one body do (they miss it"
-                           f" by {typical:.0f} mm); they are mislabelled or the file is damaged")
+        raise RequestError(f"{path}: its markers do not move like those of one body (median error"
+                           f" {typical:.0f} mm); they are mislabelled or the file is damaged")
     recording = in_house_convention(path, solution.motion, "C3D",
                                     (*points.notes, *solution.notes, *_fit(solution)), options,
                                     Stated(points.unit, points.up_axis), solution.frames.start)

@@ -88,7 +88,7 @@ def _check_head(path: Path) -> None:
 
 def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories:
     if not found.labels or not found.positions.size:
-        raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
+        raise RequestError(f"{path}: contains no points, expected marker trajectories")
     if fps is not None:
         found = replace(found, fps=fps)
     if not 1.0 <= found.fps <= 10_000.0:
@@ -99,7 +99,7 @@ def _checked(path: Path, found: Trajectories, fps: float | None) -> Trajectories
     places = found.positions
     places[~(np.abs(places) < LARGEST).all(axis=-1) | ~places.any(axis=-1)] = np.nan
     if np.isnan(places).all():
-        raise RequestError(f"{path}: no point is seen in any frame")
+        raise RequestError(f"{path}: no point is visible in any frame")
     return found
 
 
@@ -215,7 +215,8 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS_TO_READ,
                                   check=False, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
-            raise RequestError(f"{path}: was not read in {SECONDS_TO_READ} s; it is damaged") \
+            raise RequestError(f"{path}: reading took more than {SECONDS_TO_READ} s; the file is"
+                               " damaged") \
                 from None
         answer = load_answer(target) if done.returncode == 0 else None
     if answer is None:
@@ -225,7 +226,7 @@ def _by_ezc3d(path: Path, problem: str) -> Trajectories:
     header = answer.header
     places = answer.arrays["positions"]
     if places.ndim != 3 or len(header["labels"]) > MOST_POINTS:
-        raise RequestError(f"{path}: holds no points, expected the trajectories of markers")
+        raise RequestError(f"{path}: contains no points, expected marker trajectories")
     return Trajectories(_named(header["labels"], places.shape[1]), places, float(header["fps"]),
                         header["unit"], frozenset(header["not_places"]), "ezc3d",
                         tuple(header["screen"]))

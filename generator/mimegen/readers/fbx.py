@@ -88,14 +88,14 @@ def _answer(path: Path, stack: str | None) -> Answer:
         answer = read_in_blender("mimegen.readers.blender.fbx", path, folder / "motion.npz",
                                  *([] if stack is None else [stack]))
     if not answer.header["joints"]:
-        raise RequestError(f"{path}: holds no skeleton; expected a recording of one person")
+        raise RequestError(f"{path}: contains no skeleton; expected a recording of one person")
     return answer
 
 
 def _check_stack(path: Path, answer: Answer, stack: str | None) -> None:
     stacks = answer.header["takes"]
     if stack is not None and stack not in stacks:
-        raise RequestError(f"{path}: holds no animation stack {stack!r}; there is:"
+        raise RequestError(f"{path}: no animation stack {stack!r}; expected one of:"
                            f" {', '.join(stacks) or 'none'}")
 
 
@@ -173,10 +173,10 @@ def _refuse_no_numbers(path: Path, names: tuple[str, ...], pose: FloatArray,
     wrong = np.argwhere(~np.isfinite(pose).all(axis=(2, 3)))
     if len(wrong):
         frame, joint = wrong[0]
-        raise RequestError(f"{path}: bone {names[joint]!r} is at no place in frame {frame}: the"
-                           " file holds what is no number there; it is damaged, export it again")
+        raise RequestError(f"{path}: bone {names[joint]!r} has a position that is not a number in"
+                           f" frame {frame}; the file is damaged, export it again")
     if not np.isfinite(rest).all():
-        raise RequestError(f"{path}: holds places that are not numbers; it is damaged")
+        raise RequestError(f"{path}: contains NaN or infinite positions; the file is damaged")
 
 
 def _largest_tree(answer: Answer) -> tuple[tuple[str, ...], IntArray, FloatArray, FloatArray,
@@ -218,8 +218,8 @@ def _solid(path: Path, names: tuple[str, ...], pose: FloatArray,
     solid, at_rest = (np.abs(np.linalg.det(_axes(matrices))) > FLAT for matrices in (pose, rest))
     flat = np.flatnonzero(~(solid.any(axis=0) & at_rest))
     if len(flat):
-        raise RequestError(f"{path}: bone {names[flat[0]]!r} is scaled to nothing along an axis in"
-                           " all frames, so its rotation cannot be told; expected a rigid skeleton:"
+        raise RequestError(f"{path}: bone {names[flat[0]]!r} has scale 0 along an axis in all"
+                           " frames, so its rotation is undefined; expected a rigid skeleton:"
                            " export it without scale")
     return np.asarray(solid)
 

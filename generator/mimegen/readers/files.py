@@ -16,7 +16,7 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise RequestError(f"{path}: is a folder, expected a motion file")
     if not path.exists():
-        raise RequestError(f"{path}: links to nothing, the file was moved" if path.is_symlink()
+        raise RequestError(f"{path}: is a broken link; the file was moved" if path.is_symlink()
                            else f"{path}: there is no such file")
     if path.stat().st_size == 0:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
@@ -27,8 +27,8 @@ def check_file(path: Path) -> None:
 def check_size(path: Path) -> None:
     """Raise RequestError where a file is larger than any that is read."""
     if path.stat().st_size > LARGEST:
-        raise RequestError(f"{path}: has {path.stat().st_size / 2**20:.0f} MiB, the most that is"
-                           f" read is {LARGEST // 2**20}; export a part of it")
+        raise RequestError(f"{path}: is {path.stat().st_size / 2**20:.0f} MiB, more than the limit"
+                           f" of {LARGEST // 2**20} MiB; export a part of it")
 
 
 def buffers_beside(path: Path) -> tuple[Path, ...]:

@@ -37,8 +37,8 @@ def read_mapping(path: Path, joints: tuple[str, ...], file: str) -> dict[str, st
             raise document.error((role,), f"{file} has no bone {name!r}"
                                           f"{near_misses(name, joints)}")
         if name is not None and name in found.values():
-            raise document.error((role,), f"bone {name!r} has a role already")
+            raise document.error((role,), f"bone {name!r} already has a role")
         found[role] = name
     if not found:
-        raise RequestError(f"{path}: names no bone; expected lines of 'role: bone'")
+        raise RequestError(f"{path}: contains no bones; expected lines of 'role: bone'")
     return found

@@ -32,17 +32,17 @@ def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     Raises RequestError, one line, for an archive that holds something else.
     """
     if not zipfile.is_zipfile(path):
-        raise RequestError(f"{path}: is no NumPy archive, expected a motion that mimegen wrote")
+        raise RequestError(f"{path}: not a NumPy archive, expected a motion that mimegen wrote")
     try:
         with np.load(path, allow_pickle=False) as packed:
             found = {name: packed[name] for name in SHAPES if name in packed.files}
     except DAMAGED as problem:
-        raise RequestError(f"{path}: is no NumPy archive of a motion"
+        raise RequestError(f"{path}: not a NumPy archive of a motion"
                            f" ({str(problem).splitlines()[0] if str(problem) else 'damaged'})"
                            ) from problem
     lacking = [name for name in SHAPES if name not in found]
     if lacking:
-        raise RequestError(f"{path}: holds no motion, the array {lacking[0]!r} is missing; expected"
+        raise RequestError(f"{path}: the array {lacking[0]!r} is missing; expected"
                            f" {', '.join(SHAPES)}")
     motion = _motion(path, found)
     motion = at_rate(motion, options.fps_of_file or motion.fps)
@@ -59,7 +59,7 @@ def _motion(path: Path, found: dict[str, NDArray[Any]]) -> Motion:
                                f" expected {dimensions}")
         if name != "names" and not (np.issubdtype(array.dtype, np.number)
                                     and np.isfinite(array).all()):
-            raise RequestError(f"{path}: the array {name!r} holds values that are not numbers")
+            raise RequestError(f"{path}: the array {name!r} contains NaN or infinite values")
     try:
         skeleton = Skeleton(tuple(str(name) for name in found["names"]),
                             found["parents"].astype(np.intp), found["heads"].astype(float),

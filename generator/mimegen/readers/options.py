@@ -42,20 +42,20 @@ def parse_trim(text: str) -> Trim:
     span = re.fullmatch(rf"(?:{number}(f?))?:(?:{number}(f?))?", text.strip())
     if span and any(span.groups()):
         return _span(text, *span.groups())
-    raise RequestError(f"--trim {text}: expected auto, none, or the span to use, in seconds as"
-                       " 1.5:7 or in frames as 30f:400f; one end may be left out")
+    raise RequestError(f"--trim {text}: expected auto, none, or a range in seconds as 1.5:7 or in"
+                       " frames as 30f:400f; one end may be left out")
 
 
 def _span(text: str, first: str | None, first_unit: str | None, last: str | None,
           last_unit: str | None) -> Trim:
     units = {unit for end, unit in ((first, first_unit), (last, last_unit)) if end}
     if len(units) == 2:
-        raise RequestError(f"--trim {text}: has one end in seconds and one in frames; expected"
-                           " both alike, as 1.5:7 or 30f:400f")
+        raise RequestError(f"--trim {text}: mixes seconds and frames; expected both ends in one"
+                           " unit, as 1.5:7 or 30f:400f")
     start, end = (float(word) if word else None for word in (first, last))
     if start is not None and end is not None and start >= end:
-        raise RequestError(f"--trim {text}: does not end after its start; expected the earlier end"
-                           " first, as 1.5:7")
+        raise RequestError(f"--trim {text}: is an empty range; expected the earlier end first, as"
+                           " 1.5:7")
     return Trim("span", start, end, units == {"f"})
 
 

@@ -75,7 +75,7 @@ def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion
 
 def _check(first: Recording, second: Recording) -> None:
     if first.up_axis != second.up_axis:
-        raise RequestError(f"--partner has {second.up_axis} up where --motion has {first.up_axis}:"
+        raise RequestError(f"--partner has {second.up_axis} up but --motion has {first.up_axis}:"
                            " the files do not share a world frame")
 
 

@@ -60,8 +60,8 @@ def refuse_animals(file: Path, motion: Motion, roles: Mapping[str, str], insiste
     why = _animal(body, posture_at_rest(motion.skeleton, roles))
     if why and not insisted:
         raise RequestError(
-            f"{file}: is no upright person: {said}, and {why}; expected the motion of a person. If"
-            " it is one, name its bones in a file of 'role: bone' lines and say --map FILE")
+            f"{file}: not an upright person: {said}, and {why}; expected the motion of a person. If"
+            " it is one, list its bones in a file of 'role: bone' lines and give it with --map")
     return (f"{said}{f', and {why}' if why else ''}: this may be an animal",)
 
 

@@ -80,7 +80,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     labels, kept_apart = (found.labels, ()) if people else _without_prefixes(found.labels)
     keep, notes = _markers(found, labels)
     if not keep.any():
-        raise RequestError(f"{path}: holds no markers, only calculated points ({labels[0]} ...)")
+        raise RequestError(f"{path}: contains no markers, only calculated points ({labels[0]} ...)")
     names = [label for label, kept in zip(labels, keep, strict=True) if kept]
     names, places, joined = _joined(names, found.positions[:, keep])
     # Several people are wider apart than anybody is tall.
@@ -127,7 +127,7 @@ def _of_subject(path: Path, found: Trajectories, subject: str) -> Trajectories:
         near = nearest(subject.casefold(), subjects) or list(subjects)
         held = f"; did you mean {' or '.join(repr(subjects[one]) for one in near[:5])}?" \
             if near else ": its labels name none; leave out --subject"
-        raise RequestError(f"{path}: holds no subject {subject!r}{held}")
+        raise RequestError(f"{path}: no subject {subject!r}{held}")
     own = np.array([label.rpartition(":")[0] == name for label in found.labels])
     return replace(found, positions=found.positions[:, own],
                    labels=tuple(n for n, mine in zip(found.labels, own, strict=True) if mine))

@@ -59,7 +59,7 @@ def find_roles(skeleton: Skeleton, motion: Motion | None = None, file: str = "sk
              if role not in told and joint not in told.values()}
     found |= {role: (joint, 1.0) for role, joint in told.items() if joint}
     _refuse_doubts(skeleton, found, file, "" if motion is None else
-                   "; name them in a file of 'role: bone' lines and say --map FILE")
+                   "; list them in a file of 'role: bone' lines and give it with --map")
     joints = {role: joint for role, (joint, _) in found.items()}
     trunk = {role: joint for role, joint in _trunk(skeleton, joints).items()
              if role not in told and joint not in joints.values()}
@@ -170,7 +170,7 @@ def _trunk(skeleton: Skeleton, joints: Mapping[str, str]) -> dict[str, str]:
     hips, head = skeleton.index[joints["hips"]], skeleton.index[joints["head"]]
     line = list(_ancestors(skeleton, head))
     if hips not in line:
-        raise RequestError(f"bone {joints['head']!r} does not hang on {joints['hips']!r};"
+        raise RequestError(f"bone {joints['head']!r} is not attached to {joints['hips']!r};"
                            " expected the skeleton of one whole person")
     line = line[1 : line.index(hips)][::-1]
     arms = [joints.get(f"{side}_clavicle", joints[f"{side}_upper_arm"]) for side in SIDES]

@@ -46,7 +46,7 @@ def text_of(path: Path, expected: str) -> Text:
         raise RequestError(f"{path}: cannot be read: {problem.strerror}") from None
     text, notes = _decoded(data)
     if "\0" in text:
-        raise RequestError(f"{path}: holds binary data, expected {expected}")
+        raise RequestError(f"{path}: contains binary data, expected {expected}")
     return Text(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), notes)
 
 

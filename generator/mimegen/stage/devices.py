@@ -50,7 +50,8 @@ def best_device(found: Mapping[str, list[str]], wanted: str) -> tuple[str, list[
     numbers = [str(each) for each in range(count)]
     if kind not in there or (number and number not in numbers):
         names = ["auto", *there, *(f"{kind}:{each}" for each in numbers if kind in there)]
-        raise RequestError(f"--device {wanted}: not on this machine (there is: {', '.join(names)})")
+        raise RequestError(f"--device {wanted}: not on this machine"
+                           f" (available: {', '.join(names)})")
     return kind, [int(number)] if number else list(range(count))
 
 

@@ -53,8 +53,9 @@ def most_connections() -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     most = (allowed - BACKLOG - RESERVED_DESCRIPTORS) // 2
     if most < 1:
-        raise RequestError(f"the system lets this process open {allowed} files; a server needs"
-                           f" more than {BACKLOG + RESERVED_DESCRIPTORS + 1} (ulimit -n 1024)")
+        raise RequestError(f"the system limits this process to {allowed} open files; a server needs"
+                           f" more than {BACKLOG + RESERVED_DESCRIPTORS + 1} (raise it with ulimit"
+                           " -n 1024)")
     return min(most, MOST_CONNECTIONS)
 
 

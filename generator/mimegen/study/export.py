@@ -67,10 +67,10 @@ def saved_person(study: Study, path: Path) -> Person:
         raise RequestError(f"{path}: cannot be read ({problem.strerror})") from problem
     except ValidationError as problem:
         first = problem.errors()[0]
-        raise RequestError(f"{path}: is no file that a study's page saved"
+        raise RequestError(f"{path}: expected a file saved by a study's page"
                            f" ({' '.join(map(str, first['loc']))}: {first['msg']})") from problem
     if saved.study != study.name:
-        raise RequestError(f"{path}: holds answers to another study")
+        raise RequestError(f"{path}: contains answers to another study")
     unknown = {*saved.order, *saved.answers} - {*study.trials}
     if unknown:
         raise RequestError(f"{path}: the study has no trial {min(unknown)}")

@@ -54,14 +54,14 @@ def key_content(folder: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_bytes())
     except OSError as problem:
-        raise RequestError(f"{folder}: is no study ({path.relative_to(folder)}:"
-                           f" {problem.strerror}); name the folder that mimegen study QUESTIONS"
+        raise RequestError(f"{folder}: not a study ({path.relative_to(folder)}:"
+                           f" {problem.strerror}); expected the folder that mimegen study QUESTIONS"
                            " --out wrote") from problem
     except (ValueError, RecursionError) as problem:
-        raise RequestError(f"{path}: is no key of a study; bring it back from a copy: without it"
-                           " answers say nothing") from problem
+        raise RequestError(f"{path}: not the key of a study; restore it from a backup: answers are"
+                           " unusable without it") from problem
     if not isinstance(content, dict) or not isinstance(content.get("secret"), str):
-        raise RequestError(f"{path}: is no key of a study; it has no secret")
+        raise RequestError(f"{path}: not the key of a study; it has no secret")
     return content
 
 
@@ -72,5 +72,6 @@ def read_study(folder: Path) -> Study:
     except ValidationError as problem:
         first = problem.errors()[0]
         raise RequestError(f"{folder / PRIVATE / KEY}: {' '.join(map(str, first['loc']))}:"
-                           f" {first['msg']}; make the study again in the same folder, answers stay"
+                           f" {first['msg']}; make the study again in the same folder, its answers"
+                           " are kept"
                            ) from problem

@@ -51,10 +51,10 @@ def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> K
     count = settings.golden if isinstance(settings.golden, int) else 0
     needed = len(taken) + count + settings.practice
     if needed >= len(actions):
-        raise RequestError(f"{counted(len(actions), 'action')}, too few: {settings.practice} for"
-                           " practice,"
-                           f" {len(taken) + count} for attention checks, and one to ask about;"
-                           " render more, or set practice and golden to 0 in --settings")
+        raise RequestError(f"{counted(len(actions), 'action')} are too few: {settings.practice} for"
+                           f" practice, {len(taken) + count} for attention checks, and at least one"
+                           " for questions; render more, or set practice and golden to 0 in"
+                           " --settings")
     practice = tuple(next(left) for _ in range(settings.practice))
     return Kept(practice, (*golden, *((next(left), None) for _ in range(count))))
 
@@ -62,8 +62,8 @@ def keep_apart(actions: Mapping[str, Takes], settings: Settings, seed: int) -> K
 def _named(golden: Golden, actions: Mapping[str, Takes]) -> Question:
     known = {one.sample_id: one for takes in actions.values() for take in takes for one in take}
     if golden.sample_id not in known:
-        raise RequestError(f"golden {golden.sample_id}: no question is about it"
-                           f"{near_misses(golden.sample_id, known)}")
+        raise RequestError(f"golden {golden.sample_id}: there is no question about"
+                           f" it{near_misses(golden.sample_id, known)}")
     return known[golden.sample_id]
 
 

@@ -115,8 +115,8 @@ def _refuse_other_design(out: Path, study: Study) -> None:
     """Raise RequestError where answers would be left to trials that are no more."""
     design = study.model_dump(mode="json", exclude={"settings"})
     if (out / PRIVATE / ANSWERS).exists() and key_content(out) | design != key_content(out):
-        raise RequestError(f"{out}: people have begun this study, and it would ask something else"
-                           " now; name another folder (wording alone may change)")
+        raise RequestError(f"{out}: this study has participants, and its questions would change;"
+                           " choose another folder (only the wording may change)")
 
 
 def _check_clip(path: Path) -> None:
@@ -125,11 +125,11 @@ def _check_clip(path: Path) -> None:
         with path.open("rb") as file:
             begins = file.read(start + len(mark))
     except OSError as problem:
-        raise RequestError(f"{path}: the clip cannot be read ({problem.strerror}); name the folder"
+        raise RequestError(f"{path}: the clip cannot be read ({problem.strerror}); give the folder"
                            " that mimegen render wrote with --clips") from problem
     if begins[start:] != mark:
-        raise RequestError(f"{path}: is no {path.suffix[1:].upper()} file that a browser would"
-                           " play; render it again")
+        raise RequestError(f"{path}: not a {path.suffix[1:].upper()} file that browsers play;"
+                           " render it again")
 
 
 def _write(out: Path, study: Study, asked: list[Question], sources: dict[str, Path]) -> None:

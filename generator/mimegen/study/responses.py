@@ -87,10 +87,10 @@ def _check(study: Study, name: str, task: Task, answer: TaskAnswer) -> None:
     if not given <= {key} or (not given and not answer.timed_out):
         raise ValueError(f"{task}: expected {key}")
     if answer.option is not None and answer.option >= len(study.trials[name].options):
-        raise ValueError(f"{task}: there is no option {answer.option}")
+        raise ValueError(f"{task}: no option {answer.option}")
     sliders = {slider.name for slider in study.settings.ratings.sliders}
     if answer.ratings is not None and (not {*answer.ratings} <= sliders or not (
             answer.timed_out or {*answer.ratings} == sliders)):
         raise ValueError(f"{task}: expected {', '.join(sorted(sliders))}")
     if answer.text is not None and not (answer.text.strip() or answer.timed_out):
-        raise ValueError(f"{task}: expected a text")
+        raise ValueError(f"{task}: expected text")

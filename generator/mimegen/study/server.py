@@ -119,7 +119,7 @@ class Desk:
         if not is_own(request.headers):
             _refuse(403, "sent by another site's page")
         if self.is_local and not is_local_name(request.headers.get("host", "")):
-            logger.warning("answers for %s are refused: behind a proxy say --proxy ADDRESS",
+            logger.warning("answers for %s are refused: behind a proxy, use --proxy ADDRESS",
                            request.headers.get("host", "no host"))
             _refuse(403, "sent to another host")
         if not is_json(request.headers):

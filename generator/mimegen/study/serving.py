@@ -59,8 +59,8 @@ def _proxy(address: str) -> str:
     try:
         return address_key(str(ip_address(address)))
     except ValueError:
-        raise RequestError(f"--proxy {address}: expected the IP address from which the web server"
-                           " in front asks, as 127.0.0.1") from None
+        raise RequestError(f"--proxy {address}: expected the IP address of the reverse proxy, as in"
+                           " 127.0.0.1") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -69,8 +69,8 @@ def _listening(host: str, port: int) -> socket.socket:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as problem:
         if problem.errno == errno.EADDRINUSE:
-            raise RequestError(f"--port {port}: something else listens there already; name another"
-                               " one, or 0 for any that is free") from problem
-        raise RequestError(f"--host {host} --port {port}: cannot be listened on"
+            raise RequestError(f"--port {port}: is already in use; choose another port, or 0 for"
+                               " any free one") from problem
+        raise RequestError(f"--host {host} --port {port}: cannot listen there"
                            f" ({problem.strerror})") from problem
     return listening

@@ -119,8 +119,8 @@ class Settings(Strict):
         for golden in self.golden if isinstance(self.golden, tuple) else ():
             for name in golden.expected:
                 if name not in names:
-                    raise ValueError(f"golden {golden.sample_id}: expects {name}, which is no"
-                                     f" slider (there is: {', '.join(sorted(names))})")
+                    raise ValueError(f"golden {golden.sample_id}: unknown slider {name}; expected"
+                                     f" one of {', '.join(sorted(names))}")
         return self
 
 

@@ -61,9 +61,9 @@ def _format_of(questions: Sequence[Question], source: Path) -> str:
     """Return the one format of questions that people can be asked."""
     kinds = sorted({(one.format, one.asks) for one in questions})
     if len(kinds) > 1:
-        raise RequestError(f"{source}: holds questions of {len(kinds)} kinds"
-                           f" ({', '.join(' '.join(kind) for kind in kinds)}); a study asks one"
-                           " kind, so make a file of each")
+        raise RequestError(f"{source}: contains questions of {len(kinds)} kinds"
+                           f" ({', '.join(' '.join(kind) for kind in kinds)}); a study has one"
+                           " kind, so make a file for each")
     format_ = kinds[0][0]
     if format_ not in TASKS_OF_FORMAT:
         raise RequestError(f"{source}: a study cannot show questions of format {format_!r}"
@@ -71,11 +71,11 @@ def _format_of(questions: Sequence[Question], source: Path) -> str:
     for one in questions:
         if one.examples or one.frames is not None:
             what = "examples before its clip" if one.examples else "single frames of its clip"
-            raise RequestError(f"{source}: {one.question_id} shows {what}, and a study whole clips"
-                               " alone; make the questions with --sampling video and without"
+            raise RequestError(f"{source}: {one.question_id} shows {what}, but a study shows only"
+                               " whole clips; make the questions with --sampling video and without"
                                " few-shot")
         if Path(one.file_name).suffix.lower() not in PLAYABLE:
-            raise RequestError(f"{source}: {one.question_id}: {one.file_name} is no clip that"
+            raise RequestError(f"{source}: {one.question_id}: {one.file_name} is not a clip that"
                                f" browsers play (expected {' or '.join(PLAYABLE)})")
     return format_
 

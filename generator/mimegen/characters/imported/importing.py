@@ -125,7 +125,7 @@ def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
     numbers = [arrays["heads"], arrays["tails"],
                *(a for m in meshes for a in (m.vertices, m.weights, m.uvs) if a is not None)]
     if not all(np.isfinite(array).all() for array in numbers):
-        raise RequestError(f"{path}: holds coordinates that are not numbers; it is damaged")
+        raise RequestError(f"{path}: contains NaN or infinite coordinates; it is damaged")
     joints = Joints(tuple(header["joints"]), arrays["parents"], arrays["heads"], arrays["tails"],
                     arrays["armature"])
     return joints, meshes

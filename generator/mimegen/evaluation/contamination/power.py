@@ -29,8 +29,8 @@ class Design:
             raise RequestError(f"a fall of {100 * self.fall:g} points; expected above 0, up to 100")
         if not self.fall <= self.discordance <= 1:
             raise RequestError(f"discordance {self.discordance:g} with a fall of"
-                               f" {100 * self.fall:g} points; expected {self.fall:g} to 1, for a"
-                               " fall is made of pairs that disagree")
+                               f" {100 * self.fall:g} points; expected {self.fall:g} to 1, because"
+                               " only discordant pairs make a fall")
 
 
 def pairs_needed(design: Design) -> int:
@@ -59,7 +59,8 @@ def _pairs_over_actions(design: Design, low: int) -> int:
     while power_of(design, each * design.actions) < design.power:
         each += max(1, each // 200)
         if each * design.actions > MOST_PAIRS:
-            raise RequestError(f"no number of pairs over {design.actions} actions has that power")
+            raise RequestError(f"no number of pairs over {design.actions} actions reaches that"
+                               " power; use more actions")
     return each * design.actions
 
 

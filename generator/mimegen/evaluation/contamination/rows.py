@@ -52,10 +52,11 @@ def read_clips(places: Iterable[Path]) -> dict[str, Row]:
     for place in places:
         folder = place if place.is_dir() else place.parent
         if not (folder / MANIFEST).is_file() or (not place.is_dir() and place.name != MANIFEST):
-            raise RequestError(f"{place}: neither a {MANIFEST} nor a folder with one")
+            raise RequestError(f"{place}: expected a {MANIFEST} or a folder with one")
         for row in rows_of(folder):
             if clips.setdefault(row.sample_id, row).sha256 != row.sha256:
-                raise RequestError(f"{place}: {row.sample_id} is another clip in another manifest")
+                raise RequestError(f"{place}: {row.sample_id} is a different clip in another"
+                                   " manifest")
     return clips
 
 
@@ -72,8 +73,8 @@ def read_arm(name: str, path: Path, clips: Clips) -> Arm:
         row = _joined(_scored(content, path, number), clips, f"{path}: line {number}")
         who = (row.model, row.question_id or row.sample_id)
         if who in first:
-            raise RequestError(f"{path}: line {number}: {row.model} answers {who[1]} twice, first"
-                               f" in line {first[who]}; keep one of them")
+            raise RequestError(f"{path}: line {number}: duplicate answer of {row.model} to"
+                               f" {who[1]}, first in line {first[who]}; keep one of them")
         first[who] = number
         rows.append(row)
     return Arm(name, path, rows, {row.sample_id: clips[row.sample_id] for row in rows}
@@ -106,6 +107,6 @@ def _joined(row: Scored, clips: Clips, place: str) -> Scored:
             raise RequestError(f"{place}: {key} is {given!r}, but the manifest says {known!r}")
         told[key] = given if given is not None else known
         if told[key] is None:
-            raise RequestError(f"{place}: no {key}; add it, or name the clips' manifest with"
-                               " --manifest")
+            raise RequestError(f"{place}: {key} is missing; add it, or give the clips' manifest"
+                               " with --manifest")
     return row.model_copy(update=told)

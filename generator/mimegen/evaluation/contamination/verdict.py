@@ -108,7 +108,7 @@ def judge(seen: Arm, unseen: Arm, margin: float, by: str = "model",
     names = sorted({*rows[0]} & {*rows[1]})
     if not names:
         raise RequestError(f"{seen.path} has {_some(rows[0])}, {unseen.path} has {_some(rows[1])}:"
-                           f" no {by} is in both")
+                           f" they share no {by}")
     found = [_compared(name, rows[0][name], rows[1][name], fresh.get(name)) for name in names]
     balance = balances(seen, unseen)
     return Report(seen, unseen, margin, by, _with_verdicts(found, margin), balance, [
@@ -150,8 +150,8 @@ def _compared(name: str, seen: Sequence[Scored], unseen: Sequence[Scored],
     answers, actions, variants = answers_of(*ordered)
     falls = falls_of(answers)
     if len(falls.fall) < 2:
-        raise RequestError(f"{name}: {len(falls.fall)} of {len(actions)} actions in both arms;"
-                           " an error needs two at least, and some ten to see anything")
+        raise RequestError(f"{name}: {len(falls.fall)} of {len(actions)} actions in both arms; a"
+                           " standard error needs at least two, and a useful one about ten")
     whole = _comparison(answers, falls, name)
     return Judged(name, whole, _by_variant(answers, variants, name), pairs_of(answers),
                   mixed_logistic(answers.where(falls.used)), _placebo(name, ordered[1], fresh),
@@ -212,7 +212,7 @@ def _verdict(fall: float, p: float, p_equal: float) -> str:
 
 def _one_sided(rows: Sequence[dict[str, list[Scored]]], arms: tuple[Arm, Arm], by: str
                ) -> list[str]:
-    return [f"{by} {name} is in {arms[here].name} clips alone and is left out"
+    return [f"{by} {name} occurs only in {arms[here].name} clips and is left out"
             for here in (0, 1) for name in sorted({*rows[here]} - {*rows[1 - here]})]
 
 
@@ -246,9 +246,9 @@ def _common(seen: Arm, unseen: Arm) -> list[str]:
     common = sorted(sample for sample in unseen.samples() if sample in seen.samples()
                     or (sample in unseen.clips and unseen.clips[sample].sha256 in files))
     if len(common) == len(unseen.samples()):
-        raise RequestError(f"{unseen.path}: every clip of it ({len(common)}) is in {seen.path} too;"
-                           " expected answers about clips that were not published: permute"
-                           " --unseen draws them")
+        raise RequestError(f"{unseen.path}: all of its clips ({len(common)}) are also in"
+                           f" {seen.path}; expected answers about unpublished clips, which permute"
+                           " --unseen draws")
     return common
 
 

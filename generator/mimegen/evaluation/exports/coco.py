@@ -57,7 +57,7 @@ def _of_clip(source: Source, name: str, row: Row, file: str, pictures: dict[int,
     folder = pass_folder(source, row, "keypoints")
     if folder is None:
         raise RequestError(f"{row.sample_id}: has no keypoints; render again with --passes"
-                           " keypoints,mask, no picture is rendered twice")
+                           " keypoints,mask (no picture is rendered twice)")
     try:
         content: Content = json.loads(kept_within(folder, file).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:

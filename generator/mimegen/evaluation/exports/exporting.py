@@ -36,8 +36,7 @@ def export(path: Path, target: str, out: Path, clips: Path | None = None) -> Sou
     where ``out`` is there already, a clip is not, or the target has no use for what there is.
     """
     if out.exists():
-        raise RequestError(f"{out}: is there already, perhaps with results in it; name"
-                           " another --out")
+        raise RequestError(f"{out}: already exists, perhaps with results; choose another --out")
     source = read_source(_questions_in(path) if target in OF_QUESTIONS else path, clips)
     if target == "coco":
         source = coco.without_displays(source)

@@ -67,8 +67,8 @@ def _parquet(rows: list[TableRow]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError as problem:
-        raise RequestError("--to huggingface writes Parquet, for which pyarrow is needed: pip"
-                           " install 'mimegen[huggingface]'") from problem
+        raise RequestError("--to huggingface requires pyarrow to write Parquet; run pip install"
+                           " 'mimegen[huggingface]'") from problem
 
     columns = list(dict.fromkeys(name for row in rows for name in row))
     table = pyarrow.Table.from_pydict(

@@ -23,9 +23,9 @@ def lay_clip(source: Source, name: str, folder: Path, kinds: tuple[str, ...] = V
     """
     clip = source.clip(name)
     if clip.suffix.lower() not in kinds:
-        raise RequestError(f"{clip}: expected a file that ends in {' or '.join(kinds)}, for"
-                           " no other is read there; with --sampling, questions are about"
-                           " pictures")
+        raise RequestError(f"{clip}: expected a file that ends in {' or '.join(kinds)}, the only"
+                           " formats that the program reads; for pictures, make the questions with"
+                           " --sampling")
     folder.mkdir(parents=True, exist_ok=True)
     _link_or_copy(clip, folder / name)
     return f"{folder.name}/{name}"

@@ -40,7 +40,7 @@ class Source:
         ffmpeg_input(path)
         if not path.is_file():
             raise RequestError(f"{path}: no such file, but {self.folder / MANIFEST} has a row for"
-                               " it; render again, nothing is rendered twice")
+                               " it; render again (no clip is rendered twice)")
         return path
 
 
@@ -61,9 +61,8 @@ def read_source(path: Path, clips: Path | None) -> Source:
              for example in one.examples]
     for _, sample, question in (*asked, *shown):
         if sample not in rows:
-            raise RequestError(f"{path}: question {question} is about {sample}, of which"
-                               f" {folder / MANIFEST} has no row; say with --clips which folder"
-                               " the clips are in")
+            raise RequestError(f"{path}: question {question} is about {sample}, which has no row in"
+                               f" {folder / MANIFEST}; give the folder of the clips with --clips")
     named = _named((name, rows[sample]) for name, sample, _ in (*asked, *shown))
     return Source(path, folder, named, tuple(questions))
 
@@ -78,8 +77,8 @@ def _named_clip(question: Question, row: Row | None) -> Question:
 def _rows(folder: Path) -> list[Row]:
     rows = single_rows(folder)
     if not rows:
-        raise RequestError(f"{folder / MANIFEST}: no such file, or no row in it; expected the"
-                           " folder that mimegen render wrote (questions beside it, or --clips)")
+        raise RequestError(f"{folder / MANIFEST}: no such file, or it has no rows; expected the"
+                           " folder that mimegen render wrote (the questions' folder, or --clips)")
     return rows
 
 
@@ -91,9 +90,8 @@ def _named(found: Iterable[tuple[str, Row]]) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for name, row in found:
         if not _is_plain(name) or rows.setdefault(name, row).sample_id != row.sample_id:
-            raise RequestError(f"{row.sample_id}: {name!r} cannot be its clip's name: it is no"
-                               " plain file name (letters, digits and _ . -), or another clip has"
-                               " it")
+            raise RequestError(f"{row.sample_id}: {name!r} is not a valid clip name: expected"
+                               " letters, digits and _ . -, and a name that no other clip has")
     return dict(sorted(rows.items()))
 
 

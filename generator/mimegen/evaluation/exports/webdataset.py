@@ -45,8 +45,8 @@ def _truth(source: Source, name: str) -> Iterator[tuple[str, bytes]]:
         folder = pass_folder(source, row, kind)
         files = sorted(file for file in folder.rglob("*") if file.is_file()) if folder else []
         if not files:
-            raise RequestError(f"{folder}: holds no file, but {row.sample_id} has its {kind} there;"
-                               " mimegen verify --repair makes it again")
+            raise RequestError(f"{folder}: is empty, but {row.sample_id} refers to it for its"
+                               f" {kind}; run mimegen verify --repair")
         archived = io.BytesIO()
         with ZipFile(archived, "w") as archive:
             for file in files:

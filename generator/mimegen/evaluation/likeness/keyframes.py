@@ -52,7 +52,7 @@ def look_of(clip: Path, name: str, action: str) -> Look:
 def keyframes(clip: Path) -> list[Image.Image]:
     """Return the frames at ``SHARES`` of a clip. Raises RequestError where it has none."""
     if not clip.is_file():
-        raise RequestError(f"{clip}: no such clip; its manifest names it")
+        raise RequestError(f"{clip}: no such clip, though its manifest lists it")
     try:
         *params, _, address = ffmpeg_input(clip)
         reader = imageio_ffmpeg.read_frames(address, input_params=params)
@@ -61,7 +61,7 @@ def keyframes(clip: Path) -> list[Image.Image]:
     except (OSError, StopIteration, RuntimeError) as problem:
         raise RequestError(f"{clip}: cannot be read as a video") from problem
     if not frames:
-        raise RequestError(f"{clip}: holds no frame")
+        raise RequestError(f"{clip}: contains no frames")
     return [Image.frombytes("RGB", size, frames[round(share * (len(frames) - 1))])
             for share in SHARES]
 

@@ -54,8 +54,8 @@ def nearness_of(given: Sequence[Look], threshold: float | None = None) -> Nearne
     same = actions[:, None] == actions[None, :]
     within, between = (_finite(np.where(kind, found, np.inf).min(axis=1)) for kind in (same, ~same))
     if threshold is None and np.isnan(between).all():
-        raise RequestError("--check-frames: the given clips are of one action, so that nothing"
-                           " tells what is near; say --frame-distance D, as in 0.15")
+        raise RequestError("--check-frames: the given clips show only one action, so no distance"
+                           " threshold can be estimated; give --frame-distance D, as in 0.15")
     return Nearness(given, within, between, float(np.nanquantile(between, QUANTILE))
                     if threshold is None else threshold)
 

@@ -76,8 +76,8 @@ def timeline_questions(rows: Sequence[Row], request: TimelineRequest
     """
     told = [row for row in rows if row.timeline]
     if not told:
-        raise RequestError("no row has a timeline: takes that are choreographed have one, motion"
-                           " capture and rows of older versions have none; render again")
+        raise RequestError("no row has a timeline: choreographed takes have one, motion capture and"
+                           " rows of older versions do not; render such a take")
     shown, left_out = _evened(_shown(told, request), request)
     made = [_question(row, posed, request) for posed in _posed(shown, request)
             for row in posed.shown.rows]

@@ -33,13 +33,14 @@ class Credits:
         """Raise RequestError for a licence or an author that says nothing."""
         for option, text in (("licence", self.licence), ("author", self.author)):
             if not text.strip():
-                raise RequestError(f"--{option}: is empty; every clip's row has it, so say it")
+                raise RequestError(f"--{option}: is empty; give a value, it is written to every"
+                                   " clip's row")
 
 
 def check_library(library: Path) -> None:
     """Raise RequestError where a library is to be made and a file is in its place."""
     if library.exists() and not library.is_dir():
-        raise RequestError(f"{library}: is a file; --library wants a folder")
+        raise RequestError(f"{library}: is a file; --library expects a folder")
 
 
 def place_for(library: Path, name: str) -> Path:
@@ -50,14 +51,14 @@ def place_for(library: Path, name: str) -> Path:
     """
     check_library(library)
     if path_name(name) != name or plain(name) != name:
-        raise RequestError(f"--name {name}: expected small letters, digits and underscores, as in"
-                           " school_yard")
+        raise RequestError(f"--name {name}: expected lowercase letters, digits and underscores, as"
+                           " in school_yard")
     if name in ROLES:
-        raise RequestError(f"--name {name}: is what variants call an action's own background; say"
-                           " another")
+        raise RequestError(f"--name {name}: is reserved in variants for an action's own background;"
+                           " choose another name")
     file = library / "backgrounds" / f"{name}.yaml"
     if file.exists():
-        raise RequestError(f"{file}: is there already; say another --name, or remove it first")
+        raise RequestError(f"{file}: already exists; choose another --name, or remove it first")
     return file
 
 

@@ -26,8 +26,8 @@ def found_photos(search: Search, web: Web, query: str) -> Iterator[FreePhoto]:
                 seen.add(photo.address)
                 yield photo
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise RequestError("the collection answered something else than its API should; try again"
-                           f" later ({problem})") from problem
+        raise RequestError("the collection's answer does not follow its API; try again later"
+                           f" ({problem})") from problem
 
 
 def fetched(photo: FreePhoto, web: Web, folder: Path) -> Path:

@@ -118,8 +118,8 @@ def corners(text: str) -> tuple[tuple[float, float], ...]:
         found = ()
     if len(found) < 3 or not all(0 <= share <= 1 for corner in found for share in corner) or (
             _area(found) < LEAST_GROUND):
-        raise RequestError(f"--ground {text}: expected three or more corners X,Y as shares of width"
-                           " and height, around some ground, as in '0,0.6 1,0.6 1,1 0,1'")
+        raise RequestError(f"--ground {text}: expected three or more corners X,Y of an area, as"
+                           " fractions of width and height, as in '0,0.6 1,0.6 1,1 0,1'")
     return found
 
 
@@ -150,16 +150,17 @@ def guess_camera(photo: Photo, said: Said) -> Guess:
     view, reasons = _view(photo, said.horizon)
     size = photo.image.size
     if abs(view.roll_deg) > MOST_ROLL_DEG and said.horizon is None:
-        raise RequestError(f"{photo.path}: leans by {abs(view.roll_deg):.1f} degrees; turn it"
-                           " upright and crop it, or say --horizon ROW")
+        raise RequestError(f"{photo.path}: is tilted by {abs(view.roll_deg):.1f} degrees; rotate it"
+                           " upright and crop it, or give --horizon ROW")
     height, height_reason = _camera_height(photo, view, said)
     horizon = view.horizon(*size)
     if not 0 <= horizon < 1 - GROUND_FROM:
-        raise RequestError(f"{photo.path}: its horizon, row {horizon:.2f}, lies outside of it or at"
-                           " its foot; use one that shows ground up to the horizon, or say"
+        raise RequestError(f"{photo.path}: its horizon, row {horizon:.2f}, is outside the"
+                           " photograph or at its bottom edge; choose one that shows ground up to"
+                           " the horizon, or give"
                            f" {'another' if said.horizon is not None else '--horizon'} ROW")
     if said.ground and max(row for _, row in said.ground) <= horizon:
-        raise RequestError(f"--ground: all of it lies above the horizon, row {horizon:.2f}; rows"
+        raise RequestError(f"--ground: lies completely above the horizon, row {horizon:.2f}; rows"
                            " are counted from the top")
     start = round(min(horizon + GROUND_FROM, 0.99), 3)
     ground = said.ground or ((0.0, start), (1.0, start), (1.0, 1.0), (0.0, 1.0))
@@ -177,15 +178,15 @@ def floating_risk(picture: Picture) -> str | None:
         min(down) <= picture.horizon + 2 * GROUND_FROM)
     if picture.horizon >= HIGH_HORIZON or not everywhere:
         return None
-    return (f"its horizon is high, row {picture.horizon:.2f}, and all below it counts as ground:"
-            " people may float before walls or things")
+    return (f"its horizon is high, row {picture.horizon:.2f}, and everything below it counts as"
+            " ground: people may float in front of walls or objects")
 
 
 def _light(photo: Photo, said: Said) -> PhotoLight | None:
     if said.harmonise:
         return PhotoLight(tint=measured_tint(photo.image), sun_from_deg=said.sun_from_deg)
     if said.sun_from_deg is not None:
-        raise RequestError("--sun: is of use with --harmonise; say both, or neither")
+        raise RequestError("--sun requires --harmonise")
     return None
 
 
@@ -208,10 +209,10 @@ def _level_view(photo: Photo, lines: FloatArray, lens: str) -> tuple[View, tuple
     row = level_row(lines, photo.image.width / max(photo.image.size))
     if row is None:
         return _looking(photo, 0.0), (
-            "horizon a mere guess: too few straight edges tell it, so the camera counts as level;"
-            " say --horizon ROW", lens)
+            "horizon unknown: too few straight edges, so the camera is assumed to be level; correct"
+            " it with --horizon ROW", lens)
     return _looking(photo, -row), (
-        "horizon where a level edge crosses the picture; if it is none, say --horizon ROW", lens)
+        "horizon at a level edge across the picture; if it is wrong, give --horizon ROW", lens)
 
 
 def _looking(photo: Photo, rise: float) -> View:
@@ -222,8 +223,8 @@ def _looking(photo: Photo, rise: float) -> View:
 
 def _camera_height(photo: Photo, view: View, said: Said) -> tuple[float, str]:
     if said.camera_height_m is not None and said.known is not None:
-        raise RequestError("--known-height: tells the camera's height, as --camera-height does; say"
-                           " one of the two")
+        raise RequestError("--known-height and --camera-height are mutually exclusive: both set the"
+                           " height of the camera")
     if said.camera_height_m is not None:
         return said.camera_height_m, "camera height as you said"
     if said.known is None:
@@ -244,14 +245,14 @@ def height_by(photo: Photo, view: View, known: Known) -> float:
                                                          * max(width, height)))
                     for row in (known.foot, known.top))
     if known.foot > height or below <= 0.005:
-        raise RequestError(f"--known-height: a foot at row {known.foot:g} stands on no ground: the"
-                           f" horizon is at row {view.horizon(width, height) * height:.0f} of"
+        raise RequestError(f"--known-height: the foot at row {known.foot:g} is not on the ground:"
+                           f" the horizon is at row {view.horizon(width, height) * height:.0f} of"
                            f" {height}")
     height_m = known.height_m / (1 - above / below)
     if not LOWEST_M <= height_m <= HIGHEST_M:
-        raise RequestError(f"--known-height: a thing of {known.height_m:g} m in rows {known.top:g}"
-                           f" to {known.foot:g} puts the camera {height_m:.3g} m high; look at rows"
-                           " and metres again")
+        raise RequestError(f"--known-height: an object of {known.height_m:g} m in rows"
+                           f" {known.top:g} to {known.foot:g} puts the camera {height_m:.3g} m"
+                           " high; check the rows and the height")
     return height_m
 
 
@@ -262,7 +263,7 @@ def guess_panorama(photo: Photo, camera_height_m: float | None) -> Panorama:
     """
     width, height = photo.image.size
     if abs(width - 2 * height) > 2 + width // 100:
-        raise RequestError(f"{photo.path}: is {width} x {height} pixels; a panorama that goes all"
-                           " around and from top to bottom is twice as wide as high")
+        raise RequestError(f"{photo.path}: is {width} x {height} pixels; expected an"
+                           " equirectangular panorama, twice as wide as high")
     return Panorama(file=Path(photo.path.name),
                     camera_height_m=camera_height_m or USUAL_HEIGHT_M)

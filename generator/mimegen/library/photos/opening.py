@@ -44,7 +44,7 @@ def open_photo(path: Path, largest: int = LARGEST) -> Photo:
     with _said_of(path):
         refuse_foreign(path)
         if path.stat().st_size > MOST_MIB * 2**20:
-            raise RequestError(f"{path}: has more than {MOST_MIB} MiB; save it smaller")
+            raise RequestError(f"{path}: is larger than {MOST_MIB} MiB; save a smaller version")
         with Image.open(path) as stored:
             _check(path, stored)
             focal = exif_focal(stored)
@@ -65,7 +65,7 @@ def _said_of(path: Path) -> Iterator[None]:
     except FileNotFoundError as problem:
         raise RequestError(f"{path}: no such file") from problem
     except IsADirectoryError as problem:
-        raise RequestError(f"{path}: is a folder; name a photograph") from problem
+        raise RequestError(f"{path}: is a folder; expected a photograph") from problem
     except Image.DecompressionBombError as problem:
         raise RequestError(f"{path}: {too_many_pixels()}") from problem
     except (OSError, SyntaxError, ValueError, EOFError) as problem:
@@ -79,12 +79,12 @@ def _check(path: Path, stored: Image.Image) -> None:
     # Telephones keep a second view in the same file, which is no animation.
     if pictures > 1 and stored.format != "MPO":
         raise RequestError(f"{path}: is animated or has pages; save one of its {pictures} pictures"
-                           " by itself")
+                           " as a file of its own")
     if width * height > MOST_PIXELS:
         raise RequestError(f"{path}: {too_many_pixels()}")
     if min(width, height) < LEAST_WIDTH / 2 or max(width, height) < LEAST_WIDTH:
-        raise RequestError(f"{path}: is {width} x {height} pixels; a background needs at least"
-                           f" {LEAST_WIDTH} across, better 2000")
+        raise RequestError(f"{path}: is {width} x {height} pixels; a background must be at least"
+                           f" {LEAST_WIDTH} wide, preferably 2000")
 
 
 def _in_srgb(path: Path, stored: Image.Image) -> Image.Image:
@@ -110,7 +110,7 @@ def _opaque(path: Path, stored: Image.Image) -> Image.Image:
         return stored
     whole = stored.convert("RGBA")
     if np.asarray(whole.getchannel("A")).min() < 255:
-        raise RequestError(f"{path}: is transparent in parts; lay it on a color and save it without"
+        raise RequestError(f"{path}: has transparent parts; put it on a color and save it without"
                            " alpha")
     return whole.convert("RGB")
 

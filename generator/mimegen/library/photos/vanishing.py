@@ -62,8 +62,8 @@ def straight_lines(image: Image.Image) -> FloatArray:
     try:
         import cv2
     except ImportError as problem:
-        raise RequestError("lines of a photograph are found by OpenCV, which is not installed; say"
-                           " pip install 'mimegen[photos]', or --horizon ROW") from problem
+        raise RequestError("OpenCV, which finds the horizon, is not installed; run pip install"
+                           " 'mimegen[photos]', or give --horizon ROW") from problem
     small = image.convert("L")
     small.thumbnail((LARGEST, LARGEST), Image.Resampling.LANCZOS)
     found = cv2.createLineSegmentDetector().detect(np.asarray(small))[0]

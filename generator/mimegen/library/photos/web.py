@@ -40,10 +40,11 @@ class Web:
         try:
             content = json.loads(text)
         except ValueError as problem:
-            raise RequestError(f"{_host(address)}: answered no JSON; is this its API?"
+            raise RequestError(f"{_host(address)}: answered no JSON; check that this is the address"
+                               " of its API"
                                ) from problem
         if not isinstance(content, dict):
-            raise RequestError(f"{_host(address)}: answered something else than was asked")
+            raise RequestError(f"{_host(address)}: answered an unexpected document")
         return content
 
     def file(self, address: str, most: int = MOST_FILE) -> bytes:
@@ -61,8 +62,8 @@ class Web:
                 self._next = time.monotonic() + _asked_to_wait(problem)
             except (OSError, http.client.HTTPException, ValueError) as problem:
                 reason = getattr(problem, "reason", None) or problem
-                raise RequestError(f"{_host(address)}: cannot be reached ({reason}); is there a"
-                                   " network?") from problem
+                raise RequestError(f"{_host(address)}: cannot be reached ({reason}); check the"
+                                   " network") from problem
         raise AssertionError("the last try returns or raises")
 
     @property
@@ -73,7 +74,7 @@ class Web:
 
     def _advice(self, code: int) -> str:
         if code == HTTPStatus.FORBIDDEN and not self.contact:
-            return "say --contact EMAIL, which it may want of programs"
+            return "give a contact address with --contact EMAIL, which the collection may require"
         return "try again later"
 
     def _wait(self) -> None:
@@ -103,14 +104,14 @@ def _phrase(problem: urllib.error.HTTPError) -> str:
 
 def _read(address: str, most: int, agent: str) -> bytes:
     if urlsplit(address).scheme not in ("http", "https"):
-        raise ValueError("no address of the web")
+        raise ValueError("not a web address")
     request = urllib.request.Request(address, headers={"User-Agent": agent})
     with _OPENER.open(request, timeout=TIMEOUT_S) as reply:
         if int(reply.headers.get("Content-Length") or 0) > most:
-            raise TooLargeError(f"{address}: has more than {most // 2**20} MiB")
+            raise TooLargeError(f"{address}: is larger than {most // 2**20} MiB")
         content: bytes = reply.read(most + 1)
     if len(content) > most:
-        raise TooLargeError(f"{address}: has more than {most // 2**20} MiB")
+        raise TooLargeError(f"{address}: is larger than {most // 2**20} MiB")
     return content
 
 

@@ -91,7 +91,7 @@ def test_limbs_named_the_wrong_way_round_get_their_sides(tmp_path: Path, parts: 
 def test_an_animal_with_human_names_is_refused_in_one_line() -> None:
     done = invoke("retarget", DATA / "quadruped.bvh", "--character", "man")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
-    assert "no upright person" in done.stderr and "--map FILE" in done.stderr
+    assert "not an upright person" in done.stderr and "give it with --map" in done.stderr
 
 
 def test_who_names_the_bones_may_use_an_animal(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_check_has_its_time_and_says_it_in_the_scores_seconds(tmp_path: Path) 
 
 @pytest.mark.parametrize(("right", "wrong", "message"), [
     ("right_palm", "right_plam", r"line 2: .*height: unknown point 'right_plam'.*right_palm"),
-    ("to: 1.5", "to: 9", r"line 2: .*no span of a score of 2 s"),
+    ("to: 1.5", "to: 9", r"line 2: .*is outside the score, which lasts 2 s"),
     ("least: 5", "least: 5, most: 6", r"line 2: .*says least or most"),
     ("height: [right", "bend: right_elbow, height: [right", r"line 2: .*says one of distance"),
 ])

@@ -236,7 +236,7 @@ def test_a_form_needs_its_size(tmp_path: Path) -> None:
 def test_an_action_in_the_wrong_folder_is_refused(tmp_path: Path) -> None:
     text = (data_folder() / "mocap" / "boxing" / "action.yaml").read_text(encoding="utf-8")
     (tmp_path / "action.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(RequestError, match="line 1: id: 'boxing' lies in a folder named"):
+    with pytest.raises(RequestError, match="line 1: id: 'boxing' is in a folder named"):
         read_action(tmp_path / "action.yaml")
 
 

@@ -320,7 +320,7 @@ def test_a_picture_is_found_beside_its_file(tmp_path):
     ({"ground": [[0, 1], [1, 1], [0.5, 1.2]]}, r"picture ground: .*less than or equal to 1"),
     ({"ground": [[0, 0.1], [1, 0.1], [0.5, 0.3]]}, r"picture: ground: .*above the horizon"),
     ({"camera_pitch_deg": -5}, r"picture: camera_pitch_deg: .*upper half"),
-    ({"file": "absent.jpg"}, r"picture file: there is no .*absent\.jpg"),
+    ({"file": "absent.jpg"}, r"picture file: no such file .*absent\.jpg"),
     ({"file": "hall.yaml"}, r"picture file: .*cannot be read as a picture"),
 ])
 def test_what_is_wrong_with_a_picture_is_said_in_one_line(tmp_path, facts, says):

@@ -320,7 +320,7 @@ def test_the_page_stands_alone_and_escapes_names(run: Run, tmp_path: Path) -> No
     ({"correct": float("nan")}, "line 3: correct is nan"),
     ({"model": ""}, "line 3: model"),
     ({"sample_id": "c1"}, "line 3: duplicate answer of m to c1, first in line 2"),
-    ({"action": None}, "line 3: no action"),
+    ({"action": None}, "line 3: action is missing"),
     ({"variant": None}, "--manifest")])
 def test_a_wrong_row_is_named(run: Run, changes: dict[str, Any], said: str) -> None:
     rows = [a_row(number, 1) for number in range(8)]
@@ -422,7 +422,7 @@ def test_rows_and_manifests_agree_or_are_refused(run: Run, tmp_path: Path) -> No
     result = run("--manifest", folder, seen=rows, unseen=wrong)
     assert result.exit_code == 2 and "the manifest says 'a11'" in result.output
     result = run("--manifest", tmp_path, seen=rows, unseen=rows)
-    assert result.exit_code == 2 and "neither a manifest.jsonl" in result.output
+    assert result.exit_code == 2 and "expected a manifest.jsonl" in result.output
 
 
 def test_models_can_be_grouped(run: Run) -> None:

@@ -215,7 +215,7 @@ def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("line", "said"), [
-    ('{"question_id": "x", "model": "m", "output": "A"}', "no question 'x'"),
+    ('{"question_id": "x", "model": "m", "output": "A"}', "unknown question 'x'"),
     ('{"question_id": "x", "output": "A"}', "expected question_id, model and output"),
     ('{"question_id": "x", "model": "m", "output": 3}', "expected text or null"),
     ("[]", "is not a JSON object"), ("", "is empty")])

@@ -248,7 +248,7 @@ def test_what_cannot_be_exported_is_said_in_one_line_and_leaves_nothing(clips, t
     refused(question, "inspect", tmp_path, "make the questions with --sampling")
     manifest = tmp_path / "clips" / MANIFEST
     manifest.write_text(2 * manifest.read_text())
-    refused(question, "jsonl", tmp_path, "has 2 rows, one is expected")
+    refused(question, "jsonl", tmp_path, "has 2 rows, expected one")
     manifest.unlink()
     refused(question, "jsonl", tmp_path, f"{MANIFEST}: no such file, or no row in it")
 

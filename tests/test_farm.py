@@ -423,7 +423,7 @@ def test_what_fails_while_the_disk_is_away_has_not_failed(
 
 
 def test_a_disk_that_stays_away_is_one_clear_line() -> None:
-    with pytest.raises(RequestError, match="has been gone for"):
+    with pytest.raises(RequestError, match="has been unreachable for"):
         Disk(lambda: False, longest_s=0.1).wait()
 
 

@@ -134,7 +134,7 @@ def test_a_job_that_slurm_forgot_does_nothing_more() -> None:
 def test_commands_are_run_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = asked("sh", "-c", "cat; echo $0 >&2; exit 3", "word", script="on its way in")
     assert (told.returncode, told.stdout, told.stderr) == (3, "on its way in", "word\n")
-    with pytest.raises(RequestError, match="there is no no-such-command here; run"):
+    with pytest.raises(RequestError, match="no-such-command is not installed here; run"):
         asked("no-such-command")
     monkeypatch.setattr(slurmqueue, "ANSWER_S", 0.05)
     told = asked("sleep", "5")

@@ -171,7 +171,7 @@ def test_jobs_that_would_wait_for_ever_are_said(pretended: PretendedSlurm, tmp_p
         jobs.submit(tasks(tmp_path, 1)[0])
         heard(jobs)
         pretended.jobs["1_0"][2] = "PartitionTimeLimit"
-        with pytest.raises(RequestError, match=r"wait for ever: PartitionTimeLimit"):
+        with pytest.raises(RequestError, match=r"never starts the jobs: PartitionTimeLimit"):
             heard(jobs)
     assert pretended.jobs["1_0"][0] == "CANCELLED"
 

@@ -212,10 +212,10 @@ def test_a_changed_or_missing_file_is_refused(jump: Path, tmp_path: Path) -> Non
     file = tmp_path / "mocap" / "boxing" / "mine.bvh"
     with file.open("ab") as opened:
         opened.write(b"\n")
-    with pytest.raises(RequestError, match=r"mine\.bvh: is not the file that was imported"):
+    with pytest.raises(RequestError, match=r"mine\.bvh: differs from the imported file"):
         take_of(tmp_path, "boxing")
     file.unlink()
-    with pytest.raises(RequestError, match=r"mine\.take\.yaml: its file mine\.bvh is not there"):
+    with pytest.raises(RequestError, match=r"mine\.take\.yaml: its file mine\.bvh does not exist"):
         take_of(tmp_path, "boxing")
 
 
@@ -223,7 +223,7 @@ def test_a_changed_or_missing_file_is_refused(jump: Path, tmp_path: Path) -> Non
     (("--action", "???"), "starts with a letter"),
     (("--action", "x", "--aligned", "boxing_gim"), "did you mean boxing_gym"),
     (("--action", "x", "--segment", "--trim", "1:2"), "leave out --trim"),
-    (("--action", "x", "--trim", "9:99"), "lies outside"),
+    (("--action", "x", "--trim", "9:99"), "is outside"),
     (("--action", "x", "--stack", "Take"), "leave out --stack"),
     (("--action", "x", "--label", " "), "--label is empty"),
     (("--action", "x", "--licence", ""), "--licence is empty"),

@@ -194,7 +194,7 @@ def test_a_changed_picture_or_a_damaged_cache_is_read_again(files: Path, tmp_pat
 @pytest.mark.parametrize(("name", "expected"), [
     ("no_body.glb", "has a skeleton but no body"),
     ("unbound.fbx", "has a skeleton but no body"),
-    ("no_skeleton.glb", "holds no skeleton"),
+    ("no_skeleton.glb", "contains no skeleton"),
     ("missing.fbx", "no such file"),
     ("stripes.png", "ends in .fbx, .glb, .gltf, .vrm"),
 ])

@@ -106,7 +106,7 @@ def test_unlabelled_markers_are_shown_with_the_reason(samples: Path, tmp_path: P
     done = inspected(samples / "c3d" / "btk_c3dorg13_golfswing.c3d", "--json", "--picture", target)
     facts = json.loads(done.stdout)
     assert facts["kind"] == "markers" and facts["up_axis"] == "X"
-    assert "fit no marker set" in facts["problems"][0]
+    assert "match no marker set" in facts["problems"][0]
     assert target.is_file()
 
 
@@ -131,7 +131,7 @@ def test_a_skeleton_without_animation_still_shows_its_bones(samples: Path, tmp_p
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (("--map", "roles.yaml"), "roles.yaml: line 2: left_forarm: is no role (did you mean left_for"),
+    (("--map", "roles.yaml"), "roles.yaml: line 2: left_forarm: is not a role (did you mean"),
     (("--map", "none.yaml"), "none.yaml"),
     (("--stack", "Take"), "leave out --stack"),
     (("--skeleton", "x.asf"), "leave out --skeleton"),

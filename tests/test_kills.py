@@ -68,5 +68,5 @@ def test_a_place_that_does_not_lock_is_said(tmp_path: Path, monkeypatch: pytest.
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with pytest.raises(RequestError, match="does not lock"), locked(tmp_path / "a"):
+    with pytest.raises(RequestError, match="does not support locks"), locked(tmp_path / "a"):
         pass

@@ -185,10 +185,10 @@ def test_a_link_that_leads_outside_is_refused(tmp_path: Path) -> None:
     elsewhere.mkdir()
     (out / "clips").symlink_to(elsewhere)
     row = Row(**CLIP)
-    with pytest.raises(RequestError, match="leads outside"):
+    with pytest.raises(RequestError, match="links to a folder outside"):
         clip_path(out, row)
     write_lines(out, json_of(row).strip())
-    with pytest.raises(RequestError, match="leads outside"):
+    with pytest.raises(RequestError, match="links to a folder outside"):
         read_manifest(out)
     (tmp_path / "link").symlink_to(out)
     (out / "clips").unlink()
@@ -241,7 +241,7 @@ def test_questions_want_one_row_of_each_clip(tmp_path: Path) -> None:
     manifest.write_text(2 * manifest.read_text(encoding="utf-8"), encoding="utf-8")
     done = CliRunner().invoke(main, ["questions", str(tmp_path), "--out",
                                      str(tmp_path / "questions.jsonl")])
-    assert done.exit_code == 2 and "a has 2 rows, one is expected" in done.stderr
+    assert done.exit_code == 2 and "a has 2 rows, expected one" in done.stderr
     assert "mimegen verify --repair" in done.stderr
     assert not (tmp_path / "questions.jsonl").exists()
 

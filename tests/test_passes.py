@@ -79,7 +79,7 @@ def test_a_list_of_passes_is_read_in_one_order_and_near_misses_are_suggested() -
     assert parse_kinds("flow:flo")[1] == "flo"
     with pytest.raises(RequestError, match=r"no pass 'dept' \(did you mean depth"):
         parse_kinds("mask,dept")
-    with pytest.raises(RequestError, match="only flow:exr and flow:flo"):
+    with pytest.raises(RequestError, match="only be given as flow:exr"):
         parse_kinds("depth:flo")
 
 

@@ -123,10 +123,10 @@ def test_latin_gives_each_action_each_level_equally_often() -> None:
     (["--fix", "display=pointlght"], "pointlght"),
     (["--fix", "config=drft"], "no config 'drft' (did you mean draft"),
     (["--actions", "boxng"], "no action 'boxng'"),
-    (["--actions", "playing_violin", "--fix", "mirror=yes"], "cannot be so"),
-    (["--actions", "boxing", "--axes", "mirror", "--count", "3"], "only 2 can be told apart"),
+    (["--actions", "playing_violin", "--fix", "mirror=yes"], "not available for playing_violin"),
+    (["--actions", "boxing", "--axes", "mirror", "--count", "3"], "only 2 distinct ones exist"),
     (["--design", "full", "--actions", "all"], "at most 1,000,000 can be declared"),
-    (["--unseen", "nowhere"], "neither a manifest.jsonl nor a folder with one"),
+    (["--unseen", "nowhere"], "expected a manifest.jsonl or a folder with one"),
 ])
 def test_bad_requests_end_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
     count = [] if {"--count", "--design"} & {*arguments} else ["--count", "2"]

@@ -319,7 +319,7 @@ def test_plain_requests_are_altered_as_permutations_are(
     (("--light", "60"), "expected AZIMUTH,ELEVATION"), (("--light", "60,10"), "expected 30 to 75"),
     (("--config", "mime", "--lens", "85"), "require a config that frames"),
     (("--action", "playing_violin", "--mirror"), "depends on left and right"),
-    (("--permutations", "x.jsonl", "--mirror"), "leave one of the two out")])
+    (("--permutations", "x.jsonl", "--mirror"), "cannot be combined with --permutations")])
 def test_what_cannot_be_altered_so_is_refused(arguments: tuple[str, ...], said: str) -> None:
     own = [] if "--permutations" in arguments else PLAIN
     done = CliRunner().invoke(main, ["plan", *own, *arguments])

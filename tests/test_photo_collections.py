@@ -223,7 +223,7 @@ def test_a_busy_server_is_asked_three_times(collection):
 
 
 def test_no_more_is_read_than_allowed_and_nothing_but_the_web(collection):
-    with pytest.raises(TooLargeError, match="more than 1 MiB"):
+    with pytest.raises(TooLargeError, match="larger than 1 MiB"):
         Web(pause_s=0.0).file(f"{collection.address}/file/endless.jpg", 2**20)
     with pytest.raises(RequestError, match="not a web address"):
         Web(pause_s=0.0).file("file:///etc/passwd")

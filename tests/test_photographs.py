@@ -272,7 +272,7 @@ def test_a_photograph_comes_into_the_library(tmp_path):
     photo = with_exif(room(camera), tmp_path / "room.jpg", **{"0xA405": 28})
     asked = added(tmp_path, photo, "--name", "room", "--camera-height", "1.7")
     assert asked.returncode == 2
-    assert "say --yes" in asked.stderr
+    assert "add --yes" in asked.stderr
     assert not (tmp_path / "mine").exists()
     done = added(tmp_path, photo, "--name", "room", "--camera-height", "1.7", "--yes")
     assert done.returncode == 0, done.stderr
@@ -305,7 +305,7 @@ def test_a_panorama_comes_into_the_library(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (("--name", "aligned"), "--name aligned: is what variants call an action's own background"),
+    (("--name", "aligned"), "--name aligned: is reserved in variants"),
     (("--name", "misleading"), "choose another name"),
     (("--name", "a b"), "expected lowercase letters"),
     (("--name", "../a"), "expected lowercase letters"),

@@ -153,7 +153,7 @@ def test_what_says_no_numbers_is_refused(text: str) -> None:
                                      '{"format": "mimegen plan 1", "store": 3}'])
 def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(RequestError, match="is no plan file"):
+    with pytest.raises(RequestError, match="not a plan file"):
         PlanFile.read(tmp_path / "plan.json")
 
 

@@ -228,7 +228,7 @@ def test_damaged_files_get_one_clear_line(written, text, message):
 @pytest.mark.parametrize("ending", READERS)
 def test_missing_files_folders_and_empty_files(tmp_path, ending):
     path = tmp_path / f"take{ending}"
-    with pytest.raises(RequestError, match=rf"take\{ending}: there is no such file"):
+    with pytest.raises(RequestError, match=rf"take\{ending}: no such file"):
         read_motion(path)
     path.touch()
     with pytest.raises(RequestError, match=rf"take\{ending}: is empty"):

@@ -16,7 +16,7 @@ SOLVED = {"btk_PiG_Motion3_FF": 16, "btk_c3dorg04_sub_labels": 16, "cmu_02_01": 
           "ezc3d_BTS": 22, "ezc3d_Qualisys": 55, "ktk_tennis_serve": 39,
           "ktk_tennis_serve_nan": 39, "pycgm_ROM_Sample_Static": 35}
 REFUSED = {"btk_c3dorg01_Eb015pi": "clusters", "btk_c3dorg01_Eb015vr": "clusters",
-           "btk_c3dorg02_sgi_real": "clusters", "btk_c3dorg13_golfswing": "fit no marker set",
+           "btk_c3dorg02_sgi_real": "clusters", "btk_c3dorg13_golfswing": "match no marker set",
            "btk_c3dorg18_bad_parameter_section": "damaged"}
 UPPER_BODY = "ktk_duplicate_labels"
 RAW = sorted({*SOLVED, *REFUSED, UPPER_BODY} - {"btk_c3dorg18_bad_parameter_section"})

@@ -258,7 +258,7 @@ def test_commands_that_use_clips_refuse_what_is_not_whole(out: Path, tmp_path: P
     for words in commands:
         done = invoke(*words)
         assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1, (words, done.output)
-        assert "--repair, or say --no-verify" in done.stderr
+        assert "--repair, or add --no-verify" in done.stderr
         assert "SHA-256" in done.stderr if wrong == "damaged" else "angle 270" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"out", "questions.jsonl"}
     # A study wants more actions than there are here.

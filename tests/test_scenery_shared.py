@@ -92,14 +92,14 @@ def test_a_word_in_place_of_a_definition_is_a_shared_ones_name(tmp_path):
 
 
 @pytest.mark.parametrize(("parts", "line", "says"), [
-    ({"objects": [ball("steell")]}, "material: steell", r"material: there is no material 'steell'"
+    ({"objects": [ball("steell")]}, "material: steell", r"material: no material 'steell'"
      r" \(did you mean steel"),
     ({"objects": [{"kind": "group", "of": "forklft"}]}, "of: forklft",
-     r"of: there is no group 'forklft' \(did you mean forklift"),
-    ({"floors": [{"material": "gras"}]}, "material: gras", "there is no material 'gras'"),
+     r"of: no group 'forklft' \(did you mean forklift"),
+    ({"floors": [{"material": "gras"}]}, "material: gras", "no material 'gras'"),
     ({"objects": [{"kind": "group", "of": "forklift", "materials": {"orange": "purpel"}}]},
-     "orange", "there is no material 'purpel'"),
-    ({"materials": {"red": "rde"}}, "red: rde", r"red: there is no material 'rde' .*red"),
+     "orange", "no material 'purpel'"),
+    ({"materials": {"red": "rde"}}, "red: rde", r"red: no material 'rde' .*red"),
     ({"materials": 3}, "materials", "dictionary"),
     ({"objects": [ball(3)]}, "material", "material"),
 ])
@@ -116,7 +116,7 @@ def test_an_unknown_name_is_told_with_file_and_line(tmp_path, parts, line, says)
     ({"materials": {"red": {"color": "red"}}}, r"parts\.yaml: line \d+: red color: .*pattern"),
     ({"matrials": {}}, r"parts\.yaml: .*unknown key \(did you mean materials"),
     ({"groups": {"pair": [ball("nowhere")]}},
-     r"parts\.yaml: line \d+: pair material: there is no material 'nowhere'"),
+     r"parts\.yaml: line \d+: pair material: no material 'nowhere'"),
 ])
 def test_a_mistake_in_a_shared_file_is_told_there(tmp_path, parts, says):
     shared(tmp_path, **parts)

@@ -91,7 +91,7 @@ WRONG = {
     "said of another verb": ("walk: here}", "walk: here, takes: cup}", "line 19: .*to 'walk:'"),
     "in the way": ("here: {left: -52", "here: {left: 152", "line 19: .*in each other's way at"),
     "alone": (GUEST, "", "line 20: .*is for two"),
-    "out of the take": ("to: 3.5", "to: 30", "line 26: .*30 s is no span of drinking_from_cup"),
+    "out of the take": ("to: 3.5", "to: 30", "line 26: .*not a valid span of drinking_from_cup"),
     "unknown style": ("do: pick_up,", "do: pick_up, style: tierd,", "line 18: .*tired"),
 }
 

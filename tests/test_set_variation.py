@@ -217,13 +217,13 @@ def test_seasons_color_what_changes_with_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("vary", "words"), [
-    ({"materials": {"wal": {"hue": 10}}}, "there is no material 'wal'"),
+    ({"materials": {"wal": {"hue": 10}}}, "no material 'wal'"),
     ({"hours": [{"sky": ROOM["sky"], "sun": {"strength": 1}, "materials": {"leef": "#808000"}}]},
-     "there is no material 'leef'"),
+     "no material 'leef'"),
     ({"things": {"crates": {"turn": 10}}}, "no object is a copy of 'crates'"),
-    ({"things": {"crate": {"instead": ["posts"]}}}, "there is no group 'posts'"),
+    ({"things": {"crate": {"instead": ["posts"]}}}, "no group 'posts'"),
     ({"things": {"crate": {"leave": 1}}}, "leave"),
-    ({"extras": [{"thing": {"kind": "group", "of": "crates"}}]}, "there is no group 'crates'"),
+    ({"extras": [{"thing": {"kind": "group", "of": "crates"}}]}, "no group 'crates'"),
     ({"lamps": 3}, "lamps")])
 def test_what_cannot_vary_is_said_with_file_and_line(tmp_path: Path, vary: dict[str, Any],
                                                      words: str) -> None:

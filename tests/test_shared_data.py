@@ -49,9 +49,9 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
 
 @pytest.mark.parametrize(("name", "old", "new", "read", "said"), [
     (BODY, "point: Spine,", "point: Spien,", landmark_names,
-     "navel point: 'Spien' is no joint of the standard skeleton.*did you mean Spine"),
-    (BODY, "with: UpLeg", "with: Upleg", landmark_names, "'Upleg' is no joint"),
-    (BODY, "joint: LeftUpLeg", "joint: Thigh", capsules, "left_thigh joint: 'Thigh' is no joint"),
+     "navel point: 'Spien' is not a joint of the standard skeleton.*did you mean Spine"),
+    (BODY, "with: UpLeg", "with: Upleg", landmark_names, "'Upleg' is not a joint"),
+    (BODY, "joint: LeftUpLeg", "joint: Thigh", capsules, "joint: 'Thigh' is not a joint"),
     (BODY, "radius: 12", "radius: -12", capsules, "pelvis radius: .*greater than 0"),
     (BODY, "radius: 12", "raduis: 12", capsules, "raduis: unknown key.*did you mean radius"),
     (BODY, r"at: \[0, 12.5, 2\]", "at: [0, 12.5]", sideless_anchors, "at: "),
@@ -69,13 +69,13 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
     (BONES, r"head: \[head", "head: [1", bone_names, "head: "),
     (BONES, "phalanges:\n  0:", "phalanges:\n  7:", bone_names, "phalanges: .*7"),
     (STANDARD, "parent: LeftUpLeg", "parent: LeftShin", standard_skeleton,
-     "LeftLeg parent: 'LeftShin' is no joint further up"),
+     "LeftLeg parent: 'LeftShin' is not a joint further up"),
     (STANDARD, "LeftUpLeg: {parent: Hips", "LeftUpLeg: {parent: null", standard_skeleton,
      "LeftUpLeg parent: only the first joint has none"),
     (STANDARD, r"head: \[0.0000, -0.0172, 0.9625\]", "head: up", standard_skeleton, "Hips head: "),
     (MARKED, "fingers:", "finger:", lambda: freedom("Hips"), "freedom: 'fingers' is missing"),
     (MARKED, r"at: \[0.0, 0.075, 1.475\]", "at: here", body_landmarks, "c7 at: "),
-    (CMU, ": c7", ": c77", marker_sets, "there is no landmark 'c77' in body.yaml.*c7"),
+    (CMU, ": c7", ": c77", marker_sets, "no landmark 'c77' in body.yaml.*c7"),
     (CMU, "name:", "title:", marker_sets, "title: unknown key"),
     (DOTS, "source:", "sources:", dot_sets, "sources: unknown key"),
 ])

@@ -131,14 +131,14 @@ def written(tmp_path: Path, text: str) -> tuple[Path, Score]:
 
 @pytest.mark.parametrize(("text", "said"), [
     ("steps: [{from: 1, to: 2, does: lifts the left arm}]", "leave out left and right"),
-    ("steps: [{from: 2, to: 1, does: casts}]", "2 to 1 s is no span of a score of 5.9 s"),
-    ("steps: [{from: 1, to: 9, does: casts}]", "no span of a score"),
-    ("steps: [{from: 1, to: 2.7, does: casts}]", "cuts into what is repeated, 2.5 to 3 s"),
+    ("steps: [{from: 2, to: 1, does: casts}]", "2 to 1 s is not a valid span of a score of 5.9 s"),
+    ("steps: [{from: 1, to: 9, does: casts}]", "not a valid span of a score"),
+    ("steps: [{from: 1, to: 2.7, does: casts}]", "cuts into the repeated part, 2.5 to 3 s"),
     ("steps: [{from: 1, to: 2, does: casts, thing: rod}]", "no thing is called 'rod'"),
     ("steps: [{from: 1, to: 2, does: casts, who: partner}]", "the score has no partner"),
     ("things: {rod: {left: [[3, 9]]}}", "3 to 9 s is no span"),
     ("things: {rod: {length: 2}}", "unknown key"),
-    ("cue: {from: 1, to: 2, peak: 3}", "peak: lies outside of the cue")])
+    ("cue: {from: 1, to: 2, peak: 3}", "peak: is outside the cue")])
 def test_what_is_wrong_is_named_with_its_line(tmp_path, text, said):
     path, score = written(tmp_path, text)
     with pytest.raises(RequestError, match=rf"fishing\.timeline\.yaml: line 1: .*{said}"):

@@ -66,13 +66,13 @@ def cut_clip(out: Path) -> tuple[Path, str]:
 def lost_clip(out: Path) -> tuple[Path, str]:
     path = clip_of(out, "base+blank@0")
     path.unlink()
-    return path, "not there"
+    return path, "missing"
 
 
 def lost_dots(out: Path) -> tuple[Path, str]:
     path = clip_of(out, "pointlight@0")
     path.unlink()
-    return path, "not there"
+    return path, "missing"
 
 
 def no_clip_at_all(out: Path) -> tuple[Path, str]:
@@ -115,7 +115,7 @@ def wrong_row(out: Path) -> tuple[Path, str]:
 def doubled_row(out: Path) -> tuple[Path, str]:
     lines = (out / "manifest.jsonl").read_text()
     (out / "manifest.jsonl").write_text(lines + lines.splitlines(keepends=True)[0])
-    return clip_of(out, rows_of(out)[0]["config_name"]), "has 2 rows, one is expected"
+    return clip_of(out, rows_of(out)[0]["config_name"]), "has 2 rows, expected one"
 
 
 @pytest.mark.parametrize("damage", [cut_clip, lost_clip, lost_dots, no_clip_at_all, rotten_frame,

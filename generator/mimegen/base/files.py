@@ -72,7 +72,7 @@ def publishing(path: Path, synced: bool = False, makes_folder: bool = True) -> I
     is a device: a file under its name would take the device's place.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise RequestError(f"{path}: is a device, not a file; name another place")
+        raise RequestError(f"{path}: is a device, not a file; choose another path")
     part = path.with_name(unfinished_name(path.name))
     if makes_folder:
         with _said_of(path):

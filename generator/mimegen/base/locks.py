@@ -33,8 +33,8 @@ def locked(path: Path, on_wait: Callable[[], object] | None = None) -> Iterator[
             _lock(opened, on_wait)
         except OSError as problem:
             raise RequestError(
-                f"{lock}: this place does not lock files ({problem.strerror}), so that several"
-                " writers would undo each other's work; name another, or mount it with locks"
+                f"{lock}: this file system does not support locks ({problem.strerror}), so parallel"
+                " writers would corrupt files; choose another folder, or mount it with locks"
             ) from problem
         yield
 

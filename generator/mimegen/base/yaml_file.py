@@ -215,8 +215,8 @@ def _refuse_surrogates(path: Path, root: yaml.Node | None) -> None:
     """Refuse half characters, as libyaml does; PyYAML's own parser takes them."""
     for node in _nodes(root):
         if isinstance(node, yaml.ScalarNode) and holds_surrogates(node.value):
-            raise RequestError(f"{path}: line {node.start_mark.line + 1}: holds half a character"
-                               f" ({shortened(ascii(node.value))}), which is no Unicode text")
+            raise RequestError(f"{path}: line {node.start_mark.line + 1}: contains half a character"
+                               f" ({shortened(ascii(node.value))}), which is not valid Unicode")
 
 
 def _nodes(root: yaml.Node | None) -> Iterator[yaml.Node]:

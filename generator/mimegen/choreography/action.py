@@ -86,7 +86,7 @@ def read_action(path: Path) -> Action:
     document = YamlFile(path)
     action = document.parsed(Action)
     if action.id != path.parent.name:
-        raise document.error(("id",), f"{action.id!r} lies in a folder named {path.parent.name!r}")
+        raise document.error(("id",), f"{action.id!r} is in a folder named {path.parent.name!r}")
     known = hand_shapes()
     for where, shapes in (
         (("hand_shapes",), action.hand_shapes),
@@ -99,5 +99,5 @@ def read_action(path: Path) -> Action:
                                      f"{near_misses(shape, known)}")
     for take in action.takes:
         if not (path.parent / f"{take}.score.yaml").is_file():
-            raise document.error(("takes", take), f"no file {take}.score.yaml lies beside it")
+            raise document.error(("takes", take), f"no file {take}.score.yaml next to it")
     return action

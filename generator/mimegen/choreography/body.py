@@ -97,8 +97,8 @@ def _check_joint(document: YamlFile, where: tuple[str, ...], name: str, skeleton
                  prefix: str = "") -> None:
     known = [*skeleton.names, *(joint.removeprefix(prefix) for joint in skeleton.names)]
     if name not in known:
-        raise document.error(where, f"'{name}' is no joint of the standard skeleton"
-                                    f"{near_misses(name, known)}")
+        raise document.error(where, f"'{name}' is not a joint of the standard"
+                                    f" skeleton{near_misses(name, known)}")
 
 
 def landmark_names() -> tuple[str, ...]:

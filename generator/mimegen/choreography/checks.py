@@ -121,7 +121,7 @@ def read_checks(score: Score) -> tuple[Check, ...]:
             if name not in names:
                 raise document.error(where, f"unknown point {name!r}{near_misses(name, names)}")
         if not 0 <= (check.start or 0.0) < (check.end or score.duration) <= score.duration:
-            raise document.error(where[:2], f"its time is no span of a score of"
+            raise document.error(where[:2], "its time is outside the score, which lasts"
                                             f" {score.duration:g} s")
     return checks
 

@@ -110,22 +110,22 @@ def read_happenings(path: Path, score: Score) -> Happenings:
     if said.cue is not None:
         _check_span(document, ("cue", "to"), (said.cue.start, said.cue.end), score)
         if not said.cue.start <= said.cue.peak <= said.cue.end:
-            raise document.error(("cue", "peak"), "lies outside of the cue")
+            raise document.error(("cue", "peak"), "is outside the cue")
     return said
 
 
 def _check_span(document: YamlFile, where: Sequence[str | int], span: Span, score: Score) -> None:
     start, end = span
     if not start < end <= score.duration:
-        raise document.error(where, f"{start:g} to {end:g} s is no span of a score of"
+        raise document.error(where, f"{start:g} to {end:g} s is not a valid span of a score of"
                                     f" {score.duration:g} s")
     for repeat in score.repeat:
         begins = repeat.after <= start < repeat.until
         ends = repeat.after < end <= repeat.until
         if begins != ends and not (start <= repeat.after and end >= repeat.until):
-            raise document.error(where, f"{start:g} to {end:g} s cuts into what is repeated,"
-                                        f" {repeat.after:g} to {repeat.until:g} s; lie within it,"
-                                        " or hold all of it")
+            raise document.error(where, f"{start:g} to {end:g} s cuts into the repeated part,"
+                                        f" {repeat.after:g} to {repeat.until:g} s; use a span"
+                                        " within it, or one that contains all of it")
 
 
 def _spans(said: Literal["all"] | tuple[Span, ...], score: Score) -> tuple[Span, ...]:

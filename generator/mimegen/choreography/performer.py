@@ -226,6 +226,6 @@ def _check_reach(
     nearest = min(keys, key=lambda timed: abs(timed.time - moments[worst]))
     raise RequestError(
         f"{score.source}: line {nearest.line}: {side.lower()}_hand: the target at"
-        f" {moments[worst]:.2f} s is {100 * arm.short_by[worst]:.0f} cm out of reach;"
-        f" bring it nearer, or lean, turn or move the body towards it"
+        f" {moments[worst]:.2f} s is {100 * arm.short_by[worst]:.0f} cm out of reach; move it"
+        " closer, or lean, turn or move the body towards it"
     )

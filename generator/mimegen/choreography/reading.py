@@ -152,7 +152,7 @@ def _check_repeats(document: YamlFile, score: Score) -> None:
     optional = sum(repeat.until - repeat.after for repeat in score.repeat if not repeat.least)
     if optional >= score.duration:
         raise document.error(("repeat",), "with `least: 0` everywhere, a seed may leave out the"
-                                          " whole take; let something stay")
+                                          " whole take; raise one of them")
 
 
 def _check_words(document: YamlFile, score: Score, where: Where, with_partner: bool) -> None:

@@ -38,7 +38,7 @@ def stances_file(score: Path) -> Path:
     folders = [score.parent.parent, *(folder / "cues" for folder in reversed(data_folders()))]
     found = [folder / STANCES for folder in folders if (folder / STANCES).is_file()]
     if not found:
-        raise RequestError(f"{score}: needs stances, and no {STANCES} lies in {folders[0]}")
+        raise RequestError(f"{score}: requires stances, but {folders[0]} has no {STANCES}")
     return found[0]
 
 

@@ -63,7 +63,7 @@ _OPTIONS = (
                       f" {axis_range('light_strength')} times its strength; 'place' matches figure"
                       " lighting to the background."),
     click.option("--camera", type=click.Choice(["fixed", FOLLOW]), default="fixed",
-                 show_default=True, help="follow moves the camera closer and pans with the"
+                 show_default=True, help="'follow' moves the camera closer and pans with the"
                                          " performers."),
     click.option("--harmonise", is_flag=True, help="Same as --light place."),
 )

@@ -31,6 +31,6 @@ def export_command(source: Path, target: str, out: Path, clips: Path | None,
     read = read_source(source, clips)
     check_samples(read.folder, {row.sample_id for row in read.clips.values()}, unchecked)
     written = export(source, target, out, clips)
-    asked = f"{counted(len(written.questions), 'question')} and " if written.questions else ""
+    asked = f"{counted(len(written.questions), 'question')} about " if written.questions else ""
     click.echo(f"{out}: {asked}{counted(len(written.clips), 'clip')}; see {out / 'README.md'}")
     return DONE

@@ -125,7 +125,7 @@ def permute_command(
         return _verify(*verify, item, out)
     if out is None or item is not None:
         raise RequestError("expected --out SPEC.jsonl to sample clips, or --verify COMMITMENT.json"
-                           " SPEC.jsonl to check them (--item goes with --verify)")
+                           " SPEC.jsonl to check them (--item requires --verify)")
     if out.is_dir():
         raise RequestError(f"--out {out}: is a folder; expected a file, such as"
                            f" {out / 'SPEC.jsonl'}")

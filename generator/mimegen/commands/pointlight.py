@@ -93,7 +93,7 @@ HEADINGS = {
 @click.option("--size", metavar="WxH", help="Width and height of the picture in pixels.")
 @click.option("--fps", type=float, help="Frame rate of the display.")
 @click.option("--start", type=float, help="Start of the display in seconds of the motion.")
-@click.option("--duration", type=float, help="Seconds.")
+@click.option("--duration", type=float, help="Length of the display in seconds.")
 @click.option("--dot-diameter", metavar="PX|DEG", help="Diameter of a dot, as in 7px or 0.15deg.")
 @click.option("--figure-height", metavar="PX|DEG", help="Height of a standing performer, as in"
                                                         " 300px or 5deg.")

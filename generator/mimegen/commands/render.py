@@ -36,8 +36,8 @@ _note = partial(click.echo, err=True)
 @click.option("--out", default="out", show_default=True, type=click.Path(path_type=Path),
               metavar="DIR", help="Output directory for clips, manifest and gallery.")
 @click.option("--names", type=click.Choice(["plain", "opaque"]), default="plain", show_default=True,
-              help="How to name clips: plain names say what a clip shows; opaque names do not, only"
-                   " the manifest does.")
+              help="Names of clips: plain names describe the content; opaque names do not, so that"
+                   " only the manifest does.")
 @click.option("--store", "store_folder", type=click.Path(path_type=Path),
               help="Folder of finished frames.  [default: OUT/store]")
 @click.option("--detach", is_flag=True,

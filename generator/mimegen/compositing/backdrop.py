@@ -141,8 +141,8 @@ def level_pitch(name: str, height_m: float, camera: Camera) -> float:
     # 1.7 d / (d^2 + h (h - 1.7)).
     root = PERSON_M**2 - 4 * tangent**2 * height_m * (height_m - PERSON_M)
     if root < 0:
-        raise RequestError(f"background {name}: from {height_m:g} m above the ground nobody looks"
-                           " as tall as this camera shows them; frame the figure smaller")
+        raise RequestError(f"background {name}: seen from {height_m:g} m above the ground, no"
+                           " person looks as tall as in this view; frame the figure smaller")
     distance = (PERSON_M + np.sqrt(root)) / (2 * tangent)
     return float(np.arctan2(height_m, distance) - below)
 

@@ -62,7 +62,7 @@ class Picture(Strict):
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
         if max(row for _, row in self.ground) <= self.horizon:
-            raise ValueError(f"ground: all of it lies above the horizon, row {self.horizon:g}")
+            raise ValueError(f"ground: lies completely above the horizon, row {self.horizon:g}")
         if self.field_of_view_deg is not None and self.camera_pitch_deg != 0:
             raise ValueError("camera_pitch_deg: follows from field_of_view_deg and horizon; leave"
                              " one of them out")
@@ -156,7 +156,7 @@ def read_background(path: Path) -> Background:
             image.load()
             width, height = image.size
     except FileNotFoundError as problem:
-        raise file.error(place, f"there is no {picture}") from problem
+        raise file.error(place, f"no such file {picture}") from problem
     except Image.DecompressionBombError as problem:
         raise file.error(place, f"{picture} {too_many_pixels()}") from problem
     except (OSError, SyntaxError, ValueError) as problem:
@@ -175,8 +175,8 @@ def _check_tells(file: YamlFile, background: Background) -> None:
     known = {*background.set.groups, *background.set.materials} if background.set else set()
     for number, name in enumerate(background.tells):
         if name not in known:
-            raise file.error(("tells", number), f"there is no group or material '{name}'"
-                             f"{near_misses(name, known)}")
+            raise file.error(("tells", number), "no group or material"
+                                                f" '{name}'{near_misses(name, known)}")
 
 
 def _declaration(file: YamlFile) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class _Barren:
     def error(self) -> RequestError:
         """Return what to say where there is no other machine."""
         last = list(self.machines.values())[-1]
-        return RequestError(f"none of Slurm's jobs comes to work: {last}")
+        return RequestError(f"no Slurm job starts work: {last}")
 
 
 class SlurmExecutor:
@@ -240,7 +240,7 @@ class SlurmExecutor:
         live = [job for job in jobs.values() if job.lives]
         hopeless = [job.reason for job in live if job.hopeless]
         if hopeless and len(hopeless) == len(live):
-            raise RequestError(f"Slurm lets the jobs wait for ever: {hopeless[0]}; look at"
+            raise RequestError(f"Slurm never starts the jobs: {hopeless[0]}; check"
                                " --slurm-partition, --slurm-account and --slurm-time")
         if self._out and not live and len(self._barren.machines) >= MOST_BARREN:
             raise self._barren.error()

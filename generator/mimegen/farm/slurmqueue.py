@@ -117,7 +117,7 @@ def asked(*command: str, script: str | None = None) -> subprocess.CompletedProce
         return subprocess.run(command, input=script, capture_output=True, text=True,
                               timeout=ANSWER_S, env=with_libraries())
     except FileNotFoundError:
-        raise RequestError(f"--farm slurm: there is no {command[0]} here; run mimegen on a machine"
-                           " from which jobs are submitted") from None
+        raise RequestError(f"--farm slurm: {command[0]} is not installed here; run mimegen on a"
+                           " machine that submits jobs") from None
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 1, "", "timed out")

@@ -92,7 +92,7 @@ def parse_faults(texts: Iterable[str]) -> tuple[Fault, ...]:
     for text in texts:
         fault = _parsed(text)
         if fault.name in faults:
-            raise RequestError(f"--fault {text}: {fault.name} was said before; say it once")
+            raise RequestError(f"--fault {text}: {fault.name} is given twice; give it once")
         faults[fault.name] = fault
     return tuple(faults[name] for name in sorted(faults) if faults[name].amount > 0)
 

@@ -60,7 +60,7 @@ def check_clips(out: Path, rows: Iterable[Row]) -> None:
     wrong = [why for why in found if why is not None]
     if wrong:
         more = f" (and {len(wrong) - 1} more clips)" if wrong[1:] else ""
-        raise RequestError(f"{wrong[0]}{more}; run mimegen verify {out} --repair, or say"
+        raise RequestError(f"{wrong[0]}{more}; run mimegen verify {out} --repair, or add"
                            " --no-verify")
 
 

@@ -35,8 +35,8 @@ def single_rows(out: Path) -> list[Row]:
     rows = read_manifest(out)
     for name, count in Counter(row.sample_id for row in rows).items():
         if count > 1:
-            raise RequestError(f"{out / MANIFEST}: {name} has {count} rows, one is expected;"
-                               " mimegen verify --repair keeps the one of the clip that is there")
+            raise RequestError(f"{out / MANIFEST}: {name} has {count} rows, expected one; mimegen"
+                               " verify --repair keeps the row of the existing clip")
     return rows
 
 

@@ -115,8 +115,8 @@ def _read(path: Path, body: Path) -> MarkerSet:
     content = file.parsed(_SetFile)
     for where, landmark in _landmarks_named(content):
         if landmark not in _landmarks(body):
-            raise file.error(where, f"there is no landmark '{landmark}' in {body.name}"
-                                    f"{near_misses(landmark, _landmarks(body))}")
+            raise file.error(where, f"no landmark '{landmark}' in"
+                                    f" {body.name}{near_misses(landmark, _landmarks(body))}")
     landmarks = {plain(label): name or "" for label, name in content.middle.items()}
     for pattern, name in content.sides.items():
         for side, letter in zip(("left", "right"), content.left_right, strict=True):
@@ -143,9 +143,8 @@ def find_marker_set(file: str, labels: tuple[str, ...]) -> MarkerSet:
     if len(known) < max(LEAST_MARKERS, LEAST_SHARE * len(found.landmarks)):
         names = ", ".join(one.name for one in marker_sets() if one.refusal is None)
         raise RequestError(
-            f"{file}: its labels ({', '.join(labels[:3])} ...) fit no marker set, so nobody can"
-            f" tell where the markers sit; expected one of: {names}; or describe yours in a file"
-            " of rigs/marker_sets")
+            f"{file}: its labels ({', '.join(labels[:3])} ...) match no marker set; expected one"
+            f" of: {names}; or describe yours in a file of rigs/marker_sets")
     if found.refusal:
         raise RequestError(f"{file}: {found.refusal}")
     return found

@@ -40,7 +40,7 @@ def read_skeleton(path: Path) -> Skeleton:
             raise document.error(("joints", name, "parent"), "only the first joint has none")
         if joint.parent is not None and joint.parent not in names[:number]:
             raise document.error(("joints", name, "parent"),
-                                 f"'{joint.parent}' is no joint further up")
+                                 f"'{joint.parent}' is not a joint further up")
     parents = [-1 if j.parent is None else names.index(j.parent) for j in joints.values()]
     heads = np.array([joint.head for joint in joints.values()])
     tails = np.array([joint.tail for joint in joints.values()])

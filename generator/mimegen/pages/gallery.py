@@ -45,7 +45,7 @@ def write_gallery(out: Path) -> Path:
     of it is no row, or ``out`` cannot be written.
     """
     if not any(rows_of(out)):
-        raise RequestError(f"{out}: no manifest.jsonl with clips in it; render something first")
+        raise RequestError(f"{out}: has no manifest.jsonl with clips; run mimegen render first")
     sweep(out / "posters")
     _make_posters(out, read_manifest(out))
     page = out / "index.html"

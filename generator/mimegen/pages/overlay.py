@@ -48,7 +48,7 @@ class Overlay:
             return painters[self.kind](picture, frame)
         except (OSError, RuntimeError, KeyError, ValueError) as problem:
             raise RequestError(f"{self.folder}: {self.kind} of frame {frame} cannot be read"
-                               f" ({problem}); mimegen verify says what is wrong") from problem
+                               f" ({problem}); run mimegen verify") from problem
 
     @cached_property
     def _points(self) -> dict[str, NDArray[Any]]:

@@ -112,6 +112,6 @@ def _read_salt(path: Path) -> str | None:
     except ValueError:
         salt = ""
     if not re.fullmatch(rf"[0-9a-f]{{{2 * _SALT_BYTES}}}", salt):
-        raise RequestError(f"{path}: is damaged; bring it back, or move it away together with"
-                           " clips/, which are then named anew")
+        raise RequestError(f"{path}: is damaged; restore it, or move it away together with clips/,"
+                           " which then get new names")
     return salt

@@ -111,8 +111,8 @@ def settled_display(clip: DisplayClip, store: Store, folder: ClipFolder) -> Row:
 def _encoded(clip: Clip | DisplayClip, store: Store) -> Path:
     encoded = store.encoded(clip.key)
     if not encoded.exists():
-        raise RequestError(f"{encoded}: is not there, although it was made; does every worker see"
-                           " the same store?")
+        raise RequestError(f"{encoded}: was written but cannot be found; check that all workers use"
+                           " the same store")
     return encoded
 
 

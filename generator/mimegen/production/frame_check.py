@@ -50,9 +50,9 @@ class FrameCheck:
             if redraw <= MOST_REDRAWS:
                 for number in due:
                     kept[number] = self.drawing.draw(number, frame_redraws=redraw)
-        raise RequestError(f"item {due[0]}: is nearer than {self.nearness.threshold:.3f} to"
-                           f" {self.pairs[due[0]].given.name} however it is drawn; draw more axes,"
-                           " or say a smaller --frame-distance")
+        raise RequestError(f"item {due[0]}: no draw is further than {self.nearness.threshold:.3f}"
+                           f" from {self.pairs[due[0]].given.name}; draw more axes, or reduce"
+                           " --frame-distance")
 
     def _compare(self, declared: Sequence[Declaration], numbers: Sequence[int]) -> None:
         looks = self._looks(Permutation(number, declared[number]) for number in numbers)

@@ -73,8 +73,8 @@ class Piece:
         Raises RequestError where it is not there, DiskFullError where there is no space for it.
         """
         if not self.made.is_dir():
-            raise RequestError(f"{self.made}: is not there, although it was made; does every"
-                               " worker see the same store?")
+            raise RequestError(f"{self.made}: was written but cannot be found; check that all"
+                               " workers use the same store")
         make_folder(self.target.parent)
         move(self.made, self.target)
 

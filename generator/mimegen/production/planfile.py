@@ -79,8 +79,8 @@ class PlanFile:
         except FileNotFoundError:
             raise RequestError(f"{path}: no such plan file") from None
         except (ValueError, KeyError, TypeError) as problem:
-            raise RequestError(f"{path}: is no plan file of this version ({problem}); write it"
-                               " anew with mimegen plan --export") from problem
+            raise RequestError(f"{path}: not a plan file of this version ({problem}); write it"
+                               " again with mimegen plan --export") from problem
 
     def write(self, path: Path) -> None:
         """Publish it as JSON. Raises RequestError where ``path`` cannot be written."""
@@ -196,8 +196,8 @@ def _script(*arguments: str) -> dict[str, Any]:
 
 def _checked(numbers: Sequence[int], count: int, what: str) -> Any:
     if max(numbers) >= count:
-        raise RequestError(f"the plan file has {counted(count, what[:-1])}, from 0 on; there is no"
-                           f" {max(numbers)}")
+        raise RequestError(f"the plan file has {counted(count, what[:-1])}, numbered from 0;"
+                           f" {max(numbers)} does not exist")
     wanted = np.zeros(count, dtype=bool)
     wanted[list(numbers)] = True
     return wanted

@@ -150,8 +150,8 @@ def plan_again(sources: Sources, declared: Declared, rows: Sequence[Row],
     wanted = {row.plain_id or row.sample_id for row in rows}
     others = {clip.sample_id for clip in plan} ^ wanted
     if others:
-        raise RequestError(f"what the row says now makes {', '.join(sorted(others - wanted))};"
-                           " run its request again")
+        raise RequestError(f"the row would now make {', '.join(sorted(others - wanted))}; run its"
+                           " request again")
     return plan
 
 
@@ -177,8 +177,8 @@ def _config_before(catalogue: Catalogue, declaration: Declaration, row: Row) -> 
     for config in (*known, *filter(None, [_own_config(row)])):
         if config_of(config, declaration).model_dump(mode="json") == row.render_config:
             return config
-    raise RequestError(f"its render config {row.render_config_name} is not what it was; run its"
-                       " request again")
+    raise RequestError(f"its render config {row.render_config_name} has changed; run its request"
+                       " again")
 
 
 def _named_plan(sources: Sources, declared: Declared, rows: Sequence[Row],
@@ -230,8 +230,8 @@ def _take(sources: Sources, declared: Declared, rows: Sequence[Row]) -> Take:
 
 def _unchanged(take: Take, row: Row) -> Take:
     if file_hash(take.file) != row.motion_sha256:
-        raise RequestError(f"{take.file}: is not the file that it was (its SHA-256 is another);"
-                           " bring that back, or render the clip anew")
+        raise RequestError(f"{take.file}: has changed (its SHA-256 is another); restore it, or"
+                           " render the clip again")
     return take
 
 

@@ -84,17 +84,17 @@ def prepare_folders(plan: Plan, store: Store, out: Path) -> None:
     """
     _make_folders(out, store)
     if not (out / "clips").resolve().is_relative_to(out.resolve()):
-        raise RequestError(f"{out / 'clips'}: leads outside of {out}; make {out} itself the link,"
-                           " its manifest names only what lies in it")
+        raise RequestError(f"{out / 'clips'}: links to a folder outside {out}; make {out} itself"
+                           " the link, because its manifest only refers to files inside it")
     due = [shot.config for part in plan.castings() for shot in part.shots
            if store.shot_facts(shot.key) is None]
     need = BYTES_PER_PIXEL * sum(config.width * config.height * config.fps for config in due)
     free = shutil.disk_usage(store.root).free
     if need > free:
         raise RequestError(
-            f"{store.root}: only {free / 1e6:.0f} MB free, but a second of each of these"
-            f" {len(due)} shots alone takes about {need / 1e6:.0f} MB;"
-            " free some space or name another place with --store"
+            f"{store.root}: only {free / 1e6:.0f} MB free, but one second of these {len(due)} shots"
+            f" takes about {need / 1e6:.0f} MB; free some space or choose another folder with"
+            " --store"
         )
 
 

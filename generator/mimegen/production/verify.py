@@ -64,8 +64,8 @@ def verify(out: Path, store: Store) -> Findings:
     where there is nothing to look at.
     """
     if not (out / MANIFEST).is_file() and not any((out / "clips").glob("*")):
-        raise RequestError(f"{out}: holds neither {MANIFEST} nor a clip; name the folder that"
-                           " render wrote to (mimegen status says how far it came)")
+        raise RequestError(f"{out}: contains neither {MANIFEST} nor a clip; expected the folder"
+                           " that render wrote to (mimegen status shows its progress)")
     lines = list(rows_or_problems(out))
     rows = [line for line in lines if isinstance(line, Row)]
     faults = [Fault(out / MANIFEST, str(line).removeprefix(f"{out / MANIFEST}: "))
@@ -103,7 +103,7 @@ def _clip_faults(out: Path, row: Row) -> list[Fault]:
 
 def _what_is_wrong(path: Path, row: Row) -> Iterator[str]:
     if not path.is_file():
-        yield "is not there"
+        yield "is missing"
         return
     with path.open("rb") as file:
         if file_digest(file, "sha256").hexdigest() != row.sha256:
@@ -208,7 +208,7 @@ def _pass_faults(out: Path, told: Sequence[tuple[Row, PassFacts]]) -> list[Fault
     if not folder.resolve().is_relative_to(out.resolve()):
         return [Fault(folder, "leads outside of the manifest's folder; it was not read", rows)]
     if not folder.is_dir():
-        return [Fault(folder, "is not there", rows, of_pass=True)]
+        return [Fault(folder, "is missing", rows, of_pass=True)]
     if _is_told_falsely(facts, folder):
         return [Fault(folder, "its pass.json does not say what its row says of it", rows,
                       of_pass=True)]

@@ -17,7 +17,7 @@ def check_file(path: Path) -> None:
         raise RequestError(f"{path}: is a folder, expected a motion file")
     if not path.exists():
         raise RequestError(f"{path}: is a broken link; the file was moved" if path.is_symlink()
-                           else f"{path}: there is no such file")
+                           else f"{path}: no such file")
     if path.stat().st_size == 0:
         raise RequestError(f"{path}: is empty, expected a motion file; export it again")
     check_size(path)

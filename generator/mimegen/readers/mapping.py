@@ -32,7 +32,7 @@ def read_mapping(path: Path, joints: tuple[str, ...], file: str) -> dict[str, st
     for role, bone in document.content.items():
         name = None if bone is None else str(bone)
         if role not in ROLES:
-            raise document.error((str(role),), f"is no role{near_misses(str(role), ROLES)}")
+            raise document.error((str(role),), f"is not a role{near_misses(str(role), ROLES)}")
         if name is not None and name not in joints:
             raise document.error((role,), f"{file} has no bone {name!r}"
                                           f"{near_misses(name, joints)}")

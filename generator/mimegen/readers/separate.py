@@ -76,8 +76,8 @@ def _refuse_crash(path: Path, done: subprocess.CompletedProcess[bytes]) -> None:
                            " read it; it is damaged, or too large")
     if done.returncode < 0:
         raise RequestError(
-            f"{path}: Blender crashed while reading it (signal {-done.returncode});"
-            " the file is damaged or of a kind it does not know, export it again"
+            f"{path}: Blender crashed while reading it (signal {-done.returncode}); the file is"
+            " damaged or of an unsupported kind, export it again"
         )
 
 

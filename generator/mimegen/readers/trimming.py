@@ -31,7 +31,7 @@ def span_of(path: Path, recording: Recording, trim: Trim) -> Span:
     last = motion.frames - 1 if trim.last is None else round(trim.last * rate)
     if last > motion.frames - 1 or last - first + 1 < LEAST_FRAMES:
         raise RequestError(
-            f"{path}: --trim {trim} lies outside of it; it holds {motion.frames} frames"
+            f"{path}: --trim {trim} is outside the motion of {motion.frames} frames"
             f" (0f:{motion.frames - 1}f), {motion.duration:.2f} s")
     return Span(first, last)
 

@@ -75,6 +75,6 @@ class Order:
         if step.at is None:
             return free
         if step.at < free - 1e-6:
-            raise self._scene.error(step, f"at: {step.at:g} s lies within the step before,"
-                                          f" which lasts until {free:.1f} s")
+            raise self._scene.error(step, f"at: {step.at:g} s is within the previous step, which"
+                                          f" lasts until {free:.1f} s")
         return step.at

@@ -103,8 +103,9 @@ class Play:
 
     def _piece(self, step: Step, known: Known) -> Piece:
         if step.end is not None and not (step.start or 0.0) < step.end <= known.score.duration:
-            raise self.scene.error(step, f"{step.start or 0:g} to {step.end:g} s is no span of"
-                                         f" {known.name}, which lasts {known.score.duration:g} s")
+            raise self.scene.error(step, f"{step.start or 0:g} to {step.end:g} s is not a valid"
+                                         f" span of {known.name}, which lasts"
+                                         f" {known.score.duration:g} s")
         try:
             return piece(known, step.style, step.start, step.end, step.legs)
         except RequestError as problem:

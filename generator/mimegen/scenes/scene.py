@@ -239,7 +239,7 @@ def _check_step(document: YamlFile, scene: Scene, where: Where, step: Step,
     _check_verb(document, where, step)
     _check_names(document, scene, where, step, ids)
     if sum(moment is not None for moment in (step.at, step.after, step.during)) > 1:
-        raise document.error(where, "begins at one moment: say at, after or during")
+        raise document.error(where, "expected exactly one of at, after and during")
     if step.join is not None and (ids[step.join][0] == where[1] or ids[step.join][1].do is None):
         raise document.error((*where, "join"), "expected the id of an action of the other"
                                                " performer")

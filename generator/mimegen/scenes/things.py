@@ -54,15 +54,15 @@ class Things:
         for (actor, side), holding in self._hands.items():
             if actor == who and part.uses(side) and holding.thing not in step.things:
                 raise self._scene.error(
-                    step, f"{known.name} needs the {side} hand, which holds the {holding.thing}"
-                    f" since line {holding.line}; let it be put down or handed over before")
+                    step, f"{known.name} needs the {side} hand, which has held the {holding.thing}"
+                          f" since line {holding.line}; put it down or hand it over first")
 
     def check_there(self, who: int, step: Step) -> None:
         """Raise RequestError where a step takes with a full hand, or gives what nobody holds."""
         if step.takes and (who, step.hand) in self._hands:
             taken = self._hands[who, step.hand]
             raise self._scene.error(step, f"the {step.hand} hand cannot take the {step.takes}: it"
-                                          f" holds the {taken.thing} since line {taken.line}")
+                                          f" has held the {taken.thing} since line {taken.line}")
         for thing in filter(None, (step.leaves, step.gives)):
             if not any(actor == who and holding.thing == thing
                        for (actor, _), holding in self._hands.items()):

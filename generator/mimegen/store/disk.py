@@ -33,8 +33,8 @@ class Disk:
         gone_at = time.monotonic()
         while not self._there():
             if time.monotonic() - gone_at > self._longest_s:
-                raise RequestError(f"the store has been gone for {self._longest_s:.0f} s; bring it"
-                                   " back and run again, what was made is kept")
+                raise RequestError(f"the store has been unreachable for {self._longest_s:.0f} s;"
+                                   " reconnect it and run again, finished frames are kept")
             time.sleep(LOOK_EVERY_S)
         self._back_at = time.monotonic()
         self._say("the store is back")

@@ -59,8 +59,8 @@ class Database:
         except sqlite3.Error as problem:
             raise RequestError(
                 f"{path}: the database of answers is damaged or cannot be used ({problem}); keep"
-                " the file, get what it holds with: sqlite3 FILE .recover, and move it away to"
-                " begin anew") from problem
+                " the file, recover its contents with: sqlite3 FILE .recover, and move it away to"
+                " start again") from problem
 
     def _open(self, study: str) -> None:
         self._connection = sqlite3.connect(self.path, timeout=20, isolation_level=None,

@@ -99,7 +99,7 @@ def examine(path: Path) -> Findings:
         raise RequestError(f"{path}: not a readable mesh ({' '.join(str(problem).split())});"
                            " expected GLB, glTF, PLY, OBJ or STL") from problem
     if not any(len(mesh.faces) for mesh in meshes):
-        raise RequestError(f"{path}: holds no triangles; is the file whole?")
+        raise RequestError(f"{path}: contains no triangles; check that the file is complete")
     whole = _joined(meshes)
     whole.merge_vertices(merge_tex=True, merge_norm=True)
     up = 1 if path.suffix.lower() in (".glb", ".gltf") else 2
@@ -124,7 +124,7 @@ def _opened(whole: trimesh.Trimesh, meshes: Sequence[trimesh.Trimesh]) -> dict[s
 def _problems(mesh: trimesh.Trimesh, height_m: float, opened: dict[str, int]) -> list[str]:
     problems = []
     if not np.isfinite(mesh.vertices).all():
-        problems.append("some vertices are no numbers")
+        problems.append("some vertices are NaN or infinite")
     if not PERSON_M[0] <= height_m <= PERSON_M[1]:
         meant = next((f"; in {name} it would be {height_m * size:.2f} m" for name, size in METRE_IN
                       if PERSON_M[0] <= height_m * size <= PERSON_M[1]), "")

@@ -62,7 +62,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
         raise RequestError(f"{path}: a rigged character is a file that ends in"
                            f" {', '.join(SUFFIXES)}")
     if not path.is_file():
-        raise RequestError(f"{path}: there is no such file")
+        raise RequestError(f"{path}: no such file")
     check_file(path)
     if path.suffix.lower() in GLTF_SUFFIXES:
         check_gltf(path)
@@ -108,7 +108,7 @@ def _checked(path: Path, rigged: Answer) -> tuple[Joints, list[RawMesh]]:
     """Return the joints and the skinned meshes, or say what the file lacks."""
     header, arrays = rigged.header, rigged.arrays
     if not header["joints"]:
-        raise RequestError(f"{path}: holds no skeleton; expected a figure bound to an armature,"
+        raise RequestError(f"{path}: contains no skeleton; expected a figure bound to an armature,"
                            " as Blender's automatic weights or Mixamo bind a bare mesh")
     meshes = [
         RawMesh.of(mesh["name"], arrays, number)

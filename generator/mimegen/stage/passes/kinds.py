@@ -29,8 +29,8 @@ def parse_kinds(text: str) -> tuple[tuple[Kind, ...], str]:
         if name not in (*KINDS, "all"):
             raise RequestError(f"--passes: no pass '{word}'{near_misses(word, [*KINDS, 'all'])}")
         if colon and (name != FLOW or files not in FLOW_FILES):
-            raise RequestError(f"--passes: '{word}' is not known; only flow:exr and flow:flo say"
-                               " how files are written")
+            raise RequestError(f"--passes: '{word}': a file format can only be given as flow:exr"
+                               " or flow:flo")
         kinds |= dict.fromkeys(KINDS if name == "all" else (name,))
         flow_files = files or flow_files
     return tuple(kind for kind in KINDS if kind in kinds), flow_files

@@ -81,8 +81,9 @@ def completed(file: YamlFile, scenery: Any) -> Any:
             continue
         part = shared[use.kind].get(use.name)
         if part is None:
-            raise use.file.error(use.location, f"there is no {use.kind[:-1]} '{use.name}'"
-                                 f"{near_misses(use.name, {*own[use.kind], *shared[use.kind]})}")
+            known = {*own[use.kind], *shared[use.kind]}
+            raise use.file.error(use.location, f"no {use.kind[:-1]} '{use.name}'"
+                                               f"{near_misses(use.name, known)}")
         found[use.kind][name] = part.content
         waiting.extend((use, use.name) for use in _uses(part.content, part.file, part.location))
     return {**scenery, **found}
@@ -123,7 +124,7 @@ def _parts(files: Sequence[Path]) -> dict[Kind, dict[str, SharedPart]]:
                 known = found[kind].setdefault(name, SharedPart(content, file, (kind, name)))
                 if known.file is not file and known.file.path.parent == path.parent:
                     raise file.error((kind, name),
-                                     f"{known.file.path.name} beside it has it already")
+                                     f"is already defined in {known.file.path.name}")
     return found
 
 

@@ -135,7 +135,8 @@ def test_what_is_usual_is_no_other_clip() -> None:
 
 
 @pytest.mark.parametrize(("name", "manner", "said"), [
-    ("thighs_rubbed", Manner(stance="standing"), r"unknown stance 'standing' \(available: seated\)$"),
+    ("thighs_rubbed", Manner(stance="standing"),
+     r"unknown stance 'standing' \(available: seated\)$"),
     ("shrug", Manner(stance="seatd"), "did you mean seated"),
     ("arms_crossed", Manner(frequency=3), "held, not repeated"),
     ("boxing", Manner(intensity=0.5), "is not a cue"),

@@ -250,7 +250,7 @@ def test_what_cannot_be_exported_is_said_in_one_line_and_leaves_nothing(clips, t
     manifest.write_text(2 * manifest.read_text())
     refused(question, "jsonl", tmp_path, "has 2 rows, expected one")
     manifest.unlink()
-    refused(question, "jsonl", tmp_path, f"{MANIFEST}: no such file, or no row in it")
+    refused(question, "jsonl", tmp_path, f"{MANIFEST}: no such file, or it has no rows")
 
 
 def test_questions_about_other_clips_are_told_apart(clips, tmp_path):

@@ -151,7 +151,7 @@ def test_a_mapping_file_decides(nameless: tuple[Path, dict[str, str]], samples: 
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("hips: Hips\nleft_uper_arm: LeftArm\n", r"line 2: left_uper_arm: not a role .*left_upper_arm"),
+    ("hips: Hips\nleft_uper_arm: LeftArm\n", r"line 2: left_uper_arm: is not a .*left_upper_arm"),
     ("hips: Hisp\n", r"line 1: hips: .*walk\.bvh has no bone 'Hisp' \(did you mean Hips"),
     ("hips: Hips\nchest: Hips\n", r"line 2: chest: bone 'Hips' already has a role"),
     ("- hips\n", "expected a mapping"),

@@ -312,7 +312,7 @@ def test_a_panorama_comes_into_the_library(tmp_path):
     (("--name", "yard", "--licence", " "), "--licence: is empty"),
     (("--name", "yard", "--author", ""), "--author: is empty"),
     (("--name", "yard", "--ground", "0,0.1 1,0.1 1,0.2"),
-     "--ground: all of it lies above the horizon, row 0.40"),
+     "--ground: lies completely above the horizon, row 0.40"),
     (("--name", "yard", "--ground", "0,0.6 0.5,0.6 1,0.6"), "of an area"),
     (("--name", "yard", "--camera-height", "0.001"), "0.001 is not in the range"),
     (("--name", "yard", "--known-height", "1:399=0.001"), "puts the camera 0.0006"),

@@ -136,7 +136,7 @@ def written(tmp_path: Path, text: str) -> tuple[Path, Score]:
     ("steps: [{from: 1, to: 2.7, does: casts}]", "cuts into the repeated part, 2.5 to 3 s"),
     ("steps: [{from: 1, to: 2, does: casts, thing: rod}]", "no thing is called 'rod'"),
     ("steps: [{from: 1, to: 2, does: casts, who: partner}]", "the score has no partner"),
-    ("things: {rod: {left: [[3, 9]]}}", "3 to 9 s is no span"),
+    ("things: {rod: {left: [[3, 9]]}}", "3 to 9 s is not a valid span"),
     ("things: {rod: {length: 2}}", "unknown key"),
     ("cue: {from: 1, to: 2, peak: 3}", "peak: is outside the cue")])
 def test_what_is_wrong_is_named_with_its_line(tmp_path, text, said):

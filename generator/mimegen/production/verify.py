@@ -241,7 +241,7 @@ def _spans(numbers: Sequence[int]) -> str:
 def _double_rows(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:
     for name, count in Counter(row.file_name for row in rows).items():
         if count > 1:
-            yield Fault(out / name, f"has {count} rows, one is expected")
+            yield Fault(out / name, f"has {count} rows, expected one")
 
 
 def _without_row(out: Path, rows: Iterable[Row]) -> Iterator[Fault]:

@@ -20,7 +20,8 @@ def test_a_notebook_runs_as_written(notebook: Path, tmp_path: Path, context: Any
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(
         [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
     content = nbformat.read(notebook, as_version=4)
-    client.NotebookClient(content, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    client.NotebookClient(content, timeout=600,
+                          resources={"metadata": {"path": tmp_path}}).execute()
     printed = [output for cell in content.cells if cell.cell_type == "code"
                for output in cell.outputs]
     assert not [one for one in printed if one.output_type == "stream" and one.name == "stderr"]

@@ -169,7 +169,7 @@ def test_from_clips_to_a_table(clips: mg.Clips) -> None:
     assert results.frame()["correct"].all() and len(results.frame()) == 4
     last = results.summary().iloc[-1]
     assert last["variant"] == "all" and last["accuracy"] == 1
-    with pytest.raises(mg.RequestError, match="no question"):
+    with pytest.raises(mg.RequestError, match="unknown question"):
         mg.evaluate(asked, [{"question_id": "x", "model": "m", "output": ""}])
 
 

@@ -165,7 +165,7 @@ def test_the_command_asks_about_cues_and_refuses_rows_without(tmp_path, rows):
     assert done.returncode == 0, done.stderr
     assert {one.asks for one in read_questions(out / "questions-cue.jsonl")} == {"validity"}
     none = written(tmp_path / "none", library_rows(("base+blank@0",), ("fishing",)))
-    for arguments, said in (([], "no row shows a cue"), (["--asks", "label"], "does not go with")):
+    for arguments, said in (([], "no row shows a cue"), (["--asks", "label"], "does not apply to")):
         done = mimegen("questions", none, "--format", "cue", *arguments)
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
         assert re.search(said, done.stderr)

@@ -67,4 +67,4 @@ def test_a_panned_clip_shows_the_window(tmp_path: Path) -> None:
 def test_what_stands_cannot_follow() -> None:
     refused = mimegen("plan", "--action", "boxing", "--camera", "follow", "--config", "draft",
                       "--variants", "base+blank@0,pointlight")
-    assert refused.returncode == 2 and "a camera that stands" in refused.stderr
+    assert refused.returncode == 2 and "a fixed camera" in refused.stderr

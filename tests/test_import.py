@@ -102,7 +102,7 @@ def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path
     assert given.exit_code == 0 and "semantic group" not in given.stdout
     assert take_of(tmp_path, "hopping").semantic_group == "exercise"
     other = imported(jump, tmp_path, "hopping", "--take", "c", "--group", "dance")
-    assert other.exit_code == 2 and "is in the group 'exercise'" in other.stderr
+    assert other.exit_code == 2 and "belongs to the group 'exercise'" in other.stderr
     assert imported(jump, tmp_path, "hopping", "--take", "c", "--group", "dance",
                     "--replace").exit_code == 0
     assert take_of(tmp_path, "hopping").semantic_group == "dance"
@@ -155,7 +155,7 @@ def test_a_take_is_replaced_whole(jump: Path, samples: Path, tmp_path: Path,
 
 def test_what_is_no_import_of_the_library_is_not_replaced(jump: Path, tmp_path: Path) -> None:
     known = imported(jump, tmp_path, "boxing", "--take", "boxing", "--replace")
-    assert known.exit_code == 2 and "no import of this library" in known.stderr
+    assert known.exit_code == 2 and "was not imported to this library" in known.stderr
     assert not files_of(tmp_path)
 
 
@@ -298,7 +298,7 @@ def test_a_table_imports_its_good_rows_and_names_the_bad_ones(jump: Path, tmp_pa
     problems = done.stderr.splitlines()
     for problem, (number, said) in zip(problems, [
             (4, "gone.bvh"), (5, "boxing_gym"), (7, "the same take as row 6"),
-            (8, "in the group 'dance', row 2 in 'exercise'"), (9, "has no action or label"),
+            (8, "to the group 'dance', but row 2 to 'exercise'"), (9, "has no action or label"),
             (10, "has no file"), (11, "--trim"), (12, "has 9 cells, the heads are 8")],
             strict=True):
         assert f"table.csv: row {number}: " in problem and said in problem

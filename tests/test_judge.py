@@ -143,7 +143,7 @@ def test_nobody_at_the_address_is_said_in_one_line(tmp_path):
     with pytest.raises(RequestError, match="run the same command again"):
         judge(free, tmp_path, attempts=2).verdicts(answers("boxing"))
     for arguments, said in ((["--judge", "ftp://x", "--judge-model", "m"], "expected an address"),
-                            (["--judge", free.url], "go together")):
+                            (["--judge", free.url], "require each other")):
         done = mimegen("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", *arguments)
         assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
         assert said in done.stderr

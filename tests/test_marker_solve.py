@@ -191,7 +191,7 @@ def test_sets_are_told_by_their_labels(labels, name):
 
 
 def test_labels_of_no_set_are_refused_with_what_there_is():
-    with pytest.raises(RequestError, match=r"Channel0, .*fit no marker set.*CMU 41"):
+    with pytest.raises(RequestError, match=r"Channel0, .*match no marker set.*CMU 41"):
         find_marker_set("file", tuple(f"Channel{n}" for n in range(30)))
 
 

@@ -368,7 +368,7 @@ def test_a_declared_fault_is_the_one_of_a_plain_request() -> None:
 
 
 @pytest.mark.parametrize(("values", "said"), [
-    ({"fault": "float"}, "go together"), ({"fault": "float", "fault_amount": 2}, "less than or"),
+    ({"fault": "float"}, "require each other"), ({"fault": "float", "fault_amount": 2}, "less than or"),
     ({"fault": "flaot", "fault_amount": 0.5}, "did you mean float"),
     ({"fault": "cut_off", "fault_amount": 0.5, "display": "pointlight"}, "rendered frames")])
 def test_a_declared_fault_that_cannot_be_is_refused(values: dict[str, Any], said: str) -> None:
@@ -379,5 +379,5 @@ def test_a_declared_fault_that_cannot_be_is_refused(values: dict[str, Any], said
 def test_a_seeded_place_is_fixed_by_two_axes(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["permute", "--count", "1", "--fix", "background=beach:7",
                                      "--out", str(tmp_path / "spec.jsonl")])
-    assert done.exit_code == 2 and "say background=beach and set_seed=7" in done.output
+    assert done.exit_code == 2 and "use background=beach and set_seed=7" in done.output
     assert not list(tmp_path.iterdir())

@@ -249,7 +249,7 @@ def bad(folder: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize(("kind", "words"), [
-    ("tiny", "is 10 x 10 pixels; a background needs"), ("text", "cannot be read as a picture"),
+    ("tiny", "is 10 x 10 pixels; a background must"), ("text", "cannot be read as a picture"),
     ("cut", "cannot be read as a picture"), ("animated", "2 pictures"),
     ("transparent", "has transparent parts"), ("endless", "more than 178 million pixels"),
     ("just too large", "more than 178 million pixels"),

@@ -351,7 +351,7 @@ def test_space_is_asked_for_all_shots_that_are_not_begun(
     plan, store = plan_of(takes_of("boxing"), "angles"), Store(tmp_path / "store")
     one = BYTES_PER_PIXEL * CONFIG.width * CONFIG.height * CONFIG.fps
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=3.5 * one))
-    with pytest.raises(RequestError, match="these 4 shots alone"):
+    with pytest.raises(RequestError, match="these 4 shots"):
         prepare_folders(plan, store, tmp_path)
     store.record_shot(next(plan.castings()).shots[0].key, {"frames": 1})
     prepare_folders(plan, store, tmp_path)

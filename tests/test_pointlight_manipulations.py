@@ -159,7 +159,7 @@ def test_the_usual_mask_reaches_as_far_as_any_conditions_dots() -> None:
 
 @pytest.mark.parametrize(("mask", "hint"), [
     ("masked/area=300px", "larger than the picture"), ("masked/area=20deg", "larger"),
-    ("masked/area=0", "more than 0"), ("masked/area=6m", "6deg"), ("masked/area=px", "6deg"),
+    ("masked/area=0", "above 0"), ("masked/area=6m", "6deg"), ("masked/area=px", "6deg"),
     ("masked/area=1x2x3px", "6deg"), ("masked/area=-3px", "6deg")])
 def test_an_area_that_is_none_is_refused(mask: str, hint: str) -> None:
     with pytest.raises(RequestError, match=hint):

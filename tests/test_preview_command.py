@@ -54,7 +54,7 @@ def test_what_is_neither_action_nor_file_is_said() -> None:
 def test_a_file_that_says_it_is_something_else_is_refused(words: tuple[str, ...], name: str
                                                           ) -> None:
     done = run("checking_watch", *words)
-    assert done.exit_code == 2 and f"name it {name}" in done.stderr
+    assert done.exit_code == 2 and f"use {name}" in done.stderr
 
 
 def test_what_opengl_refuses_is_one_line_and_no_file(

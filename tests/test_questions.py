@@ -212,9 +212,9 @@ def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--format", "timeline"], "no row has a timeline"),
     (["--format", "cue"], "no row shows a cue"),
-    (["--condition", "text"], "does not go with --format mc"),
+    (["--condition", "text"], "does not apply to --format mc"),
     (["--size", "512"], "expected WIDTHxHEIGHT"),
-    (["--format", "timeline", "--fold", "2"], "do not go with --format timeline"),
+    (["--format", "timeline", "--fold", "2"], "do not apply to --format timeline"),
     (["--sampling", "often"], "expected video"),
     (["--sampling", "window:5:8:8"], "contains no frame of a clip"),
     (["--frames", "there"], "choose them with --sampling"),

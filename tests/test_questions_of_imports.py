@@ -122,10 +122,10 @@ def test_one_s_own_wrong_answers_are_asked_and_drawn_by_the_seed(tmp_path):
 
 @pytest.mark.parametrize(("text", "said"), [
     ("punchin: [a b, c d, e f]", "did you mean punching"),
-    ("punching: [waving]", "3 are needed"),
+    ("punching: [waving]", "expected 3 wrong answers"),
     ("punching: [waving, Waving, bowing]", "distinct wrong answers"),
     ("punching: waving", "punching"), ("- punching", "expected a mapping"),
-    ("punching: [waving, '', bowing]", "no blanks"), ("punching: []", "punching")])
+    ("punching: [waving, '', bowing]", "not blank"), ("punching: []", "punching")])
 def test_lists_that_are_none_are_refused_in_one_line(tmp_path, text, said):
     out = written(tmp_path / "out", my_rows(None))
     (tmp_path / "wrong.yaml").write_text(text + "\n")

@@ -162,7 +162,7 @@ def test_legs_of_another_length_are_noticed(samples, amc, asf, said):
 
 def test_a_skeleton_file_alone_is_refused(tmp_path):
     (tmp_path / "me.asf").write_text(skeleton())
-    with pytest.raises(RequestError, match=r"give the \.amc"):
+    with pytest.raises(RequestError, match=r"expected the \.amc"):
         read_motion(tmp_path / "me.asf")
 
 
@@ -197,7 +197,7 @@ def test_radians_are_understood(take):
     (lambda t: t.replace("rtibia 0\n", "rtibia 0 1\n", 1), "line .*rtibia.* has 2 values"),
     (lambda t: t.replace("rtibia 0\n", "rtibia x\n", 1), "line .*expected 1 numbers"),
     (lambda t: t.replace("rtibia 0\n", "", 1), "frame 1 has no values for 'rtibia'"),
-    (lambda t: t.replace("rtibia 0\n", "tail 0\n", 1), "line .*'tail' is no bone"),
+    (lambda t: t.replace("rtibia 0\n", "tail 0\n", 1), "line .*'tail' is not a moving bone"),
     (lambda t: t.replace("rtibia 0\n", "rtibia 0\nrtibia 0\n", 1), "twice in one frame"),
     (lambda t: t.replace("rtibia 0\n", "rtibia nan\n", 1), "expected 1 numbers"),
     (lambda t: t.split("2\nroot")[0], "has 1 whole frames"),
@@ -210,9 +210,9 @@ def test_damaged_motion_is_refused_with_the_place(take, damage, said):
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
-    ("name head", "name chest", "name of its own"), ("dof rx ry rz", "dof rx rx", "each once"),
+    ("name head", "name chest", "unique name"), ("dof rx ry rz", "dof rx rx", "each once"),
     ("axis XYZ", "axis XXZ", "order of axes"), ("direction 0 1 0", "direction 0 1", "3 numbers"),
-    ("root lhipjoint", "root lhop", "no bone 'lhop'"),
+    ("root lhipjoint", "root lhop", "unknown bone 'lhop'"),
     ("lhipjoint lfemur", "lhipjoint lhipjoint", "after its parent"),
     (":hierarchy", ":nothing", "no :bonedata or no :hierarchy"),
 ])

@@ -207,7 +207,7 @@ def two_people(tmp_path):
 
 
 def test_two_people_in_one_file_are_not_mixed(two_people):
-    with pytest.raises(RequestError, match=r"of 2 people \(Derrick, Viktor\); say whose with"
+    with pytest.raises(RequestError, match=r"of 2 people \(Derrick, Viktor\); choose one with"
                                            r" --subject NAME"):
         read_motion(two_people)
 

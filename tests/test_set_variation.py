@@ -235,7 +235,7 @@ def test_what_cannot_vary_is_said_with_file_and_line(tmp_path: Path, vary: dict[
 def test_only_sets_that_vary_have_seeds(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="room:4: room has nothing to vary"):
         place(background_file(tmp_path, None), 4)
-    with pytest.raises(RequestError, match="blank:4: only sets have seeds"):
+    with pytest.raises(RequestError, match="blank:4: only sets take a seed"):
         place(FOLDER / "blank.yaml", 4)
 
 
@@ -317,7 +317,7 @@ def test_variants_name_places_by_seed() -> None:
     assert {(clip.chosen.kind, clip.chosen.seed) for clip in mime} >= {("blank", None),
                                                                        ("aligned", 7)}
     assert next(clip for clip in mime if str(clip.variant) == "base+aligned@0").key == four[1].key
-    with pytest.raises(RequestError, match="blank:3: only sets have seeds"):
+    with pytest.raises(RequestError, match="blank:3: only sets take a seed"):
         clips("base+blank:3@0")
     with pytest.raises(RequestError, match="expected a group or"):
         clips("base+living_room:x@0")

@@ -200,7 +200,7 @@ def test_paragraphs_lists_and_bold() -> None:
     ({"consnt": "x"}, "unknown key"),
     ({"golden": -1}, "golden"),
     ({"completion_address": "http://example.org"}, "completion_address"),
-    ({"golden": [{"sample_id": "x", "expected": {"beauty": 5}}]}, "no slider"),
+    ({"golden": [{"sample_id": "x", "expected": {"beauty": 5}}]}, "unknown slider"),
     ({"time_limit_s": {"free": 0}}, "free"),
     ({"words": {"next": ""}}, "next"),
 ])
@@ -219,7 +219,7 @@ def changed_questions(made: Made, tmp_path: Path, **changes: Any) -> Path:
 @pytest.mark.parametrize(("changes", "tasks", "said"), [
     ({"format": "timeline"}, None, "cannot show questions of format 'timeline'"),
     ({"frames": [1, 2]}, None, "single frames"),
-    ({"file_name": "clips/a.gif"}, None, "no clip that browsers play"),
+    ({"file_name": "clips/a.gif"}, None, "not a clip that browsers play"),
     ({"options": [], "format": "free"}, "choice", "no options"),
     ({}, "choice,ratings", "would give an answer away"),
     ({}, "dance", "expected free"),
@@ -239,7 +239,7 @@ def test_what_is_no_clip_is_refused(made, tmp_path):
     done = mimegen("study", tmp_path / "out" / made.file.name, "--out", tmp_path / "s",
                    "--no-verify")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"mimegen: {clip}: is no MP4")
+    assert done.stderr.startswith(f"mimegen: {clip}: not an MP4")
     assert done.stderr.count("\n") == 1
 
 
@@ -322,7 +322,7 @@ def test_the_same_file_twice_is_refused(made, tmp_path):
     file = saved(make(made, tmp_path / "s"), tmp_path / "saved.json")
     done = mimegen("study", "export", tmp_path / "s", file, file, "--out", tmp_path / "a.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "rater-1 is there 2 times" in done.stderr
+    assert "rater-1 occurs 2 times" in done.stderr
 
 
 @pytest.mark.parametrize("answer", [

@@ -237,7 +237,7 @@ def test_too_few_descriptors_are_said(folder: Path) -> None:
     done = subprocess.run(command("study", "serve", folder, "--port", 0), capture_output=True,
                           text=True, preexec_fn=limited(100))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "the system lets this process open 100 files" in done.stderr
+    assert "the system limits this process to 100 open files" in done.stderr
 
 
 def test_floods_of_log_lines_are_few_and_short(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,6 @@ def test_what_trim_cannot_say(text: str, said: str) -> None:
 
 @pytest.mark.parametrize("text", ["0:99", "600f:9999f", "5.449:5.45"])
 def test_spans_outside_of_a_take(samples: Path, text: str) -> None:
-    with pytest.raises(RequestError, match=r"jumping\.bvh: --trim .*holds 654 frames"):
+    with pytest.raises(RequestError, match=r"jumping\.bvh: --trim .*of 654 frames"):
         read_motion(samples / "bvh" / "anim_fair_jumping.bvh",
                     ReadOptions(trim=parse_trim(text)))

@@ -66,7 +66,7 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
                  "--out", str(tmp_path / "out"), "--farm-config", str(settings)]
     refused = CliRunner().invoke(main, [*arguments, "--gpus-per-task", "1"])
     assert refused.exit_code == 2
-    assert "--device auto: expected the kind of device of the farm's machines: optix" in refused.output
+    assert "expected the kind of device of the farm's machines: optix" in refused.output
 
 
 def test_a_machine_holds_as_many_workers_as_its_scarcest_resource_allows() -> None:

@@ -205,7 +205,7 @@ def test_a_machine_whose_gpu_does_not_start_is_left_out_with_its_drivers_words(
         assert "--exclude=node1" in pretended.asked("sbatch")[1]
         pretended.jobs["2_0"][0] = "CANCELLED"
         pretended.refusal = ("sbatch", "Requested node configuration is not available")
-        with pytest.raises(RequestError, match=r"none of Slurm's jobs.*version is insufficient"):
+        with pytest.raises(RequestError, match=r"no Slurm job starts.*version is insufficient"):
             heard(jobs)
 
 

@@ -107,7 +107,7 @@ def test_an_action_has_the_group_that_is_given_and_no_other(jump: Path, tmp_path
                     "--replace").exit_code == 0
     assert take_of(tmp_path, "hopping").semantic_group == "dance"
     theirs = imported(jump, tmp_path, "boxing", "--group", "dance", "--replace")
-    assert theirs.exit_code == 2 and "is in the group 'combat sport'" in theirs.stderr
+    assert theirs.exit_code == 2 and "belongs to the group 'combat sport'" in theirs.stderr
     slip = imported(jump, tmp_path, "skipping", "--group", "excercise")
     assert "the group 'excercise' is new (did you mean exercise" in slip.stdout
 

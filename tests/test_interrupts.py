@@ -69,7 +69,7 @@ def one_line(said: str) -> bool:
 RENDER = ("render", "--action", "boxing", "--variants", "base+blank@0", "--config", "draft")
 EARLY: list[tuple[object, ...]] = [
     RENDER, ("plan", *RENDER[1:]), ("permute", "--count", "200"), ("questions", "."),
-    ("study", "serve", "."), ("evaluate", "a", "b"), ("list", "actions"), ("nonsense",)]
+    ("study", "serve", "."), ("evaluate", "a", "b"), ("list", "actions")]
 
 
 @pytest.mark.parametrize("words", EARLY, ids=lambda words: str(words[0]))

@@ -368,7 +368,8 @@ def test_a_declared_fault_is_the_one_of_a_plain_request() -> None:
 
 
 @pytest.mark.parametrize(("values", "said"), [
-    ({"fault": "float"}, "require each other"), ({"fault": "float", "fault_amount": 2}, "less than or"),
+    ({"fault": "float"}, "require each other"),
+    ({"fault": "float", "fault_amount": 2}, "less than or"),
     ({"fault": "flaot", "fault_amount": 0.5}, "did you mean float"),
     ({"fault": "cut_off", "fault_amount": 0.5, "display": "pointlight"}, "rendered frames")])
 def test_a_declared_fault_that_cannot_be_is_refused(values: dict[str, Any], said: str) -> None:

@@ -342,7 +342,7 @@ def test_dots_need_no_background() -> None:
     take = replace(takes_of("boxing")[0], misaligned=None)  # type: ignore[type-var]
     plan = make_plan(CATALOGUE, [take], cells_of("pointlight@0,mime"), CONFIG, "cpu")
     assert (plan.clips, plan.displays) == (8, 1)
-    assert [text.split(" needs")[0] for text in plan.left_out] == [
+    assert [text.split(" requires")[0] for text in plan.left_out] == [
         "boxing: base+misaligned@0", "boxing: adversarial+misaligned@0"]
 
 

@@ -104,7 +104,7 @@ def test_a_dot_between_joints_lies_in_their_middle_and_a_tail_at_the_bones_end()
     expected = [(joints.heads[left] + joints.heads[right]) / 2, joints.tails[head],
                 joints.heads[head]]
     assert np.allclose(dots.places[0], expected) and dots.trunk.tolist() == [[0, 1]]
-    with pytest.raises(RequestError, match="which dot 'tail' needs"):
+    with pytest.raises(RequestError, match="which dot 'tail' requires"):
         motion_dots(motion, roles, chosen.model_copy(update={"dots": {"tail": ("tail_bone",)},
                                                              "trunk": ()}))
 

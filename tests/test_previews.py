@@ -107,7 +107,7 @@ def test_another_set_of_a_kind_is_previewed_and_what_stands_in_the_way_is_said(
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(mine))
     done = CliRunner().invoke(main, ["background", "preview", "mine.yaml"])
     assert done.exit_code == 0 and "an object stands at the set's origin" in done.stderr
-    assert "a wall stands before the performer from @90;" in done.stderr
+    assert "a wall hides the performer at @90;" in done.stderr
 
 
 def test_a_background_that_is_not_there_is_said() -> None:

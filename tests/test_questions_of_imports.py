@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import invoke
+from mimegen.base.files import file_hash
 from mimegen.evaluation.audit import own_labels, read_items
 from mimegen.evaluation.question import Question, read_questions
 from mimegen.manifest.row import Row
@@ -89,8 +90,10 @@ def test_a_set_whose_wrong_answers_are_borrowed_is_guessable_and_the_audit_fails
 
 
 def test_a_study_of_imported_clips_is_made(tmp_path):
-    out = written(tmp_path / "out", my_rows("not stated"))
     make_clip(tmp_path / "clip.mp4", 0.1)
+    digest = file_hash(tmp_path / "clip.mp4")
+    out = written(tmp_path / "out", [row.model_copy(update={"sha256": digest})
+                                     for row in my_rows("not stated")])
     (out / "clips").mkdir(exist_ok=True)
     for row in my_rows(None):
         shutil.copyfile(tmp_path / "clip.mp4", out / row.file_name)

@@ -127,7 +127,7 @@ def test_a_mistake_in_a_shared_file_is_told_there(tmp_path, parts, says):
 def test_a_name_in_two_files_of_one_folder_is_refused(tmp_path):
     shared(tmp_path, "one.yaml", materials={"mud": RED})
     shared(tmp_path, "two.yaml", materials={"mud": BLUE})
-    with pytest.raises(RequestError, match=r"two\.yaml: line 2: materials mud: is already defined in one"):
+    with pytest.raises(RequestError, match=r"line 2: materials mud: is already defined in one"):
         read_background(background(tmp_path, objects=[ball("mud")]))
 
 

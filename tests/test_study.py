@@ -239,7 +239,7 @@ def test_what_is_no_clip_is_refused(made, tmp_path):
     done = mimegen("study", tmp_path / "out" / made.file.name, "--out", tmp_path / "s",
                    "--no-verify")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"mimegen: {clip}: not an MP4")
+    assert done.stderr.startswith(f"mimegen: {clip}: not MP4 data")
     assert done.stderr.count("\n") == 1
 
 

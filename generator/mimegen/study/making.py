@@ -128,7 +128,7 @@ def _check_clip(path: Path) -> None:
         raise RequestError(f"{path}: the clip cannot be read ({problem.strerror}); give the folder"
                            " that mimegen render wrote with --clips") from problem
     if begins[start:] != mark:
-        raise RequestError(f"{path}: not a {path.suffix[1:].upper()} file that browsers play;"
+        raise RequestError(f"{path}: not {path.suffix[1:].upper()} data that browsers play;"
                            " render it again")
 
 

@@ -140,8 +140,8 @@ def test_clips_without_keypoints_and_truth_that_is_gone_are_refused(truth, tmp_p
         export(tmp_path / "plain", "coco", tmp_path / "out")
     gone = next((truth / "passes" / "mask").iterdir())
     gone.rename(truth / "gone")
-    with pytest.raises(RequestError, match="run mimegen verify --repair"):
+    with pytest.raises(RequestError, match="mimegen verify --repair"):
         export(truth, "webdataset", tmp_path / "out")
-    with pytest.raises(RequestError, match="run mimegen verify --repair"):
+    with pytest.raises(RequestError, match="mimegen verify --repair"):
         export(truth, "coco", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -98,6 +98,6 @@ def _shares(word: str) -> bool:
 
 
 def _with_area(words: Iterable[str], area: str) -> list[str]:
-    """Return manipulations, the masks among them with an area in place of theirs."""
+    """Return the manipulations, with the area of every mask replaced."""
     return ["/".join([*(part for part in word.split("/") if not part.startswith("area=")),
                       f"area={area}"]) if _shares(word) else word for word in words]

@@ -11,7 +11,7 @@ from mimegen.base.files import file_hash, publishing, sweep
 from mimegen.base.yaml_file import read_yaml
 from mimegen.library.takefile import TAKE_SUFFIX, TakeFile, mocap_takes
 
-# What a file that is replaced and its successor are told apart by: characters of their SHA-256.
+# Characters of the SHA-256 in the file name that distinguish a replaced file from its successor.
 _HASH_CHARACTERS = 12
 
 

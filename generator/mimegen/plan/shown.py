@@ -25,7 +25,7 @@ from mimegen.stage.scenery.shown import TellingSet
 # Of the picture's area. Of what shows less, viewers cannot say what place it is.
 LEAST_SHOWN = 0.02
 DIGITS = 3
-# Somebody who stands still: height, head and how far arms reach from the middle, in metres.
+# A standing person: height, head and reach of the arms from the middle, in metres.
 STANDING_M, HEAD_M, REACH_M = 1.8, 1.65, 0.4
 
 
@@ -72,7 +72,7 @@ def filmed_shown(clip: Clip, filmed: Filmed) -> float | None:
 def too_little_shown(clip: Clip, facts: Mapping[str, Any] | None = None) -> str:
     """Return what to say where a clip hardly shows its place; mostly nothing.
 
-    Without ``facts`` a person who stands still is looked at.
+    Without ``facts``, the camera frames a standing person.
     """
     with suppress(RequestError):
         shown = clip_shown(clip, facts) if facts is not None else filmed_shown(
@@ -95,7 +95,7 @@ def _share(place: _Place, camera: Camera) -> float:
 
 
 def standing_camera(config: RenderConfig, angle_deg: float) -> Camera:
-    """Return about the camera that a config has for a person who stands still."""
+    """Return approximately the camera with which a config frames a standing person."""
     framed = config.camera
     if not isinstance(framed, FramedCamera):
         return frame_camera((), config, angle_deg)

@@ -62,7 +62,7 @@ class GoodTakes:
 
     def place_findings(self, chosen: ChosenBackground, config: RenderConfig, angle_deg: float
                        ) -> list[str]:
-        """Return that a view hardly shows its place, a person who stands still being framed.
+        """Return a flaw if a view, framed on a standing person, hardly shows its place.
 
         Empty where it shows enough, or nobody can tell.
         """

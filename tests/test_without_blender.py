@@ -14,6 +14,7 @@ from mimegen.base import blender
 from mimegen.base.blender import SYSTEM_LIBRARIES, import_failure, refuse_unloadable
 from mimegen.base.errors import RequestError
 from mimegen.characters.imported.importing import import_character
+from mimegen.library import recorded_take
 from mimegen.stage.jobs import JobFailed
 from mimegen.stage.worker import StageWorker
 
@@ -32,6 +33,7 @@ def no_blender(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(blender, "version", version)
+    recorded_take._recorded.cache_clear()  # Another test may have read the same file with Blender.
 
 
 def assert_refused(done: Result, purpose: str) -> None:

@@ -24,12 +24,9 @@ from mimegen.library.scene_take import scene_take
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.pages.preview import capsule_body
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.framing import frame_camera, outline_points
-from mimegen.stage.scenery.clearing import Changes, changed, needed_changes
-from mimegen.stage.scenery.floorplan import GROUND_M, HOLLOW, LaidSet
-from mimegen.stage.scenery.layout import (
+from mimegen.scenery.clearing import Changes, changed, needed_changes
+from mimegen.scenery.floorplan import GROUND_M, HOLLOW, LaidSet
+from mimegen.scenery.layout import (
     PlacedShape,
     box_corners,
     faces_camera,
@@ -40,10 +37,13 @@ from mimegen.stage.scenery.layout import (
     visible_pieces,
     wall_panels,
 )
-from mimegen.stage.scenery.meshes import in_world
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shapes import bounds_of, mesh_of
-from mimegen.stage.sweeping import swept_by
+from mimegen.scenery.meshes import in_world
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shapes import bounds_of, mesh_of
+from mimegen.scenery.sweeping import swept_by
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.framing import frame_camera, outline_points
 
 FPS = 6.0
 SIDES = (0.0, 90.0, 180.0, 270.0)

@@ -31,7 +31,7 @@ from mimegen.library.catalogue import Catalogue, Entry
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takes import library_take
 from mimegen.pages.drawn import Scene, drawn, tiled
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 REPO = Path(__file__).resolve().parents[1]
 DOCUMENT, PICTURE = REPO / "docs" / "guide" / "cues.md", REPO / "docs" / "images" / "cues.jpg"

@@ -27,7 +27,7 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.motion.editing import trimmed
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 from naturalness import CHOREOGRAPHED
 from recognition import opaque_names, ready_worker, sheet
 

@@ -28,13 +28,13 @@ from mimegen.compositing.color import linear_to_bytes, srgb_to_linear
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.pages.backgroundsheet import standing
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import OPENGL
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.worker import StageWorker
+from mimegen.scenery.job import SetJob
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.devices import OPENGL
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, ShotJob
 from mimegen.store.frames import Frame, frame_name, read_frame
 from scene import performed
 
@@ -296,7 +296,7 @@ def _rate(shown: Performance, workers: int, size: tuple[int, int], angles: Seque
 def _spent() -> float:
     """Return the processor's seconds that the one worker process has taken."""
     worker, = (folder for folder in Path("/proc").glob("[0-9]*")
-               if b"mimegen.stage.serving" in (folder / "cmdline").read_bytes())
+               if b"mimegen.rendering.serving" in (folder / "cmdline").read_bytes())
     fields = (worker / "stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

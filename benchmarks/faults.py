@@ -30,9 +30,9 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.pages.drawn import columns_at, stage_of, tiled
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.framing import frame_camera
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.framing import frame_camera
 from mimegen.store.frames import Frame
 
 AMOUNTS = (0.2, 0.4, 0.6, 0.8, 1.0)

@@ -50,7 +50,7 @@ from mimegen.motion.quaternions import FloatArray
 from mimegen.pages.drawn import drawing
 from mimegen.pages.preview import SKY, Sheet, scene_sheet
 from mimegen.retarget import retarget
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 Faces = NDArray[np.int32]
 

@@ -31,16 +31,16 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.lighting import place_light
-from mimegen.stage.blender.render import PictureReader, crop, use_device
-from mimegen.stage.blender.scenery import stage_set
-from mimegen.stage.blender.shot import FigureStage, _StagedBody
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import Light, RenderConfig, read_config
-from mimegen.stage.crop import Region
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.skinning import joint_columns
+from mimegen.rendering.cycles.render import PictureReader, crop, use_device
+from mimegen.rendering.cycles.scenery import stage_set
+from mimegen.rendering.cycles.shot import FigureStage, _StagedBody
+from mimegen.scenery.job import SetJob
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import Light, RenderConfig, read_config
+from mimegen.shots.crop import Region
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.skinning import joint_columns
 from mimegen.store.frames import Frame
 
 Bytes = NDArray[np.uint8]

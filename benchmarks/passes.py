@@ -19,26 +19,26 @@ import numpy as np
 from scipy import ndimage
 
 from mimegen.compositing.background import read_background
+from mimegen.groundtruth.frames import PassMaker
+from mimegen.groundtruth.job import GeometryJob
+from mimegen.groundtruth.kinds import KINDS
+from mimegen.groundtruth.seen import Seen, on_canvas
+from mimegen.groundtruth.surface import Scene
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
-from mimegen.stage.blender.passes import CyclesEye
-from mimegen.stage.blender.render import PictureReader, use_device
-from mimegen.stage.blender.shot import FigureStage
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.passes.frames import PassMaker
-from mimegen.stage.passes.job import GeometryJob
-from mimegen.stage.passes.kinds import KINDS
-from mimegen.stage.passes.seen import Seen, on_canvas
-from mimegen.stage.passes.server import PassServer
-from mimegen.stage.passes.surface import Scene
-from mimegen.stage.raster.context import context_of_process
-from mimegen.stage.raster.passes import RasterEye
-from mimegen.stage.raster.shot import RasterStage
+from mimegen.rendering.cycles.passes import CyclesEye
+from mimegen.rendering.cycles.render import PictureReader, use_device
+from mimegen.rendering.cycles.shot import FigureStage
+from mimegen.rendering.opengl.context import context_of_process
+from mimegen.rendering.opengl.passes import RasterEye
+from mimegen.rendering.opengl.shot import RasterStage
+from mimegen.rendering.passes_server import PassServer
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
 from mimegen.store.frames import Frame
 from mimegen.store.passes import read_arrays
 

@@ -28,12 +28,12 @@ from mimegen.library.take import Source
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, quaternions
 from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.context import context_of_process
+from mimegen.rendering.opengl.shot import RasterStage
 from mimegen.retarget import retarget
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.raster.context import context_of_process
-from mimegen.stage.raster.shot import RasterStage
-from mimegen.stage.skinning import joint_columns
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.skinning import joint_columns
 
 BACKDROP = (226, 229, 233)
 SHARPER = 2

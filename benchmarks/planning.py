@@ -22,7 +22,7 @@ from mimegen.plan.variants import parse_variants
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.clips import finished_row
 from mimegen.production.rows import clip_row
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 from mimegen.store.store import Store
 
 

@@ -20,11 +20,11 @@ from mimegen.characters.character import Performance
 from mimegen.compositing.compose import compose
 from mimegen.library.catalogue import Catalogue
 from mimegen.motion import Motion
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, JobDone, JobFailed, ShotJob
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import FigureFiles, JobDone, JobFailed, ShotJob
 from mimegen.store.frames import read_frame
 from scene import performed
 

@@ -19,17 +19,17 @@ import trimesh
 from numpy.typing import NDArray
 from trimesh.ray import ray_triangle
 
+from mimegen.groundtruth.rays import first_hits
+from mimegen.groundtruth.surface import Scene
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.passes.rays import first_hits
-from mimegen.stage.passes.surface import Scene
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
 
 FRAME, RAYS, SLOW_ROUNDS = 20, 134, 2
 

@@ -35,13 +35,13 @@ from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import ScoreTake
 from mimegen.library.takes import library_take
 from mimegen.plan.permute.good_takes import GoodTakes
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import OPENGL
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.framing import frame_camera, outline_points
-from mimegen.stage.jobs import FigureFiles, JobDone, JobFailed, ShotJob
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.devices import OPENGL
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.framing import frame_camera, outline_points
+from mimegen.shots.jobs import FigureFiles, JobDone, JobFailed, ShotJob
 from mimegen.store.frames import ByteArray, frame_name, read_frame
 
 FRAMES, COLUMNS = 16, 4

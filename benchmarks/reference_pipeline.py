@@ -19,10 +19,10 @@ from costs import FREE, Cost, cost_of
 from mimegen.compositing.background import read_background
 from mimegen.library.catalogue import Catalogue
 from mimegen.plan.variants import parse_variants
-from mimegen.stage.config import read_config
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.skinning import joint_columns
+from mimegen.shots.config import read_config
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.skinning import joint_columns
 from scene import performed, shots_of
 
 THIS = Path(__file__)
@@ -64,9 +64,9 @@ def render_shot(action: str, character: str, angle: float, frames: int, out: Pat
     """Render one shot in this process, as a .blend file of its own would be."""
     import bpy
 
-    from mimegen.stage.blender.render import use_device
-    from mimegen.stage.blender.scene import place_camera
-    from mimegen.stage.blender.shot import FigureStage
+    from mimegen.rendering.cycles.render import use_device
+    from mimegen.rendering.cycles.scene import place_camera
+    from mimegen.rendering.cycles.shot import FigureStage
 
     out.mkdir(parents=True, exist_ok=True)
     performance = performed(action, character, frames)

@@ -219,9 +219,9 @@ def frames_of(action: str, folder: Path) -> Iterator[tuple[str, NDArray[Any]]]:
     from mimegen.library.catalogue import Catalogue
     from mimegen.library.figures import published_figures
     from mimegen.library.takes import library_take
-    from mimegen.stage.config import RenderConfig, read_config
-    from mimegen.stage.framing import frame_camera
-    from mimegen.stage.jobs import ShotJob
+    from mimegen.shots.config import RenderConfig, read_config
+    from mimegen.shots.framing import frame_camera
+    from mimegen.shots.jobs import ShotJob
     from mimegen.store.frames import frame_name, read_frame
     from mimegen.store.store import Store
 
@@ -249,8 +249,8 @@ def frames_of(action: str, folder: Path) -> Iterator[tuple[str, NDArray[Any]]]:
 
 def carry_out(job: Any) -> None:
     """Let a Blender process do a job. Raises RuntimeError where it fails."""
-    from mimegen.stage.jobs import JobDone, JobFailed
-    from mimegen.stage.worker import StageWorker
+    from mimegen.rendering.worker import StageWorker
+    from mimegen.shots.jobs import JobDone, JobFailed
 
     worker = StageWorker("cpu", 1)
     try:

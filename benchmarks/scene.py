@@ -13,7 +13,7 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.plan.variants import CAST, Variant
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 
 def shots_of(cells: Iterable[Variant]) -> list[tuple[str, float]]:

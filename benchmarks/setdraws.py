@@ -2,7 +2,7 @@
 
     python benchmarks/setdraws.py [--seeds 20] [--from 0] [NAME ...]
 
-What is looked for is in mimegen.stage.scenery.checks: things deeper in the performer's room than as
+What is looked for is in mimegen.scenery.checks: things deeper in the performer's room than as
 the set was written, in one another by more than 2 cm, and what stands on nothing now.
 """
 
@@ -12,9 +12,9 @@ from collections import Counter
 from mimegen.base.errors import RequestError
 from mimegen.compositing.background import read_background
 from mimegen.library.catalogue import Catalogue
-from mimegen.stage.scenery.checks import Written, faults
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.variation import one_draw, varied
+from mimegen.scenery.checks import Written, faults
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.variation import one_draw, varied
 
 
 def draws_of(scenery: Scenery, name: str, seed: int, written: Written) -> str:

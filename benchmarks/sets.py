@@ -12,16 +12,16 @@ from mimegen.compositing.background import read_background
 from mimegen.library.cast import cast_member
 from mimegen.library.catalogue import Catalogue
 from mimegen.pages.backgroundsheet import standing
-from mimegen.stage.config import read_config
-from mimegen.stage.cores import seeing_cores
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.scenery.job import SetJob
+from mimegen.rendering.cores import seeing_cores
+from mimegen.scenery.job import SetJob
+from mimegen.shots.config import read_config
+from mimegen.shots.framing import frame_camera
 
 # As the stage's worker loads Blender.
 with seeing_cores(1):
-    from mimegen.stage.blender.render import PictureReader, use_device
-    from mimegen.stage.blender.scene import reset_scene
-    from mimegen.stage.blender.scenery import build_set, render_set
+    from mimegen.rendering.cycles.render import PictureReader, use_device
+    from mimegen.rendering.cycles.scene import reset_scene
+    from mimegen.rendering.cycles.scenery import build_set, render_set
 
 
 def main(names: list[str]) -> None:

@@ -17,11 +17,11 @@ from PIL import Image
 
 from draft import config_of
 from mimegen.characters.character import Performance
-from mimegen.stage.blender.render import PictureReader, use_device
-from mimegen.stage.blender.shot import FigureStage
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.skinning import joint_columns
+from mimegen.rendering.cycles.render import PictureReader, use_device
+from mimegen.rendering.cycles.shot import FigureStage
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.skinning import joint_columns
 from mimegen.store.frames import Frame
 from scene import performed
 

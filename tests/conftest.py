@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.cli import main
-from mimegen.stage.raster.context import context_of_process
+from mimegen.rendering.opengl.context import context_of_process
 
 # What else a machine has to do is no fault of a test.
 settings.register_profile("mimegen", deadline=None,
@@ -86,7 +86,7 @@ def blender_processes(parent: int) -> list[int]:
         try:
             owner = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
             said = (folder / "cmdline").read_bytes()
-            if owner == parent and (b"mimegen.stage.serving" in said or b"spawn_main" in said):
+            if owner == parent and (b"mimegen.rendering.serving" in said or b"spawn_main" in said):
                 found.append(int(folder.name))
         except (OSError, ValueError):
             continue

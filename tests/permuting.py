@@ -21,7 +21,7 @@ from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.seen import Seen
 from mimegen.plan.permute.space import Space
-from mimegen.stage.config import RenderConfig
+from mimegen.shots.config import RenderConfig
 
 CATALOGUE = Catalogue.with_libraries(())
 ACTIONS = ("boxing", "basketball_shot", "shake_hands", "playing_violin", "deadlift")

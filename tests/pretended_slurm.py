@@ -14,9 +14,9 @@ from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
 from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FrameDone, JobDone, ShotJob
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import FrameDone, JobDone, ShotJob
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)

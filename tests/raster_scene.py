@@ -8,7 +8,7 @@ import numpy as np
 from bodies import capsule_character, wandering_motion
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Performance
-from mimegen.stage.config import RenderConfig, read_config
+from mimegen.shots.config import RenderConfig, read_config
 
 BODY = capsule_character(16, 12)
 

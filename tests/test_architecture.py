@@ -1,5 +1,6 @@
 """The table of rooms in ARCHITECTURE.md is what the import linter enforces."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -30,3 +31,21 @@ def test_every_room_is_in_the_table() -> None:
     package = ROOT / "generator" / "mimegen"
     rooms = {place.name for place in package.iterdir() if (place / "__init__.py").exists()}
     assert rooms == set(described())
+
+
+def rooms_named_in_strings(module: Path) -> set[str]:
+    """The rooms whose modules a module names in strings, as ``"mimegen.rendering.serving"``."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    texts = [node.value for node in ast.walk(tree)
+             if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    named = {found[1] for text in texts for found in re.finditer(r"^mimegen\.(\w+)(\.\w+)*$", text)}
+    return named & set(enforced())
+
+
+def test_modules_named_in_strings_lie_in_rooms_below() -> None:
+    order, package = enforced(), ROOT / "generator" / "mimegen"
+    wrong = [f"{module.relative_to(package)} names {room}"
+             for room_of in order for module in sorted((package / room_of).rglob("*.py"))
+             for room in rooms_named_in_strings(module)
+             if order.index(room) < order.index(room_of)]
+    assert wrong == []

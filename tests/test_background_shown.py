@@ -28,9 +28,9 @@ from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera, t
 from mimegen.plan.variants import parse_variants
 from mimegen.plan.view import View
 from mimegen.production.rows import clip_row
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shown import TellingSet
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shown import TellingSet
+from mimegen.shots.config import RenderConfig, read_config
 from permuting import AllGood, space_of
 from test_compositing_background import FACTS, GROUND, camera_at, picture_file
 
@@ -193,7 +193,7 @@ def test_of_a_panorama_counts_what_is_above_its_horizon(tmp_path):
 def test_who_stands_is_framed_about_as_a_real_person_is():
     from mimegen.library.cast import cast_member
     from mimegen.pages.backgroundsheet import standing
-    from mimegen.stage.framing import frame_camera
+    from mimegen.shots.framing import frame_camera
 
     man = standing(cast_member(CATALOGUE, "man").build())
     for elevation in (2.0, 30.0):

@@ -12,7 +12,7 @@ from mimegen.characters.character import Material
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.base.paths import data_folder
-from mimegen.stage.blender.materials import make_material
+from mimegen.rendering.cycles.materials import make_material
 
 for name in ("man", "woman", "spacesuit", 6, 7, 15):
     character = build_character(

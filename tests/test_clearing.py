@@ -24,9 +24,7 @@ from mimegen.library.take import Take
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.preview import capsule_body
-from mimegen.stage.config import read_config
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.scenery.clearing import (
+from mimegen.scenery.clearing import (
     FURTHEST_M,
     NONE,
     Changes,
@@ -34,11 +32,13 @@ from mimegen.stage.scenery.clearing import (
     changes_on_the_floor,
     needed_changes,
 )
-from mimegen.stage.scenery.floorplan import LaidSet
-from mimegen.stage.scenery.layout import lay_out, visible_pieces, wall_panels
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.swept import Floor, Swept
-from mimegen.stage.sweeping import swept_by
+from mimegen.scenery.floorplan import LaidSet
+from mimegen.scenery.layout import lay_out, visible_pieces, wall_panels
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.sweeping import swept_by
+from mimegen.scenery.swept import Floor, Swept
+from mimegen.shots.config import read_config
+from mimegen.shots.framing import frame_camera
 
 CATALOGUE = Catalogue.with_libraries(())
 CONFIG = read_config(CATALOGUE.file("config", "draft"))

@@ -19,7 +19,7 @@ from mimegen.cli import COMMANDS, main
 from mimegen.commands.common import exits_cleanly, warn
 from mimegen.commands.grouped import Grouped
 from mimegen.commands.list import HOLDS
-from mimegen.stage.passes.kinds import KINDS as PASSES
+from mimegen.groundtruth.kinds import KINDS as PASSES
 
 BASKETBALL = ("--action", "basketball")
 

@@ -25,7 +25,7 @@ from mimegen.compositing.background import (
 from mimegen.compositing.color import bytes_to_linear, linear_to_srgb, srgb_to_linear
 from mimegen.compositing.pictures import in_8_bits
 from mimegen.library.photos.opening import open_photo
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 FACTS: dict[str, Any] = {
     "name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",

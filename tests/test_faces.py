@@ -24,9 +24,9 @@ from mimegen.library.takes import library_take
 from mimegen.motion import Motion
 from mimegen.motion.quaternions import IDENTITY, FloatArray
 from mimegen.pointlight import lights
-from mimegen.stage.config import read_config
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.raster.looks import look_of
+from mimegen.rendering.opengl.looks import look_of
+from mimegen.shots.config import read_config
+from mimegen.shots.framing import frame_camera
 
 MAN = DescribedPerson("man", data_folder() / "rigs" / "man.yaml")
 CATALOGUE = Catalogue.with_libraries(())

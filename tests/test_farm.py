@@ -25,13 +25,13 @@ from mimegen.farm.dispatch import Event, TaskBegun, TaskDone, TaskFailed, run_ta
 from mimegen.farm.executor import Begun, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.taking import JobTaken
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.worker import StageWorker
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.disk import Disk
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")

@@ -23,11 +23,11 @@ from mimegen.farm.dispatch import (
 from mimegen.farm.executor import Begun, Heard, Lost, Message, Unfit
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 GONE = Lost("the machine is gone", blameless=True)

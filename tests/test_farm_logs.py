@@ -7,11 +7,11 @@ from mimegen.base.paths import data_folder
 from mimegen.farm.executor import Begun, Heard, Lost
 from mimegen.farm.logs import Logs
 from mimegen.farm.task import Task
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 

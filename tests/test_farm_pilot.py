@@ -19,7 +19,7 @@ from mimegen.farm.pilot import Orders
 from mimegen.farm.remote import version
 from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from pretended_slurm import PretendedSlurm, executor, pretend, publish_frames, spool_of, tasks
 from test_farm import OneBroken, ScriptedWorker
 

@@ -13,7 +13,7 @@ from mimegen.farm.executor import Begun, Unfit
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmqueue import GONE, Job, SlurmQueue, asked
 from mimegen.farm.spool import PLAIN, Line, Spool
-from mimegen.stage.jobs import JobDone
+from mimegen.shots.jobs import JobDone
 
 
 class Answers:

@@ -23,10 +23,10 @@ from mimegen.farm.ray import RayExecutor
 from mimegen.farm.remote import RemoteWorker
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, Ready, ShotJob
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, Ready, ShotJob
 from mimegen.store.makers import makers
 from ray_cluster import add_machine, ray_cluster
 

@@ -14,8 +14,8 @@ from mimegen.farm.ray import RayExecutor, _fitting
 from mimegen.farm.remote import RemoteWorker, Said
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
-from mimegen.stage.jobs import JobDone, JobFailed
-from mimegen.stage.passes.job import PassJob
+from mimegen.groundtruth.job import PassJob
+from mimegen.shots.jobs import JobDone, JobFailed
 from mimegen.store.makers import makers
 from pretended_ray import (
     CONFIG,

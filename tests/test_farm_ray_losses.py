@@ -9,7 +9,7 @@ from mimegen.base.errors import DiskFullError, RequestError
 from mimegen.farm import ray as farm_ray
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.remote import Said, version
-from mimegen.stage.jobs import JobFailed
+from mimegen.shots.jobs import JobFailed
 from pretended_ray import (
     FRAME,
     READY,

@@ -15,12 +15,12 @@ from mimegen.farm import remote
 from mimegen.farm.executor import Lost
 from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
 from mimegen.farm.task import Task, task_to_json
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.taking import JobTaken
+from mimegen.rendering.taking import JobTaken
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)

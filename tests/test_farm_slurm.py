@@ -18,7 +18,7 @@ from mimegen.farm.remote import version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
 from mimegen.farm.spool import Line
-from mimegen.stage.jobs import JobDone
+from mimegen.shots.jobs import JobDone
 from pretended_slurm import (
     PretendedSlurm,
     do_one,

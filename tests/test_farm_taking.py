@@ -13,7 +13,7 @@ from mimegen.farm import local
 from mimegen.farm.declarations import Job
 from mimegen.farm.executor import Lost, Message
 from mimegen.farm.task import Task
-from mimegen.stage.jobs import JobDone, JobFailed
+from mimegen.shots.jobs import JobDone, JobFailed
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.passfiles import PassSource
 from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.task import Task, task_from_json, task_to_json
+from mimegen.groundtruth.job import PassJob
 from mimegen.pointlight.displayjob import DisplayJob
 from mimegen.pointlight.presets import read_display
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.jobs import FigureFiles, ShotJob
-from mimegen.stage.passes.job import PassJob
-from mimegen.stage.scenery.job import SetJob
+from mimegen.scenery.job import SetJob
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.jobs import FigureFiles, ShotJob
 from mimegen.store.store import Store
 
 HERE, THERE = Path("/mnt/here/store"), Path("/somewhere else")

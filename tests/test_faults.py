@@ -29,10 +29,10 @@ from mimegen.pages.drawn import columns_at, opengl_is_here, stage_of
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
-from mimegen.stage.config import read_config
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.skinning import joint_columns, skin_matrix, skinned
+from mimegen.shots.config import read_config
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
 CATALOGUE = Catalogue.with_libraries(())
 CONFIG = read_config(CATALOGUE.file("config", "draft"))

@@ -14,9 +14,9 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion
-from mimegen.stage.config import read_config
-from mimegen.stage.follow import following
-from mimegen.stage.framing import frame_camera, outline_points
+from mimegen.shots.config import read_config
+from mimegen.shots.follow import following
+from mimegen.shots.framing import frame_camera, outline_points
 from mimegen.store.frames import Frame, frame_to_bytes
 
 CATALOGUE = Catalogue.with_libraries(())

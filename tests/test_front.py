@@ -20,7 +20,7 @@ from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.readers.house import heading_deg
 from mimegen.readers.roles import find_roles
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 CATALOGUE = Catalogue.with_libraries(())
 # Retargeted people and seeds turn their hips and shoulders a little in their score's first moment.

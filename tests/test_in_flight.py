@@ -10,16 +10,16 @@ import pytest
 from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.paths import data_folder
-from mimegen.stage import frames as shot_frames
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.frames import ShotError, publish_frames
-from mimegen.stage.jobs import ShotJob
-from mimegen.stage.passes import frames as pass_frames
-from mimegen.stage.passes.frames import PassMaker, publish_passes
-from mimegen.stage.passes.job import PassJob
-from mimegen.stage.raster import scenery
-from mimegen.stage.scenery.job import SetJob
+from mimegen.groundtruth import frames as pass_frames
+from mimegen.groundtruth.frames import PassMaker, publish_passes
+from mimegen.groundtruth.job import PassJob
+from mimegen.rendering.opengl import scenery
+from mimegen.scenery.job import SetJob
+from mimegen.shots import frames as shot_frames
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.frames import ShotError, publish_frames
+from mimegen.shots.jobs import ShotJob
 from mimegen.store.frames import Frame
 from mimegen.store.makers import note_maker
 from mimegen.store.store import Store

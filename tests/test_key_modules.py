@@ -31,27 +31,29 @@ COVERED: dict[str, tuple[ModuleType, str, str]] = {
     "fault_code": (library, "faults.scene faults.movement faults.bodies characters.fingerprint",
                    "faults.frames retarget.transfer choreography.perform"),
     "showing_code": (plan, "faults.frames faults.fault", "faults.scene compositing.compose"),
-    "shot_code": (plan, "stage.framing stage.blender.frames stage.blender.materials store.frames",
-                  "stage.blender.scenery compositing.compose retarget.transfer"),
-    "drawn_shot_code": (plan, "stage.framing stage.frames stage.shadow stage.raster.shot"
-                              " stage.raster.looks stage.raster.shaders store.frames",
-                        "stage.raster.scenery stage.blender.frames stage.blender.materials"),
-    "drawn_still_code": (plan, "stage.raster.scenery stage.raster.shaders stage.scenery.shapes",
-                         "stage.raster.looks stage.blender.scenery stage.framing"),
-    "still_code": (plan, "stage.blender.scenery stage.scenery.shapes",
-                   "stage.framing stage.blender.frames compositing.compose"),
+    "shot_code": (plan, "shots.framing rendering.cycles.frames rendering.cycles.materials"
+                          " store.frames",
+                  "rendering.cycles.scenery compositing.compose retarget.transfer"),
+    "drawn_shot_code": (plan, "shots.framing shots.frames shots.shadow rendering.opengl.shot"
+                              " rendering.opengl.looks rendering.opengl.shaders store.frames",
+                        "rendering.opengl.scenery rendering.cycles.frames"
+                        " rendering.cycles.materials"),
+    "drawn_still_code": (plan, "rendering.opengl.scenery rendering.opengl.shaders scenery.shapes",
+                         "rendering.opengl.looks rendering.cycles.scenery shots.framing"),
+    "still_code": (plan, "rendering.cycles.scenery scenery.shapes",
+                   "shots.framing rendering.cycles.frames compositing.compose"),
     "clip_code": (plan, "compositing.backdrop compositing.compose compositing.video",
-                  "stage.blender.frames pointlight.stimulus compositing.decode"),
-    "sweeping_code": (plan, "stage.sweeping motion.motion",
-                      "stage.scenery.clearing stage.scenery.layout stage.framing"
+                  "rendering.cycles.frames pointlight.stimulus compositing.decode"),
+    "sweeping_code": (plan, "scenery.sweeping motion.motion",
+                      "scenery.clearing scenery.layout shots.framing"
                       " retarget.transfer"),
-    "clearing_code": (plan, "stage.sweeping stage.scenery.clearing stage.scenery.floorplan"
-                            " stage.scenery.layout stage.scenery.shapes",
-                      "stage.raster.scenery stage.blender.scenery stage.framing"
+    "clearing_code": (plan, "scenery.sweeping scenery.clearing scenery.floorplan"
+                            " scenery.layout scenery.shapes",
+                      "rendering.opengl.scenery rendering.cycles.scenery shots.framing"
                       " compositing.compose"),
     "display_code": (plan, "pointlight.scenes pointlight.stimulus pointlight.drawing"
-                           " pointlight.filming stage.framing compositing.video",
-                     "pointlight.presets stage.blender.frames choreography.perform"),
+                           " pointlight.filming shots.framing compositing.video",
+                     "pointlight.presets rendering.cycles.frames choreography.perform"),
 }
 # By the endings of files: readers that are used, and readers that are not.
 READ = {

@@ -30,7 +30,7 @@ from mimegen.library.score_take import ScoreTake
 from mimegen.plan import keys as plan
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.readers.options import AS_FOUND, Trim
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 asked = json.load(sys.stdin)
 man, score, one, two, config = (Path(asked[name])
@@ -108,7 +108,7 @@ EXACTLY = {
     "readers/trimming.py": RECORDED,
     "readers/ezc3d_file.py": {"c3d", "display"},
     "readers/blender/fbx.py": {"fbx"},
-    "stage/blender/importing.py": set(),
+    "characters/imported/blender/importing.py": set(),
     "characters/body.py": {"figure"},
     "choreography/perform.py": SCORED,
     "choreography/flaws.py": SCORED,
@@ -118,16 +118,16 @@ EXACTLY = {
     "retarget/performing.py": {"performance"},
     "library/altering.py": {"altering"},
     "pointlight/filming.py": {"display"},
-    "stage/blender/materials.py": {"shot"},
-    "stage/framing.py": {"shot", "drawn_shot", "display"},
-    "stage/blender/frames.py": {"shot"},
-    "stage/blender/worker.py": set(),
-    "stage/blender/scenery.py": {"still"},
-    "stage/scenery/shapes.py": {"still", "drawn_still", "clearing"},
-    "stage/scenery/clearing.py": {"clearing"},
-    "stage/sweeping.py": {"sweeping", "clearing"},
-    "stage/raster/shot.py": {"drawn_shot"},
-    "stage/raster/scenery.py": {"drawn_still"},
+    "rendering/cycles/materials.py": {"shot"},
+    "shots/framing.py": {"shot", "drawn_shot", "display"},
+    "rendering/cycles/frames.py": {"shot"},
+    "rendering/cycles/worker.py": set(),
+    "rendering/cycles/scenery.py": {"still"},
+    "scenery/shapes.py": {"still", "drawn_still", "clearing"},
+    "scenery/clearing.py": {"clearing"},
+    "scenery/sweeping.py": {"sweeping", "clearing"},
+    "rendering/opengl/shot.py": {"drawn_shot"},
+    "rendering/opengl/scenery.py": {"drawn_still"},
     "compositing/backdrop.py": {"clip"},
     "choreography/lint.py": set(),
     "retarget/report.py": set(),
@@ -157,12 +157,12 @@ OF_SHOTS = {
     "retarget/feet.py": SHOTS,
     "retarget/performing.py": SHOTS,
     "characters/body.py": SHOTS,
-    "stage/blender/materials.py": SHOTS,
-    "stage/framing.py": SHOTS,
-    "stage/blender/scenery.py": set(),
-    "stage/scenery/shapes.py": set(),
-    "stage/scenery/clearing.py": set(),
-    "stage/sweeping.py": set(),
+    "rendering/cycles/materials.py": SHOTS,
+    "shots/framing.py": SHOTS,
+    "rendering/cycles/scenery.py": set(),
+    "scenery/shapes.py": set(),
+    "scenery/clearing.py": set(),
+    "scenery/sweeping.py": set(),
     "compositing/backdrop.py": set(),
     "compositing/video.py": set(),
     "choreography/lint.py": set(),
@@ -170,7 +170,7 @@ OF_SHOTS = {
     "pages/gallery.py": set(),
     "pages/preview.py": set(),
 }
-REWORDED = ["stage/blender/shot.py", "markers/solve.py", "base/files.py", "choreography/life.py",
+REWORDED = ["rendering/cycles/shot.py", "markers/solve.py", "base/files.py", "choreography/life.py",
             "compositing/video.py"]
 
 

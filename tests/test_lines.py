@@ -18,7 +18,7 @@ from mimegen.farm.spool import Line, Spool
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.production.journal import Journal
 from mimegen.production.status import status
-from mimegen.stage.jobs import FrameDone, JobDone
+from mimegen.shots.jobs import FrameDone, JobDone
 from mimegen.store.store import Store
 
 WHOLE = {"key": "k", "n": 1}

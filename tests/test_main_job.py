@@ -21,7 +21,7 @@ from conftest import blender_processes, command, frames_of, mimegen, rows_of
 from mimegen.manifest.row import Row
 from mimegen.manifest.schema import row_schema
 from mimegen.plan.variants import MIME
-from mimegen.stage.devices import kind_of_cpu
+from mimegen.shots.devices import kind_of_cpu
 
 REQUIRED = {
     "sample_id", "file_name", "action", "take", "actor", "labels", "avatar", "angle",

@@ -27,7 +27,7 @@ from mimegen.plan.clips import ChosenBackground, Clip, DisplayClip
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.spec import Display
-from mimegen.stage.config import RenderConfig, read_config
+from mimegen.shots.config import RenderConfig, read_config
 from mimegen.writers import write_motion
 
 ROOT = Path(__file__).resolve().parents[1]

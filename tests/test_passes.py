@@ -17,6 +17,12 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.character import Material, Mesh, Performance
 from mimegen.compositing.keypointfiles import point_sets, write_keypoints
 from mimegen.compositing.passfiles import camera_matrices
+from mimegen.groundtruth.frames import PassMaker
+from mimegen.groundtruth.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIBLE, KeypointMaker
+from mimegen.groundtruth.kinds import ENGINES, KINDS, parse_kinds
+from mimegen.groundtruth.parts import PARTS
+from mimegen.groundtruth.rays import first_hits
+from mimegen.groundtruth.surface import Scene
 from mimegen.library.cast import cast_member
 from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
@@ -25,17 +31,11 @@ from mimegen.motion import Motion
 from mimegen.pages.backgroundsheet import standing as at_rest
 from mimegen.plan.passes import WantedPasses
 from mimegen.plan.shots import Rendering, Shot
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.passes.frames import PassMaker
-from mimegen.stage.passes.keypoints import HIDDEN_BY_OTHER, HIDDEN_BY_SELF, VISIBLE, KeypointMaker
-from mimegen.stage.passes.kinds import ENGINES, KINDS, parse_kinds
-from mimegen.stage.passes.parts import PARTS
-from mimegen.stage.passes.rays import first_hits
-from mimegen.stage.passes.surface import Scene
-from mimegen.stage.raster.passes import RasterEye
+from mimegen.rendering.opengl.passes import RasterEye
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
 
 BODY = capsule_character(16, 12)
 FRAMES = 6

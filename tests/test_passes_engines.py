@@ -9,14 +9,14 @@ from bodies import capsule_character, wandering_motion
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Performance
 from mimegen.compositing.background import read_background
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready
-from mimegen.stage.passes.job import GeometryJob, PassJob
-from mimegen.stage.passes.kinds import ENGINES, Kind
-from mimegen.stage.taking import JobTaken
-from mimegen.stage.worker import StageWorker
+from mimegen.groundtruth.job import GeometryJob, PassJob
+from mimegen.groundtruth.kinds import ENGINES, Kind
+from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import read_arrays
 

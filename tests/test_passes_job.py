@@ -18,7 +18,7 @@ from conftest import command, frames_of, leave_as_killed, mimegen, rows_of
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.compositing.passfiles import PassSource, folder_hash, write_exr, write_pass
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 VARIANTS = "base+blank@0,base+aligned@0"
 

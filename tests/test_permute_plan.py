@@ -39,8 +39,8 @@ from mimegen.plan.plan import make_plan
 from mimegen.plan.shots import camera_of
 from mimegen.plan.variants import parse_variants
 from mimegen.request import Planned
-from mimegen.stage.config import read_config
-from mimegen.stage.framing import DISTANCE_STEP_M, frame_camera, outline_points
+from mimegen.shots.config import read_config
+from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera, outline_points
 
 CATALOGUE = Catalogue.with_libraries(())
 

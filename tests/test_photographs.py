@@ -19,11 +19,11 @@ from mimegen.library.photos.opening import Photo, exif_focal, open_photo
 from mimegen.library.photos.vanishing import View
 from mimegen.motion import quaternions
 from mimegen.pages.drawn import opengl_is_here
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.raster.context import context_of_process
-from mimegen.stage.raster.scenery import set_picture
-from mimegen.stage.scenery.job import SetJob
+from mimegen.rendering.opengl.context import context_of_process
+from mimegen.rendering.opengl.scenery import set_picture
+from mimegen.scenery.job import SetJob
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
 from test_compositing_background import camera_at
 
 EXIF_IFD, ORIENTATION, FILM_LENGTH = 0x8769, 0x0112, 0xA405

@@ -18,8 +18,8 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.lighting import PlaceLight, place_light
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
-from mimegen.stage.config import read_config
-from mimegen.stage.shadow import ground_shadow, sun_share, suns_of
+from mimegen.shots.config import read_config
+from mimegen.shots.shadow import ground_shadow, sun_share, suns_of
 from mimegen.store.frames import Frame
 from test_compositing_background import FACTS, GROUND
 

@@ -28,12 +28,12 @@ from mimegen.plan.variants import Variant, parse_variants
 from mimegen.pointlight.presets import read_display
 from mimegen.production.render import BYTES_PER_PIXEL, prepare_folders
 from mimegen.production.tasks import casting_tasks, whole_facts
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.swept import Floor, Swept
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.swept import Floor, Swept
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import ShotJob
 from mimegen.store.store import Store
 
 CATALOGUE = Catalogue.with_libraries(())

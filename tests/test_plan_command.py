@@ -24,8 +24,8 @@ from mimegen.plan.variants import parse_variants
 from mimegen.production import paces
 from mimegen.production.estimate import at_least_s
 from mimegen.production.planfile import PlanFile, job_template, numbers_of
-from mimegen.stage.config import read_config
-from mimegen.stage.devices import Device
+from mimegen.shots.config import read_config
+from mimegen.shots.devices import Device
 from mimegen.store.store import Store
 
 VARIANTS = "base+blank@0,base+aligned@0,pointlight@0"

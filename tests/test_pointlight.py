@@ -26,7 +26,7 @@ from mimegen.pointlight.spec import Display, FrameSample, changed
 from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
 from mimegen.pointlight.view import camera_view
 from mimegen.pointlight.words import worded_display
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 FPS = 60.0
 

@@ -38,8 +38,8 @@ from mimegen.pointlight.stimulus import make_stimulus
 from mimegen.pointlight.view import View, view_from
 from mimegen.production.displays import cast_scene, display_row, display_task, marker_scene
 from mimegen.readers.roles import find_roles
-from mimegen.stage.config import read_config
-from mimegen.stage.skinning import BodySkin, joint_columns
+from mimegen.shots.config import read_config
+from mimegen.shots.skinning import BodySkin, joint_columns
 from mimegen.store.store import Store
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)

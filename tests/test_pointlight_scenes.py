@@ -17,7 +17,7 @@ from mimegen.pointlight.stimulus import Scene, make_stimulus, used_dots
 from mimegen.pointlight.view import framed_view
 from mimegen.readers.points import Points
 from mimegen.readers.roles import find_roles
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 PLAIN = Display(name="test", description="", width=200, height=100, dots="all_markers")
 

@@ -20,15 +20,15 @@ from mimegen.characters.posing import Corrections, corrections_of, posed_meshes
 from mimegen.characters.sampling import sample_character
 from mimegen.characters.spec import read_character
 from mimegen.characters.surface import vertex_normals
+from mimegen.groundtruth.surface import Scene
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.pointlight.body import posed_body
+from mimegen.rendering.opengl.body import RasterBody
 from mimegen.retarget import retarget
-from mimegen.stage.figures import Figure
-from mimegen.stage.passes.surface import Scene
-from mimegen.stage.raster.body import RasterBody
-from mimegen.stage.skinning import body_skin, joint_columns
+from mimegen.shots.figures import Figure
+from mimegen.shots.skinning import body_skin, joint_columns
 
 RAISED = {"LeftArm": [0.0, -75.0, 0.0], "RightArm": [0.0, 75.0, 0.0]}
 BENT = {"LeftForeArm": [0.0, 0.0, -140.0], "LeftLeg": [145.0, 0.0, 0.0],

@@ -16,7 +16,7 @@ from mimegen.characters.posing import corrections_of
 from mimegen.characters.presses import FARTHEST_M, Front
 from mimegen.characters.spec import read_character
 from mimegen.motion import Motion, quaternions
-from mimegen.stage.skinning import BodySkin, body_skin, joint_columns
+from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from mimegen.base.paths import data_folder
 from mimegen.compositing.background import read_background
-from mimegen.stage.camera import Camera
-from mimegen.stage.scenery.layout import (
+from mimegen.scenery.layout import (
     PERFORMER_HIGH,
     PERFORMER_LOW,
     PlacedShape,
@@ -30,11 +29,12 @@ from mimegen.stage.scenery.layout import (
     visible_pieces,
     wall_panels,
 )
-from mimegen.stage.scenery.meshes import joined
-from mimegen.stage.scenery.objects import Box, Cylinder, Object, Solid, Words
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shapes import mesh_of
-from mimegen.stage.scenery.standing import wall_hides_the_performer
+from mimegen.scenery.meshes import joined
+from mimegen.scenery.objects import Box, Cylinder, Object, Solid, Words
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shapes import mesh_of
+from mimegen.scenery.standing import wall_hides_the_performer
+from mimegen.shots.camera import Camera
 
 MINIMAL = {
     "sky": {"zenith": "#ffffff", "horizon": "#ffffff", "ground": "#808080", "strength": 1},

@@ -11,10 +11,10 @@ import yaml
 from numpy.typing import NDArray
 from PIL import Image
 
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
 from test_scenery import MINIMAL, framed, scenery
 
 CONFIG = yaml.safe_load("""
@@ -38,8 +38,8 @@ WHITE = {**cast(dict[str, Any], MINIMAL["materials"]), "white": {"color": "#ffff
 
 def render(jobs: list[SetJob]) -> None:
     # Imported in the spawned process alone: bpy is for workers.
-    from mimegen.stage.blender.render import PictureReader
-    from mimegen.stage.blender.scenery import render_set
+    from mimegen.rendering.cycles.render import PictureReader
+    from mimegen.rendering.cycles.scenery import render_set
 
     reader = PictureReader()
     for job in jobs:

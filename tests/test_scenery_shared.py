@@ -11,8 +11,8 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import LIBRARIES, data_folder
 from mimegen.compositing.background import background_key, read_background
 from mimegen.library.catalogue import Catalogue
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shared import KINDS, SharedParts
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shared import KINDS, SharedParts
 
 FACTS = {"name": "hall", "description": "A hall", "licence": "CC0-1.0", "author": "A. Person",
          "source": "made for this test"}

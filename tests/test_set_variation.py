@@ -16,15 +16,15 @@ from mimegen.library.takes import SeededTakes, library_take
 from mimegen.plan.clips import Clip
 from mimegen.plan.plan import make_plan
 from mimegen.plan.variants import parse_variants
-from mimegen.stage.config import read_config
-from mimegen.stage.scenery import variation
-from mimegen.stage.scenery.checks import Written
-from mimegen.stage.scenery.layout import box_corners, laid_objects, lay_out
-from mimegen.stage.scenery.objects import Group
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shapes import mesh_of
-from mimegen.stage.scenery.standing import DEEPER_M, in_the_performers_room
-from mimegen.stage.scenery.touching import depth_between
+from mimegen.scenery import variation
+from mimegen.scenery.checks import Written
+from mimegen.scenery.layout import box_corners, laid_objects, lay_out
+from mimegen.scenery.objects import Group
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shapes import mesh_of
+from mimegen.scenery.standing import DEEPER_M, in_the_performers_room
+from mimegen.scenery.touching import depth_between
+from mimegen.shots.config import read_config
 
 FOLDER = data_folder() / "backgrounds"
 VARYING = sorted(file.stem for file in FOLDER.glob("*.yaml") if "\n  vary:" in file.read_text())

@@ -11,9 +11,9 @@ from mimegen.farm.executor import Heard
 from mimegen.farm.task import Task
 from mimegen.production.sizes import FIRST_PICTURES, Sizes
 from mimegen.production.tasks import in_parts
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.jobs import FrameDone, Ready, ShotJob
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
+from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 
 CONFIG = read_config(data_folder() / "render_configs" / "preview.yaml")
 CAMERA = Camera((0.0, -9.0, 1.0), (1.0, 0.0, 0.0, 0.0), 50.0, 64, 36)

@@ -5,7 +5,7 @@ import yaml
 
 from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 CONFIGS = sorted((data_folder() / "render_configs").glob("*.yaml"))
 

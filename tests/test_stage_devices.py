@@ -11,9 +11,9 @@ from unittest.mock import MagicMock
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.stage.auto import auto_config
-from mimegen.stage.cores import seeing_cores
-from mimegen.stage.devices import DEVICE_KINDS, Device, best_device
+from mimegen.rendering.auto import auto_config
+from mimegen.rendering.cores import seeing_cores
+from mimegen.shots.devices import DEVICE_KINDS, Device, best_device
 
 
 def blender_with(*kinds: str) -> MagicMock:
@@ -29,7 +29,7 @@ def blender_with(*kinds: str) -> MagicMock:
 def use_device(monkeypatch: pytest.MonkeyPatch) -> Any:
     def on(bpy: MagicMock, wanted: str, threads: int = 0) -> Device:
         monkeypatch.setitem(sys.modules, "bpy", bpy)
-        spec = importlib.util.find_spec("mimegen.stage.blender.render")
+        spec = importlib.util.find_spec("mimegen.rendering.cycles.render")
         assert spec is not None and spec.loader is not None
         blender_render = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(blender_render)

@@ -10,9 +10,9 @@ from bodies import capsule_character, wandering_motion
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Performance
 from mimegen.motion import Motion, quaternions
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.skinning import joint_columns, skin_matrix, skinned
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
 BODY = capsule_character(8, 7)
 

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from mimegen.base.paths import data_folder
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
-from mimegen.stage.raster import set_light
-from mimegen.stage.raster.bounce import SINGLE, Light, Spread, spread_light, through_shell
-from mimegen.stage.raster.glowing import glowing_parts, passing, screens
-from mimegen.stage.raster.light_choice import nearby, rays_to_sky
-from mimegen.stage.raster.set_light import set_cells, surfaces_of
-from mimegen.stage.raster.voxels import Grid, Surface, Voxels, matter_of
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
+from mimegen.rendering.opengl import set_light
+from mimegen.rendering.opengl.bounce import SINGLE, Light, Spread, spread_light, through_shell
+from mimegen.rendering.opengl.glowing import glowing_parts, passing, screens
+from mimegen.rendering.opengl.light_choice import nearby, rays_to_sky
+from mimegen.rendering.opengl.set_light import set_cells, surfaces_of
+from mimegen.rendering.opengl.voxels import Grid, Surface, Voxels, matter_of
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
 
 Triangles = dict[str, NDArray[np.float32]]
 WIDE, HIGH, ALBEDO, WATTS = 10.0, 4.0, 0.5, 500.0

@@ -8,9 +8,9 @@ import pytest
 
 from mimegen.base.vectors import unit
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.light import give
-from mimegen.stage.raster.light_shaders import FRESNEL, LAMPS, VOLUME
-from mimegen.stage.raster.shaders import WHOLE_VERTEX
+from mimegen.rendering.opengl.light import give
+from mimegen.rendering.opengl.light_shaders import FRESNEL, LAMPS, VOLUME
+from mimegen.rendering.opengl.shaders import WHOLE_VERTEX
 
 FRAGMENT = """\
 #version 330

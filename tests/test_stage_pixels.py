@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mimegen.stage.pixels import halves_to_straight_srgb, to_straight_srgb
+from mimegen.shots.pixels import halves_to_straight_srgb, to_straight_srgb
 
 
 def one_pixel(*rgba: float) -> list[int]:

@@ -14,14 +14,14 @@ from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Material, Mesh, Performance
 from mimegen.motion import quaternions
 from mimegen.plan.shots import Rendering
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.raster.ground import SAMPLES, GroundPicture
-from mimegen.stage.raster.noise import fractal, noise, slope
-from mimegen.stage.raster.shot import RasterStage
-from mimegen.stage.shadow import ground_shadow, seen_shadow
-from mimegen.stage.skinning import joint_columns
+from mimegen.rendering.opengl.ground import SAMPLES, GroundPicture
+from mimegen.rendering.opengl.noise import fractal, noise, slope
+from mimegen.rendering.opengl.shot import RasterStage
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.shadow import ground_shadow, seen_shadow
+from mimegen.shots.skinning import joint_columns
 from mimegen.store.frames import Frame
 from raster_scene import BODY, draft, performance, standing
 

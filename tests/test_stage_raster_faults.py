@@ -16,25 +16,25 @@ from mimegen.base.errors import RequestError
 from mimegen.farm.dispatch import TaskDone, TaskFailed, run_tasks
 from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
-from mimegen.stage.devices import OPENGL
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.passes.job import PassJob
-from mimegen.stage.passes.kinds import Kind
-from mimegen.stage.passes.server import PassServer
-from mimegen.stage.raster.context import (
+from mimegen.groundtruth.job import PassJob
+from mimegen.groundtruth.kinds import Kind
+from mimegen.rendering.opengl.context import (
     OpenGLError,
     checked,
     context_of_process,
     is_sound,
     open_context,
 )
-from mimegen.stage.raster.worker import serve
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.taking import JobTaken
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.opengl.worker import serve
+from mimegen.rendering.passes_server import PassServer
+from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.worker import StageWorker
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.devices import OPENGL
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.frames import frame_name, read_frame
 from raster_scene import ROOM, draft, performance
 

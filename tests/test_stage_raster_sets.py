@@ -11,19 +11,19 @@ from mimegen.base.paths import data_folder
 from mimegen.base.vectors import direction_from
 from mimegen.compositing.background import read_background
 from mimegen.compositing.color import srgb_to_linear
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.raster.lobes import CELLS, lobe_texture
-from mimegen.stage.raster.mirror import mirror_level, mirrored_at
-from mimegen.stage.raster.scenery import set_picture
-from mimegen.stage.raster.set_light import moved
-from mimegen.stage.raster.soup import corners_of, rounded_box
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.meshes import ShapeMesh
-from mimegen.stage.scenery.objects import Box, Extrude
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shapes import mesh_of
+from mimegen.rendering.opengl.lobes import CELLS, lobe_texture
+from mimegen.rendering.opengl.mirror import mirror_level, mirrored_at
+from mimegen.rendering.opengl.scenery import set_picture
+from mimegen.rendering.opengl.set_light import moved
+from mimegen.rendering.opengl.soup import corners_of, rounded_box
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.meshes import ShapeMesh
+from mimegen.scenery.objects import Box, Extrude
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shapes import mesh_of
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.framing import frame_camera
 from raster_scene import BODY, ROOM, draft, standing
 
 
@@ -134,7 +134,7 @@ def test_near_things_keep_light_that_places_know_nothing_of(context, monkeypatch
     slab: dict[str, object] = {"kind": "box", "size": [1.6, 0.8, 0.05], "at": [0, 3, 0.25],
                                "material": "slab"}
     near = set_of(context, [slab], white).astype(int).sum(axis=-1)
-    monkeypatch.setattr("mimegen.stage.raster.scenery.tells_near_things", lambda cells: False)
+    monkeypatch.setattr("mimegen.rendering.opengl.scenery.tells_near_things", lambda cells: False)
     far = set_of(context, [slab], white).astype(int).sum(axis=-1)
     np.testing.assert_allclose(near[-10:], far[-10:], rtol=0.1)
     assert (near < 0.6 * far).sum() > 50
@@ -201,7 +201,7 @@ def test_metal_mirrors_what_stands_where_it_faces(context, monkeypatch) -> None:
          "material": "metal"},
         {"kind": "box", "size": [0.2, 4, 3.5], "at": [4.5, 3.5, 0], "material": "red"}]
     mirrored = set_of(context, things, room).astype(int)
-    monkeypatch.setattr("mimegen.stage.raster.scenery.is_metal", lambda material: False)
+    monkeypatch.setattr("mimegen.rendering.opengl.scenery.is_metal", lambda material: False)
     blended = set_of(context, things, room).astype(int)
     plate = np.abs(mirrored - blended).max(axis=-1) > 20
     assert plate.sum() > 60

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from bodies import capsule_character
 from mimegen.motion import quaternions
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import Light
-from mimegen.stage.shadow import (
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import Light
+from mimegen.shots.shadow import (
     GroundShadow,
     ground_shadow,
     seen_shadow,
     surface_matrix,
 )
-from mimegen.stage.skinning import joint_columns, skinned
+from mimegen.shots.skinning import joint_columns, skinned
 
 
 def sunny(azimuth: float = 0, elevation: float = 45, size: float = 0.5, sky: float = 0) -> Light:

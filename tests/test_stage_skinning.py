@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mimegen.characters.character import Mesh, posed_vertices
 from mimegen.motion import Motion, quaternions, standard_skeleton
-from mimegen.stage.skinning import joint_columns, skin_matrix, skinned
+from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
 
 
 @given(seed=st.integers(0, 2**32 - 1), influences=st.integers(1, 5))

@@ -13,7 +13,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from mimegen.base.errors import RequestError
-from mimegen.stage.devices import Device
+from mimegen.shots.devices import Device
 from test_stage_devices import blender_with
 
 
@@ -24,10 +24,10 @@ def warm_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     def on(bpy: MagicMock, wanted: str) -> Any:
         monkeypatch.setitem(sys.modules, "bpy", bpy)
         for name in ("render", "warmup"):
-            spec = importlib.util.find_spec(f"mimegen.stage.blender.{name}")
+            spec = importlib.util.find_spec(f"mimegen.rendering.cycles.{name}")
             assert spec is not None and spec.loader is not None
             module = importlib.util.module_from_spec(spec)
-            monkeypatch.setitem(sys.modules, f"mimegen.stage.blender.{name}", module)
+            monkeypatch.setitem(sys.modules, f"mimegen.rendering.cycles.{name}", module)
             spec.loader.exec_module(module)
         return module.warm_device(wanted)
 
@@ -83,8 +83,8 @@ def test_blender_itself_renders_it_and_forgets_it(tmp_path: Path) -> None:
     code = """
 import json
 import bpy
-from mimegen.stage.blender.render import use_device
-from mimegen.stage.blender.warmup import render_a_little
+from mimegen.rendering.cycles.render import use_device
+from mimegen.rendering.cycles.warmup import render_a_little
 use_device("cpu", 1)
 render_a_little()
 bpy.data.images["Render Result"].save_render(__file__ + ".png")

@@ -22,13 +22,13 @@ from mimegen.base.errors import RequestError
 from mimegen.base.paths import data_folder
 from mimegen.characters.character import Character, Material, Performance
 from mimegen.compositing.compose import compose
-from mimegen.stage.auto import choose_device
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import Device, kind_of_cpu
-from mimegen.stage.figures import publish_figure, read_figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.auto import choose_device
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.devices import Device, kind_of_cpu
+from mimegen.shots.figures import publish_figure, read_figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import FigureFiles, FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.frames import Frame, frame_name, read_frame
 from mimegen.store.makers import makers
 
@@ -261,7 +261,7 @@ def test_an_absent_device_is_refused_and_a_long_start_explained(
         choose_device("metal", said.append)
     assert choose_device("cpu", said.append) == Device("cpu", 1)
     assert not said
-    monkeypatch.setattr("mimegen.stage.auto.LONG_S", 0.01)
+    monkeypatch.setattr("mimegen.rendering.auto.LONG_S", 0.01)
     with pytest.raises(RequestError, match="metal"):
         choose_device("metal", said.append)
     assert len(said) == 1 and "compiles" in said[0]
@@ -271,7 +271,7 @@ def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     script.write_text(textwrap.dedent("""
         import os, sys
-        from mimegen.stage.worker import StageWorker
+        from mimegen.rendering.worker import StageWorker
         if __name__ == "__main__":
             worker = StageWorker("auto", 1)
             worker.connection.recv()
@@ -298,7 +298,7 @@ def test_a_worker_is_quiet_and_ends_with_its_parent(tmp_path: Path) -> None:
 def test_a_worker_is_worn_by_all_the_frames_it_was_given_to_render(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mimegen.stage.worker.FRAMES_UNTIL_WORN", 5)
+    monkeypatch.setattr("mimegen.rendering.worker.FRAMES_UNTIL_WORN", 5)
     fresh = StageWorker("cpu", 1)
     try:
         fit = []

@@ -162,8 +162,8 @@ def test_rows_keep_their_timeline_and_old_ones_have_none():
 
 def test_nothing_that_is_drawn_depends_on_what_is_said_about_it():
     """So that no shot is drawn again for a word."""
-    drawn = closure("mimegen.choreography.perform", "mimegen.stage.blender.frames",
-                    "mimegen.stage.framing", "mimegen.retarget.performing",
+    drawn = closure("mimegen.choreography.perform", "mimegen.rendering.cycles.frames",
+                    "mimegen.shots.framing", "mimegen.retarget.performing",
                     "mimegen.pointlight.scenes", "mimegen.pointlight.filming",
                     "mimegen.compositing.backdrop", "mimegen.compositing.video")
     assert {"mimegen.choreography.happenings", "mimegen.manifest.timeline",

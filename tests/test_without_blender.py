@@ -15,8 +15,8 @@ from mimegen.base.blender import SYSTEM_LIBRARIES, import_failure, refuse_unload
 from mimegen.base.errors import RequestError
 from mimegen.characters.imported.importing import import_character
 from mimegen.library import recorded_take
-from mimegen.stage.jobs import JobFailed
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.jobs import JobFailed
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).resolve().parents[1]

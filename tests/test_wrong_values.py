@@ -23,7 +23,7 @@ from mimegen.choreography.action import read_action
 from mimegen.choreography.reading import read_score
 from mimegen.compositing.background import read_background
 from mimegen.scenes.scene import read_scene
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 WRONG: tuple[object, ...] = (
     5, -1, [], {}, "x", "", None, True, 1e300, float("inf"), float("nan"), 10**400, "y" * 100_000,

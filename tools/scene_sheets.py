@@ -26,7 +26,7 @@ from mimegen.library.scene_take import SceneTake, scene_take
 from mimegen.motion import Motion
 from mimegen.pages.drawn import drawing, tiled
 from mimegen.pages.preview import SKY, Sheet, camera_of
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 
 FRAMES, PAGE, COLUMNS, FPS = 48, 12, 3, 15.0
 TALL_PX, PERSON_M = 215, 1.75

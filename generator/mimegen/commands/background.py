@@ -42,9 +42,9 @@ from mimegen.pages.backgroundsheet import (
 )
 from mimegen.pages.drawn import opengl_is_here
 from mimegen.pages.photosheet import photo_sheet
-from mimegen.stage.auto import choose_device
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.scenery.standing import blocks_the_performer
+from mimegen.rendering.auto import choose_device
+from mimegen.scenery.standing import blocks_the_performer
+from mimegen.shots.config import RenderConfig, read_config
 
 _FILE = click.Path(path_type=Path)
 

@@ -17,8 +17,8 @@ from mimegen.library.casting import Casting
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import library_take
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.raster.body import triangles_of
-from mimegen.stage.raster.looks import look_of
+from mimegen.rendering.opengl.body import triangles_of
+from mimegen.rendering.opengl.looks import look_of
 from mimegen.writers.piece import Piece
 from mimegen.writers.solid import outwards, solid
 from mimegen.writers.statue import examine, write_statue

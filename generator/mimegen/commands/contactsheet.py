@@ -6,8 +6,8 @@ import click
 
 from mimegen.commands.checked import check_source, no_verify_option
 from mimegen.commands.common import DONE, exits_cleanly
+from mimegen.groundtruth.kinds import KINDS
 from mimegen.pages.contactsheet import contact_sheet
-from mimegen.stage.passes.kinds import KINDS
 
 
 @click.command("contactsheet")

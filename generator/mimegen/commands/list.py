@@ -16,6 +16,7 @@ from mimegen.choreography.stances import STANCES, Stance
 from mimegen.choreography.styles import styles
 from mimegen.commands.common import DONE, exits_cleanly, library_option
 from mimegen.faults.fault import fault_kinds
+from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.score_take import read_score_once
 from mimegen.library.takefile import notes_of
@@ -25,7 +26,6 @@ from mimegen.plan.variants import GROUPS, MIME, POINTLIGHT
 from mimegen.pointlight.landmarks import dot_sets
 from mimegen.pointlight.manipulations import MANIPULATIONS
 from mimegen.pointlight.presets import presets, read_display
-from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 
 # Longer cells push those after them aside.
 WIDEST = 44

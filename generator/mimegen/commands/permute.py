@@ -45,8 +45,8 @@ from mimegen.production.progress import Reporter
 from mimegen.production.render import render
 from mimegen.request.farms import farm_of
 from mimegen.request.sources import entries_of
-from mimegen.stage.config import read_config
-from mimegen.stage.devices import OPENGL, Device
+from mimegen.shots.config import read_config
+from mimegen.shots.devices import OPENGL, Device
 from mimegen.store.store import Store
 
 HEADINGS = {

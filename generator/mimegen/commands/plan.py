@@ -21,7 +21,7 @@ from mimegen.production.paces import Pace, calibrate, known_pace
 from mimegen.production.passtasks import planned_passes
 from mimegen.production.planfile import PlanFile, job_template
 from mimegen.request.planned import Planned
-from mimegen.stage.devices import OPENGL
+from mimegen.shots.devices import OPENGL
 from mimegen.store.store import Store
 
 # The endings that Open Job Description has for a template.

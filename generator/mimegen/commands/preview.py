@@ -29,9 +29,9 @@ from mimegen.pages.drawn import Scene, drawn, drawn_sheet
 from mimegen.plan.front import Direction, camera_azimuth
 from mimegen.readers import READERS, ReadOptions
 from mimegen.readers.options import AS_FOUND
+from mimegen.rendering.opengl.context import context_of_process
 from mimegen.request.altering import Altering
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.raster.context import context_of_process
+from mimegen.shots.config import RenderConfig, read_config
 
 SHEET_SIZE = (320, 180)
 SHEET_SUFFIX, CLIP_SUFFIX = ".png", ".mp4"

@@ -45,8 +45,8 @@ from mimegen.pages.drawn import drawing, opengl_is_here
 from mimegen.pages.preview import SKY, Sheet, capsule_body, scene_pictures, scene_sheet
 from mimegen.plan.front import Direction
 from mimegen.retarget.transfer import retarget_scene
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import read_config
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import read_config
 
 CAPSULES = "capsules"
 PREVIEW_FPS = 30.0

@@ -10,10 +10,10 @@ from click.core import ParameterSource
 
 from mimegen.commands.altering import with_altering
 from mimegen.commands.common import as_seeds, library_option, style_option, warn, with_reading
+from mimegen.groundtruth.kinds import ENGINES, KINDS
 from mimegen.plan.variants import GROUPS, MIME
 from mimegen.request import Planned, RenderRequest
 from mimegen.request.values import frequencies, intensities
-from mimegen.stage.passes.kinds import ENGINES, KINDS
 
 _FILE = click.Path(path_type=Path)
 

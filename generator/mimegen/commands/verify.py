@@ -20,8 +20,8 @@ from mimegen.production.remaking import Sources
 from mimegen.production.render import render
 from mimegen.production.repair import repair, repair_passes
 from mimegen.production.verify import Findings, verify
+from mimegen.rendering.auto import choose_device
 from mimegen.request.farms import farm_of
-from mimegen.stage.auto import choose_device
 from mimegen.store.store import Store
 
 

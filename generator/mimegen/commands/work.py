@@ -18,8 +18,8 @@ from mimegen.farm.local import LocalExecutor
 from mimegen.farm.task import Task
 from mimegen.production.journal import Journal
 from mimegen.production.planfile import PlanFile, numbers_of
-from mimegen.stage.auto import choose_device
-from mimegen.stage.jobs import FrameDone
+from mimegen.rendering.auto import choose_device
+from mimegen.shots.jobs import FrameDone
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
 

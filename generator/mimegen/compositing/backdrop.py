@@ -15,7 +15,7 @@ from mimegen.compositing.color import LightArray, bytes_to_linear, srgb_to_linea
 from mimegen.compositing.panorama import Mapping, looked_up, panorama_view, turned_picture
 from mimegen.compositing.pictures import in_8_bits, refuse_large
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 PERSON_M = 1.7
 # A picture that is enlarged more than this is mush beside a sharp figure.

@@ -14,8 +14,8 @@ from mimegen.base.files import Stamp, content_key, file_hash, stamp
 from mimegen.base.names import inner_path
 from mimegen.base.yaml_file import Strict, YamlFile
 from mimegen.compositing.pictures import refuse_large, refuse_large_file, too_many_pixels
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shared import completed, shared_files
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shared import completed, shared_files
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Lit = Annotated[float, Field(gt=0, le=10)]

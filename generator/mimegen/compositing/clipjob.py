@@ -7,7 +7,7 @@ from mimegen.compositing.backdrop import backdrop
 from mimegen.compositing.background import Background
 from mimegen.compositing.color import Shade, Tint
 from mimegen.compositing.video import write_clip, write_panned
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 from mimegen.store.frames import frame_name
 
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from mimegen.base.paths import data_file
 from mimegen.base.yaml_file import Strict, read_yaml
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 VISIBLE = 2
 # COCO's marks: 0 not labeled, 1 labeled but hidden, 2 visible.

@@ -17,10 +17,10 @@ from PIL import Image
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publishing
 from mimegen.compositing.keypointfiles import write_keypoints
-from mimegen.stage.camera import Camera
-from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Engine, Kind
-from mimegen.stage.passes.parts import PARTS as BODY_PARTS
-from mimegen.stage.passes.seen import camera_axes
+from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Engine, Kind
+from mimegen.groundtruth.parts import PARTS as BODY_PARTS
+from mimegen.groundtruth.seen import camera_axes
+from mimegen.shots.camera import Camera
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import read_arrays
 

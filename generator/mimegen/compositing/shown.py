@@ -11,8 +11,8 @@ from mimegen.compositing.backdrop import level_pitch, place_picture, turned_view
 from mimegen.compositing.background import Background, Panorama, Picture
 from mimegen.compositing.panorama import panorama_view
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import Camera
-from mimegen.stage.scenery.shown import pixel_centres
+from mimegen.scenery.shown import pixel_centres
+from mimegen.shots.camera import Camera
 
 # Values of a picture's orientation (EXIF) from which on its width is stored as its height.
 _ORIENTATION, _ON_ITS_SIDE = 0x0112, 5

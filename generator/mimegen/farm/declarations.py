@@ -15,15 +15,15 @@ from mimegen.compositing.clipjob import ClipJob
 from mimegen.compositing.color import Shade
 from mimegen.compositing.passfiles import PassSource
 from mimegen.compositing.passjob import PassFilesJob
+from mimegen.groundtruth.job import GeometryJob, PassJob
+from mimegen.groundtruth.kinds import Engine, Kind
 from mimegen.pointlight.displayjob import DisplayJob
 from mimegen.pointlight.spec import Display
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import FigureFiles, ShotJob
-from mimegen.stage.passes.job import GeometryJob, PassJob
-from mimegen.stage.passes.kinds import Engine, Kind
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.scenery import Scenery
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.jobs import FigureFiles, ShotJob
 
 Job = ShotJob | SetJob | ClipJob | PassFilesJob | DisplayJob
 

@@ -14,7 +14,7 @@ from mimegen.base.errors import disk_full
 from mimegen.farm.executor import Begun, Executor, Heard, Lost, Unfit
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.disk import Disk
 
 ATTEMPTS = 2

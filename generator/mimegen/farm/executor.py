@@ -6,7 +6,7 @@ from typing import Protocol
 
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import FIRST_S
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from mimegen.base.blender import DOES_NOT_START
 from mimegen.base.errors import RequestError
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
-from mimegen.stage.devices import Device
-from mimegen.stage.jobs import JobDone, JobFailed, Ready
-from mimegen.stage.plain import NONE
-from mimegen.stage.taking import JobTaken
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.plain import NONE
+from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.worker import StageWorker
+from mimegen.shots.devices import Device
+from mimegen.shots.jobs import JobDone, JobFailed, Ready
 
 # Each takes about half a gigabyte.
 MOST_CPU_WORKERS = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 from mimegen.base.lines import append_line
 from mimegen.farm.executor import Begun, Heard, Lost, Unfit
 from mimegen.farm.task import Task
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
 SLOWEST = 3
 

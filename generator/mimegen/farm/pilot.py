@@ -18,8 +18,8 @@ from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.remote import version
 from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task, task_from_json
-from mimegen.stage.devices import Device
-from mimegen.stage.jobs import JobDone, JobFailed
+from mimegen.shots.devices import Device
+from mimegen.shots.jobs import JobDone, JobFailed
 from mimegen.store.disk import Disk
 
 POLL_S = 0.5

@@ -17,9 +17,9 @@ from mimegen.farm.raywaits import Wait
 from mimegen.farm.remote import Place, Probe, RemoteWorker, Said, version
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.task import Task, task_to_json
-from mimegen.stage.jobs import JobDone, JobFailed, Ready, ShotJob
-from mimegen.stage.passes.job import PassJob
-from mimegen.stage.plain import NONE
+from mimegen.groundtruth.job import PassJob
+from mimegen.rendering.plain import NONE
+from mimegen.shots.jobs import JobDone, JobFailed, Ready, ShotJob
 from mimegen.store.makers import note_maker
 
 # How often to look for machines that have joined.

@@ -13,10 +13,10 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish_once
 from mimegen.farm.executor import Lost, Message
 from mimegen.farm.task import Task, task_from_json
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.taking import JobTaken
-from mimegen.stage.worker import StageWorker
+from mimegen.rendering.taking import JobTaken
+from mimegen.rendering.worker import StageWorker
+from mimegen.scenery.job import SetJob
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, ShotJob
 
 # A call lasts no longer, so that a machine that is gone is noticed.
 LISTEN_S = 2.0
@@ -61,7 +61,7 @@ class Said:
 
 def version() -> str:
     """Return what has to be equal on all machines for equal frames, apart from Blender."""
-    return f"{__version__} {code_key('mimegen.stage.blender.worker')[:12]}"
+    return f"{__version__} {code_key('mimegen.rendering.cycles.worker')[:12]}"
 
 
 class RemoteWorker:

@@ -18,9 +18,9 @@ from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurmqueue import GONE, Job, SlurmQueue
 from mimegen.farm.spool import Line, Spool
 from mimegen.farm.task import Task, task_from_json, task_to_json
-from mimegen.stage.devices import Device
-from mimegen.stage.jobs import JobDone, JobFailed
-from mimegen.stage.plain import NONE
+from mimegen.rendering.plain import NONE
+from mimegen.shots.devices import Device
+from mimegen.shots.jobs import JobDone, JobFailed
 
 # Every look asks Slurm's controller, which others need too.
 LOOK_EVERY_S, HEAR_EVERY_S = 5.0, 1.0

@@ -21,7 +21,7 @@ from mimegen.base.errors import RequestError
 from mimegen.base.files import publish
 from mimegen.base.lines import append_line, json_lines
 from mimegen.farm.executor import Begun, Lost, Message, Unfit
-from mimegen.stage.jobs import FrameDone, JobDone, JobFailed, Ready
+from mimegen.shots.jobs import FrameDone, JobDone, JobFailed, Ready
 
 PLAIN = "-plain"
 _MESSAGES: dict[str, type[Message]] = {

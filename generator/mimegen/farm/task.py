@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from mimegen.base.errors import RequestError
 from mimegen.farm.declarations import Job, Relative, told_by, told_of
-from mimegen.stage.jobs import ShotJob
-from mimegen.stage.scenery.job import SetJob
+from mimegen.scenery.job import SetJob
+from mimegen.shots.jobs import ShotJob
 
 
 @dataclass(frozen=True, eq=False)

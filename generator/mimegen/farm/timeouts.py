@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from mimegen.farm.task import Task
-from mimegen.stage.jobs import ShotJob
-from mimegen.stage.scenery.job import SetJob
+from mimegen.scenery.job import SetJob
+from mimegen.shots.jobs import ShotJob
 
 # Seconds. Blender compiles kernels and builds scenes before the first frame.
 FIRST_S = 1800.0

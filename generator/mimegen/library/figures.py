@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from mimegen.base.files import content_key
 from mimegen.characters.character import Performance
 from mimegen.library.casting import Casting
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.jobs import FigureFiles
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.jobs import FigureFiles
 from mimegen.store.store import Store
 
 _Scene = tuple[Performance, ...]

@@ -11,9 +11,9 @@ from mimegen.compositing.background import (
     read_background,
     seen_of,
 )
-from mimegen.stage.scenery.checks import Written
-from mimegen.stage.scenery.shared import shared_files
-from mimegen.stage.scenery.variation import varied
+from mimegen.scenery.checks import Written
+from mimegen.scenery.shared import shared_files
+from mimegen.scenery.variation import varied
 
 
 def place(path: Path, seed: int | None) -> Background:

@@ -26,7 +26,7 @@ from mimegen.production.displays import cast_scene
 from mimegen.readers.roles import find_roles
 from mimegen.retarget import retarget_scene
 from mimegen.retarget.report import quality
-from mimegen.stage.config import read_config
+from mimegen.shots.config import read_config
 from mimegen.writers import write_motion
 
 SHEET_TILE = {"width": 320, "height": 180}

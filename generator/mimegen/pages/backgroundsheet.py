@@ -21,13 +21,13 @@ from mimegen.farm.task import Task
 from mimegen.motion import Motion, standard_skeleton
 from mimegen.pages.drawn import Scene, drawn, tiled
 from mimegen.retarget import retarget
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.figures import publish_figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.jobs import FigureFiles, ShotJob
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.scenery.standing import wall_hides_the_performer
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.standing import wall_hides_the_performer
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.figures import publish_figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.jobs import FigureFiles, ShotJob
 from mimegen.store.frames import frame_name, read_frame
 
 ANGLES = (0, 90, 180, 270)

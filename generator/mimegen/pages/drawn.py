@@ -17,18 +17,18 @@ from mimegen.compositing.background import Background
 from mimegen.compositing.color import ByteArray, srgb_to_linear
 from mimegen.compositing.compose import Compositor
 from mimegen.motion import Motion
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.figures import Figure
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.raster.context import context_of_process, telling
-from mimegen.stage.raster.scenery import draw_set
-from mimegen.stage.raster.shot import RasterStage
-from mimegen.stage.scenery.clearing import changed, needed_changes
-from mimegen.stage.scenery.floorplan import LaidSet
-from mimegen.stage.scenery.job import SetJob
-from mimegen.stage.skinning import joint_columns
-from mimegen.stage.sweeping import swept_by
+from mimegen.rendering.opengl.context import context_of_process, telling
+from mimegen.rendering.opengl.scenery import draw_set
+from mimegen.rendering.opengl.shot import RasterStage
+from mimegen.scenery.clearing import changed, needed_changes
+from mimegen.scenery.floorplan import LaidSet
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.sweeping import swept_by
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.figures import Figure
+from mimegen.shots.framing import frame_camera
+from mimegen.shots.skinning import joint_columns
 
 LABEL = 13
 COLUMNS = 4

@@ -17,9 +17,9 @@ from PIL import Image, ImageDraw
 from mimegen.base.errors import RequestError
 from mimegen.compositing.color import ByteArray
 from mimegen.compositing.keypointfiles import VISIBLE, point_sets
+from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 from mimegen.manifest.file import MANIFEST, clip_path, rows_of
 from mimegen.manifest.row import Row
-from mimegen.stage.passes.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS
 
 SHADOW_LABEL = 255
 # How much of the truth is seen, and of the picture.

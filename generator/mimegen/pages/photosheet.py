@@ -13,8 +13,8 @@ from mimegen.library.photos.guess import Guess
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pages.backgroundsheet import standing
 from mimegen.pages.drawn import LABEL, stage_of
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
 
 WIDTH = 960
 # Where people stand: across the picture, and between its foot and the horizon.

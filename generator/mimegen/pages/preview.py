@@ -13,7 +13,7 @@ from mimegen.characters.character import Character, Material, Mesh
 from mimegen.characters.posing import posed_meshes
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
+from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 
 # Where MIME's angle 0 stands: to the person's left.
 ELEVATION_DEG = 12.0

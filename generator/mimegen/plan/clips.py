@@ -21,9 +21,9 @@ from mimegen.plan.staging import Filmed, filmed
 from mimegen.plan.variants import Variant
 from mimegen.pointlight.scenes import chosen_set
 from mimegen.pointlight.spec import Display
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.scenery.clearing import changed
-from mimegen.stage.scenery.scenery import Scenery
+from mimegen.scenery.clearing import changed
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.config import RenderConfig
 
 NAMED = "named"
 

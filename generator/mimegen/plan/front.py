@@ -12,7 +12,7 @@ from math import atan2, degrees
 from typing import Self
 
 from mimegen.library.take import Take
-from mimegen.stage.config import FramedCamera, RenderConfig
+from mimegen.shots.config import FramedCamera, RenderConfig
 
 SIDES = {"front": 0.0, "left": 90.0, "back": 180.0, "right": 270.0}
 # A direction from the performer's front, as users write it.

@@ -9,22 +9,23 @@ from mimegen.base.code import code_key
 
 def shot_code() -> str:
     """Return the key of what frames, lights and renders figures and packs their frames."""
-    return code_key("mimegen.stage.framing", "mimegen.stage.blender.frames")
+    return code_key("mimegen.shots.framing", "mimegen.rendering.cycles.frames")
 
 
 def drawn_shot_code() -> str:
     """Return the key of what frames figures and draws them with OpenGL."""
-    return code_key("mimegen.stage.framing", "mimegen.stage.raster.shot", "mimegen.stage.frames")
+    return code_key("mimegen.shots.framing", "mimegen.rendering.opengl.shot",
+                    "mimegen.shots.frames")
 
 
 def drawn_still_code() -> str:
     """Return the key of what draws sets with OpenGL."""
-    return code_key("mimegen.stage.raster.scenery")
+    return code_key("mimegen.rendering.opengl.scenery")
 
 
 def still_code() -> str:
     """Return the key of what renders sets."""
-    return code_key("mimegen.stage.blender.scenery")
+    return code_key("mimegen.rendering.cycles.scenery")
 
 
 def clip_code() -> str:
@@ -34,12 +35,12 @@ def clip_code() -> str:
 
 def sweeping_code() -> str:
     """Return the key of what tells how much of the floor performers take."""
-    return code_key("mimegen.stage.sweeping")
+    return code_key("mimegen.scenery.sweeping")
 
 
 def clearing_code() -> str:
     """Return the key of what keeps sets out of performers' way, and of what tells that way."""
-    return code_key("mimegen.stage.sweeping", "mimegen.stage.scenery.clearing")
+    return code_key("mimegen.scenery.sweeping", "mimegen.scenery.clearing")
 
 
 def showing_code() -> str:

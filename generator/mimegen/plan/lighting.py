@@ -15,11 +15,11 @@ from mimegen.compositing.background import Background, Picture
 from mimegen.compositing.color import LUMINANCE, Shade, Tint
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.front import camera_azimuth
-from mimegen.stage.config import Light, RenderConfig, WideSun
-from mimegen.stage.raster.reaching import FACING, Reaching, on_sides, reaching_light
-from mimegen.stage.raster.set_light import linear
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.shadow import cone, sun_share
+from mimegen.rendering.opengl.reaching import FACING, Reaching, on_sides, reaching_light
+from mimegen.rendering.opengl.set_light import linear
+from mimegen.scenery.scenery import Scenery
+from mimegen.shots.config import Light, RenderConfig, WideSun
+from mimegen.shots.shadow import cone, sun_share
 
 # No light comes from lower, for shadows would have no end; suns are no wider.
 LOWEST_DEG, WIDEST_DEG = 20.0, 90.0

@@ -7,10 +7,10 @@ from typing import Self
 from mimegen.base.blender import blender_version, require_blender
 from mimegen.base.code import code_key
 from mimegen.base.files import content_key
+from mimegen.groundtruth.kinds import FLOW, KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
 from mimegen.plan.clips import Clip
 from mimegen.plan.shots import Shot
 from mimegen.plan.staging import Filmed
-from mimegen.stage.passes.kinds import FLOW, KEYPOINTS, MASK, WITH_SET, Engine, Kind, parse_kinds
 
 
 @dataclass(frozen=True)
@@ -75,20 +75,20 @@ class WantedPasses:
 
 
 _EYES: dict[Engine, str] = {
-    "raster": "mimegen.stage.raster.passes", "cycles": "mimegen.stage.blender.passes"}
+    "raster": "mimegen.rendering.opengl.passes", "cycles": "mimegen.rendering.cycles.passes"}
 _SETS: dict[Engine, str] = {
-    "raster": "mimegen.stage.raster.geometry", "cycles": "mimegen.stage.blender.geometry"}
+    "raster": "mimegen.rendering.opengl.geometry", "cycles": "mimegen.rendering.cycles.geometry"}
 
 
 def keypoint_code() -> str:
     """Return the key of what frames figures and finds keypoints."""
-    return code_key("mimegen.stage.framing", "mimegen.stage.passes.keypoints")
+    return code_key("mimegen.shots.framing", "mimegen.groundtruth.keypoints")
 
 
 def pass_code(engine: Engine) -> str:
     """Return the key of what frames figures and makes passes of what an engine sees of them."""
-    return code_key("mimegen.stage.framing", "mimegen.stage.passes.frames", _EYES[engine],
-                    without=["mimegen.stage.passes.keypoints"])
+    return code_key("mimegen.shots.framing", "mimegen.groundtruth.frames", _EYES[engine],
+                    without=["mimegen.groundtruth.keypoints"])
 
 
 def geometry_code(engine: Engine) -> str:

@@ -24,7 +24,7 @@ from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import BACKGROUNDS, CAST, Variant
 from mimegen.pointlight.spec import Display, changed
 from mimegen.pointlight.words import worded_display
-from mimegen.stage.config import Light, RenderConfig
+from mimegen.shots.config import Light, RenderConfig
 
 # Of the picture's height; what the literature's displays have, by and large.
 DOT_SHARE = 0.014

@@ -16,11 +16,11 @@ from mimegen.plan.keys import (
     still_code,
     sweeping_code,
 )
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import Light, RenderConfig
-from mimegen.stage.follow import following, follows
-from mimegen.stage.framing import frame_camera
-from mimegen.stage.sweeping import swept_by
+from mimegen.scenery.sweeping import swept_by
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import Light, RenderConfig
+from mimegen.shots.follow import following, follows
+from mimegen.shots.framing import frame_camera
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,11 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.plan.clips import Clip
 from mimegen.plan.staging import Filmed
-from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
-from mimegen.stage.config import FramedCamera, RenderConfig
-from mimegen.stage.framing import DISTANCE_STEP_M, frame_camera
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.shown import TellingSet
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shown import TellingSet
+from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
+from mimegen.shots.config import FramedCamera, RenderConfig
+from mimegen.shots.framing import DISTANCE_STEP_M, frame_camera
 
 # Of the picture's area. Of what shows less, viewers cannot say what place it is.
 LEAST_SHOWN = 0.02

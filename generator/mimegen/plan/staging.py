@@ -6,11 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 from mimegen.plan.shots import camera_of
-from mimegen.stage.camera import Camera
-from mimegen.stage.scenery.clearing import NONE, Changes, changes_on_the_floor, with_sight
-from mimegen.stage.scenery.floorplan import LaidSet
-from mimegen.stage.scenery.scenery import Scenery
-from mimegen.stage.scenery.swept import Swept
+from mimegen.scenery.clearing import NONE, Changes, changes_on_the_floor, with_sight
+from mimegen.scenery.floorplan import LaidSet
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.swept import Swept
+from mimegen.shots.camera import Camera
 
 
 @dataclass(frozen=True)

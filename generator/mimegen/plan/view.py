@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mimegen.base.errors import RequestError
-from mimegen.stage.config import FramedCamera, RenderConfig
+from mimegen.shots.config import FramedCamera, RenderConfig
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import Dots, sampled
 from mimegen.pointlight.view import View, view_from
-from mimegen.stage.skinning import BodySkin, body_skin, joint_columns
+from mimegen.shots.skinning import BodySkin, body_skin, joint_columns
 
 # A light sits on the skin about a joint. It is seen where the first surface on the way to the joint
 # is its own skin: not much farther from the joint than the skin usually is, seen from all around.

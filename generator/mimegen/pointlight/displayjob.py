@@ -13,8 +13,8 @@ from mimegen.pointlight.filming import filmed, write_mp4
 from mimegen.pointlight.record import display_facts
 from mimegen.pointlight.scenes import scene_of_performances
 from mimegen.pointlight.spec import Display
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.jobs import FigureFiles
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.jobs import FigureFiles
 
 OF_CHARACTERS = {"dots_from": "character"}
 

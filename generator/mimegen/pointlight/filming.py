@@ -7,8 +7,8 @@ from mimegen.compositing.video import write_pictures
 from mimegen.pointlight.drawing import pictures
 from mimegen.pointlight.spec import Display
 from mimegen.pointlight.stimulus import Scene, Stimulus, make_stimulus
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.framing import frame_camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.framing import frame_camera
 
 # Scores are performed at this rate at least, and frames between are interpolated.
 LEAST_SOURCE_FPS = 60

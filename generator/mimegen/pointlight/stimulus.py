@@ -22,7 +22,7 @@ from mimegen.pointlight.motion_manipulations import Local
 from mimegen.pointlight.picture_manipulations import Masked, first_places
 from mimegen.pointlight.spec import Display, linear_color
 from mimegen.pointlight.view import View, camera_view, framed_view
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.pointlight.dots import Dots
 from mimegen.pointlight.spec import Display
-from mimegen.stage.camera import Camera
+from mimegen.shots.camera import Camera
 
 
 @dataclass(frozen=True, eq=False)

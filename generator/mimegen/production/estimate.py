@@ -13,7 +13,7 @@ from mimegen.plan.shown import too_little_shown
 from mimegen.production.clipfolder import ClipFolder
 from mimegen.production.paces import Pace, known_pace
 from mimegen.production.render import BYTES_PER_PIXEL
-from mimegen.stage.config import RenderConfig
+from mimegen.shots.config import RenderConfig
 from mimegen.store.store import Store
 
 # Scores take up to seconds to perform; of further takes the mean is taken.

@@ -11,8 +11,8 @@ from mimegen.plan.permute.declaration import Declaration, Permutation
 from mimegen.plan.permute.drawing import Drawing
 from mimegen.plan.permute.planned import permuted_plan
 from mimegen.plan.plan import Plan
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.devices import OPENGL
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.devices import OPENGL
 
 # Keyframes are looked at, not motion.
 DRAFT_FPS = 6.0

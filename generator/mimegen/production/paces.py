@@ -28,9 +28,9 @@ from mimegen.plan.plan import CastingPlan, Plan
 from mimegen.plan.shots import camera_of
 from mimegen.production.sizes import Sum
 from mimegen.production.tasks import casting_tasks
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.devices import Device
-from mimegen.stage.jobs import FrameDone, ShotJob
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.devices import Device
+from mimegen.shots.jobs import FrameDone, ShotJob
 from mimegen.store.store import Store
 
 # One more is rendered first, which warms Blender up and does not count.

@@ -16,6 +16,7 @@ from mimegen.farm.executor import Farm, Unfit
 from mimegen.farm.logs import Logs
 from mimegen.farm.task import Task
 from mimegen.farm.timeouts import Timeouts
+from mimegen.groundtruth.job import GeometryJob
 from mimegen.manifest.file import add_rows, read_manifest
 from mimegen.manifest.parts import PassFacts
 from mimegen.manifest.row import Row
@@ -29,9 +30,8 @@ from mimegen.production.sizes import Sizes
 from mimegen.production.task_run import TaskRun
 from mimegen.production.tasks import in_parts
 from mimegen.production.waiting import poll
-from mimegen.stage.jobs import FrameDone, Ready, ShotJob
-from mimegen.stage.passes.job import GeometryJob
-from mimegen.stage.plain import NONE
+from mimegen.rendering.plain import NONE
+from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
 

@@ -11,6 +11,7 @@ from mimegen.base.files import make_folder
 from mimegen.compositing.passfiles import FACTS, PassSource
 from mimegen.compositing.passjob import PassFilesJob
 from mimegen.farm.task import Task
+from mimegen.groundtruth.kinds import KINDS, WITH_SET
 from mimegen.manifest.parts import CameraFacts, PassFacts, SetChanges
 from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
@@ -19,8 +20,7 @@ from mimegen.plan.shots import camera_of
 from mimegen.plan.staging import Filmed
 from mimegen.production.moving import move, remove
 from mimegen.production.passtasks import Column, geometry_file
-from mimegen.stage.passes.kinds import KINDS, WITH_SET
-from mimegen.stage.scenery.clearing import NONE, Changes
+from mimegen.scenery.clearing import NONE, Changes
 from mimegen.store.frames import frame_name
 from mimegen.store.store import Store
 

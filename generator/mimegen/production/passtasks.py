@@ -9,19 +9,8 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.farm.task import Task
-from mimegen.library.casting import Casting
-from mimegen.library.figures import published_figures
-from mimegen.plan.clips import Clip
-from mimegen.plan.passes import WantedPasses
-from mimegen.plan.plan import CastingPlan, Plan
-from mimegen.plan.shots import Shot, camera_of
-from mimegen.plan.staging import Filmed
-from mimegen.production.sizes import FIRST_PICTURES
-from mimegen.production.tasks import in_parts
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
-from mimegen.stage.passes.job import GeometryJob, PassJob
-from mimegen.stage.passes.kinds import (
+from mimegen.groundtruth.job import GeometryJob, PassJob
+from mimegen.groundtruth.kinds import (
     DEPTH,
     FLOW,
     KEYPOINTS,
@@ -31,6 +20,17 @@ from mimegen.stage.passes.kinds import (
     WITH_SET,
     Kind,
 )
+from mimegen.library.casting import Casting
+from mimegen.library.figures import published_figures
+from mimegen.plan.clips import Clip
+from mimegen.plan.passes import WantedPasses
+from mimegen.plan.plan import CastingPlan, Plan
+from mimegen.plan.shots import Shot, camera_of
+from mimegen.plan.staging import Filmed
+from mimegen.production.sizes import FIRST_PICTURES
+from mimegen.production.tasks import in_parts
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
 from mimegen.store.frames import frame_name
 from mimegen.store.passes import is_whole
 from mimegen.store.store import Store

@@ -18,8 +18,8 @@ from mimegen.plan.passes import WantedPasses
 from mimegen.plan.plan import Plan
 from mimegen.production.passtasks import planned_pass_tasks
 from mimegen.production.tasks import CastingFailed, casting_tasks
-from mimegen.stage.jobs import ShotJob
-from mimegen.stage.scenery.job import SetJob
+from mimegen.scenery.job import SetJob
+from mimegen.shots.jobs import ShotJob
 from mimegen.store.store import Store
 
 FORMAT = "mimegen plan 1"

@@ -25,7 +25,7 @@ from mimegen.plan.permute.planned import config_of, permuted_plan
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import parse_variants
 from mimegen.readers.options import ReadOptions, parse_trim
-from mimegen.stage.config import RenderConfig, read_config
+from mimegen.shots.config import RenderConfig, read_config
 
 # What of a row is believed when its clip is made again, ...
 _BELIEVED = frozenset({

@@ -33,7 +33,7 @@ from mimegen.production.run import (
 from mimegen.production.sizes import Sizes, Sum
 from mimegen.production.tasks import Notice, Work, casting_tasks
 from mimegen.production.waiting import poll
-from mimegen.stage.scenery.job import SetJob
+from mimegen.scenery.job import SetJob
 from mimegen.store.disk import Disk
 from mimegen.store.store import Store
 

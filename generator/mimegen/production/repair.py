@@ -12,6 +12,7 @@ from pathlib import Path
 from mimegen.base.errors import RequestError
 from mimegen.base.files import file_hash, publish
 from mimegen.base.owners import unfinished_name
+from mimegen.groundtruth.kinds import ENGINES, KINDS
 from mimegen.manifest.file import (
     DAMAGED,
     add_rows,
@@ -37,7 +38,6 @@ from mimegen.production.remaking import (
     plan_again,
 )
 from mimegen.production.verify import Fault
-from mimegen.stage.passes.kinds import ENGINES, KINDS
 from mimegen.store.store import SHOT_FACTS, WHOLE, Store
 
 _NAME = re.compile(rb'"sample_id":\s*"([^"]+)"')

@@ -10,8 +10,8 @@ from mimegen.manifest.row import Row
 from mimegen.plan.clips import Clip
 from mimegen.plan.front import turned
 from mimegen.plan.shown import clip_shown
-from mimegen.stage.scenery.checks import name_of
-from mimegen.stage.scenery.clearing import FURTHEST_M, NONE
+from mimegen.scenery.checks import name_of
+from mimegen.scenery.clearing import FURTHEST_M, NONE
 
 DOUBTS = {"wall": "go through a wall", "ground": "leave the ground"}
 

@@ -25,9 +25,9 @@ from mimegen.production.paces import PaceMeasurement, known_pace
 from mimegen.production.rows import doubts_of
 from mimegen.production.task_run import TaskRun
 from mimegen.production.tasks import CastingFailed, CastingReady, Notice, casting_tasks
-from mimegen.stage.jobs import FrameDone, Ready, ShotJob
-from mimegen.stage.plain import NONE
-from mimegen.stage.scenery.job import SetJob
+from mimegen.rendering.plain import NONE
+from mimegen.scenery.job import SetJob
+from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 from mimegen.store.frames import frame_name
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from mimegen.farm.executor import Heard
-from mimegen.stage.jobs import FrameDone, Ready, ShotJob
-from mimegen.stage.plain import NONE
+from mimegen.rendering.plain import NONE
+from mimegen.shots.jobs import FrameDone, Ready, ShotJob
 
 # Of a config that nobody measured: soon done, so that it is measured.
 FIRST_PICTURES = 12

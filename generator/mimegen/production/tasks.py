@@ -16,8 +16,8 @@ from mimegen.plan.clips import Clip
 from mimegen.plan.plan import CastingPlan
 from mimegen.plan.shots import Shot, camera_of, tells_way
 from mimegen.production.sizes import FIRST_PICTURES
-from mimegen.stage.jobs import ShotJob
-from mimegen.stage.scenery.job import SetJob
+from mimegen.scenery.job import SetJob
+from mimegen.shots.jobs import ShotJob
 from mimegen.store.store import Store
 
 # How many pictures a task of a config of this name shall have.

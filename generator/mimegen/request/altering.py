@@ -6,7 +6,7 @@ from typing import Self
 from mimegen.library.take import Take
 from mimegen.library.takes import altered
 from mimegen.plan.view import View
-from mimegen.stage.config import RenderConfig
+from mimegen.shots.config import RenderConfig
 
 FOLLOW = "follow"
 

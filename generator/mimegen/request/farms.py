@@ -10,8 +10,8 @@ from mimegen.farm.local import LocalExecutor, seats_on
 from mimegen.farm.ray import RayExecutor
 from mimegen.farm.settings import FarmSettings
 from mimegen.farm.slurm import SlurmExecutor
-from mimegen.stage.devices import Device
-from mimegen.stage.plain import NONE
+from mimegen.rendering.plain import NONE
+from mimegen.shots.devices import Device
 from mimegen.store.store import Store
 
 # How long a task should last: starting one costs nothing on this machine.

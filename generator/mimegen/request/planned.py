@@ -10,6 +10,7 @@ from mimegen.base.blender import blender_is_installed, require_blender
 from mimegen.base.errors import RequestError
 from mimegen.farm.settings import FarmSettings
 from mimegen.faults.fault import parse_faults
+from mimegen.groundtruth.kinds import ENGINES
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.recorded_take import RecordedTake
 from mimegen.library.takes import SeededTakes
@@ -19,13 +20,12 @@ from mimegen.plan.permute.planned import permuted_plan
 from mimegen.plan.plan import Plan, make_plan
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.production.passtasks import BELOW
+from mimegen.rendering.auto import auto_config, choose_device
 from mimegen.request.render_request import RenderRequest, option
 from mimegen.request.sources import takes_of
-from mimegen.stage.auto import auto_config, choose_device
-from mimegen.stage.config import RenderConfig, read_config
-from mimegen.stage.devices import DEVICE_KINDS, OPENGL, Device
-from mimegen.stage.follow import follows
-from mimegen.stage.passes.kinds import ENGINES
+from mimegen.shots.config import RenderConfig, read_config
+from mimegen.shots.devices import DEVICE_KINDS, OPENGL, Device
+from mimegen.shots.follow import follows
 
 Warn = Callable[[str], None]
 WITHOUT_BLENDER = ("Blender is not installed here, so --config draft is used; pip install"

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mimegen.base.errors import RequestError
+from mimegen.groundtruth.kinds import ENGINES, Engine
 from mimegen.readers.options import FPS_OF_FILE, ReadOptions, parse_trim
 from mimegen.request.altering import Altering
 from mimegen.request.values import (
@@ -20,7 +21,6 @@ from mimegen.request.values import (
     Tempo,
     Texts,
 )
-from mimegen.stage.passes.kinds import ENGINES, Engine
 
 SOURCES = ("action", "scene", "motion", "permutations")
 # Options that mean nothing without one of these sources.

@@ -54,7 +54,7 @@ def import_character(path: Path, cache: Path | None = None) -> Character:
 
 
 def read_rigged(path: Path, cache: Path | None = None) -> Answer:
-    """Return what a file holds (``stage/blender/importing.py`` says how), from the cache or afresh.
+    """Return what a file holds (``blender/importing.py`` says how), from the cache or afresh.
 
     Raises RequestError as ``import_character``.
     """
@@ -73,7 +73,7 @@ def read_rigged(path: Path, cache: Path | None = None) -> Answer:
         return found
     with scratch_folder(cache) as folder:
         target = folder / "read.npz"
-        read = read_in_blender("mimegen.stage.blender.importing", path, target)
+        read = read_in_blender("mimegen.characters.imported.blender.importing", path, target)
         if kept and _complete(read):
             target.replace(kept)
     return read
@@ -95,7 +95,7 @@ def _fingerprint(skeleton: Skeleton, meshes: tuple[Mesh, ...], materials: list[M
 
 def _key(path: Path) -> str:
     """Return what a cached reading depends on, but for the files that the file refers to."""
-    code = Path(__file__).parents[2] / "stage" / "blender" / "importing.py"
+    code = Path(__file__).parent / "blender" / "importing.py"
     parts = (str(path.resolve()), _sha256(path), _sha256(code), blender_version())
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

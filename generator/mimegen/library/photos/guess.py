@@ -19,7 +19,7 @@ from mimegen.library.photos.vanishing import (
 )
 from mimegen.motion import quaternions
 from mimegen.motion.quaternions import FloatArray
-from mimegen.stage.camera import SENSOR_WIDTH_MM, Camera
+from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
 
 # Where nobody says how high a camera was: where people hold theirs.
 USUAL_HEIGHT_M = 1.6

@@ -36,7 +36,7 @@ from mimegen.plan.permute.designs import Cell, Design
 from mimegen.plan.permute.good_takes import GoodTakes
 from mimegen.plan.permute.space import OWN_ROLES, RANDOM_PERSON, VIEW, Part, Space
 from mimegen.plan.view import View
-from mimegen.stage.config import FramedCamera
+from mimegen.shots.config import FramedCamera
 
 # After so many draws in a row that will not do, nothing is left.
 MOST_TRIED = 500

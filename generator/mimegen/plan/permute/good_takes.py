@@ -26,8 +26,8 @@ from mimegen.library.score_take import ScoreTake
 from mimegen.motion.editing import at_rate
 from mimegen.plan.clips import ChosenBackground
 from mimegen.plan.shown import LEAST_SHOWN, background_shown, standing_camera
-from mimegen.stage.camera import Camera
-from mimegen.stage.config import RenderConfig
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class GoodTakes:
         camera = standing_camera(config, angle_deg)
         key = content_key(background_key(chosen.file), file_hash(chosen.file), chosen.seed,
                           asdict(camera), angle_deg, LEAST_SHOWN, code_key(
-                              "mimegen.stage.scenery.shown", "mimegen.compositing.shown",
+                              "mimegen.scenery.shown", "mimegen.compositing.shown",
                               "mimegen.library.places"))
         return self._looked_up(key, lambda: _hardly_shown(chosen, camera, angle_deg))
 

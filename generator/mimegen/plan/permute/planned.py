@@ -20,7 +20,7 @@ from mimegen.plan.plan import CastingPlan, Plan, check_displays, display_of
 from mimegen.plan.shots import Rendering, Shot
 from mimegen.plan.variants import Variant, parse_variants
 from mimegen.plan.view import View
-from mimegen.stage.config import RenderConfig, read_config
+from mimegen.shots.config import RenderConfig, read_config
 
 
 def permuted_plan(catalogue: Catalogue, permutations: Sequence[Permutation], device: str,

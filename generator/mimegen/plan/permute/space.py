@@ -36,7 +36,7 @@ from mimegen.plan.permute.axes import (
 from mimegen.plan.permute.declaration import OWN_STYLE, VIDEO
 from mimegen.plan.permute.seen import Seen
 from mimegen.plan.variants import parse_variants
-from mimegen.stage.config import FramedCamera, RenderConfig, read_config
+from mimegen.shots.config import FramedCamera, RenderConfig, read_config
 
 RANDOM_PERSON = "random"
 OWN_ROLES = ("blank", "aligned", "misaligned")

@@ -1,0 +1,113 @@
+"""The frames of passes: looked at once for all kinds, packed and published, by any engine."""
+
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.files import publish
+from mimegen.groundtruth.flow import flow_to
+from mimegen.groundtruth.job import PassJob
+from mimegen.groundtruth.keypoints import KeypointMaker
+from mimegen.groundtruth.kinds import DEPTH, FLOW, KEYPOINTS, MASK, NORMALS, PARTS, Kind
+from mimegen.groundtruth.seen import Eye, Seen, in_camera
+from mimegen.groundtruth.surface import Scene
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.frames import ShotError
+from mimegen.shots.jobs import FrameDone
+from mimegen.shots.shadow import ground_shadow, seen_shadow, surface_matrix
+from mimegen.shots.skinning import SkinMatrix, posed_points
+from mimegen.store.passes import pack_arrays
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+
+class PassMaker:
+    """Makes the passes of a scene; what was looked at stays known for the next frames."""
+
+    def __init__(self, scene: Scene, config: RenderConfig, eye: Callable[[], Eye]) -> None:
+        """Take a scene; ``eye`` opens what looks at it, and is asked when something must be."""
+        self.scene, self._config, self._open = scene, config, eye
+        self.look = lru_cache(maxsize=16)(self._look)
+
+    def arrays(self, kind: Kind, frame: int, camera: Camera) -> Arrays:
+        """Return what a kind of pass has of a frame; see docs/guide/passes.md, ``store/passes``.
+
+        ``at`` is the left upper pixel of arrays that cover a part of the picture.
+        """
+        makers: dict[Kind, Callable[[int, Camera], Arrays]] = {
+            KEYPOINTS: self._keypoints.frame, DEPTH: self._depth, MASK: self._mask,
+            NORMALS: self._normals, FLOW: self._flow, PARTS: self._parts}
+        return makers[kind](frame, camera)
+
+    @cached_property
+    def _keypoints(self) -> KeypointMaker:
+        return KeypointMaker.of(self.scene)
+
+    @cached_property
+    def _eye(self) -> Eye:
+        return self._open()
+
+    @cached_property
+    def _shading(self) -> list[SkinMatrix]:
+        return [surface_matrix(character, self._config.shadow.cell_m)
+                for character in self.scene.characters]
+
+    def _look(self, frame: int, camera: Camera) -> Seen:
+        return self._eye.look(frame, camera)
+
+    def _depth(self, frame: int, camera: Camera) -> Arrays:
+        seen = self.look(frame, camera)
+        return {"at": np.array(seen.region[:2]), "depth": seen.depth}
+
+    def _normals(self, frame: int, camera: Camera) -> Arrays:
+        seen = self.look(frame, camera)
+        normals = in_camera(seen.normals, camera).astype(np.float16)
+        return {"at": np.array(seen.region[:2]), "normals": normals}
+
+    def _parts(self, frame: int, camera: Camera) -> Arrays:
+        seen = self.look(frame, camera)
+        return {"at": np.array(seen.region[:2]), "parts": seen.labels[..., 1],
+                "garments": seen.labels[..., 2],
+                "garment_names": np.array(self.scene.surface.garment_names)}
+
+    def _mask(self, frame: int, camera: Camera) -> Arrays:
+        seen = self.look(frame, camera)
+        points = np.concatenate([
+            posed_points(matrix, self.scene.columns(figure, frame))
+            for matrix, figure in zip(self._shading, self.scene.figures, strict=True)])
+        cast = ground_shadow(points, self._config.light, self._config.shadow.cell_m)
+        shadow, shadow_at = seen_shadow(cast, camera, self._config.shadow.strength)
+        return {"at": np.array(seen.region[:2]), "persons": seen.labels[..., 0],
+                "shadow_at": np.array(shadow_at), "shadow": shadow}
+
+    def _flow(self, frame: int, camera: Camera) -> Arrays:
+        now = self.look(frame, camera)
+        arrays: dict[str, NDArray[np.generic]] = {}
+        for name, step, places in (("forward", 1, now.following), ("backward", -1, now.preceding)):
+            if 0 <= frame + step < self.scene.frames:
+                other = self.look(frame + step, camera)
+                flow, occluded, region = flow_to(now, other, places, camera)
+                arrays |= {name: flow, f"{name}_occluded": occluded,
+                           f"{name}_at": np.array(region[:2])}
+        return arrays
+
+
+def publish_passes(job: PassJob, maker: PassMaker, send: Callable[[FrameDone], None]) -> None:
+    """Publish every missing frame, frames outer and passes inner, in folders that are there.
+
+    Raises ShotError, naming frame, pass and folder.
+    """
+    for frame in np.flatnonzero(job.missing.any(axis=1)):
+        for column in np.flatnonzero(job.missing[frame]):
+            started, kind = time.perf_counter(), job.kinds[column]
+            try:
+                packed = pack_arrays(maker.arrays(kind, int(frame), job.cameras[column]))
+                publish(job.frame_file(int(frame), int(column)), packed, makes_folder=False)
+            except Exception as problem:
+                where = f"{kind} of frame {frame} in {job.folders[column]}"
+                raise ShotError(f"{where}: {type(problem).__name__}: {problem}") from problem
+            send(FrameDone(int(column), int(frame), time.perf_counter() - started))

@@ -1,0 +1,82 @@
+"""Keypoints of a frame: where joints and landmarks are, and which of them a camera sees."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.groundtruth.landmarks import Landmarks, landmarks_of
+from mimegen.groundtruth.rays import first_hits
+from mimegen.groundtruth.surface import Scene
+from mimegen.motion.quaternions import FloatArray
+from mimegen.shots.camera import Camera
+from mimegen.shots.skinning import skinned
+
+UNDEFINED, HIDDEN_BY_SELF, VISIBLE, HIDDEN_BY_OTHER = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class KeypointMaker:
+    """Finds the keypoints of a scene frame by frame."""
+
+    scene: Scene
+    landmarks: tuple[Landmarks, ...]
+
+    @staticmethod
+    def of(scene: Scene) -> "KeypointMaker":
+        """Return one for a scene."""
+        return KeypointMaker(scene, tuple(landmarks_of(each) for each in scene.characters))
+
+    def frame(self, frame: int, camera: Camera) -> dict[str, NDArray[np.generic]]:
+        """Return a frame's arrays for N performers with K landmarks.
+
+        ``world`` (N, K, 3) metres; ``visibility`` (N, K): 0 not defined, 1 hidden by the own body,
+        2 visible, 3 hidden by another person; ``boxes`` (N, 4): left, top, right and bottom pixels
+        of the whole surface, beyond the picture too; ``joints_<n>`` (J, 3) metres, of each
+        skeleton; ``names`` (K,) and ``joint_names_<n>`` (J,).
+        """
+        seen = camera.project(self.scene.vertices(frame).astype(float))
+        world = np.stack([self._world(number, frame) for number in range(len(self.landmarks))])
+        joints: dict[str, NDArray[np.generic]] = {}
+        for number, figure in enumerate(self.scene.figures):
+            joints[f"joints_{number}"] = figure.positions[frame].astype(np.float32)
+            joints[f"joint_names_{number}"] = np.array(figure.character.skeleton.names)
+        return {"names": np.array(self.landmarks[0].names), "world": world.astype(np.float32),
+                "visibility": self._visibility(camera, seen, world),
+                "boxes": self._boxes(seen).astype(np.float32), **joints}
+
+    def _world(self, number: int, frame: int) -> FloatArray:
+        landmarks = self.landmarks[number]
+        columns = self.scene.columns(self.scene.figures[number], frame)
+        places = skinned(landmarks.matrix, columns)[0].astype(float)
+        return np.where(landmarks.defined[:, None], places, np.nan)
+
+    def _visibility(self, camera: Camera, seen: FloatArray, world: FloatArray
+                    ) -> NDArray[np.uint8]:
+        """Return which landmarks (N, K) are seen, by a ray to each from the camera.
+
+        A joint lies inside the body, so it counts as seen where what the ray meets first is flesh
+        about it, no further before it than that is deep.
+        """
+        surface, shape = self.scene.surface, world.shape[:2]
+        places = camera.project(np.nan_to_num(world).reshape(-1, 3))
+        hits = first_hits(seen, surface.triangles, places[:, :2])
+        along = np.linalg.norm(camera.rays(places[:, :2]), axis=1)
+        before = ((places[:, 2] - hits.depth) * along).reshape(shape)
+        last = surface.triangles[hits.triangle, 2]
+        whose, part = (label[last].reshape(shape) for label in (surface.persons, surface.parts))
+        own = np.stack([one.flesh[range(shape[1]), at]
+                        for one, at in zip(self.landmarks, part, strict=True)])
+        depth = np.stack([one.depth_m for one in self.landmarks])
+        by_other = (before > 0) & (whose != np.arange(1, shape[0] + 1)[:, None])
+        by_self = (before > depth) | ((before > 0) & ~own)
+        undefined = ~np.stack([one.defined for one in self.landmarks])
+        return np.select([undefined, by_other, by_self],
+                         [UNDEFINED, HIDDEN_BY_OTHER, HIDDEN_BY_SELF], VISIBLE).astype(np.uint8)
+
+    def _boxes(self, seen: FloatArray) -> FloatArray:
+        boxes = []
+        for number in range(len(self.landmarks)):
+            own = seen[self.scene.surface.persons == number + 1, :2]
+            boxes.append([*own.min(axis=0), *own.max(axis=0)])
+        return np.array(boxes)

@@ -1,0 +1,213 @@
+"""Points of a body that keypoints are: where they are on a character, and how deep in its flesh."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import sparse
+
+from mimegen.base.paths import data_file
+from mimegen.base.yaml_file import Strict, read_yaml
+from mimegen.characters.character import Character, Mesh
+from mimegen.groundtruth.parts import PARTS, vertex_parts
+from mimegen.groundtruth.surface import character_roles
+from mimegen.motion import Skeleton
+from mimegen.motion.quaternions import FloatArray
+from mimegen.shots.framing import sphere_directions
+from mimegen.shots.skinning import SkinMatrix
+
+# Of points on the surface: how much in front of them is still seen as them.
+SKIN_M = 0.02
+# Of joints: times the median way out of the flesh around them.
+FLESH = 1.5
+# Where a face has what, in lengths of the head's bone from its joint; means of three people.
+FACE = {
+    "nose": (0.0, -0.73, 0.26),
+    "left_eye": (0.146, -0.58, 0.45), "right_eye": (-0.146, -0.58, 0.45),
+    "left_ear": (0.39, -0.10, 0.36), "right_ear": (-0.39, -0.10, 0.36),
+}
+# The outermost points of a foot or shoe in these directions: forwards, to the other foot, down.
+FOOT = {"big_toe": (1.0, 0.3, 0.0), "small_toe": (0.5, -1.0, 0.0), "heel": (-1.0, 0.0, 0.3)}
+# From this weight on a vertex follows one joint alone.
+ALONE = 0.999
+_CONE_COSINE = np.cos(np.radians(20.0))
+
+
+class _Landmark(Strict):
+    joints: tuple[str, ...] = ()
+    surface: str | None = None
+
+
+class _LandmarkFile(Strict):
+    landmarks: Mapping[str, _Landmark] = Field(min_length=1)
+
+
+class _FaceFile(Strict):
+    source: str
+    vertices: int
+    points: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """A character's points, by ``names`` (K,).
+
+    ``matrix`` (K, 4 J) maps joint columns to their places; ``defined`` (K,) says which there are;
+    ``depth_m`` (K,) how much flesh may lie before one that counts as seen, and ``flesh`` (K, 25)
+    which parts of the body that may be.
+    """
+
+    names: tuple[str, ...]
+    matrix: SkinMatrix
+    defined: NDArray[np.bool_]
+    depth_m: FloatArray
+    flesh: NDArray[np.bool_]
+
+
+def landmarks_of(character: Character) -> Landmarks:
+    """Return the points of rigs/keypoints/landmarks.yaml and face68.yaml on a character."""
+    entries = read_yaml(data_file("rigs/keypoints/landmarks.yaml"), _LandmarkFile).landmarks
+    face = read_yaml(data_file("rigs/keypoints/face68.yaml"), _FaceFile)
+    body = _Body(character, character_roles(character))
+    found = [body.point(entry) for entry in entries.values()] + body.face(face)
+    empty = np.zeros(4 * len(character.skeleton.names))
+    rows = np.stack([empty if point is None else point.row for point in found])
+    names = (*entries, *(f"face_{number}" for number in range(len(face.points))))
+    return Landmarks(
+        names, sparse.csr_matrix(rows.astype(np.float32)),
+        np.array([point is not None for point in found]),
+        np.array([0.0 if point is None else point.depth_m for point in found]),
+        np.stack([body.flesh_about(point) for point in found]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """A place at rest, its row (4 J,) of a skin matrix, and how much flesh may lie before it."""
+
+    place: FloatArray
+    row: FloatArray
+    depth_m: float
+
+
+class _Body:
+    """A character in its rest pose, asked where points are."""
+
+    def __init__(self, character: Character, roles: Mapping[str, str]) -> None:
+        self._skeleton, self._roles = character.skeleton, roles
+        self._meshes = character.meshes
+        self._eyes = [mesh for mesh in character.meshes
+                      if character.materials[mesh.material].kind == "eye"]
+        self._skins = [mesh for mesh in character.meshes
+                       if character.materials[mesh.material].kind == "skin"]
+        self._vertices = np.concatenate([mesh.vertices for mesh in character.meshes])
+        self._parts = vertex_parts(character.meshes, character.skeleton, roles)
+        self._strongest = np.concatenate([
+            mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
+            for mesh in character.meshes])
+
+    def point(self, entry: _Landmark) -> _Point | None:
+        """Return a point; None where the character has none such."""
+        if entry.surface is None:
+            return self._between(entry.joints)
+        if entry.surface in FACE:
+            return self._of_face(entry.surface)
+        side, _, name = entry.surface.partition("_")
+        return self._of_foot(side, FOOT[name])
+
+    def face(self, face: _FaceFile) -> list[_Point | None]:
+        """Return the points of a face; None for each where the skin is not the base mesh's."""
+        head = self._end("head")
+        if head is not None:
+            for mesh in self._skins:
+                places = mesh.vertices[_only(mesh, head[0])]
+                if len(places) == face.vertices:
+                    return [_Point(place, _row(self._skeleton, head[0], place), SKIN_M)
+                            for place in places[list(face.points)]]
+        return [None] * len(face.points)
+
+    def flesh_about(self, point: _Point | None) -> NDArray[np.bool_]:
+        """Return which parts of the body (25,) lie about a point at rest."""
+        about = np.zeros(len(PARTS) + 1, np.bool_)
+        if point is not None:
+            away = np.linalg.norm(self._vertices - point.place, axis=1)
+            about[self._parts[away < max(point.depth_m, away.min() + 1e-6)]] = True
+        return about
+
+    def _between(self, ends: tuple[str, ...]) -> _Point | None:
+        points = [self._end(end) for end in ends]
+        known = [point for point in points if point is not None]
+        if len(known) < len(ends):
+            return None
+        row = np.mean([_row(self._skeleton, *point) for point in known], axis=0)
+        place = np.mean([place for _, place in known], axis=0)
+        return _Point(place, row, FLESH * self._way_out(place))
+
+    def _end(self, end: str) -> tuple[int, FloatArray] | None:
+        role, _, tail = end.partition(".")
+        joint = self._skeleton.index.get(self._roles.get(role, ""))
+        if joint is None:
+            return None
+        return joint, (self._skeleton.tails if tail else self._skeleton.heads)[joint]
+
+    def _way_out(self, place: FloatArray) -> float:
+        """Return the median distance, over all directions, from inside a body to its surface."""
+        away = self._vertices - place
+        reach = np.linalg.norm(away, axis=1)
+        near = reach < 0.4
+        cosines = (away[near] / np.maximum(reach[near, None], 1e-9)) @ sphere_directions(64).T
+        first = np.where(cosines > _CONE_COSINE, reach[near, None], np.inf).min(axis=0,
+                                                                                initial=np.inf)
+        return float(np.median(first[np.isfinite(first)])) if np.isfinite(first).any() else SKIN_M
+
+    def _of_face(self, name: str) -> _Point | None:
+        head = self._end("head")
+        if head is None:
+            return None
+        joint, start = head
+        bone = float(np.linalg.norm(self._skeleton.tails[joint] - start))
+        guess = start + bone * np.array(FACE[name])
+        place = self._on_face(name, guess, bone)
+        return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
+
+    def _on_face(self, name: str, guess: FloatArray, bone: float) -> FloatArray:
+        """Return where the surface has what lies near ``guess``; that, where there is no face."""
+        meshes = self._eyes if name.endswith("eye") else self._skins
+        if not self._eyes or not meshes:
+            return guess
+        places = np.concatenate([mesh.vertices for mesh in meshes])
+        near = places[np.linalg.norm(places - guess, axis=1) < 0.25 * bone]
+        if not len(near):
+            return guess
+        if name.endswith("ear"):
+            out = np.abs(near[:, 0])
+            return np.asarray(near[out > out.max() - 0.06 * bone].mean(axis=0))
+        return np.asarray(near[near[:, 1].argmin()])
+
+    def _of_foot(self, side: str, towards: tuple[float, float, float]) -> _Point | None:
+        foot = self._end(f"{side}_foot")
+        if foot is None:
+            return None
+        toe = self._end(f"{side}_toe")
+        joints = [foot[0]] if toe is None else [foot[0], toe[0]]
+        there = self._vertices[np.isin(self._strongest, joints)]
+        if not len(there):
+            return None
+        forwards, inwards, down = towards
+        other = -1.0 if side == "left" else 1.0
+        place = there[(there @ [other * inwards, -forwards, -down]).argmax()]
+        joint = foot[0] if toe is None or forwards < 0 else toe[0]
+        return _Point(place, _row(self._skeleton, joint, place), SKIN_M)
+
+
+def _only(mesh: Mesh, joint: int) -> NDArray[np.bool_]:
+    """Return which vertices (V,) of a mesh follow one joint alone."""
+    return np.asarray((mesh.weights * (mesh.joints == joint)).sum(axis=1) > ALONE)
+
+
+def _row(skeleton: Skeleton, joint: int, place: FloatArray) -> FloatArray:
+    """Return the row (4 J,) of a skin matrix for a place (3,) that moves with a joint."""
+    row = np.zeros(4 * len(skeleton.names))
+    row[4 * joint:4 * joint + 4] = [*place, 1.0]
+    return row

@@ -1,0 +1,79 @@
+"""What a camera sees of a scene at the middle of every pixel."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.shots.camera import Camera
+from mimegen.shots.crop import Region
+
+Floats = NDArray[np.float32]
+# From Blender's axes of a camera to OpenCV's: x right, y down, z ahead.
+TO_OPENCV = np.diag([1.0, -1.0, -1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The surface at the middles of the pixels of ``region``, first row on top.
+
+    ``depth`` (h, w) metres along the camera's axis, infinite where nothing is; ``normals``
+    (h, w, 3) unit vectors in the world; ``labels`` (h, w, 3) person, part and garment, 0 for none.
+    ``following`` and ``preceding`` (h, w, 3) are where in the world that point of the surface is
+    one frame later and earlier.
+    """
+
+    region: Region
+    depth: Floats
+    normals: Floats
+    labels: NDArray[np.uint8]
+    following: Floats
+    preceding: Floats
+
+    @staticmethod
+    def nothing() -> "Seen":
+        """Return an empty region."""
+        flat, deep = np.zeros((0, 0), np.float32), np.zeros((0, 0, 3), np.float32)
+        return Seen((0, 0, 0, 0), flat, deep, deep.astype(np.uint8), deep, deep)
+
+
+class Eye(Protocol):
+    """An engine that looks at a scene."""
+
+    def look(self, frame: int, camera: Camera) -> Seen:
+        """Return what a camera sees of the figures in a frame."""
+
+
+def camera_axes(camera: Camera) -> FloatArray:
+    """Return the rotation (3, 3) from the world to the camera's axes as OpenCV has them."""
+    return np.asarray(TO_OPENCV @ quaternions.to_matrices(np.array(camera.rotation)).T)
+
+
+def in_camera(vectors: Floats, camera: Camera) -> Floats:
+    """Return world directions (..., 3) in the camera's axes: x right, y down, z ahead."""
+    return np.asarray(vectors @ camera_axes(camera).T.astype(np.float32), np.float32)
+
+
+def on_canvas(values: NDArray[np.generic], region: Region, canvas: Region,
+              empty: float = 0.0) -> NDArray[np.generic]:
+    """Return values (h, w, ...) of a region on a larger one that is ``empty`` elsewhere."""
+    left, top, right, bottom = canvas
+    large = np.full((bottom - top, right - left, *values.shape[2:]), empty, values.dtype)
+    rows, columns = values.shape[:2]
+    if rows and columns:
+        first, start = region[1] - top, region[0] - left
+        large[first:first + rows, start:start + columns] = values
+    return large
+
+
+def union(one: Region, other: Region) -> Region:
+    """Return the smallest region that holds both; an empty one holds nothing."""
+    if one[0] == one[2]:
+        return other
+    if other[0] == other[2]:
+        return one
+    return (min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]),
+            max(one[3], other[3]))

@@ -1,0 +1,36 @@
+"""The frames of a shot, rendered by Cycles."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from mimegen.rendering.cycles.render import PictureReader
+from mimegen.rendering.cycles.shot import FigureStage
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.figures import Figure
+from mimegen.shots.frames import ShotError, publish_frames
+from mimegen.shots.jobs import FrameDone, ShotJob
+
+
+def stage_for(figures: Sequence[Figure], config: RenderConfig,
+               stage: FigureStage | None) -> FigureStage:
+    """Return a stage that holds the figures: the one there is, if it does.
+
+    Raises ShotError naming the characters.
+    """
+    characters = [figure.character for figure in figures]
+    if stage is not None and stage.suits(characters, config):
+        return stage
+    try:
+        return FigureStage(characters, config)
+    except Exception as problem:
+        names = " and ".join(character.name for character in characters)
+        raise ShotError(f"{names} on the stage: {type(problem).__name__}: {problem}") from problem
+
+
+def render_shot(job: ShotJob, figures: Sequence[Figure], stage: FigureStage,
+                 reader: PictureReader, send: Callable[[FrameDone], None]) -> None:
+    """Publish every missing frame, frames outer and cameras inner.
+
+    Raises ShotError, naming frame, camera and folder.
+    """
+    publish_frames(job, figures, stage, partial(stage.picture, reader=reader), send)

@@ -1,0 +1,47 @@
+"""Depth and normals of a set without anybody in it, as Cycles sees them."""
+
+import bpy
+import numpy as np
+
+from mimegen.base.files import publish
+from mimegen.groundtruth.job import GeometryJob
+from mimegen.groundtruth.kinds import LEAST_OPACITY
+from mimegen.groundtruth.seen import in_camera
+from mimegen.rendering.cycles.passes import NORMAL, LayerReader, begin_passes, unit_normals
+from mimegen.rendering.cycles.scene import place_camera
+from mimegen.rendering.cycles.scenery import build_set
+from mimegen.store.passes import pack_arrays
+
+
+def render_geometry(job: GeometryJob) -> None:
+    """Publish ``depth`` (H, W) and ``normals`` (H, W, 3) of a set as the camera sees them."""
+    material = begin_passes(())
+    place_camera(job.camera)
+    # The horizon lies beyond the usual clipping distance.
+    bpy.context.scene.camera.data.clip_end = 20000.0
+    build_set(job)
+    _see_normals(job, material)
+    whole = (0, 0, job.camera.width, job.camera.height)
+    layers = LayerReader().render(whole)
+    depth = layers["Depth"]
+    normals = np.where(np.isfinite(depth)[..., None], unit_normals(layers), 0.0)
+    packed = in_camera(normals.astype(np.float32), job.camera).astype(np.float16)
+    publish(job.target, pack_arrays({"depth": depth, "normals": packed}),
+            makes_folder=False)
+
+
+def _see_normals(job: GeometryJob, passes: bpy.types.Material) -> None:
+    """Have a ray see every surface's own normal, without bumps, and through what is hardly there.
+
+    What the materials of the set are made of is left as it is: a net has holes.
+    """
+    for name, look in job.scenery.materials.items():
+        material = bpy.data.materials[name]
+        nodes, links = material.node_tree.nodes, material.node_tree.links
+        output = nodes.new("ShaderNodeOutputAOV")
+        output.aov_name = NORMAL
+        links.new(nodes.new("ShaderNodeNewGeometry").outputs["Normal"], output.inputs["Color"])
+        if look.opacity < LEAST_OPACITY:
+            clear = nodes.new("ShaderNodeBsdfTransparent")
+            links.new(clear.outputs[0], nodes["Material Output"].inputs["Surface"])
+    bpy.data.materials.remove(passes)

@@ -1,0 +1,173 @@
+"""Ground truth as Cycles sees it: one ray through the middle of every pixel, no light."""
+
+import bpy
+import numpy as np
+import OpenEXR
+
+from mimegen.groundtruth.seen import Floats, Seen
+from mimegen.groundtruth.surface import Scene
+from mimegen.rendering.cycles.render import crop, passing_file
+from mimegen.rendering.cycles.scene import place_camera, reset_scene
+from mimegen.shots.camera import Camera
+from mimegen.shots.crop import Region, is_empty, seen_region
+
+# Not "normal", by which Cycles has its own.
+NORMAL = "turned"
+VALUES = ("following", "preceding", "labels")
+
+
+class CyclesEye:
+    """A scene's surface in Blender; made once, then asked for many frames and cameras."""
+
+    def __init__(self, scene: Scene) -> None:
+        begin_passes(VALUES)
+        self._scene = scene
+        self._mesh = _make_mesh(scene)
+        self._reader = LayerReader()
+
+    def look(self, frame: int, camera: Camera) -> Seen:
+        """Return what a camera sees of the figures in a frame."""
+        places = self._scene.vertices(frame)
+        region = seen_region(places.astype(float), camera)
+        if is_empty(region):
+            return Seen.nothing()
+        self._mesh.vertices.foreach_set("co", places.ravel())
+        for name, values in ((NORMAL, self._scene.normals(frame)),
+                             ("following", self._scene.vertices(frame + 1)),
+                             ("preceding", self._scene.vertices(frame - 1))):
+            self._mesh.attributes[name].data.foreach_set(
+                "vector", np.asarray(values, np.float32).ravel())
+        self._mesh.update()
+        place_camera(camera)
+        layers = self._reader.render(region)
+        # A ray goes on through holes, but has noted what it went through.
+        there = np.isfinite(layers["Depth"])[..., None]
+        return Seen(region, layers["Depth"], np.where(there, unit_normals(layers), np.float32(0)),
+                    np.round(there * layers["labels"]).astype(np.uint8), layers["following"],
+                    layers["preceding"])
+
+
+def unit_normals(layers: dict[str, Floats]) -> Floats:
+    """Return normals (h, w, 3) at unit length, as between vertices they are not; 0 for none."""
+    normals = layers[NORMAL]
+    lengths = np.linalg.norm(normals, axis=-1, keepdims=True)
+    return np.asarray(normals / np.maximum(lengths, 1e-6), np.float32)
+
+
+def begin_passes(values: tuple[str, ...]) -> bpy.types.Material:
+    """Begin a scene in which a ray sees depth, normals and named values of surfaces.
+
+    Returns the material whose attributes those are: vectors of points or faces.
+    """
+    reset_scene()
+    scene = bpy.context.scene
+    cycles, layer = scene.cycles, bpy.context.view_layer
+    cycles.samples, cycles.max_bounces = 1, 0
+    cycles.use_adaptive_sampling = cycles.use_denoising = False
+    # One ray, through the middle.
+    cycles.pixel_filter_type, cycles.filter_width = "BOX", 0.01
+    layer.use_pass_z = True
+    material = bpy.data.materials.new("passes")
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    for name in (NORMAL, *values):
+        layer.aovs.add().name = name
+        source = nodes.new("ShaderNodeAttribute")
+        source.attribute_name = name
+        output = nodes.new("ShaderNodeOutputAOV")
+        output.aov_name = name
+        links.new(_towards_ray(material, source) if name == NORMAL else source.outputs["Vector"],
+                  output.inputs["Color"])
+    return material
+
+
+def _towards_ray(material: bpy.types.Material, source: bpy.types.Node) -> bpy.types.NodeSocket:
+    """Return a vector turned round on the backs of faces."""
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    side, turn = nodes.new("ShaderNodeMapRange"), nodes.new("ShaderNodeVectorMath")
+    side.inputs["To Min"].default_value, side.inputs["To Max"].default_value = 1.0, -1.0
+    turn.operation = "SCALE"
+    links.new(nodes.new("ShaderNodeNewGeometry").outputs["Backfacing"], side.inputs["Value"])
+    links.new(source.outputs["Vector"], turn.inputs[0])
+    links.new(side.outputs["Result"], turn.inputs["Scale"])
+    return turn.outputs[0]
+
+
+def _make_mesh(scene: Scene) -> bpy.types.Mesh:
+    surface = scene.surface
+    made = bpy.data.meshes.new("surface")
+    made.vertices.add(len(surface.persons))
+    made.loops.add(surface.triangles.size)
+    made.polygons.add(len(surface.triangles))
+    made.loops.foreach_set("vertex_index", surface.triangles.astype(np.int32).ravel())
+    made.polygons.foreach_set("loop_start", np.arange(0, surface.triangles.size, 3))
+    made.update(calc_edges=True)
+    for name in (NORMAL, "following", "preceding"):
+        made.attributes.new(name, "FLOAT_VECTOR", "POINT")
+    labels = made.attributes.new("labels", "FLOAT_VECTOR", "FACE")
+    of_faces = surface.labels[surface.triangles[:, 2]].astype(np.float32)
+    labels.data.foreach_set("vector", of_faces.ravel())
+    plain = bpy.data.materials["passes"]
+    numbers = np.zeros(len(surface.triangles), np.int32)
+    made.materials.append(plain)
+    uvs = made.attributes.new("corner_uv", "FLOAT2", "POINT")
+    uvs.data.foreach_set("vector", surface.uvs.astype(np.float32).ravel())
+    for number, cutout in enumerate(surface.cutouts, 1):
+        made.materials.append(_with_holes(plain.copy(), cutout.image))
+        numbers[cutout.first:cutout.end] = number
+    made.polygons.foreach_set("material_index", numbers)
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("surface", made))
+    return made
+
+
+def _with_holes(material: bpy.types.Material, encoded: bytes) -> bpy.types.Material:
+    """Make a material clear where its picture is."""
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    image = bpy.data.images.new("holes", 1, 1)
+    image.pack(data=encoded, data_len=len(encoded))
+    image.source = "FILE"
+    drawn, place = nodes.new("ShaderNodeTexImage"), nodes.new("ShaderNodeAttribute")
+    drawn.image, place.attribute_name = image, "corner_uv"
+    solid = nodes.new("ShaderNodeMath")
+    solid.operation = "GREATER_THAN"
+    solid.inputs[1].default_value = 0.5
+    mix = nodes.new("ShaderNodeMixShader")
+    links.new(place.outputs["Vector"], drawn.inputs["Vector"])
+    links.new(drawn.outputs["Alpha"], solid.inputs[0])
+    links.new(solid.outputs[0], mix.inputs[0])
+    links.new(nodes.new("ShaderNodeBsdfTransparent").outputs[0], mix.inputs[1])
+    links.new(nodes["Principled BSDF"].outputs[0], mix.inputs[2])
+    links.new(mix.outputs[0], nodes["Material Output"].inputs["Surface"])
+    return material
+
+
+class LayerReader:
+    """Renders and reads all passes of a picture, over a file in memory."""
+
+    def __init__(self) -> None:
+        self._file = passing_file()
+
+    def render(self, region: Region) -> dict[str, Floats]:
+        """Return the passes of a region by name, first row on top; depth infinite for nothing."""
+        scene = bpy.context.scene
+        crop(scene.render, region)
+        settings = scene.render.image_settings
+        settings.media_type = "MULTI_LAYER_IMAGE"
+        settings.color_depth, settings.exr_codec = "32", "NONE"
+        # Only what is written by the render itself has all passes.
+        scene.render.filepath, scene.render.use_file_extension = str(self._file), False
+        bpy.ops.render.render(write_still=True)
+        parts = OpenEXR.File(str(self._file), separate_channels=True).parts
+        return _layers({name: channel.pixels for part in parts
+                        for name, channel in part.channels.items()})
+
+
+def _layers(channels: dict[str, Floats]) -> dict[str, Floats]:
+    """Return passes, (h, w) or (h, w, 3), from an EXR file's channels (h, w)."""
+    found: dict[str, dict[str, Floats]] = {}
+    for name, channel in channels.items():
+        *_, layer, part = name.split(".")
+        found.setdefault(layer, {})[part] = channel
+    layers = {name: np.stack([parts[part] for part in "RGB"], axis=-1)
+              for name, parts in found.items() if {*"RGB"} <= parts.keys()}
+    there = found["Combined"]["A"] > 0.5
+    return layers | {"Depth": np.where(there, found["Depth"]["Z"], np.float32(np.inf))}

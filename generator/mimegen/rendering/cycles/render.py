@@ -1,0 +1,127 @@
+"""Rendering with Cycles: devices, sampling, and pictures read into memory."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.shots.config import Sampling
+from mimegen.shots.crop import Region
+from mimegen.shots.devices import DEVICE_KINDS, Device, best_device
+
+
+def use_device(wanted: str, threads: int = 0) -> Device:
+    """Empty Blender and make Cycles render on what is wanted; return its kind and how many.
+
+    ``wanted`` is as in ``best_device``; ``threads`` is the number of CPU threads, 0 for all.
+
+    Raises RequestError where the device is not on this machine.
+    """
+    # Without the person's own start-up file, which could change pixels.
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    preferences = bpy.context.preferences.addons["cycles"].preferences
+    kind, numbers = best_device(found_devices(), wanted)
+    preferences.compute_device_type = "NONE" if kind == "cpu" else kind.upper()
+    of_kind = [device for device in preferences.devices if device.type == kind.upper()]
+    for device in preferences.devices:
+        device.use = False
+    for number in numbers:
+        of_kind[number].use = True
+    scene = bpy.context.scene
+    scene.cycles.device = "CPU" if kind == "cpu" else "GPU"
+    scene.render.threads_mode = "FIXED" if threads else "AUTO"
+    if threads:
+        scene.render.threads = threads
+    return Device(kind, len(numbers))
+
+
+def found_devices() -> dict[str, list[str]]:
+    """Return the names of this machine's devices by kind."""
+    preferences = bpy.context.preferences.addons["cycles"].preferences
+    preferences.refresh_devices()
+    found: dict[str, list[str]] = {kind: [] for kind in DEVICE_KINDS}
+    for device in preferences.devices:
+        found[device.type.lower()].append(device.name)
+    return found
+
+
+def apply_sampling(sampling: Sampling) -> None:
+    """Set how Cycles samples, bounces and denoises."""
+    scene = bpy.context.scene
+    cycles = scene.cycles
+    cycles.samples = sampling.samples
+    cycles.use_adaptive_sampling = sampling.adaptive_threshold > 0
+    cycles.adaptive_threshold = sampling.adaptive_threshold
+    cycles.adaptive_min_samples = sampling.min_samples
+    cycles.max_bounces = sampling.max_bounces
+    cycles.caustics_reflective = cycles.caustics_refractive = sampling.caustics
+    cycles.use_light_tree = sampling.light_tree
+    cycles.use_denoising = sampling.denoise
+    cycles.denoiser = "OPENIMAGEDENOISE"
+    cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
+    cycles.denoising_quality = sampling.denoise_quality.upper()
+    cycles.denoising_prefilter = sampling.denoise_prefilter.upper()
+    cycles.denoising_use_gpu = sampling.denoise_on_gpu
+    scene.render.use_persistent_data = sampling.persistent_data
+
+
+class PictureReader:
+    """Renders and reads pictures as floats.
+
+    Blender gives its result's pixels to nobody without a window, so they take the way over a file,
+    which costs some 10 ms.
+    """
+
+    def __init__(self) -> None:
+        self._file = passing_file()
+
+    def displayed(self) -> NDArray[np.uint8]:
+        """Return what was rendered last as Blender would show it: sRGB (H, W, 3)."""
+        scene = bpy.context.scene
+        settings = scene.render.image_settings
+        settings.file_format, settings.color_mode, settings.color_depth = "PNG", "RGB", "8"
+        bpy.data.images["Render Result"].save_render(str(self._file), scene=scene)
+        with Image.open(self._file) as picture:
+            return np.asarray(picture)
+
+    def render(self, region: Region) -> NDArray[np.float32]:
+        """Render a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
+        scene = bpy.context.scene
+        crop(scene.render, region)
+        bpy.ops.render.render()
+        settings = scene.render.image_settings
+        settings.file_format = "OPEN_EXR"
+        settings.color_mode, settings.color_depth = "RGBA", "32"
+        settings.exr_codec = "NONE"
+        bpy.data.images["Render Result"].save_render(str(self._file), scene=scene)
+        picture = bpy.data.images.load(str(self._file))
+        width, height = picture.size
+        pixels = np.empty(width * height * 4, np.float32)
+        picture.pixels.foreach_get(pixels)
+        bpy.data.images.remove(picture)
+        left, top, right, bottom = region
+        if (width, height) != (right - left, bottom - top):
+            raise RuntimeError(f"Blender rendered {width}x{height} pixels for region {region}")
+        return pixels.reshape(height, width, 4)[::-1]
+
+
+def passing_file() -> Path:
+    """Return a file for passing pictures: in memory, which leaves nothing behind, where that is."""
+    if hasattr(os, "memfd_create"):
+        return Path(f"/proc/self/fd/{os.memfd_create('picture')}")
+    return Path(tempfile.gettempdir()) / "picture"
+
+
+def crop(render: bpy.types.RenderSettings, region: Region) -> None:
+    """Have a region of the picture rendered, and nothing else of it."""
+    left, top, right, bottom = region
+    width, height = render.resolution_x, render.resolution_y
+    render.use_border = render.use_crop_to_border = True
+    # Blender rounds the border down to whole pixels; a hundredth keeps floats on the right side.
+    render.border_min_x, render.border_max_x = (left + 0.01) / width, (right + 0.01) / width
+    render.border_min_y = (height - bottom + 0.01) / height
+    render.border_max_y = (height - top + 0.01) / height

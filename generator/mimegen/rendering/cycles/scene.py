@@ -1,0 +1,92 @@
+"""Blender's scene: emptied, lit, with a camera and a figure."""
+
+import math
+
+import bpy
+
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import Light, WideSun
+
+
+def reset_scene() -> None:
+    """Begin a new scene in an empty Blender; only what ``use_device`` set stays."""
+    old = bpy.context.scene
+    scene = bpy.data.scenes.new("stage")
+    scene.cycles.device = old.cycles.device
+    scene.render.threads_mode, scene.render.threads = old.render.threads_mode, old.render.threads
+    bpy.context.window.scene = scene
+    kept = {scene, *bpy.data.window_managers, *bpy.data.screens, *bpy.data.workspaces}
+    bpy.data.batch_remove([thing for thing in bpy.data.user_map() if thing not in kept])
+    scene.render.engine = "CYCLES"
+    scene.render.film_transparent = True
+    scene.view_settings.view_transform = "Standard"
+    scene.cycles.seed = 0
+    scene.cycles.use_animated_seed = False
+
+
+def place_camera(camera: Camera) -> None:
+    """Look through ``camera``, and render pictures of its size; made once, then moved."""
+    scene = bpy.context.scene
+    seen_by = scene.camera
+    if seen_by is None:
+        seen_by = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+        scene.collection.objects.link(seen_by)
+        scene.camera = seen_by
+    seen_by.rotation_mode = "QUATERNION"
+    seen_by.location = camera.position
+    seen_by.rotation_quaternion = camera.rotation
+    seen_by.data.sensor_fit = "HORIZONTAL"
+    seen_by.data.sensor_width = camera.sensor_width_mm
+    seen_by.data.lens = camera.lens_mm
+    seen_by.data.clip_start, seen_by.data.clip_end = 0.05, 1000.0
+    scene.render.resolution_x, scene.render.resolution_y = camera.width, camera.height
+    scene.render.resolution_percentage = 100
+
+
+def set_light(light: Light) -> None:
+    """Light the scene by sun, rim and sky, all fixed in the world while cameras turn."""
+    azimuth = light.sun_from_deg[0]
+    _add_sun("sun", WideSun(strength=light.sun_strength, from_deg=light.sun_from_deg,
+                            size_deg=light.sun_size_deg, color=light.sun_color))
+    if light.lamps is not None:
+        _add_sun("lamps", light.lamps)
+    elif light.rim_strength > 0:
+        _add_sun("rim", WideSun(strength=light.rim_strength, from_deg=(azimuth + 180.0, 35.0),
+                                size_deg=20.0))
+    _set_sky(light)
+
+
+def _add_sun(name: str, shown: WideSun) -> None:
+    lamp = bpy.data.lights.new(name, "SUN")
+    lamp.energy, lamp.angle = shown.strength, math.radians(shown.size_deg)
+    lamp.color = shown.color
+    sun = bpy.data.objects.new(name, lamp)
+    azimuth_deg, elevation_deg = shown.from_deg
+    # A sun shines along its -Z; unturned it stands in the zenith.
+    sun.rotation_euler = (math.radians(90.0 - elevation_deg), 0.0, math.radians(azimuth_deg))
+    bpy.context.scene.collection.objects.link(sun)
+
+
+def _set_sky(light: Light) -> None:
+    """Give the upper half of the world the sky's color and the lower half the ground's."""
+    world = bpy.data.worlds.new("sky")
+    bpy.context.scene.world = world
+    # Two plain halves are found by chance as well, and every aimed ray is left to the suns, which
+    # are brighter: a quarter of the noise's power under the paper's light.
+    world.cycles.sampling_method = "NONE"
+    nodes, links = world.node_tree.nodes, world.node_tree.links
+    background = nodes["Background"]
+    background.inputs["Strength"].default_value = light.sky_strength
+    direction = nodes.new("ShaderNodeTexCoord")
+    split = nodes.new("ShaderNodeSeparateXYZ")
+    ramp = nodes.new("ShaderNodeMapRange")
+    ramp.inputs["From Min"].default_value, ramp.inputs["From Max"].default_value = -0.3, 0.3
+    mix = nodes.new("ShaderNodeMix")
+    mix.data_type = "RGBA"
+    below = tuple(channel * light.ground_share for channel in light.ground_color or light.sky_color)
+    mix.inputs["A"].default_value = (*below, 1.0)
+    mix.inputs["B"].default_value = (*light.sky_color, 1.0)
+    links.new(direction.outputs["Generated"], split.inputs[0])
+    links.new(split.outputs["Z"], ramp.inputs["Value"])
+    links.new(ramp.outputs["Result"], mix.inputs["Factor"])
+    links.new(mix.outputs["Result"], background.inputs["Color"])

@@ -1,0 +1,180 @@
+"""Figures in Blender: their meshes posed and rendered frame by frame."""
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character, Mesh
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.cycles.materials import make_material
+from mimegen.rendering.cycles.render import PictureReader, apply_sampling
+from mimegen.rendering.cycles.scene import place_camera, reset_scene, set_light
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import Light, RenderConfig
+from mimegen.shots.crop import Region, is_empty, seen_region
+from mimegen.shots.pixels import to_straight_srgb
+from mimegen.shots.shadow import (
+    GroundShadow,
+    ground_shadow,
+    seen_shadow,
+    sun_directions,
+    surface_matrix,
+)
+from mimegen.shots.skinning import body_skin, posed_points
+from mimegen.store.frames import Frame
+
+# How far beyond the sun's shadow a catcher still darkens under the sky.
+CATCHER_PADDING_M = 0.5
+# Blender's attribute types and their values' names by the number of channels.
+ATTRIBUTE_KINDS = {
+    1: ("FLOAT", "value"), 2: ("FLOAT2", "vector"), 3: ("FLOAT_VECTOR", "vector"),
+    4: ("FLOAT_COLOR", "color"),
+}
+
+
+class _StagedBody:
+    """One character's meshes on the stage."""
+
+    def __init__(self, character: Character, cell_m: float) -> None:
+        materials = {name: make_material(made) for name, made in character.materials.items()}
+        self._meshes = [_make_mesh(mesh, materials[mesh.material]) for mesh in character.meshes]
+        self._skin = body_skin(character)
+        self.surface = surface_matrix(character, cell_m)
+
+    def pose(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pose the meshes; return all their vertices (V, 3)."""
+        posed, first = self._skin.posed(columns), 0
+        for mesh in self._meshes:
+            mesh.vertices.foreach_set("co", posed[first:first + len(mesh.vertices)].ravel())
+            mesh.update()
+            first += len(mesh.vertices)
+        return posed
+
+
+class FigureStage:
+    """Characters on the stage of a render config; made once, posed and rendered many times."""
+
+    def __init__(self, characters: Sequence[Character], config: RenderConfig) -> None:
+        reset_scene()
+        set_light(config.light)
+        apply_sampling(config.sampling)
+        self.config = config
+        self.fingerprints = [character.fingerprint for character in characters]
+        self._bodies = [_StagedBody(character, config.shadow.cell_m) for character in characters]
+        if config.shadow.kind == "catcher":
+            _add_ground(config.shadow.plane_size_m).is_shadow_catcher = True
+        elif config.light.ground_albedo > 0:
+            ground = _add_ground(config.shadow.plane_size_m)
+            ground.data.materials.append(_matt(config.light.ground_albedo))
+            ground.visible_camera = False
+        if config.ground_hides:
+            _hide_below(_add_ground(config.shadow.plane_size_m))
+        self._outline = np.empty((0, 3), np.float32)
+        self._shadow: GroundShadow | None = None
+
+    def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
+        """Whether it holds these characters under this config."""
+        wanted = [character.fingerprint for character in characters]
+        return self.fingerprints == wanted and self.config == config
+
+    def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
+        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        posed = list(zip(self._bodies, columns, strict=True))
+        self._outline = np.concatenate([body.pose(own) for body, own in posed])
+        self._shadow = None
+        if self.config.shadow.kind == "projected":
+            points = np.concatenate([posed_points(body.surface, own) for body, own in posed])
+            self._shadow = ground_shadow(points, self.config.light, self.config.shadow.cell_m)
+
+    def picture(self, camera: Camera, reader: PictureReader) -> Frame:
+        """Render the posed figures and their shadow as a camera sees them."""
+        place_camera(camera)
+        region = self._region(camera)
+        size = (camera.width, camera.height)
+        shadow, shadow_at = np.zeros((0, 0), np.uint8), (0, 0)
+        if self._shadow is not None:
+            shadow, shadow_at = seen_shadow(self._shadow, camera, self.config.shadow.strength)
+        figure = np.zeros((0, 0, 4), np.uint8)
+        if not is_empty(region):
+            figure = to_straight_srgb(reader.render(region))
+        return Frame(size, figure, region[:2], shadow, shadow_at)
+
+    def _region(self, camera: Camera) -> Region:
+        """Return the part of the picture that can be other than transparent."""
+        if not self.config.crop:
+            return 0, 0, camera.width, camera.height
+        points = self._outline.astype(float)
+        if self.config.shadow.kind == "catcher":
+            points = np.concatenate([points, *_landings(points, self.config.light)])
+        return seen_region(points, camera)
+
+
+def _landings(points: FloatArray, light: Light) -> Iterator[FloatArray]:
+    """Yield where the sun throws points (N, 3) onto the ground, with padding around."""
+    around = np.array([[1, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]]) * CATCHER_PADDING_M
+    for direction in sun_directions(light)[::4]:
+        landed = points - np.maximum(points[:, 2:], 0.0) * (direction / direction[2])
+        landed[:, 2] = 0.0
+        for shift in around:
+            yield landed + shift
+
+
+def _make_mesh(mesh: Mesh, material: bpy.types.Material) -> bpy.types.Mesh:
+    """Put a mesh in its rest pose on the stage."""
+    made = bpy.data.meshes.new(mesh.name)
+    corners = np.where(mesh.faces[:, 3] >= 0, 4, 3)
+    used = np.arange(4) < corners[:, None]
+    made.vertices.add(len(mesh.vertices))
+    made.loops.add(int(corners.sum()))
+    made.polygons.add(len(mesh.faces))
+    made.vertices.foreach_set("co", mesh.vertices.astype(np.float32).ravel())
+    made.loops.foreach_set("vertex_index", mesh.faces[used])
+    made.polygons.foreach_set("loop_start", np.cumsum(corners) - corners)
+    made.polygons.foreach_set("use_smooth", np.ones(len(mesh.faces), np.bool_))
+    if mesh.uvs is not None:
+        layer = made.uv_layers.new(name="uv")
+        layer.uv.foreach_set("vector", mesh.uvs[used].astype(np.float32).ravel())
+    made.update(calc_edges=True)
+    made.validate()
+    for name, values in mesh.attributes.items():
+        kind, field = ATTRIBUTE_KINDS[values.shape[1] if values.ndim > 1 else 1]
+        attribute = made.attributes.new(name, kind, "POINT")
+        attribute.data.foreach_set(field, values.astype(np.float32).ravel())
+    made.materials.append(material)
+    placed = bpy.data.objects.new(mesh.name, made)
+    bpy.context.scene.collection.objects.link(placed)
+    if mesh.subdivide:
+        smoother = placed.modifiers.new("subdivide", "SUBSURF")
+        smoother.levels = smoother.render_levels = mesh.subdivide
+    return made
+
+
+def _add_ground(size_m: float) -> bpy.types.Object:
+    """Lay a plane on Z = 0; without a material it is matt and light gray."""
+    half = size_m / 2
+    plane = bpy.data.meshes.new("ground")
+    plane.from_pydata(
+        [(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)]
+    )
+    ground = bpy.data.objects.new("ground", plane)
+    bpy.context.scene.collection.objects.link(ground)
+    return ground
+
+
+def _hide_below(ground: bpy.types.Object) -> None:
+    """Let the ground hide what is below it from the camera, and take no light from anybody."""
+    ground.is_holdout = True
+    for kind in ("diffuse", "glossy", "transmission", "volume_scatter", "shadow"):
+        setattr(ground, f"visible_{kind}", False)
+
+
+def _matt(albedo: float) -> bpy.types.Material:
+    """Return a material that reflects ``albedo`` of the light evenly (Lambert)."""
+    made = bpy.data.materials.new("matt")
+    nodes = made.node_tree.nodes
+    diffuse = nodes.new("ShaderNodeBsdfDiffuse")
+    diffuse.inputs["Color"].default_value = (albedo, albedo, albedo, 1.0)
+    made.node_tree.links.new(diffuse.outputs[0], nodes["Material Output"].inputs["Surface"])
+    return made

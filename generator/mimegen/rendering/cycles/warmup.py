@@ -1,0 +1,59 @@
+"""GPUs' kernels: compiled and loaded before anything is timed, once for all of a machine."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import bpy
+
+from mimegen.base.errors import RequestError
+from mimegen.base.locks import locked
+from mimegen.rendering.cycles.render import use_device
+from mimegen.shots.devices import Device
+
+SIZE = 16
+
+
+def warm_device(wanted: str, threads: int = 0) -> Device:
+    """Do as ``use_device``, and see that a GPU renders.
+
+    Drivers keep what they compile, so that one process of a machine compiles while the others
+    wait, and these find it done. Raises RequestError with the driver's words where it does not
+    render.
+    """
+    device = use_device(wanted, threads)
+    if device.by_core:
+        return device
+    with _one_at_a_time():
+        try:
+            render_a_little()
+        except RuntimeError as problem:
+            words = " ".join(str(problem).split())
+            raise RequestError(f"{wanted} does not render: {words}") from problem
+    return use_device(wanted, threads)
+
+
+def render_a_little() -> None:
+    """Render a cube in a light, in a few pixels of one sample."""
+    scene = bpy.context.scene
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.object.light_add(type="SUN")
+    bpy.ops.object.camera_add(location=(0.0, 0.0, 9.0))
+    scene.camera = bpy.context.object
+    scene.render.engine = "CYCLES"
+    scene.render.resolution_x = scene.render.resolution_y = SIZE
+    scene.render.resolution_percentage = 100
+    scene.cycles.samples = 1
+    bpy.ops.render.render()
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Wait until no other process of this machine does it; where no lock can be had, do not."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    with ExitStack() as held:
+        with suppress(RequestError):
+            held.enter_context(locked(cache / "mimegen" / f"kernels-{socket.gethostname()}"))
+        yield

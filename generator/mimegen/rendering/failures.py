@@ -1,0 +1,15 @@
+"""What a worker answers where a job goes wrong, whichever engine it holds."""
+
+from mimegen.base.errors import RequestError, means_full_disk
+from mimegen.scenery.job import SetJob
+from mimegen.shots.frames import ShotError
+from mimegen.shots.jobs import JobFailed, PlainJob, ShotJob
+
+
+def failure(job: ShotJob | SetJob | PlainJob, problem: Exception) -> JobFailed:
+    """Return the answer to a job that ended in an error; ours say themselves where."""
+    why = str(problem)
+    if not isinstance(problem, ShotError | RequestError):
+        what = job.folders[0] if isinstance(job, ShotJob) else job.target
+        why = f"{what}: {type(problem).__name__}: {problem}"
+    return JobFailed(why, means_full_disk(problem))

@@ -1,0 +1,393 @@
+"""Light that reaches a set's surfaces from lamps, the sky and one another, worked out once.
+
+Rays from a grid of places find what matter or sky they see; what lies there shines by what reaches
+it in turn, twice over. Each place keeps its light as spherical harmonics (Ramamoorthi and Hanrahan,
+An efficient representation for irradiance environment maps, 2001), between which shaders blend.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.glowing import passing
+from mimegen.rendering.opengl.voxels import SIDES, SPREAD, Grid, Voxels
+
+RAYS = 128
+BOUNCES = 2
+# So many lamps, those of most power, shaders reckon with one by one.
+SINGLE = 8
+# What turns radiance harmonics of order 0, 1 and 2 into irradiance over pi.
+COSINE = np.array([1.0, *3 * [2 / 3], *5 * [1 / 4]])
+# Light of small lamps is spread over so much of the way to a neighbouring place.
+NEAREST = 0.5
+# How far before a surface, in cells, the light is taken that reaches it.
+AWAY = 0.35
+# Matter so near to a lamp, in cells, is taken for its own fixture and stops nothing.
+FIXTURE = 2.5
+# As high over what glows, in cells, all is free: what it hangs on stops nothing.
+BEFORE_GLOW = 0.9
+# So often a place looks at what glows.
+LOOKS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Light:
+    """What shines on a set: lamps' parts, ``sky`` radiance by direction, and the sun.
+
+    Parts (L, 10) have a place, a direction, power and area; ``lamp_of`` (L,) numbers their lamps.
+    ``glowing`` (G, 10) are such parts of what glows, ``screens`` (T, 3, 3) what of it stands before
+    the sky, outside of the set. ``far`` is other matter there, which scatters ``far_light`` (3,).
+    ``above`` tells of places (P, 3) how many of the rays that Cycles sends to lights go to the
+    sky's upper half. ``sun`` (3,) is its irradiance across, ``sun_from`` (3,) where it stands.
+    """
+
+    parts: FloatArray
+    lamp_of: NDArray[np.int64]
+    sky: Callable[[FloatArray], FloatArray]
+    above: Callable[[FloatArray], FloatArray]
+    sun: FloatArray
+    sun_from: FloatArray
+    glowing: FloatArray
+    screens: FloatArray
+    far: Voxels | None
+    far_light: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Volume:
+    """Light at the middles of a grid's cells, as harmonics of radiance.
+
+    ``harmonics`` (X Y Z, 9, 3) is what reaches it from everywhere; ``mirrored`` (X Y Z, 4, 3), of
+    orders 0 and 1, is that without lamps. ``visible`` (X Y Z, SINGLE) is how much is seen of each
+    of the first lamps; what these send is in neither once the volume is finished. ``sent``
+    (C, 6, 3) is what the sides of ``cells`` (C,) of matter, which its places see, scatter.
+    """
+
+    grid: Grid
+    harmonics: NDArray[np.float32]
+    mirrored: NDArray[np.float32]
+    visible: NDArray[np.float32]
+    cells: NDArray[np.int64]
+    sent: NDArray[np.float32]
+
+    def over_pi(self, places: FloatArray, normals: FloatArray) -> FloatArray:
+        """Return irradiance over pi (N, 3) of places (N, 3) that face normals (N, 3)."""
+        weights = (_basis(normals) * COSINE).astype(np.float32)
+        total = np.zeros((len(places), 3), np.float32)
+        for cells, share in self._around(places):
+            total += share[:, None] * np.einsum("nk,nkc->nc", weights, self.harmonics[cells])
+        return np.maximum(total, 0.0)
+
+    def _around(self, places: FloatArray) -> list[tuple[NDArray[np.int64], FloatArray]]:
+        """Return the eight cells around places and their shares (N,)."""
+        grid = self.grid
+        last = np.array(grid.shape) - 1
+        at = np.clip((places - grid.corner) / grid.cell_m - 0.5, 0, last)
+        low = np.minimum(at.astype(int), np.maximum(last - 1, 0))
+        part = at - low
+        found = []
+        for corner in np.ndindex(2, 2, 2):
+            x, y, z = np.minimum(low + corner, last).T
+            share = np.where(corner, part, 1 - part).prod(axis=1)
+            found.append(((x * grid.shape[1] + y) * grid.shape[2] + z, share))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A set's light when it has bounced last, with the first lamps' own, ``single`` (P, 9, 3)."""
+
+    whole: Voxels
+    fill: "_Filling"
+    volume: Volume
+    single: NDArray[np.float32]
+
+    def seen_by(self, eye: FloatArray | None) -> Volume:
+        """Return the light without the first lamps' own.
+
+        Places that an ``eye`` (3,) does not see have the light of their neighbours: what it sees
+        is lit on this side.
+        """
+        volume = self.volume
+        shown = self.fill if eye is None else self.fill.seen(self.whole, eye)
+        return replace(volume, harmonics=shown(volume.harmonics - self.fill(self.single)),
+                       mirrored=shown(volume.mirrored),
+                       visible=shown(volume.visible[..., None])[..., 0])
+
+
+def spread_light(whole: Voxels, casting: Voxels, light: Light, grid: Grid,
+                 within: NDArray[np.bool_] | None = None) -> Spread:
+    """Return the light in a set, all but the sun's own, at the middles of a grid's cells.
+
+    Those that are not ``within`` (X Y Z,) the set have the light of their neighbours.
+    ``whole`` is all that rays meet; ``casting`` is that without walls and ceilings, through which
+    lamps and sun shine, and some of the sky.
+    """
+    places = grid.middles(np.arange(int(np.prod(grid.shape))))
+    ways = even_ways(RAYS)
+    starts, along = np.repeat(places, RAYS, axis=0), np.tile(ways, (len(places), 1))
+    seen, _ = whole.trace(starts, along)
+    open_sky = np.tile(light.sky(ways), (len(places), 1))
+    sky = _from_beyond(light, seen, starts, along, open_sky)
+    single, others, visible = _from_lamps(casting, light, places, grid)
+    from_sky = _gathered(
+        sky + _through_shell(casting, light, seen, starts, open_sky * (along[:, 2:] > 0)), ways)
+    from_sky += others
+    from_glow = _from_glow(casting.without_glow(), light, places)
+    found, which = np.unique(seen[seen >= 0], return_inverse=True)
+    fill = _Filling(whole, grid, places, within)
+    sunny = _sunlight(casting, light, found, whole.facing[found])
+    towards, is_open = along[seen >= 0], open_sides(whole, found)[which]
+    shares, sides = _seen_sides(towards, is_open)
+    thrown = np.zeros((len(along), 3), np.float32)
+
+    def lit_by(sent: NDArray[np.float32]) -> Volume:
+        """Return the light of sky and lamps and of what rays meet, whose sides send (C, 6, 3)."""
+        thrown[seen >= 0] = sum(shares[:, [axis]] * sent[which, sides[:, axis]]
+                                for axis in range(3))
+        scattered, mirrored = (_gathered(light_in, ways) + from_glow
+                               for light_in in (thrown, thrown + sky))
+        return Volume(grid, fill(from_sky + single + scattered), fill(mirrored[:, :4]), visible,
+                      found, sent)
+
+    # Where light bounces last things that glow are seen as well, as lamps are.
+    volume = lit_by(np.zeros((len(found), 6, 3), np.float32))
+    for _ in range(BOUNCES):
+        volume = lit_by(_scattered(whole, volume, found, sunny))
+    return Spread(whole, fill, volume, single)
+
+
+def through_shell(above: FloatArray) -> FloatArray:
+    """Return what shares (P,) of the sky's light walls and ceilings let through.
+
+    They cast no shadow in Cycles: its rays to lights pass them, its rays by the cosine do not. The
+    power heuristic (Veach and Guibas 1995) weighs the first by a^2 / (a^2 + cos^2), where of all
+    rays to lights ``above`` (P,) are spread over the sky's upper half, and a is half of that. The
+    mean weight is a^2 ln(1 + 1 / a^2).
+    """
+    squared = np.maximum((above / 2) ** 2, 1e-9)
+    return np.asarray(squared * np.log(1 + 1 / squared))
+
+
+def _from_beyond(light: Light, seen: NDArray[np.int64], starts: FloatArray, along: FloatArray,
+                 sky: FloatArray) -> FloatArray:
+    """Return what comes along rays (N, 3) that meet no cells: ``sky`` (N, 3) or what hides it.
+
+    Nothing of what glows, whose light is reckoned with by itself.
+    """
+    left = np.flatnonzero(seen < 0)
+    result = np.zeros(sky.shape)
+    if len(light.screens):
+        left = left[passing(light.screens, starts[left], along[left])]
+    result[left] = sky[left]
+    if light.far is not None:
+        up = left[along[left, 2] > 0]
+        met, _ = light.far.trace(starts[up], along[up])
+        result[up[met >= 0]] = light.far.color[met[met >= 0]] * light.far_light
+    return result
+
+
+def _through_shell(casting: Voxels, light: Light, seen: NDArray[np.int64], starts: FloatArray,
+                   above: FloatArray) -> FloatArray:
+    """Return what of the sky's light ``above`` (N, 3) comes through the walls that rays meet."""
+    shell = (seen >= 0) & (casting.free.ravel()[seen] > 0) & above.any(axis=1)
+    result = np.zeros(above.shape)
+    result[shell] = through_shell(light.above(starts[shell]))[:, None] * above[shell]
+    return result
+
+
+def even_ways(count: int) -> FloatArray:
+    """Return unit vectors (N, 3) spread evenly over all directions (Vogel 1979)."""
+    number = np.arange(count) + 0.5
+    up, turn = 1 - 2 * number / count, number * np.pi * (3.0 - 5**0.5)
+    flat = np.sqrt(1 - up**2)
+    return np.stack([flat * np.cos(turn), flat * np.sin(turn), up], axis=-1)
+
+
+def _basis(ways: FloatArray) -> FloatArray:
+    """Return the real spherical harmonics (N, 9) of orders 0 to 2."""
+    x, y, z = ways.T
+    return np.stack([
+        np.full(len(ways), 0.282095), 0.488603 * y, 0.488603 * z, 0.488603 * x,
+        1.092548 * x * y, 1.092548 * y * z, 0.315392 * (3 * z**2 - 1), 1.092548 * x * z,
+        0.546274 * (x**2 - y**2)], axis=-1)
+
+
+def _gathered(light: FloatArray | NDArray[np.float32], ways: FloatArray) -> NDArray[np.float32]:
+    """Return the harmonics (P, 9, 3) of light (P RAYS, 3) that comes along ways (RAYS, 3)."""
+    by_place = light.astype(np.float32).reshape(-1, RAYS, 3)
+    weights = (4 * np.pi / RAYS * _basis(ways)).astype(np.float32)
+    return np.asarray(np.einsum("rk,prc->pkc", weights, by_place, optimize=True))
+
+
+def _from_lamps(casting: Voxels, light: Light, places: FloatArray, grid: Grid
+                ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return harmonics (P, 9, 3) of the first lamps, then of others, and how visible the first are.
+
+    That is the share (P, SINGLE) of a lamp's light that comes through, 1 where it sends none.
+    """
+    single, others = np.zeros((2, len(places), 9, 3), np.float32)
+    sent, come = np.full((2, len(places), SINGLE), 1e-9, np.float32)
+    nearest = NEAREST * float(grid.cell_m.min())
+    for part, lamp in zip(light.parts, light.lamp_of, strict=True):
+        at, facing, power, area = part[:3], part[3:6], part[6:9], part[9]
+        away = at - places
+        far = np.linalg.norm(away, axis=1)
+        way = away / np.maximum(far, 1e-6)[:, None]
+        shone = np.maximum(-(way @ facing), 0.0)
+        before = np.flatnonzero(shone > 0)
+        hit, _ = casting.trace(places[before], way[before], far[before] - FIXTURE * casting.cell_m)
+        lit = before[hit < 0]
+        strength = shone / np.pi / (far**2 + 0.3 * area + nearest**2)
+        total = single if lamp < SINGLE else others
+        total[lit] += (_basis(way[lit]) * strength[lit, None])[:, :, None] * power
+        if lamp < SINGLE:
+            sent[:, lamp] += strength
+            come[lit, lamp] += strength[lit]
+    return single, others, come / sent
+
+
+def _from_glow(dark: Voxels, light: Light, places: FloatArray) -> NDArray[np.float32]:
+    """Return harmonics (P, 9, 3) of what glows, whose parts are looked at as often as they shine.
+
+    Cells of ``dark`` are free where things glow: in cells' own thickness thin lamps would hide one
+    another at flat angles.
+    """
+    total = np.zeros((len(places), 9, 3), np.float32)
+    if len(light.glowing) == 0:
+        return total
+    strengths = _glow_strengths(light.glowing, places)
+    lit = np.flatnonzero(strengths.sum(axis=1) > 0)
+    looked = light.glowing[_drawn(strengths[lit])]
+    away = looked[..., :3] - places[lit, None]
+    far, heights = np.linalg.norm(away, axis=-1), -(away * looked[..., 3:6]).sum(axis=-1)
+    way = away / np.maximum(far, 1e-6)[..., None]
+    far *= 1.0 - np.minimum(BEFORE_GLOW * dark.cell_m / heights, 1.0)
+    hit, _ = dark.trace(np.repeat(places[lit], LOOKS, axis=0), way.reshape(-1, 3), far.ravel())
+    basis = _basis(way.reshape(-1, 3)).reshape(*way.shape[:2], 9)
+    colors = looked[..., 6:9] / looked[..., 6:9].sum(axis=-1, keepdims=True)
+    each = strengths[lit].sum(axis=1)[:, None] / LOOKS * (hit < 0).reshape(-1, LOOKS)
+    total[lit] = np.einsum("pnk,pnc->pkc", basis, each[..., None] * colors, optimize=True)
+    return total
+
+
+def _glow_strengths(parts: FloatArray, places: FloatArray) -> NDArray[np.float32]:
+    """Return what of parts' (G, 10) light, of all colors, would come to places (P, 3), if seen.
+
+    A part is a disk: what is near to it does not see more than it sends.
+    """
+    strengths = np.zeros((len(places), len(parts)), np.float32)
+    for number, part in enumerate(parts):
+        away = part[:3] - places
+        squared = (away**2).sum(axis=1)
+        shone = np.maximum(-(away @ part[3:6]), 0.0) / np.sqrt(np.maximum(squared, 1e-9))
+        strengths[:, number] = (part[6:9].sum() / np.pi * shone
+                                / (squared + part[9] / np.pi))
+    return strengths
+
+
+def _drawn(strengths: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return for places (P,) LOOKS of the parts, as often as they are strong (P, G), in steps."""
+    share = np.cumsum(strengths, axis=1, dtype=float)
+    share /= share[:, -1:]
+    row = np.arange(len(share))[:, None]
+    shift = (row * SPREAD[0]) % 1.0
+    wanted = (np.arange(LOOKS) + shift) / LOOKS
+    found = np.searchsorted((share + row).ravel(), (wanted + row).ravel())
+    return np.asarray(np.minimum(found.reshape(wanted.shape) - row * share.shape[1],
+                                 share.shape[1] - 1))
+
+
+def _sunlight(casting: Voxels, light: Light, cells: NDArray[np.int64],
+              facing: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the sun's irradiance over pi (C, 6, 3) on the sides of cells that face (C, 6, 3)."""
+    result = np.zeros((len(cells), 6, 3), np.float32)
+    grid = casting.grid
+    heights = facing @ light.sun_from
+    for side, normal in enumerate(SIDES):
+        lit = np.flatnonzero(heights[:, side] > 0)
+        starts = grid.middles(cells[lit]) + 1.01 * grid.cell_m * normal
+        hit, _ = casting.trace(starts, np.broadcast_to(light.sun_from, starts.shape))
+        result[lit, side] = ((hit < 0) * heights[lit, side] / np.pi)[:, None] * light.sun
+    return result
+
+
+def _scattered(whole: Voxels, volume: Volume, cells: NDArray[np.int64], sunny: NDArray[np.float32]
+             ) -> NDArray[np.float32]:
+    """Return the radiance (C, 6, 3) that the sides of cells scatter."""
+    middles = whole.grid.middles(cells)
+    sent = np.empty((len(cells), 6, 3), np.float32)
+    for side, normal in enumerate(SIDES):
+        before = middles + (0.5 * whole.cell_m + AWAY * volume.grid.cell_m) * normal
+        lit = volume.over_pi(before, whole.facing[cells, side]) + sunny[:, side]
+        sent[:, side] = whole.color[cells] * lit
+    return sent
+
+
+def open_sides(whole: Voxels, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of the sides of cells (C, 6) have no matter before them."""
+    solid = np.pad(whole.free == 0.0, 1)
+    at = np.stack(np.unravel_index(cells, whole.grid.shape), axis=-1) + 1
+    before = at[:, None] + SIDES.astype(int)
+    x, y, z = np.moveaxis(before, -1, 0)
+    return np.asarray(~solid[x, y, z])
+
+
+def _seen_sides(ways: FloatArray, is_open: NDArray[np.bool_]
+                ) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return for rays (N, 3) the shares (N, 3) and numbers (N, 3) of the sides that they see.
+
+    Of the cells that they hit only sides that are open (N, 6) count, if there are any.
+    """
+    sides = np.where(ways < 0, 0, 3) + np.arange(3)
+    shares = ways**2 * (np.take_along_axis(is_open, sides, axis=1) + 1e-6)
+    return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32), sides
+
+
+class _Filling:
+    """Gives places in matter the light of their neighbours."""
+
+    def __init__(self, whole: Voxels, grid: Grid, places: FloatArray,
+                 within: NDArray[np.bool_] | None) -> None:
+        cells, in_grid = whole.grid.cells(places)
+        self._open = ~(in_grid & (whole.free.ravel()[cells] == 0.0))
+        if within is not None:
+            self._open &= within
+        self._shape, self._places = grid.shape, places
+        self._count()
+
+    def _count(self) -> None:
+        self._near = _neighbours(self._open.reshape(*self._shape, 1).astype(np.float32))
+
+    def seen(self, whole: Voxels, eye: FloatArray) -> "_Filling":
+        """Return one that also replaces what an eye (3,) does not see, behind walls' panels."""
+        away = eye - self._places
+        far = np.linalg.norm(away, axis=1)
+        hit, _ = whole.trace(self._places, away / np.maximum(far, 1e-6)[:, None], far)
+        chosen = copy(self)
+        chosen._open = self._open & (hit < 0)
+        chosen._count()
+        return chosen
+
+    def __call__(self, harmonics: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return harmonics (P, K, 3), those of places in matter replaced."""
+        values = (harmonics * self._open[:, None, None]).reshape(*self._shape, -1)
+        known = (_neighbours(values) / np.maximum(self._near, 1.0)).reshape(harmonics.shape)
+        alone = self._near.reshape(-1) == 0.0
+        return np.where((self._open | alone)[:, None, None], harmonics, known).astype(np.float32)
+
+
+def _neighbours(values: FloatArray) -> FloatArray:
+    """Return the sums (X, Y, Z, K) of the 27 cells about each."""
+    for axis in range(3):
+        edges = [(0, 0)] * 4
+        edges[axis] = (1, 1)
+        padded = np.pad(values, edges)
+        low, middle, high = (np.take(padded, range(start, start + values.shape[axis]), axis)
+                             for start in range(3))
+        values = low + middle + high
+    return values

@@ -1,0 +1,86 @@
+"""What glows in a set, taken apart so that its light can be summed as that of lamps is."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import unit
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.voxels import SIDES, Grid, Surface, points_on
+
+# Parts have at least this size in metres, or more where there would be too many.
+LEAST_PART_M, MOST_PARTS = 0.5, 512
+GROWTH = 1.3
+# What is smaller hides too little of the sky to count.
+LEAST_SCREEN_M2 = 4.0
+
+
+def glowing_parts(surfaces: Sequence[Surface]) -> FloatArray:
+    """Return what glows as parts (G, 10): a place, a direction, its power and its area."""
+    glowing = [surface for surface in surfaces if surface.glows and surface.color.any()]
+    if not glowing:
+        return np.zeros((0, 10))
+    corners = np.concatenate([surface.triangles.reshape(-1, 3) for surface in glowing])
+    low, high = corners.min(axis=0) - 1e-3, corners.max(axis=0) + 1e-3
+    size = LEAST_PART_M
+    while len(parts := _parts(glowing, _bins(low, high, size))) > MOST_PARTS:
+        size *= GROWTH
+    return parts
+
+
+def screens(surfaces: Sequence[Surface], low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the large triangles (T, 3, 3) of what glows that lie outside of two corners (3,)."""
+    glowing = [surface.triangles for surface in surfaces if surface.glows]
+    triangles = np.concatenate([np.zeros((0, 3, 3), np.float32), *glowing]).astype(float)
+    outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
+    across = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    inwards = (across * ((low + high) / 2 - triangles[:, 0])).sum(axis=1) > 0
+    large = np.linalg.norm(across, axis=1) > 2 * LEAST_SCREEN_M2
+    return np.asarray(triangles[outside & inwards & large])
+
+
+def passing(triangles: FloatArray, starts: FloatArray, ways: FloatArray) -> NDArray[np.bool_]:
+    """Return which rays from starts (N, 3) along ways (N, 3) meet none of triangles (T, 3, 3).
+
+    Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997.
+    """
+    free = np.ones(len(starts), np.bool_)
+    for first, second, third in triangles:
+        one, two, away = second - first, third - first, starts - first
+        across = np.cross(ways, two)
+        depth = across @ one
+        safe = np.where(np.abs(depth) > 1e-9, depth, 1e-9)
+        u = (across * away).sum(axis=1) / safe
+        turned = np.cross(away, one)
+        v, far = (turned * ways).sum(axis=1) / safe, turned @ two / safe
+        free &= ~((u >= 0) & (v >= 0) & (u + v <= 1) & (far > 0))
+    return free
+
+
+def _bins(low: FloatArray, high: FloatArray, size: float) -> Grid:
+    x, y, z = (int(count) for count in np.maximum(np.ceil((high - low) / size), 1))
+    return Grid(low, np.full(3, size), (x, y, z))
+
+
+def _parts(glowing: Sequence[Surface], bins: Grid) -> FloatArray:
+    """Return the parts (G, 10) that each side of the bins shows."""
+    found = []
+    for surface in glowing:
+        points, normals, areas = points_on(surface.triangles, bins, 0.0)
+        inside = bins.cells(points)[1]
+        power = np.pi * areas[:, None] * surface.color
+        found.append(np.column_stack([points, normals, power, areas])[inside])
+    each = np.concatenate(found)
+    _, number = np.unique(_numbers(each, bins), return_inverse=True)
+    # Places and directions are means by area.
+    weighed = np.column_stack([each[:, :6] * each[:, 9:], each[:, 6:]])
+    summed = np.stack([np.bincount(number, column) for column in weighed.T], axis=-1)
+    area = np.maximum(summed[:, 9:], 1e-12)
+    return np.column_stack([summed[:, :3] / area, unit(summed[:, 3:6]), summed[:, 6:]])
+
+
+def _numbers(parts: FloatArray, bins: Grid) -> NDArray[np.int64]:
+    """Return one number (N,) for all points that lie in a bin and face one way."""
+    side = np.argmax(parts[:, 3:6] @ SIDES.T, axis=1)
+    return np.asarray(bins.cells(parts[:, :3])[0] * len(SIDES) + side)

@@ -1,0 +1,133 @@
+"""What a character's materials look like from afar: a color and a shine for every vertex.
+
+The kinds are those of ``rendering/cycles/materials.py``, whose patterns are finer than a draft's
+pixels; what is coarser, folds and fading, is worked out at the vertices in the rest pose.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mimegen.base.vectors import unit
+from mimegen.characters.character import Material, Mesh
+from mimegen.characters.surface import vertex_normals
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.noise import fractal, slope
+
+# What most things reflect straight on; Blender's specular level of 0.5.
+DIELECTRIC = 0.04
+# Lids and lashes keep some of the light from eyes.
+EYE_LIGHT = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How a mesh reflects and glows at its vertices.
+
+    ``color`` (V, 3) linear RGB; ``glow`` (V, 3) radiance; ``shine`` (V, 3) roughness, reflection
+    straight on, and metallic; ``normals`` (V, 3) in the rest pose, creased where there are folds.
+    """
+
+    color: FloatArray
+    glow: FloatArray
+    shine: FloatArray
+    normals: FloatArray
+
+
+def look_of(mesh: Mesh, material: Material) -> Look:
+    """Return what a mesh looks like; raises KeyError for an unknown kind or parameter."""
+    normals = vertex_normals(mesh.vertices, mesh.faces)
+    return KINDS[material.kind](mesh, material.parameters, normals)
+
+
+def _look(mesh: Mesh, color: FloatArray | tuple[float, ...], normals: FloatArray, roughness: float,
+          reflection: float = DIELECTRIC, metallic: float = 0.0,
+          glow: FloatArray | float = 0.0) -> Look:
+    size = (len(mesh.vertices), 3)
+    shine = np.broadcast_to([roughness, reflection, metallic], size)
+    return Look(np.broadcast_to(color, size), np.broadcast_to(glow, size), shine, normals)
+
+
+def _plain(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    return _look(mesh, p["color"], normals, p["roughness"], metallic=p["metallic"])
+
+
+def _light(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    glow = np.array(p["color"]) * p["strength"]
+    return _look(mesh, (0.0, 0.0, 0.0), normals, 1.0, 0.0, glow=glow)
+
+
+def _picture(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    return _look(mesh, (1.0, 1.0, 1.0), normals, p["roughness"], metallic=p["metallic"])
+
+
+def _skin(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    base, redness = np.array(p["color"]), p["redness"]
+    own = mesh.attributes
+    color = _mix(fractal(30.0 * own["rest"], 3.0), 0.9 * base, 1.1 * base)
+    color = _mix(own["red"] * redness, color, base * [0.92, 0.52, 0.50])
+    color = _mix(own["lips"] * (0.35 + 0.6 * redness), color, base * [0.72, 0.36, 0.38])
+    color = _mix(own["hairy"], color, 0.35 * base + 0.5 * np.array(p["hair_color"]))
+    color = _mix(own["nails"] * 0.7, color, np.minimum(1.0, base * [1.1, 0.95, 0.95]))
+    return _look(mesh, color, normals, 0.52, 0.7 * DIELECTRIC)
+
+
+def _cloth(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    rest = mesh.attributes["rest"]
+    # A picture is multiplied with the color.
+    base = np.ones(3) if "uv" in mesh.attributes else np.array(p["color"])
+    color = _mix(fractal(4.0 * rest, 2.0), 0.84 * base, 1.14 * base)
+    stretch = 9.0 * np.array(p["fold_stretch"])
+    steep = p["fold_height"] * stretch * slope(stretch * rest, 1.5, 1.2)
+    folded = unit(normals - _across(steep, normals))
+    return _look(mesh, color, folded, p["roughness"], 0.4 * DIELECTRIC)
+
+
+def _hair(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    strand, base = mesh.attributes["strand"], np.array(p["color"])
+    streaks = 0.5 * fractal(5.0 * strand, 2.0) + 0.5 * fractal(30.0 * strand, 2.0)
+    color = _mix(_span(streaks, 0.35, 0.65), 0.55 * base, np.minimum(1.0, 1.5 * base))
+    return _look(mesh, color, normals, 0.5, 0.6 * DIELECTRIC)
+
+
+def _eye(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    angle, iris, base = mesh.attributes["angle"], p["iris_deg"], np.array(p["color"])
+    bright, dark = (np.minimum(1.0, factor * base) for factor in (1.7, 0.8))
+    color = _mix(_span(angle, 12.0, iris * 0.8), bright, dark)
+    color = _mix(_span(angle, iris - 4.0, iris - 1.0), color, 0.2 * base)
+    color = _mix(_span(angle, iris - 0.5, iris + 1.0), color, np.array([0.80, 0.77, 0.74]))
+    color = _mix(_span(angle, 12.0, 11.0), color, np.full(3, 0.004))
+    color = EYE_LIGHT * color
+    # Eyeballs' faces look inwards.
+    return _look(mesh, color, -normals, 0.12, 1.2 * DIELECTRIC, glow=0.2 * color)
+
+
+def _painted(mesh: Mesh, p: Mapping[str, Any], normals: FloatArray) -> Look:
+    rest, own = mesh.attributes["rest"], mesh.attributes["paint"]
+    dust = _span(fractal(7.0 * rest, 4.0), 0.5, 0.75) * p["wear"]
+    color = _mix(dust, own, own * [0.72, 0.70, 0.66])
+    steep = p["fold_height"] * 26.0 * slope(26.0 * rest, 2.0, 1.5)
+    creased = unit(normals - _across(steep, normals))
+    return _look(mesh, color, creased, p["roughness"], metallic=p["metallic"])
+
+
+def _mix(share: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
+    return one + np.asarray(share)[:, None] * (other - one)
+
+
+def _span(value: FloatArray, start: float, end: float) -> FloatArray:
+    return np.asarray(np.clip((value - start) / (end - start), 0.0, 1.0))
+
+
+def _across(gradient: FloatArray, normals: FloatArray) -> FloatArray:
+    """Return the part of a gradient (V, 3) that lies in the surface."""
+    along = (gradient * normals).sum(axis=1, keepdims=True)
+    return np.asarray(gradient - along * normals)
+
+
+KINDS: Mapping[str, Callable[[Mesh, Mapping[str, Any], FloatArray], Look]] = {
+    "plain": _plain, "image": _picture, "skin": _skin, "cloth": _cloth, "hair": _hair, "eye": _eye,
+    "painted": _painted, "light": _light,
+}

@@ -1,0 +1,147 @@
+"""What near things keep of the light that is worked out once, for each pixel.
+
+Places of light lie half a metre to three metres apart. Each pixel sends rays as far as that through
+finer cells: where one meets a thing it finds what that scatters, where it comes through it finds
+what the places there have from its direction.
+"""
+
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from mimegen.rendering.opengl.bounce import Volume, open_sides
+from mimegen.rendering.opengl.light_shaders import VOLUME
+from mimegen.rendering.opengl.looks_out import PLACES, LooksOut, in_grid
+from mimegen.rendering.opengl.set_light import Cells
+from mimegen.rendering.opengl.voxels import Grid
+
+# Rays start so far before a surface, in cells, and end so many distances between places away.
+BEFORE, REACH = 0.6, 1.5
+# Cells larger than this in metres would shade what merely stands beside things.
+LARGEST_CELL_M = 0.4
+# In the cells' texture walls, and what glows, are a bit free: places know of these.
+A_BIT = 0.25
+
+# What rays meet in a set's cells, GLSL 3.30.
+MEETING = """
+// How free cells are; what each sends to the six sides, upon one another; w is 1 of open ones.
+uniform sampler3D matter, sent;
+
+// How far a ray comes through the cells, of so many at most; whether it meets what lets nothing
+// through, and which cell.
+float met(vec3 start, vec3 way, float reach, int steps, out float free, out ivec3 cell) {
+    float gone = 0.0;
+    ivec3 shape = textureSize(matter, 0);
+    free = 9.0;
+    for (int i = none; i < steps && gone < reach; i++) {
+        cell = ivec3(floor(start + gone * way));
+        if (any(lessThan(cell, ivec3(0))) || any(greaterThanEqual(cell, shape))) break;
+        float around = texelFetch(matter, cell, 0).r;
+        if (around < 0.5 && gone > 0.3) {
+            free = around;
+            break;
+        }
+        gone += max(around - 1.2, 0.5);
+    }
+    return min(gone, reach);
+}
+
+// What a cell sends against a way, of the sides that it shows; those that are not open count by the
+// share given. w is 0 where nothing is known.
+vec4 sent_against(ivec3 cell, vec3 way, float closed) {
+    ivec3 up = ivec3(0, 0, textureSize(matter, 0).z);
+    vec4 sum = vec4(0.0);
+    for (int axis = none; axis < 3; axis++) {
+        vec4 side = texelFetch(sent, cell + (way[axis] < 0.0 ? axis : axis + 3) * up, 0);
+        sum += way[axis] * way[axis] * max(side.w, closed) * vec4(side.rgb, 1.0);
+    }
+    return sum;
+}
+"""
+
+NEAR_FRAGMENT = PLACES + VOLUME + MEETING + """
+const int STEPS = 16, RAYS = 2;
+const float MOST = 1.3;
+uniform float reach;
+
+// One of the ways above a normal, as many to an angle as count for the light there.
+vec3 way_above(vec3 normal, int number) {
+    float k = float(number) + 0.5, turn = 2.39996323 * k, share = k / float(16 * RAYS);
+    vec3 side = normalize(abs(normal.z) < 0.9 ? vec3(normal.y, -normal.x, 0.0)
+                                              : vec3(0.0, normal.z, -normal.y));
+    return mat3(side, cross(normal, side), normal)
+        * vec3(sqrt(share) * vec2(cos(turn), sin(turn)), sqrt(1.0 - share));
+}
+
+// The light with near things as shares of that of places alone.
+void main() {
+    vec3 facing, place = place_seen(facing);
+    vec3 normal = to_grid * facing, here = in_set(place);
+    vec3 start = cell_at(place) + before * normal, sum = vec3(0.0);
+    for (int i = none; i < RAYS; i++) {
+        float free;
+        ivec3 cell;
+        vec3 way = way_above(normal, number_of_pixel() * RAYS + i);
+        float gone = met(start, way, reach, STEPS, free, cell);
+        vec3 at = texel_of(here + cell_m * (gone * way + before * normal));
+        if (free == 0.0) sum += sent_against(cell, way, 1.0).rgb;
+        else sum += harmonics(at, way, 1.0, 1.0);
+    }
+    vec3 open = harmonics(texel_of(here + 0.35 * volume_cell * normal), normal, 0.6667, 0.25);
+    vec3 share = clamp(sum / float(RAYS) / max(open, 1e-4), 0.0, MOST);
+    first = rest = vec4(mix(share, vec3(1.0), beyond_walls(here)), 1.0);
+}
+"""
+
+
+def tells_near_things(cells: Cells) -> bool:
+    """Return whether a set's cells are fine enough to tell what is near."""
+    return cells.whole.cell_m < LARGEST_CELL_M
+
+
+def cell_maps(context: moderngl.Context, cells: Cells, volume: Volume
+              ) -> dict[str, moderngl.Texture3D]:
+    """Return the textures in which rays meet cells, ``matter`` and what is ``sent`` by it."""
+    grid = cells.whole.grid
+    matter = context.texture3d(grid.shape, 1, _matter(cells, volume), dtype="f2")
+    x, y, z = grid.shape
+    sent = context.texture3d((x, y, 6 * z), 4, _sent(cells, volume), dtype="f2")
+    for texture in (matter, sent):
+        texture.filter = moderngl.NEAREST, moderngl.NEAREST
+    return {"matter": matter, "sent": sent}
+
+
+def near_light(looks: LooksOut, maps: dict[str, moderngl.Texture3D], grid: Grid,
+               values: dict[str, Any]) -> moderngl.Texture:
+    """Return what share of the light of a set's volume near things leave at pixels.
+
+    ``maps`` are those of cells (``cell_maps``), of which ``grid`` is, and the ``volume``'s;
+    ``values`` (``volume_values``) say where this lies.
+    """
+    reach = REACH * float(values["volume_cell"].max() / grid.cell_m[0])
+    return looks.found(NEAR_FRAGMENT, maps, {
+        **values, **in_grid(grid, values["to_set"]), "before": BEFORE, "reach": reach})[0]
+
+
+def _matter(cells: Cells, volume: Volume) -> bytes:
+    """Return what is free around cells, as half floats: nothing in things that places see."""
+    free = cells.whole.free.copy().ravel()
+    known = np.zeros(len(free), np.bool_)
+    known[volume.cells] = True
+    things = known & (cells.casting.free.ravel() == 0) & ~cells.whole.glows
+    free[(free == 0) & ~things] = A_BIT
+    return np.ascontiguousarray(free.reshape(cells.whole.grid.shape).T, np.float16).tobytes()
+
+
+def _sent(cells: Cells, volume: Volume) -> bytes:
+    """Return what the sides of cells send, RGBA in half floats, six volumes upon one another.
+
+    A is 1 where that is known, of sides that are open.
+    """
+    grid, glows = cells.whole.grid, np.flatnonzero(cells.whole.glows)
+    sent = np.zeros((int(np.prod(grid.shape)), 6, 4), np.float16)
+    for known, light in ((volume.cells, volume.sent), (glows, cells.whole.glow[glows, None])):
+        sent[known, :, :3] = light
+        sent[known, :, 3] = open_sides(cells.whole, known)
+    return np.ascontiguousarray(sent.reshape(*grid.shape, 6, 4).transpose(3, 2, 1, 0, 4)).tobytes()

@@ -1,0 +1,399 @@
+"""A set without anybody in it, drawn with a shot's own camera."""
+
+import io
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mimegen.base.files import publish
+from mimegen.base.vectors import direction_from
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.bounce import Volume
+from mimegen.rendering.opengl.context import checked
+from mimegen.rendering.opengl.far_light import far_values
+from mimegen.rendering.opengl.lamplight import lamps_seen
+from mimegen.rendering.opengl.light import depth_map, give, uniform
+from mimegen.rendering.opengl.lobes import CELLS, lobe_texture
+from mimegen.rendering.opengl.looks_out import LooksOut
+from mimegen.rendering.opengl.metals import is_metal, metal_light
+from mimegen.rendering.opengl.mirror import (
+    FLOOR_M,
+    FloorMirror,
+    mirror_level,
+    mirrored_at,
+    mirroring,
+)
+from mimegen.rendering.opengl.near_light import cell_maps, near_light, tells_near_things
+from mimegen.rendering.opengl.set_build import ATTRIBUTES, FORMAT, BuiltSet, build_set, triangles
+from mimegen.rendering.opengl.set_light import (
+    fine_matter,
+    lamp_values,
+    light_texture,
+    linear,
+    moved,
+    open_sky,
+    set_from_world,
+    set_volume,
+    volume_values,
+)
+from mimegen.rendering.opengl.set_shaders import (
+    DEPTH_VERTEX,
+    SET_VERTEX,
+    SKY_FRAGMENT,
+    SKY_VERTEX,
+    Kind,
+    set_fragment,
+)
+from mimegen.rendering.opengl.shaders import SHADOW_FRAGMENT, SHADOW_VERTEX
+from mimegen.rendering.opengl.view import to_picture, to_sun
+from mimegen.rendering.opengl.voxels import Surface
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.materials import SetMaterial
+from mimegen.shots.crop import Region
+from mimegen.shots.pixels import to_straight_srgb
+
+# Each pixel is the mean of so many, across and down, whose edges have so many samples.
+FINER, SAMPLES = 2, 4
+SHADOW_CELLS = 2048
+# What shaders read, in the order of its units.
+SAMPLERS = ("shadow_map", "volume", "lobes", "near_shares", "lamps_first", "lamps_rest",
+            "far_map", "metals_seen", "net_map")
+UNITS = {name: unit for unit, name in enumerate((*SAMPLERS, "floor_light", "floor_depth"))}
+# How far around the performer things cast shadows.
+SHADOW_REACH_M = 24.0
+SHADOW_LIFT_M = 0.02
+# How far above what it falls on the edge is that a shadow's softness is meant for.
+SHADOW_HEIGHT_M = 0.6
+FARTHEST_M = 20000.0
+# Nothing of a set is nearer; so depth tells what lies on a floor from the floor.
+NEAREST_M = 0.5
+# OpenGL's number of the first plane that shaders may cut by.
+CLIP_DISTANCE = 0x3000
+
+
+def draw_set(context: moderngl.Context, job: SetJob) -> None:
+    """Draw a set as the shot's camera sees it and publish the PNG, sRGB, at ``job.target``.
+
+    Whatever stands between the camera and the performer is left out, as in a dollhouse.
+    """
+    packed = io.BytesIO()
+    Image.fromarray(set_picture(context, job)).save(packed, "PNG")
+    publish(job.target, packed.getvalue(), makes_folder=False)
+
+
+def set_picture(context: moderngl.Context, job: SetJob) -> NDArray[np.uint8]:
+    """Return a set's picture (H, W, 3), sRGB bytes."""
+    built = build_set(job)
+    parts = _parts(context, job, built)
+    lit = _light(job)
+    sun_map, net_map = _draw_sun_maps(context, built, lit)
+    # What Python no longer holds goes from the GPU, so what shaders read is held until the end.
+    read = {"shadow_map": sun_map, "net_map": net_map,
+            **_read_of_light(context, job, built, parts, lit)}
+    read["far_map"] = _far_map(context, job, built.casting, lit)
+    for name, texture in read.items():
+        texture.use(UNITS[name])
+    shining = mirroring(built.inner, job.scenery.materials)
+    if shining:
+        lit["floor_level"] = mirror_level(built.inner, shining)
+        mirror = _mirrored(context, job, parts, lit)
+        lit |= mirror.found_by(UNITS["floor_light"], UNITS["floor_depth"])
+    target = _Target(context, job)
+    _draw(context, job, parts, lit, _View.of(job, shining))
+    checked(context)
+    return _mean(target.read(), job)
+
+
+def _read_of_light(context: moderngl.Context, job: SetJob, built: BuiltSet,
+                   parts: Sequence["_Part"], lit: dict[str, Any]
+                   ) -> dict[str, moderngl.Texture | moderngl.Texture3D]:
+    """Return what shaders read of a set's light by their names; adds what else they take of it."""
+    cells, volume = set_volume(job, triangles(built.shell), triangles(built.inner))
+    lit |= volume_values(volume, job.scenery) | lamp_values(job.scenery) | open_sky(job)
+    lit["looked_near"] = float(tells_near_things(cells))
+    light_map, lobe_map = _light_maps(context, volume)
+    read: dict[str, moderngl.Texture | moderngl.Texture3D] = {
+        "volume": light_map, "lobes": lobe_map}
+    looks = _looks_out(context, job, parts)
+    if tells_near_things(cells):
+        maps = {**cell_maps(context, cells, volume), "volume": light_map}
+        read["near_shares"] = near_light(looks, maps, cells.whole.grid, lit)
+        if any(is_metal(part.material) for part in parts):
+            read["metals_seen"] = metal_light(looks, maps, cells.whole.grid, lit, partial(
+                _draw_metals, context, job, parts))
+    if job.scenery.lamps:
+        read["lamps_first"], read["lamps_rest"] = _lamps_seen(looks, job, cells.things)
+    return read
+
+
+def _far_map(context: moderngl.Context, job: SetJob, casting: NDArray[np.float32],
+             lit: dict[str, Any]) -> moderngl.Texture:
+    """Return what hides sun and sky far away; adds what shaders take of it."""
+    region = np.stack([lit["volume_corner"], lit["volume_corner"] + lit["volume_size"]])
+    drawn, values = far_values(context, casting, region, lit["to_set"], lit["sun_from"])
+    lit |= values
+    return drawn
+
+
+def _light_maps(context: moderngl.Context, volume: Volume
+                ) -> tuple[moderngl.Texture3D, moderngl.Texture]:
+    """Return what shaders know of light by places, and of lobes."""
+    size, content = light_texture(volume)
+    light_map = context.texture3d(size, 4, content, dtype="f2")
+    light_map.repeat_x = light_map.repeat_y = light_map.repeat_z = False
+    lobe_map = context.texture((CELLS, CELLS), 4, lobe_texture(), dtype="f2")
+    lobe_map.repeat_x = lobe_map.repeat_y = False
+    return light_map, lobe_map
+
+
+def _mean(content: bytes, job: SetJob) -> NDArray[np.uint8]:
+    """Return the picture (H, W, 3), sRGB bytes, of finer pixels' half floats."""
+    height, width = job.camera.height, job.camera.width
+    light = np.frombuffer(content, np.float16).astype(np.float32)
+    mean = np.clip(light.reshape(height, FINER, width, FINER, 4).mean(axis=(1, 3)), 0.0, 1.0)
+    mean[..., 3] = 1.0
+    return to_straight_srgb(mean)[..., :3]
+
+
+def _light(job: SetJob) -> dict[str, Any]:
+    """Return the set's sun and sky as what the shaders take."""
+    scenery = job.scenery
+    sky = scenery.sky
+    return {
+        "sun_from": direction_from(*job.config.light.sun_from_deg),
+        "sun": scenery.sun.strength * linear(scenery.sun.color),
+        "zenith": linear(sky.zenith), "horizon": linear(sky.horizon),
+        "below": linear(sky.ground), "clouds": sky.clouds, "strength": sky.strength,
+        "outdoors_share": float(not scenery.ceilings),
+        "picture_size": FINER * np.array([job.camera.width, job.camera.height]),
+        "eye": np.array(job.camera.position), "shadow_lift": SHADOW_LIFT_M,
+        "sun_size": np.tan(np.radians(scenery.sun.size_deg / 2)) * SHADOW_HEIGHT_M,
+    }
+
+
+def _draw_sun_maps(context: moderngl.Context, built: BuiltSet, lit: dict[str, Any]
+                   ) -> list[moderngl.Texture]:
+    """Draw how far the sun's light reaches, to what is solid and to nets.
+
+    Adds to what the shaders take where that is, and how much nets cover.
+    """
+    reach = SHADOW_REACH_M * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1)
+                                       for z in (0, 0.5)])
+    matrix, half = to_sun(reach, lit["sun_from"], 1.0)
+    lit |= {"to_shadow": matrix, "shadow_spread": np.full(2, lit.pop("sun_size") / half / 2),
+            "net_cover": built.net_cover}
+    return [_sun_map(context, lit, corners) for corners in (built.casting, built.nets)]
+
+
+def _sun_map(context: moderngl.Context, lit: dict[str, Any], casting: NDArray[np.float32]
+             ) -> moderngl.Texture:
+    size = SHADOW_CELLS if len(casting) else 1
+    sun_map = depth_map(context, (size, size))
+    target = context.framebuffer(depth_attachment=sun_map)
+    target.use()
+    target.clear()
+    if len(casting):
+        program = context.program(SHADOW_VERTEX, SHADOW_FRAGMENT)
+        give(program, lit)
+        context.enable_only(moderngl.DEPTH_TEST)
+        context.vertex_array(program, [(context.buffer(casting.tobytes()), "3f", "place")]).render()
+    return sun_map
+
+
+class _Target:
+    """What is drawn into: edges have samples of their own, so that thin lines do not break."""
+
+    def __init__(self, context: moderngl.Context, job: SetJob) -> None:
+        size = (FINER * job.camera.width, FINER * job.camera.height)
+        samples = min(SAMPLES, context.max_samples)
+        self._context = context
+        self._drawn = context.framebuffer(
+            context.renderbuffer(size, 4, samples=samples, dtype="f2"),
+            context.depth_renderbuffer(size, samples=samples))
+        self._mean = context.framebuffer(context.renderbuffer(size, 4, dtype="f2"))
+        self._drawn.use()
+        self._drawn.clear()
+
+    def read(self) -> bytes:
+        """Return the pixels, RGBA in half floats."""
+        self._context.copy_framebuffer(self._mean, self._drawn)
+        return bytes(self._mean.read(components=4, dtype="f2"))
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What is drawn: a region of the picture, upright or as the floor mirrors it.
+
+    Materials that are ``shining`` look for what the floor mirrors. Nothing is drawn that is lower
+    than ``lowest``.
+    """
+
+    region: Region
+    to_picture: FloatArray
+    eye: FloatArray
+    upright: bool
+    shining: Collection[str] = ()
+    lowest: float = -FARTHEST_M
+
+    @classmethod
+    def of(cls, job: SetJob, shining: Collection[str]) -> "_View":
+        camera = job.camera
+        whole = (0, 0, camera.width, camera.height)
+        return cls(whole, to_picture(camera, whole, FARTHEST_M, NEAREST_M),
+                   np.array(camera.position), upright=True, shining=shining)
+
+
+def _mirrored(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
+              lit: dict[str, Any]) -> FloorMirror:
+    """Draw what the floor mirrors."""
+    mirror = FloorMirror(context, job.camera, FARTHEST_M, NEAREST_M)
+    mirror.start()
+    matrix = mirrored_at(lit["floor_level"])
+    eye = moved(np.array(job.camera.position), matrix)
+    view = _View(mirror.region, mirror.matrix @ matrix, eye, upright=False,
+                 lowest=lit["floor_level"] + FLOOR_M)
+    _draw(context, job, parts, lit, view)
+    return mirror
+
+
+def _looks_out(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"]) -> LooksOut:
+    """Return the camera's pixels with the depths of what is solid."""
+    looks = LooksOut(context, job.camera, (NEAREST_M, FARTHEST_M))
+    looks.start()
+    context.front_face = "cw"
+    context.enable_only(moderngl.DEPTH_TEST)
+    view = {"to_picture": _View.of(job, ()).to_picture, "lowest": -FARTHEST_M}
+    _draw_depths(context, view, parts)
+    return looks
+
+
+def _lamps_seen(looks: LooksOut, job: SetJob, things: Sequence[Surface]
+                ) -> tuple[moderngl.Texture, moderngl.Texture]:
+    """Return pictures of how much of the lamps is seen from what the camera sees."""
+    grid, free = fine_matter(job.scenery, things)
+    return lamps_seen(looks, grid, free, set_from_world(job.scenery), lamp_values(job.scenery))
+
+
+def _draw(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"], lit: dict[str, Any],
+          view: _View) -> None:
+    _draw_sky(context, job, view)
+    _draw_materials(context, bool(job.scenery.lamps), parts, lit, view)
+
+
+def _draw_sky(context: moderngl.Context, job: SetJob, view: _View) -> None:
+    left, top, right, bottom = view.region
+    pixels = np.array([[left, top], [right, top], [left, bottom], [right, bottom]], dtype=float)
+    corners = 2 * (pixels - [left, top]) / [right - left, bottom - top] - 1
+    rays = job.camera.rays(pixels) * ([1, 1, 1] if view.upright else [1, 1, -1])
+    content = np.column_stack([corners, rays]).astype("f4")
+    program = context.program(SKY_VERTEX, SKY_FRAGMENT)
+    give(program, _light(job))
+    context.enable_only(moderngl.NOTHING)
+    context.vertex_array(program, [(context.buffer(content.tobytes()), "2f 3f", "corner", "ray")]
+                         ).render(moderngl.TRIANGLE_STRIP)
+
+
+class _Part(NamedTuple):
+    """All corners of one material, known to OpenGL."""
+
+    name: str
+    material: SetMaterial
+    corners: moderngl.Buffer
+
+    @property
+    def solid(self) -> bool:
+        """Whether nothing is seen through it."""
+        return self.material.opacity == 1.0 and self.material.pattern != "net"
+
+
+def _parts(context: moderngl.Context, job: SetJob, built: BuiltSet) -> list[_Part]:
+    """Return what is drawn: what is opaque, then what is not."""
+    parts = [_Part(name, job.scenery.materials[name], context.buffer(corners.tobytes()))
+             for name, corners in built.parts()]
+    return sorted(parts, key=lambda part: (-part.material.opacity, not part.solid))
+
+
+def _draw_materials(context: moderngl.Context, by_lamps: bool, parts: Sequence[_Part],
+                    lit: dict[str, Any], view: _View) -> None:
+    seen = lit | {"to_picture": view.to_picture, "eye": view.eye,
+                  "lowest": view.lowest}
+    context.front_face = "cw" if view.upright else "ccw"
+    context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+    context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
+    context.depth_func = "<="
+    if not view.upright:
+        context.enable_direct(CLIP_DISTANCE)
+    context.fbo.color_mask = False, False, False, False
+    _draw_depths(context, seen, parts)
+    context.fbo.color_mask = True, True, True, True
+    for part in parts:
+        name, material, corners = part
+        # Between a net's cords others are seen, whichever is drawn first.
+        context.fbo.depth_mask = material.pattern != "net"
+        program = _program(context, Kind(material.pattern, material.glow > 0, by_lamps,
+                                         name in view.shining, "far_ways" in lit,
+                                         lit["clouds"] > 0))
+        give(program, seen)
+        give(program, {"looked": float(view.upright and part.solid),
+                       "looked_metal": lit["looked_near"] * is_metal(material)})
+        _give_material(program, material)
+        context.vertex_array(program, [_layout(program, corners)]).render()
+    context.fbo.depth_mask = True
+    context.depth_func = "<"
+    context.disable_direct(CLIP_DISTANCE)
+
+
+def _draw_depths(context: moderngl.Context, seen: dict[str, Any], parts: Sequence[_Part]) -> None:
+    """Draw how far away what is solid lies, and nothing of its color."""
+    program = context.program(DEPTH_VERTEX, SHADOW_FRAGMENT)
+    give(program, seen)
+    for part in parts:
+        if part.solid:
+            context.vertex_array(program, [_layout(program, part.corners)]).render()
+
+
+def _draw_metals(context: moderngl.Context, job: SetJob, parts: Sequence["_Part"],
+                 program: moderngl.Program) -> None:
+    give(program, {"to_picture": _View.of(job, ()).to_picture})
+    for part in parts:
+        if is_metal(part.material):
+            give(program, {"roughness": part.material.roughness})
+            context.vertex_array(program, [_layout(program, part.corners)]).render()
+
+
+def _layout(program: moderngl.Program, buffer: moderngl.Buffer) -> tuple[Any, ...]:
+    """Return what of the corners a program takes: the rest it has no use for is passed over."""
+    used = [name in program for name in ATTRIBUTES]
+    sizes = [part if use else f"{4 * int(part[0])}x"
+             for part, use in zip(FORMAT.split(), used, strict=True)]
+    names = [name for name, use in zip(ATTRIBUTES, used, strict=True) if use]
+    return (buffer, " ".join(sizes), *names)
+
+
+@lru_cache(maxsize=64)
+def _program(context: moderngl.Context, kind: Kind) -> moderngl.Program:
+    """Return the program that draws a kind of surface."""
+    program = context.program(SET_VERTEX, set_fragment(kind))
+    for name, unit in UNITS.items():
+        if name in program:
+            uniform(program, name).value = unit
+    return program
+
+
+def _give_material(program: moderngl.Program, material: SetMaterial) -> None:
+    color = linear(material.color)
+    second = linear(material.second) if material.second else 0.6 * color
+    joint = 0.35 * (second if material.second else color)
+    shore = material.pattern == "shore" and not material.second
+    give(program, {
+        "color": color, "second": linear("#3aa6b0") if shore else second, "joint": joint,
+        "size": material.size, "gap": material.gap, "coat": material.coat, "glow": material.glow,
+        "opacity": material.opacity, "sheen": material.sheen,
+        "shine": (material.roughness, 0.04, material.metallic),
+    })

@@ -1,0 +1,425 @@
+"""A set's own light: what its sun, sky and lamps are, and where their light comes.
+
+Light is followed in the set's own frame, along whose axes most walls and things stand.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.easing import ramp
+from mimegen.base.vectors import direction_from, unit
+from mimegen.characters.colors import to_linear
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.bounce import SINGLE, Light, Spread, Volume, even_ways, spread_light
+from mimegen.rendering.opengl.clouds import COLOR as CLOUD
+from mimegen.rendering.opengl.clouds import cloud_shares
+from mimegen.rendering.opengl.glowing import glowing_parts, screens
+from mimegen.rendering.opengl.light_choice import nearby, rays_to_sky
+from mimegen.rendering.opengl.voxels import Grid, Surface, Voxels, matter_of
+from mimegen.scenery.job import SetJob
+from mimegen.scenery.layout import wall_panels, world_from_set
+from mimegen.scenery.light import Lamp
+from mimegen.scenery.materials import SetMaterial
+from mimegen.scenery.scenery import Scenery
+
+# Lamps larger than this are taken apart, into no more parts than shaders have room for.
+LAMP_PART_M, MOST_PARTS = 1.5, 64
+# What hides lamps is told by finer parts.
+HIDDEN_PART_M = 0.7
+# The region in which light is followed: as far as walls stand; this where there are none.
+FARTHEST_M = 24.0
+OUTDOORS_HEIGHT_M = 10.0
+# How many cells of matter and places of light there are, and their least size in metres.
+CELLS, LEAST_CELL_M = 250_000, 0.12
+# Cells of matter through which pixels look at lamps.
+FINE_CELLS, LEAST_FINE_CELL_M = 900_000, 0.08
+PLACES, LEAST_PLACE_M = 4000, 0.5
+# What faces down lower than this lies on the ground.
+ON_GROUND_M = 0.05
+# The height, as a sine, up to which the horizon's color fades into the zenith's.
+FADED = 0.45
+# The open sky is looked at in so many directions.
+SKY_WAYS = 512
+# What stands farther away than this hides no sky; cells of what does.
+FAR_M, FAR_CELLS = 80.0, 100_000
+# How much of the second color patterns show, on average.
+SECOND_SHARE = {"plain": 0.0, "shore": 0.0, "net": 0.0, "outdoors": 0.5, "cloth": 0.6}
+
+
+def linear(color: str) -> FloatArray:
+    """Return #rrggbb as linear light (3,)."""
+    return np.array(to_linear(color))
+
+
+def sky_colors(scenery: Scenery) -> list[FloatArray]:
+    """Return the sky's radiance (3,) in the zenith, at the horizon and below."""
+    sky = scenery.sky
+    return [sky.strength * linear(color) for color in (sky.zenith, sky.horizon, sky.ground)]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A set's matter, in its own frame: ``whole``, and without walls and ceilings, ``casting``.
+
+    ``things`` are the surfaces of what casts shadows.
+    """
+
+    whole: Voxels
+    casting: Voxels
+    things: Sequence[Surface]
+
+
+def set_cells(scenery: Scenery, shell: Sequence[Surface], inner: Sequence[Surface]) -> Cells:
+    """Return the matter of surfaces in the set's own frame.
+
+    ``shell`` are walls and ceilings, which cast no shadows, ``inner`` is everything else.
+    """
+    low, high = _region(scenery)
+    grid = _grid(low - 1e-3, high + 1e-3, CELLS, LEAST_CELL_M, spare=1)
+    within = matter_of(inner, grid)
+    casting = within.voxels()
+    whole = casting if not shell else within.with_more(matter_of(shell, grid)).voxels()
+    return Cells(whole, casting, inner)
+
+
+def set_volume(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
+               inner: Mapping[str, NDArray[np.float32]], most: int = PLACES
+               ) -> tuple[Cells, Volume]:
+    """Return a set's matter, of triangles (T, 3, 3) by material, and the light in it.
+
+    Both in the set's own frame; light is followed at some ``most`` places.
+    """
+    told = _digest(job, shell, inner)
+    cells, spread = _spread(_Lit(f"{told} {most}", job, shell, inner, most))
+    return cells, spread.seen_by(moved(np.array(job.camera.position), set_from_world(job.scenery)))
+
+
+@dataclass(frozen=True)
+class _Lit:
+    """What light is followed in; alike where ``told`` is."""
+
+    told: str
+    job: SetJob = field(compare=False)
+    shell: Mapping[str, NDArray[np.float32]] = field(compare=False)
+    inner: Mapping[str, NDArray[np.float32]] = field(compare=False)
+    most: int = field(compare=False)
+
+
+@lru_cache(maxsize=1)
+def _spread(lit: _Lit) -> tuple[Cells, Spread]:
+    """Follow light once for all cameras that leave the same walls and things away."""
+    scenery, own = lit.job.scenery, set_from_world(lit.job.scenery)
+    inner = _moved(lit.inner, own)
+    surfaces = surfaces_of(scenery, inner)
+    cells = set_cells(scenery, surfaces_of(scenery, _moved(lit.shell, own)), surfaces)
+    places = _even(*_region(scenery), lit.most)
+    light = _light(lit.job, inner, surfaces)
+    return cells, spread_light(cells.whole, cells.casting, light, places,
+                               _within(scenery, places))
+
+
+def _digest(job: SetJob, shell: Mapping[str, NDArray[np.float32]],
+            inner: Mapping[str, NDArray[np.float32]]) -> str:
+    """Return what tells sets, lights and triangles by material apart."""
+    told = sha256(job.scenery.model_dump_json().encode())
+    told.update(job.config.light.model_dump_json().encode())
+    for part in (shell, inner):
+        told.update(repr([(name, part[name].shape) for name in part]).encode())
+        for corners in part.values():
+            told.update(corners.tobytes())
+    return told.hexdigest()
+
+
+def set_from_world(scenery: Scenery) -> FloatArray:
+    """Return the matrix (4, 4) from the world's frame to the set's."""
+    return np.asarray(np.linalg.inv(world_from_set(scenery)))
+
+
+def moved(places: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return places (..., 3) in another frame."""
+    return np.asarray(places @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def _moved(triangles: Mapping[str, NDArray[np.float32]], matrix: FloatArray
+           ) -> dict[str, NDArray[np.float32]]:
+    return {name: moved(corners.astype(float), matrix).astype(np.float32)
+            for name, corners in triangles.items()}
+
+
+def fine_matter(scenery: Scenery, things: Sequence[Surface]) -> tuple[Grid, NDArray[np.float32]]:
+    """Return fine cells of what hides lamps: grid and free cells.
+
+    Both in the set's own frame.
+    """
+    low, high = _region(scenery)
+    grid = _grid(low - 1e-3, high + 1e-3, FINE_CELLS, LEAST_FINE_CELL_M, spare=1)
+    return grid, matter_of(things, grid).free()
+
+
+def _within(scenery: Scenery, grid: Grid) -> NDArray[np.bool_]:
+    """Return which places of a grid (P,) lie under a ceiling; all where there is none."""
+    places = grid.middles(np.arange(int(np.prod(grid.shape))))
+    if not scenery.ceilings:
+        return np.ones(len(places), np.bool_)
+    under = [((places[:, :2] > plane.corners[0]) & (places[:, :2] < plane.corners[1])).all(axis=1)
+             for plane in scenery.ceilings]
+    return np.asarray(np.any(under, axis=0))
+
+
+def surfaces_of(scenery: Scenery, triangles: Mapping[str, NDArray[np.float32]]) -> list[Surface]:
+    """Return what stops light of triangles (T, 3, 3) by material."""
+    materials = {name: scenery.materials[name] for name in triangles}
+    return [Surface(_lying(triangles[name]), mean_color(look), look.glow > 0)
+            for name, look in materials.items() if look.opacity == 1.0 and look.pattern != "net"]
+
+
+def _lying(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return triangles (T, 3, 3), those that lie on the ground and face it turned to face up.
+
+    What is inwards of these is the ground, not what stands on mats and lines.
+    """
+    one, two = triangles[:, 1, :2] - triangles[:, 0, :2], triangles[:, 2, :2] - triangles[:, 0, :2]
+    down = one[:, 0] * two[:, 1] < one[:, 1] * two[:, 0]
+    turned = down & (triangles[..., 2].max(axis=1) < ON_GROUND_M)
+    return np.where(turned[:, None, None], triangles[:, ::-1], triangles)
+
+
+def mean_color(material: SetMaterial) -> FloatArray:
+    """Return what a material scatters, or sends out where it glows.
+
+    Without caustics Cycles' rays that were scattered once find no mirrors: what a surface mirrors
+    it does not throw on, and metals throw on nothing.
+    """
+    color = linear(material.color)
+    second = linear(material.second) if material.second else 0.6 * color
+    color = color + SECOND_SHARE.get(material.pattern, 0.45) * (second - color)
+    return np.asarray((material.glow or 1.0 - material.metallic) * color)
+
+
+def _region(scenery: Scenery) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper corner (3,) of where light is followed, in the set's frame."""
+    panels = wall_panels(scenery)
+    if not panels:
+        middle, reach = np.array(scenery.performer_at), FARTHEST_M
+        return np.array([*middle - reach, 0.0]), np.array([*middle + reach, OUTDOORS_HEIGHT_M])
+    corners = moved(np.concatenate([panel.corners for panel in panels]), set_from_world(scenery))
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return np.array([*low[:2], min(low[2], 0.0)]), high
+
+
+def _grid(low: FloatArray, high: FloatArray, most: int, least_m: float, spare: int) -> Grid:
+    """Return cubes from ``low`` to ``high`` and ``spare`` more on every side."""
+    cell = max(least_m, float((high - low).prod() / most) ** (1 / 3))
+    shape = np.ceil((high - low) / cell).astype(int) + 2 * spare
+    return Grid(low - spare * cell, np.full(3, cell), (int(shape[0]), int(shape[1]), int(shape[2])))
+
+
+def _even(low: FloatArray, high: FloatArray, most: int) -> Grid:
+    """Return cells for places of light that fill the region without a rest."""
+    cell = max(LEAST_PLACE_M, float((high - low).prod() / most) ** (1 / 3))
+    shape = np.maximum(np.round((high - low) / cell), 2).astype(int)
+    return Grid(low, (high - low) / shape, (int(shape[0]), int(shape[1]), int(shape[2])))
+
+
+def _light(job: SetJob, triangles: Mapping[str, NDArray[np.float32]],
+           surfaces: Sequence[Surface]) -> Light:
+    scenery = job.scenery
+    sun = scenery.sun.strength * linear(scenery.sun.color)
+    own = set_from_world(scenery)
+    sun_from = own[:3, :3] @ direction_from(*job.config.light.sun_from_deg)
+    parts, lamp_of = lamp_parts(scenery, HIDDEN_PART_M)
+    parts[:, :3], parts[:, 3:6] = moved(parts[:, :3], own), parts[:, 3:6] @ own[:3, :3].T
+    glowing = [(float(mean_color(look).mean()), triangles[name])
+               for name, look in scenery.materials.items() if look.glow > 0 and name in triangles]
+    upper, lower = _sky_halves(scenery)
+    to_sky = rays_to_sky(np.pi * (upper + lower) / 2, float(sun.mean() * sun_from[2]),
+                         nearby(parts, glowing))
+
+    def above(places: FloatArray) -> FloatArray:
+        """Rays are sent where the sky is bright."""
+        return to_sky(places) * upper / max(upper + lower, 1e-9)
+
+    sky = _sky(job)
+    # What hides the sky far away is lit as a ball in the open is.
+    far_light = sun / (4 * np.pi) + sky(even_ways(SKY_WAYS)).mean(axis=0)
+    return Light(parts, lamp_of, sky, above, sun, sun_from, glowing_parts(surfaces),
+                 screens(surfaces, *_region(scenery)), _far(scenery, surfaces), far_light)
+
+
+def _far(scenery: Scenery, surfaces: Sequence[Surface]) -> Voxels | None:
+    """Return coarse cells of what stands beyond the region in which light is followed, if any."""
+    low, high = _region(scenery)
+    beyond = [replace(surface, triangles=_outside(surface.triangles, low, high))
+              for surface in surfaces if not surface.glows]
+    beyond = [surface for surface in beyond if len(surface.triangles)]
+    if not beyond or wall_panels(scenery):
+        return None
+    corners = np.concatenate([surface.triangles.reshape(-1, 3) for surface in beyond])
+    middle = (low + high) / 2
+    least, most = (np.clip(edge, middle - FAR_M, middle + FAR_M)
+                   for edge in (corners.min(axis=0), corners.max(axis=0)))
+    return matter_of(beyond, _grid(least, most, FAR_CELLS, LEAST_PLACE_M, spare=1)).voxels()
+
+
+def _outside(triangles: NDArray[np.float32], low: FloatArray, high: FloatArray
+             ) -> NDArray[np.float32]:
+    """Return those of triangles (T, 3, 3) that lie outside of two corners (3,) and off the ground.
+    """
+    outside = ((triangles.max(axis=1) < low) | (triangles.min(axis=1) > high)).any(axis=1)
+    return np.asarray(triangles[outside & (triangles[..., 2].max(axis=1) > ON_GROUND_M)])
+
+
+def _sky(job: SetJob) -> Callable[[FloatArray], FloatArray]:
+    """Return what tells the sky's radiance (N, 3) by direction (N, 3); below is the ground's."""
+    scenery = job.scenery
+    below = sky_colors(scenery)[2]
+    if scenery.floors:
+        below = _lit_ground(job, scenery.materials[scenery.floors[0].material])
+    to_world = world_from_set(scenery)[:3, :3]
+
+    def sky(ways: FloatArray) -> FloatArray:
+        return np.asarray(np.where(ways[:, 2:] < 0, below, _above(scenery, ways @ to_world.T)))
+
+    return sky
+
+
+def _above(scenery: Scenery, ways: FloatArray) -> FloatArray:
+    """Return the radiance (N, 3) of the sky and its clouds in directions (N, 3) of the world."""
+    zenith, horizon, _ = sky_colors(scenery)
+    clear = horizon + ramp(ways[:, 2:], 0.0, FADED) * (zenith - horizon)
+    if scenery.sky.clouds == 0:
+        return np.asarray(clear)
+    clouded = scenery.sky.clouds * cloud_shares(ways)[:, None]
+    return np.asarray(clear + clouded * (scenery.sky.strength * np.array(CLOUD) - clear))
+
+
+def _open_up(scenery: Scenery) -> FloatArray:
+    """Return the light over pi (3,) of the open sky on what faces up."""
+    ways = even_ways(SKY_WAYS)
+    up = np.maximum(ways[:, 2], 0.0)
+    return np.asarray(up @ _above(scenery, ways) / up.sum())
+
+
+def _lit_ground(job: SetJob, ground: SetMaterial) -> FloatArray:
+    """Return the radiance (3,) of level ground under the sun and the open sky."""
+    sun = job.scenery.sun.strength * linear(job.scenery.sun.color)
+    height = direction_from(*job.config.light.sun_from_deg)[2]
+    return np.asarray(mean_color(ground) * (sun * height / np.pi + _open_up(job.scenery)))
+
+
+def _sky_halves(scenery: Scenery) -> tuple[float, float]:
+    """Return the mean radiance of the sky's upper and lower half, without a set."""
+    zenith, horizon, below = (float(color.mean()) for color in sky_colors(scenery))
+    return (1 - FADED / 2) * zenith + FADED / 2 * horizon, below
+
+
+def open_sky(job: SetJob) -> dict[str, Any]:
+    """Return light over pi on what faces up and down outside of walls, as uniform values."""
+    under = _sky(job)(np.array([[0.0, 0.0, -1.0]]))[0]
+    if not job.scenery.floors:
+        # About what stands far away at a shore lie as much land as sea.
+        for shore in (look for look in job.scenery.materials.values() if look.pattern == "shore"):
+            under = (under + _lit_ground(job, shore)) / 2
+    return {"open_up": _open_up(job.scenery), "open_down": under}
+
+
+def lamp_values(scenery: Scenery) -> dict[str, Any]:
+    """Return the first lamps as the shaders' uniform values, in the world.
+
+    Each has its middle, its direction, two vectors from the middle to its sides, its radiance; and
+    how many of its sixteen parts lie along its sides, so that they are as square as can be.
+    """
+    matrix = world_from_set(scenery)
+    lamps = _by_power(scenery)[:SINGLE]
+    table, counts = np.zeros((SINGLE, 5, 3)), np.ones((SINGLE, 2))
+    for number, lamp in enumerate(lamps):
+        start, way, side, other = _frame(lamp, matrix)
+        longer = np.clip(np.round(np.log2(lamp.size[0] / lamp.size[1]) / 2), -2, 2)
+        counts[number] = 2.0 ** (2 + longer), 2.0 ** (2 - longer)
+        radiance = lamp.watts * linear(lamp.color) / (np.pi * lamp.size[0] * lamp.size[1])
+        table[number] = (start, way, lamp.size[0] / 2 * side, lamp.size[1] / 2 * other, radiance)
+    names = ("lamp_at", "lamp_way", "lamp_side", "lamp_other", "lamp_light")
+    return {"lamps": len(lamps), "lamp_parts": counts} | dict(
+        zip(names, table.swapaxes(0, 1), strict=True))
+
+
+def _by_power(scenery: Scenery) -> list[Lamp]:
+    return sorted(scenery.lamps, key=lambda lamp: -lamp.watts)
+
+
+def lamp_parts(scenery: Scenery, size: float = LAMP_PART_M
+               ) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return every lamp as ones of a ``size`` (L, 10) or more, and the lamps' numbers (L,).
+
+    Those of most power come first. A part has a place, a direction, its power and its area.
+    """
+    matrix, size = world_from_set(scenery), _part_size(scenery, size)
+    lamps = [_parts(lamp, matrix, size) for lamp in _by_power(scenery)]
+    return np.reshape([part for parts in lamps for part in parts], (-1, 10)), np.repeat(
+        np.arange(len(lamps)), [len(parts) for parts in lamps])
+
+
+def _part_size(scenery: Scenery, size: float = LAMP_PART_M) -> float:
+    """Return the size, as given or more, by which the first lamps have no more than enough parts.
+    """
+    lamps = _by_power(scenery)[:SINGLE]
+    while sum(int(np.prod(_counts(lamp, size))) for lamp in lamps) > MOST_PARTS:
+        size *= 1.2
+    return size
+
+
+def _counts(lamp: Lamp, part_m: float) -> list[int]:
+    """Return how many parts a lamp has along its sides."""
+    return [int(np.ceil(size / part_m)) for size in lamp.size]
+
+
+def _frame(lamp: Lamp, matrix: FloatArray) -> tuple[FloatArray, ...]:
+    """Return a lamp's middle, its direction and the two directions (3,) of its sides."""
+    start, end = ((matrix @ [*point, 1.0])[:3] for point in (lamp.at, lamp.to))
+    way = unit(end - start)
+    side = np.array([1.0, 0.0, 0.0]) if abs(way[2]) > 0.999 else unit(np.cross(way, [0, 0, 1]))
+    return start, way, side, np.cross(way, side)
+
+
+def _parts(lamp: Lamp, matrix: FloatArray, part_m: float) -> list[FloatArray]:
+    start, way, side, other = _frame(lamp, matrix)
+    counts = _counts(lamp, part_m)
+    shares = [(np.arange(count) + 0.5) / count - 0.5 for count in counts]
+    parts = counts[0] * counts[1]
+    power = lamp.watts * linear(lamp.color) / parts
+    area = lamp.size[0] * lamp.size[1] / parts
+    return [
+        np.array([*start + x * lamp.size[0] * side + y * lamp.size[1] * other, *way, *power, area])
+        for x in shares[0] for y in shares[1]
+    ]
+
+
+def light_texture(volume: Volume) -> tuple[tuple[int, int, int], bytes]:
+    """Return size and content (RGBA, half floats) of what shaders read: 12 volumes upwards.
+
+    Two for each of red, green and blue hold harmonics 0 to 3 and 4 to 7 of what is scattered; one
+    holds harmonic 8; then one for each color holds those of what is mirrored, and two how visible
+    the first lamps are.
+    """
+    x, y, z = volume.grid.shape
+    scattered = volume.harmonics.reshape(x, y, z, 9, 3)
+    eight = scattered[..., :8, :].transpose(0, 1, 2, 4, 3).reshape(x, y, z, 6, 4)
+    last = np.pad(scattered[..., 8:, :], [*[(0, 0)] * 4, (0, 1)])
+    mirrored = volume.mirrored.reshape(x, y, z, 4, 3).swapaxes(3, 4)
+    visible = volume.visible.reshape(x, y, z, 2, 4)
+    parts = np.concatenate([eight, last, mirrored, visible], axis=3).transpose(3, 2, 1, 0, 4)
+    return (x, y, len(parts) * z), np.ascontiguousarray(parts, np.float16).tobytes()
+
+
+def volume_values(volume: Volume, scenery: Scenery) -> dict[str, Any]:
+    """Return where a set's volume lies, as the shaders' uniform values."""
+    grid = volume.grid
+    return {"to_set": set_from_world(scenery),
+            "volume_corner": grid.corner, "volume_size": grid.cell_m * grid.shape,
+            "volume_cell": grid.cell_m, "volume_places": np.array(grid.shape)}

@@ -1,0 +1,203 @@
+"""Figures drawn by OpenGL: posed once a frame, seen by many cameras."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.characters.character import Character
+from mimegen.motion.quaternions import FloatArray
+from mimegen.rendering.opengl.body import Part, RasterBody
+from mimegen.rendering.opengl.context import checked
+from mimegen.rendering.opengl.ground import GroundPicture
+from mimegen.rendering.opengl.light import give, light_values, uniform
+from mimegen.rendering.opengl.shaders import (
+    FIGURE_FRAGMENT,
+    FIGURE_VERTEX,
+    MEAN_FRAGMENT,
+    SHADOW_FRAGMENT,
+    SHADOW_VERTEX,
+    WHOLE_VERTEX,
+)
+from mimegen.rendering.opengl.view import to_picture, to_sun
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.crop import Region, is_empty, roughly_seen_region
+from mimegen.shots.pixels import halves_to_straight_srgb
+from mimegen.shots.shadow import ground_shadow
+from mimegen.shots.skinning import posed_points
+from mimegen.store.frames import Frame
+
+# A picture is drawn so many times as fine, across and down: triangles smaller than pixels
+# take Mesa's software half the time so, beside samples of its own. MEAN_FRAGMENT is made for 2.
+FINER = 2
+SHADOW_CELLS = 512
+# How far a figure's shadow on itself is lifted off its surface, and how soft it is.
+LIFT_M = 0.012
+PENUMBRA_M = 0.012
+FARTHEST_M = 200.0
+# What hides whoever goes below the ground: two triangles of it.
+GROUND = 100.0 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, -1, 0], [1, 1, 0], [-1, 1, 0]],
+                          np.float32)
+LOOK_FORMAT = "3f 3f 3f"
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A part of a body, ready to be drawn into pictures and into the sun's map."""
+
+    seen: moderngl.VertexArray
+    lit: moderngl.VertexArray
+    part: Part
+
+
+class RasterStage:
+    """Characters on the stage of a render config; made once, posed and drawn many times."""
+
+    def __init__(self, context: moderngl.Context, characters: Sequence[Character],
+                 config: RenderConfig) -> None:
+        self._context, self.config = context, config
+        self._fingerprints = [character.fingerprint for character in characters]
+        self._bodies = [RasterBody(context, character, config.shadow.cell_m)
+                        for character in characters]
+        self._programs = {name: _figure_program(context, name) for name in ("PLAIN", "TEXTURED")}
+        self._shadow_program = context.program(SHADOW_VERTEX, SHADOW_FRAGMENT)
+        self._ground = context.vertex_array(
+            self._shadow_program, [(context.buffer(GROUND.tobytes()), "3f", "place")])
+        self._drawn = [self._ready(body, part) for body in self._bodies for part in body.parts]
+        self._map = context.depth_texture((SHADOW_CELLS, SHADOW_CELLS))
+        self._map.compare_func = "<="
+        self._map_target = context.framebuffer(depth_attachment=self._map)
+        self._light = light_values(config.light)
+        self._targets = _Targets(context)
+        self._outline = np.empty((3, 0), np.float32)
+        self._shadow = GroundPicture(context)
+
+    def suits(self, characters: Sequence[Character], config: RenderConfig) -> bool:
+        """Whether it holds these characters under this config."""
+        wanted = [character.fingerprint for character in characters]
+        return self._fingerprints == wanted and self.config == config
+
+    def pose(self, columns: Sequence[NDArray[np.float32]]) -> None:
+        """Pose the figures; each has ``columns`` (4 J, 3) as from ``joint_columns``."""
+        posed = list(zip(self._bodies, columns, strict=True))
+        # Axis by axis: numpy is slow over the short side of (N, 3).
+        self._outline = np.concatenate([body.pose(own).T for body, own in posed], axis=1)
+        self._draw_sun_map()
+        points = np.concatenate([posed_points(body.surface, own) for body, own in posed])
+        self._shadow.lay(ground_shadow(points, self.config.light, self.config.shadow.cell_m))
+
+    def picture(self, camera: Camera) -> Frame:
+        """Draw the posed figures and their shadow as a camera sees them."""
+        whole = (0, 0, camera.width, camera.height)
+        region = roughly_seen_region(self._outline, camera) if self.config.crop else whole
+        shadow, shadow_at = self._shadow.seen(camera, self.config.shadow.strength)
+        figure = np.zeros((0, 0, 4), np.uint8)
+        if not is_empty(region):
+            figure = halves_to_straight_srgb(self._draw(camera, region))
+        return Frame(whole[2:], figure, region[:2], shadow, shadow_at)
+
+    def _ready(self, body: RasterBody, part: Part) -> _Drawn:
+        program = self._programs["PLAIN" if part.uvs is None else "TEXTURED"]
+        content = [(body.places, "3f", "place"), (body.normals, "3f", "normal"),
+                   (body.looks, LOOK_FORMAT, "color", "glow", "shine")]
+        if part.uvs is not None:
+            content.append((part.uvs, "2f", "uv"))
+        return _Drawn(
+            self._context.vertex_array(program, content, part.index),
+            self._context.vertex_array(self._shadow_program, [content[0]], part.index), part)
+
+    def _draw_sun_map(self) -> None:
+        """Draw how far the sun's light reaches, for the figures' shadows on themselves."""
+        matrix, half = to_sun(self._outline.T.astype(float), self._light["sun_from"], 2 * LIFT_M)
+        spread = np.full(2, PENUMBRA_M / half / 2)
+        for program in self._programs.values():
+            give(program, self._light | {
+                "to_shadow": matrix, "shadow_spread": spread, "shadow_lift": LIFT_M})
+        give(self._shadow_program, {"to_shadow": matrix})
+        self._map_target.use()
+        self._map_target.clear()
+        self._context.front_face = "ccw"
+        for drawn in self._drawn:
+            self._context.enable_only(_tests(drawn.part))
+            drawn.lit.render()
+
+    def _draw(self, camera: Camera, region: Region) -> NDArray[np.float16]:
+        """Draw a region of the picture: premultiplied linear RGBA (h, w, 4), first row on top."""
+        size = (region[2] - region[0], region[3] - region[1])
+        self._targets.begin(size)
+        matrix = to_picture(camera, region, FARTHEST_M)
+        for program in self._programs.values():
+            give(program, {"to_picture": matrix, "eye": np.array(camera.position)})
+        # The picture's rows run downwards, which mirrors every face.
+        self._context.front_face = "cw"
+        self._map.use(0)
+        if self.config.ground_hides:
+            self._hide_below(matrix)
+        for drawn in self._drawn:
+            self._context.enable_only(_tests(drawn.part))
+            if drawn.part.image is not None:
+                drawn.part.image.use(1)
+            drawn.seen.render()
+        return self._targets.read(size)
+
+    def _hide_below(self, to_picture: FloatArray) -> None:
+        """Lay the ground before what is below it, transparent."""
+        give(self._shadow_program, {"to_shadow": to_picture})
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        self._ground.render()
+
+
+def _tests(part: Part) -> int:
+    return moderngl.DEPTH_TEST | (0 if part.two_sided else moderngl.CULL_FACE)
+
+
+class _Targets:
+    """What is drawn into, grown as needed: finer than the picture, and the mean of that."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        self._context = context
+        self._program = context.program(WHOLE_VERTEX, MEAN_FRAGMENT)
+        uniform(self._program, "fine").value = 2
+        self._whole = context.vertex_array(self._program, [])
+        self._size = (0, 0)
+
+    def begin(self, size: tuple[int, int]) -> None:
+        """Make room for a picture of ``size``, transparent."""
+        if size[0] > self._size[0] or size[1] > self._size[1]:
+            self._grow((max(size[0], self._size[0]), max(size[1], self._size[1])))
+        self._drawn.use()
+        self._drawn.viewport = self._drawn.scissor = (0, 0, FINER * size[0], FINER * size[1])
+        self._drawn.clear()
+
+    def read(self, size: tuple[int, int]) -> NDArray[np.float16]:
+        """Return the mean of what was drawn: premultiplied linear RGBA (h, w, 4)."""
+        self._mean.use()
+        self._mean.viewport = self._mean.scissor = (0, 0, *size)
+        uniform(self._program, "size").value = size
+        self._fine.use(2)
+        self._context.enable_only(moderngl.NOTHING)
+        self._whole.render(moderngl.TRIANGLES, vertices=3)
+        read = self._mean.read((0, 0, *size), components=4, dtype="f2", alignment=1)
+        checked(self._context)
+        return np.frombuffer(read, np.float16).reshape(size[1], size[0], 4)
+
+    def _grow(self, size: tuple[int, int]) -> None:
+        context = self._context
+        self._size = (-(-size[0] // 64) * 64, -(-size[1] // 64) * 64)
+        fine = (FINER * self._size[0], FINER * self._size[1])
+        self._fine = context.texture(fine, 4, dtype="f2")
+        self._drawn = context.framebuffer(self._fine, context.depth_renderbuffer(fine))
+        self._mean = context.framebuffer(context.renderbuffer(self._size, 4, dtype="f2"))
+
+
+def _figure_program(context: moderngl.Context, name: str) -> moderngl.Program:
+    define = f"#version 330\n#define {name}\n"
+    program = context.program(FIGURE_VERTEX.replace("#version 330\n", define, 1).lstrip(),
+                              FIGURE_FRAGMENT.replace("#version 330\n", define, 1).lstrip())
+    for sampler, unit in (("shadow_map", 0), ("image", 1)):
+        if sampler in program:
+            uniform(program, sampler).value = unit
+    return program

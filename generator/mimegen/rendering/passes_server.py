@@ -1,0 +1,95 @@
+"""What a worker does with jobs of ground truth, whichever engine it holds itself."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mimegen.base.errors import RequestError
+from mimegen.groundtruth.frames import PassMaker, publish_passes
+from mimegen.groundtruth.job import GeometryJob, PassJob
+from mimegen.groundtruth.kinds import Engine
+from mimegen.groundtruth.seen import Eye
+from mimegen.groundtruth.surface import Scene
+from mimegen.rendering.cores import seeing_cores
+from mimegen.shots.config import RenderConfig
+from mimegen.shots.figures import read_figure
+from mimegen.shots.jobs import FigureFiles, FrameDone
+
+if TYPE_CHECKING:
+    import moderngl
+
+
+class PassServer:
+    """Does jobs of ground truth; engines start when a job needs them, scenes are kept for more."""
+
+    def __init__(self, threads: int, context: "moderngl.Context | None" = None) -> None:
+        """Take the worker's OpenGL, if it has one; ``threads`` draw where it must be started."""
+        self._threads, self._context = threads, context
+        self._has_cycles = context is None
+        self._maker = lru_cache(maxsize=1)(self._make)
+
+    def do(self, job: PassJob | GeometryJob, send: Callable[[FrameDone], None]) -> None:
+        """Publish a job's frames, or what is seen of a set.
+
+        Raises ShotError, or RequestError where there is no OpenGL.
+        """
+        if isinstance(job, GeometryJob):
+            self._geometry(job)
+        else:
+            publish_passes(job, self._maker(job.figures, job.config, job.engine), send)
+
+    def _geometry(self, job: GeometryJob) -> None:
+        if job.engine == "cycles":
+            self._start_cycles()
+            from mimegen.rendering.cycles.geometry import render_geometry
+
+            # What is seen of figures is gone from Blender then.
+            self._maker.cache_clear()
+            render_geometry(job)
+            return
+        from mimegen.rendering.opengl.geometry import draw_geometry
+
+        draw_geometry(self._opengl(), job)
+
+    def _make(self, files: tuple[FigureFiles, ...], config: RenderConfig, engine: Engine
+              ) -> PassMaker:
+        scene = Scene([read_figure(each) for each in files])
+        return PassMaker(scene, config, lambda: self._eye(scene, engine))
+
+    def _eye(self, scene: Scene, engine: Engine) -> Eye:
+        if engine == "cycles":
+            self._start_cycles()
+            from mimegen.rendering.cycles.passes import CyclesEye
+
+            eye: Eye = CyclesEye(scene)
+            return eye
+        from mimegen.rendering.opengl.passes import RasterEye
+
+        return RasterEye(self._opengl(), scene)
+
+    def _start_cycles(self) -> None:
+        """Make Cycles ready in a worker that holds OpenGL."""
+        if not self._has_cycles:
+            with seeing_cores(self._threads):
+                from mimegen.rendering.cycles.render import use_device
+
+            use_device("cpu", self._threads)
+            self._has_cycles = True
+
+    def draws(self) -> bool:
+        """Return whether OpenGL, if it was opened, still draws."""
+        if self._context is None:
+            return True
+        from mimegen.rendering.opengl.context import is_sound
+
+        return is_sound(self._context)
+
+    def _opengl(self) -> "moderngl.Context":
+        if self._context is None:
+            from mimegen.rendering.opengl.context import context_of_process
+
+            try:
+                self._context = context_of_process(self._threads)
+            except RequestError as problem:
+                raise RequestError(f"{problem}; --passes-from cycles looks without it") from problem
+        return self._context

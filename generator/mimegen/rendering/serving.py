@@ -1,0 +1,87 @@
+"""A worker process, ``python -m mimegen.rendering.serving``, which ``StageWorker`` starts."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Self
+
+from mimegen.base.blender import import_failure
+from mimegen.base.errors import RequestError
+from mimegen.base.parents import end_with_input
+from mimegen.rendering import plain
+from mimegen.rendering.cores import seeing_cores
+from mimegen.shots.devices import OPENGL
+from mimegen.shots.jobs import JobFailed
+
+
+@dataclass(frozen=True)
+class WorkerArguments:
+    """What a worker process is told on its command line.
+
+    ``descriptor`` is its end of the connection, an inherited file descriptor. ``path`` is where
+    the parent finds modules, so that jobs' classes are found here too.
+    """
+
+    descriptor: int
+    device: str
+    threads: int
+    scratch: str
+    path: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """Return the arguments as one word of a command line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return what ``to_json`` wrote."""
+        return cls(**json.loads(text))
+
+
+def main() -> None:
+    """Do jobs until the parent closes the connection or ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    told = WorkerArguments.from_json(sys.argv[1])
+    sys.path += [folder for folder in told.path if folder not in sys.path]
+    # Blender makes a folder of its own there, which stays when it is killed.
+    os.environ["TMPDIR"] = told.scratch
+    sweep = partial(shutil.rmtree, Path(told.scratch), ignore_errors=True)
+    end_with_input(sweep)
+    connection = Connection(told.descriptor)
+    try:
+        _serve_jobs(connection, told.device, told.threads)
+    except RequestError as problem:
+        connection.send(JobFailed(str(problem)))
+    except (EOFError, ConnectionError):
+        pass
+    finally:
+        # A dead parent may be noticed here before the thread that watches it gets its turn.
+        sweep()
+
+
+def _serve_jobs(connection: Connection, device: str, threads: int) -> None:
+    """Do jobs on a device until the main process is gone; raises RequestError at the start."""
+    if device == plain.NONE:
+        plain.serve(connection)
+        return
+    if device == OPENGL:
+        from mimegen.rendering.opengl.worker import serve as draw
+
+        draw(connection, threads)
+        return
+    try:
+        with seeing_cores(threads):
+            from mimegen.rendering.cycles.worker import serve
+    except ImportError as problem:
+        raise RequestError(import_failure(problem)) from problem
+    serve(connection, device, threads)
+
+
+if __name__ == "__main__":
+    main()

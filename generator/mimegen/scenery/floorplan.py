@@ -1,0 +1,261 @@
+"""What stands on which squares of a set's floor, up to the height of a person."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mimegen.base.vectors import product
+from mimegen.motion.quaternions import FloatArray
+from mimegen.scenery.layout import (
+    PERFORMER_LOW,
+    PlacedShape,
+    WallPanel,
+    laid_objects,
+    turned_boxes,
+    wall_panels,
+    world_from_set,
+)
+from mimegen.scenery.meshes import in_world, smooth_line
+from mimegen.scenery.objects import Arc, Curtain, Extrude, Island, Sheet, Solid, Tube
+from mimegen.scenery.scenery import Scenery
+from mimegen.scenery.shapes import bounds_of, mesh_of
+from mimegen.scenery.swept import CELL_M, Cells
+
+# What is no higher is ground, and so is no more than this below it.
+GROUND_M, SUNKEN_M = float(PERFORMER_LOW[2]), 0.1
+# So many level directions tell the outline of what is round.
+DIRECTIONS = 16
+# Bars, cloths and outlines are told by points as near to each other as this.
+APART_M, MOST_POINTS = 0.04, 400
+# What is seen from above as a line or a hollow: its surface alone takes floor.
+HOLLOW = (Tube, Arc, Curtain, Sheet, Extrude)
+
+# What only touches a square does not take it, whatever the last bits of its place are.
+LAST_BITS_M = 1e-6
+
+Mask = NDArray[np.bool_]
+
+
+class LaidSet:
+    """Everything of a set in its place: ``pieces``, their ``boxes`` (N, 8, 3) and ``owners``.
+
+    ``owners`` say by a piece's whole which object it is of, and which copy of that.
+    """
+
+    def __init__(self, scenery: Scenery) -> None:
+        self.scenery = scenery
+        self.pieces: list[PlacedShape] = []
+        self.owners: dict[int, tuple[int, int]] = {}
+        for number, pieces in enumerate(laid_objects(scenery)):
+            wholes = dict.fromkeys(piece.whole for piece in pieces)
+            self.owners |= {whole: (number, copy) for copy, whole in enumerate(wholes)}
+            self.pieces += pieces
+        self.boxes = turned_boxes(self.pieces)
+
+    def between(self, low_m: float, high_m: float, reach: int) -> list[PlacedShape]:
+        """Return the pieces that may be within so many squares of the performer at some heights."""
+        low, high = self.boxes.min(axis=1), self.boxes.max(axis=1)
+        room = reach * CELL_M
+        near = ((high[:, 2] > low_m) & (low[:, 2] < high_m)
+                & (low[:, :2] < room).all(axis=1) & (high[:, :2] > -room).all(axis=1))
+        return [self.pieces[place] for place in np.flatnonzero(near).tolist()]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One copy of one of a set's objects; the ``volume`` (cubic metres) of what is near of it."""
+
+    number: int
+    copy: int
+    volume: float
+
+
+@dataclass(frozen=True, eq=False)
+class FloorPlan:
+    """The squares within ``reach`` of the performer's place, (2 ``reach``, 2 ``reach``), Y first.
+
+    ``things`` take the squares ``taken`` (M, 2), each named in ``takers`` (M,); ``walls`` are
+    squares on which one stands, ``carried`` those with ground; None where that is not known.
+    """
+
+    reach: int
+    things: tuple[Thing, ...]
+    taken: Cells
+    takers: NDArray[np.intp]
+    walls: Mask
+    carried: Mask | None
+
+
+def floor_plan(laid: LaidSet, top_m: float, reach: int) -> FloorPlan:
+    """Return what stands on the floor of a set around its performer, below ``top_m``.
+
+    ``reach`` is in squares of ``CELL_M``.
+    """
+    things: list[Thing] = []
+    cells, takers = [np.zeros((0, 2), np.intp)], [np.zeros(0, np.intp)]
+    for whole, pieces in _by_whole(laid.between(GROUND_M, top_m, reach)).items():
+        found = np.concatenate([_squares(piece, GROUND_M, top_m, reach) for piece in pieces])
+        if len(found):
+            takers.append(np.full(len(found), len(things)))
+            cells.append(found)
+            things.append(Thing(*laid.owners[whole], round(sum(map(_volume, pieces)), 3)))
+    return FloorPlan(reach, tuple(things), np.concatenate(cells), np.concatenate(takers),
+                     _walls(laid.scenery, top_m, reach), _carried(laid, reach))
+
+
+def _by_whole(pieces: list[PlacedShape]) -> dict[int, list[PlacedShape]]:
+    found: dict[int, list[PlacedShape]] = {}
+    for piece in pieces:
+        found.setdefault(piece.whole, []).append(piece)
+    return found
+
+
+def _volume(piece: PlacedShape) -> float:
+    low, high = bounds_of(piece.shape)
+    return float(np.prod(high - low) * abs(np.linalg.det(piece.matrix[:3, :3])))
+
+
+def _squares(piece: PlacedShape, low_m: float, high_m: float, reach: int) -> Cells:
+    if isinstance(piece.shape, HOLLOW):
+        return _within_reach(_surface_squares(piece, low_m, high_m), reach)
+    points = _slab(piece, low_m, high_m)
+    return _hull_squares(points, _level_axes(piece), reach) if len(points) else \
+        np.zeros((0, 2), np.intp)
+
+
+def _within_reach(cells: Cells, reach: int) -> Cells:
+    return np.asarray(cells[((cells >= -reach) & (cells < reach)).all(axis=1)])
+
+
+def _slab(piece: PlacedShape, low_m: float, high_m: float) -> FloatArray:
+    """Return points (N, 2) whose hull, from above, is what a convex piece has at some heights."""
+    mesh = mesh_of(piece.shape)
+    points = in_world(mesh, piece.matrix)
+    if low_m <= points[:, 2].min() and points[:, 2].max() <= high_m:
+        return np.asarray(points[:, :2])
+    edges = np.array([pair for face in mesh.faces
+                      for pair in zip(face, (*face[1:], face[0]), strict=True)])
+    start, end = points[edges[:, 0]], points[edges[:, 1]]
+    kept = [points[(points[:, 2] >= low_m) & (points[:, 2] <= high_m), :2]]
+    for height in (low_m, high_m):
+        crosses = (start[:, 2] < height) != (end[:, 2] < height)
+        first, last = start[crosses], end[crosses]
+        share = (height - first[:, 2:]) / (last[:, 2:] - first[:, 2:])
+        kept.append((first + share * (last - first))[:, :2])
+    return np.concatenate(kept)
+
+
+def _level_axes(piece: PlacedShape) -> FloatArray:
+    """Return level directions (N, 2): across a piece's own sides, and evenly all around."""
+    turn = np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
+    around = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
+    sides = piece.matrix[:3, :3].T
+    own = np.cross(np.roll(sides, -1, axis=0), np.roll(sides, -2, axis=0))[:, :2]
+    own = own[np.linalg.norm(own, axis=1) > 1e-6]
+    own /= np.linalg.norm(own, axis=1, keepdims=True)
+    return np.concatenate([around, own, -own])
+
+
+def _hull_squares(points: FloatArray, axes: FloatArray, reach: int) -> Cells:
+    """Return the squares (N, 2) that reach into the hull of points (M, 2), as axes (K, 2) tell."""
+    low, high = (np.clip(np.floor(edge / CELL_M), -reach, reach - 1).astype(np.intp)
+                 for edge in (points.min(axis=0), points.max(axis=0)))
+    cells = np.stack(np.meshgrid(*map(np.arange, low, high + 1)), axis=-1).reshape(-1, 2)
+    furthest = product(points, axes.T).max(axis=0) + CELL_M / 2 * np.abs(axes).sum(axis=1)
+    middles = product((cells + 0.5) * CELL_M, axes.T)
+    return np.asarray(cells[(middles < furthest - LAST_BITS_M).all(axis=1)])
+
+
+def _surface_squares(piece: PlacedShape, low_m: float, high_m: float) -> Cells:
+    """Return the squares (N, 2) under the surface of a piece at some heights."""
+    points = _on_surface(piece.shape) @ piece.matrix[:3, :3].T + piece.matrix[:3, 3]
+    kept = points[(points[:, 2] >= low_m) & (points[:, 2] <= high_m), :2]
+    return np.asarray(np.unique(np.floor((kept + LAST_BITS_M) / CELL_M).astype(np.intp), axis=0))
+
+
+def _on_surface(shape: Solid) -> FloatArray:
+    """Return points (N, 3) all over a shape's faces; of large flat outlines over their rims."""
+    mesh = mesh_of(shape)
+    corners = [mesh.vertices[list(face)] for face in mesh.faces if len(face) <= 4]
+    quads = np.array([face if len(face) == 4 else [*face, face[-1]] for face in corners])
+    across, along = (np.linalg.norm(quads[:, one] - quads[:, other], axis=1).max()
+                     for one, other in ((1, 0), (3, 0)))
+    shares = [np.linspace(0, 1, min(int(np.ceil(size / APART_M)), MOST_POINTS) + 1)[:, None, None]
+              for size in (across, along)]
+    near = quads[:, 0] + shares[0] * (quads[:, 1] - quads[:, 0])
+    far = quads[:, 3] + shares[0] * (quads[:, 2] - quads[:, 3])
+    return np.asarray((near + shares[1][:, None] * (far - near)).reshape(-1, 3))
+
+
+def _walls(scenery: Scenery, top_m: float, reach: int) -> Mask:
+    cells = [wall_squares(panel) for panel in wall_panels(scenery)
+             if panel.corners[:, 2].max() > GROUND_M and panel.corners[:, 2].min() < top_m]
+    return _mask(np.concatenate([np.zeros((0, 2), np.intp), *cells]), reach)
+
+
+def wall_squares(panel: WallPanel) -> Cells:
+    """Return the squares (N, 2) on which a wall stands."""
+    start, end = panel.corners[0, :2], panel.corners[1, :2]
+    steps = int(np.ceil(np.linalg.norm(end - start) / APART_M)) + 1
+    line = start + np.linspace(0, 1, steps)[:, None] * (end - start)
+    return np.asarray(np.unique(np.floor((line + LAST_BITS_M) / CELL_M).astype(np.intp), axis=0))
+
+
+def _mask(cells: Cells, reach: int) -> Mask:
+    mask = np.zeros((2 * reach, 2 * reach), bool)
+    inside = _within_reach(cells, reach) + reach
+    mask[inside[:, 1], inside[:, 0]] = True
+    return mask
+
+
+def _carried(laid: LaidSet, reach: int) -> Mask | None:
+    """Return where there is level ground; None where none is found under the performer."""
+    carried = np.zeros((2 * reach, 2 * reach), bool)
+    for cells in _ground(laid, reach):
+        carried |= _mask(cells, reach)
+        if carried.all():
+            break
+    return carried if carried[reach - 1:reach + 1, reach - 1:reach + 1].all() else None
+
+
+def _ground(laid: LaidSet, reach: int) -> Iterator[Cells]:
+    """Yield the squares (N, 2) of all floors, of what is as low, and of land."""
+    matrix = world_from_set(laid.scenery)
+    for floor in laid.scenery.floors:
+        if -SUNKEN_M <= floor.height <= GROUND_M:
+            (x0, y0), (x1, y1) = floor.corners
+            outline = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+            yield _inside(outline @ matrix[:2, :2].T + matrix[:2, 3], reach)
+    for piece in laid.between(-SUNKEN_M, GROUND_M, reach):
+        if isinstance(piece.shape, Island):
+            coast = smooth_line(piece.shape.outline, 12, closed=True)
+            yield _inside(coast @ piece.matrix[:2, :2].T + piece.matrix[:2, 3], reach)
+        elif turned_boxes([piece])[..., 2].max() <= GROUND_M:
+            yield _squares_below(piece, reach)
+
+
+def _squares_below(piece: PlacedShape, reach: int) -> Cells:
+    points = in_world(mesh_of(piece.shape), piece.matrix)[:, :2]
+    if isinstance(piece.shape, Extrude):
+        return _inside(points[:len(points) // 2], reach)
+    return _hull_squares(points, _level_axes(piece), reach)
+
+
+def _all_squares(reach: int) -> Cells:
+    ways = np.arange(-reach, reach)
+    return np.asarray(np.stack(np.meshgrid(ways, ways), axis=-1).reshape(-1, 2))
+
+
+def _inside(outline: FloatArray, reach: int) -> Cells:
+    """Return the squares (N, 2) whose middles are within an outline (M, 2), by the even-odd rule.
+    """
+    cells = _all_squares(reach)
+    x, y = ((cells + 0.5) * CELL_M).T[..., None]
+    start, end = outline, np.roll(outline, -1, axis=0)
+    rise = end[:, 1] - start[:, 1]
+    passed = (start[:, 1] > y) != (end[:, 1] > y)
+    crossing = start[:, 0] + (y - start[:, 1]) / np.where(rise == 0, 1.0, rise) * (
+        end[:, 0] - start[:, 0])
+    return np.asarray(cells[(passed & (x < crossing)).sum(axis=1) % 2 == 1])

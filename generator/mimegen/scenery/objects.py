@@ -1,0 +1,209 @@
+"""The things that stand in a set: the ``objects`` and ``groups`` parts of its file.
+
+Metres, Z up, in the set's own frame; what has a front shows it towards -Y before it is turned.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mimegen.base.yaml_file import Strict
+from mimegen.scenery.values import Point2, Positive
+from mimegen.shots.config import Vector
+
+Said = Annotated[str, Field(pattern="^[A-Z0-9 :.,+=/!\n-]+$", description="capitals and digits")]
+
+
+class Copies(Strict):
+    """``count`` copies, each moved and turned from the last; ``vary`` scatters them by chance."""
+
+    count: int = Field(ge=1, le=2000)
+    step: Vector = (0.0, 0.0, 0.0)
+    turn: Vector = (0.0, 0.0, 0.0)
+    vary_at: Vector = (0.0, 0.0, 0.0)
+    vary_turn: Vector = (0.0, 0.0, 0.0)
+    vary_scale: Vector = (0.0, 0.0, 0.0)
+
+
+class Placed(Strict):
+    """What every object has: place, turn (degrees about X, then Y, then Z), scale, copies.
+
+    The copies of an object with several materials take them in turn. A ``mounted`` object hangs
+    on what is behind it and is left out for a camera that stands behind it.
+    """
+
+    at: Vector = (0.0, 0.0, 0.0)
+    turn: Vector = (0.0, 0.0, 0.0)
+    scale: Positive | tuple[Positive, Positive, Positive] = 1.0
+    repeat: tuple[Copies, ...] = ()
+    mounted: bool = False
+
+
+class Solid(Placed):
+    """An object with a surface: one name in ``materials``, or several for its copies."""
+
+    material: str | tuple[str, ...]
+
+
+class Box(Solid):
+    """A box of ``size`` that stands on its place, its edges rounded by ``bevel`` metres."""
+
+    kind: Literal["box"]
+    size: tuple[Positive, Positive, Positive]
+    bevel: float = Field(default=0.0, ge=0)
+
+
+class Cylinder(Solid):
+    """An upright cylinder, or a cone where ``top`` (the upper radius) differs."""
+
+    kind: Literal["cylinder"]
+    radius: Positive
+    height: Positive
+    top: float | None = Field(default=None, ge=0)
+    bevel: float = Field(default=0.0, ge=0)
+
+
+class Sphere(Solid):
+    """A sphere around its place."""
+
+    kind: Literal["sphere"]
+    radius: Positive
+
+
+class Lathe(Solid):
+    """A profile of (radius, height) turned about the upright."""
+
+    kind: Literal["lathe"]
+    profile: tuple[Point2, ...] = Field(min_length=2)
+
+
+class Extrude(Solid):
+    """An outline in X and Y raised by ``height``; ``smooth`` draws a curve through its points."""
+
+    kind: Literal["extrude"]
+    outline: tuple[Point2, ...] = Field(min_length=3)
+    height: Positive
+    smooth: bool = False
+    bevel: float = Field(default=0.0, ge=0)
+
+
+class Tube(Solid):
+    """A round bar along points, ``radius`` at the start and ``end`` at the end."""
+
+    kind: Literal["tube"]
+    points: tuple[Vector, ...] = Field(min_length=2)
+    radius: Positive
+    end: Positive | None = None
+    smooth: bool = False
+    closed: bool = False
+
+
+class Arc(Solid):
+    """A flat ring of ``radius`` (to its outer edge) and ``width``, or a part of it."""
+
+    kind: Literal["arc"]
+    radius: Positive
+    width: Positive
+    between: Point2 = (0.0, 360.0)
+
+
+class Curtain(Solid):
+    """Hanging cloth of ``size`` (width, height) with folds ``depth`` metres deep."""
+
+    kind: Literal["curtain"]
+    size: tuple[Positive, Positive]
+    folds: int = Field(ge=1, le=400)
+    depth: Positive = 0.06
+
+
+class Section(Strict):
+    """One cross-section of a loft at ``x``: from ``bottom`` to ``top``, ``width`` across.
+
+    ``square`` is the exponent of its superellipse: 2 an ellipse, 8 nearly a box; ``lean`` is by
+    what share its top is narrower than its bottom.
+    """
+
+    x: float
+    bottom: float
+    top: float
+    width: Positive
+    square: float = Field(default=4.0, ge=1.5, le=20)
+    lean: float = Field(default=0.0, ge=-0.9, le=0.9)
+
+
+class Sheet(Solid):
+    """A net or a cloth that hangs: ``size`` (width, height), upright on its place.
+
+    Its upper edge is ``sag`` metres lower halfway, and its middle is blown ``belly`` metres
+    towards +Y.
+    """
+
+    kind: Literal["sheet"]
+    size: tuple[Positive, Positive]
+    sag: float = Field(default=0.0, ge=0)
+    belly: float = 0.0
+
+
+class Words(Solid):
+    """Writing ``height`` metres high, to be read from -Y, its lines centred on one another.
+
+    Of several ``words`` copies have all in turn, in an order that a seed of the set changes.
+    ``weight`` is the strokes' share of the height. What would be wider than ``width`` metres is
+    smaller, its middle as high.
+    """
+
+    kind: Literal["words"]
+    words: Said | tuple[Said, ...]
+    height: Positive
+    weight: float = Field(default=0.15, gt=0, le=0.4)
+    width: Positive | None = None
+
+
+class Loft(Solid):
+    """A smooth skin over cross-sections along X, such as a car's body or a cushion."""
+
+    kind: Literal["loft"]
+    sections: tuple[Section, ...] = Field(min_length=2)
+    smooth: bool = True
+
+
+class Frond(Solid):
+    """A palm's leaf that leaves its place along -Y, rises by ``rise`` degrees and droops."""
+
+    kind: Literal["frond"]
+    length: Positive
+    width: Positive
+    rise: float = 40.0
+    droop: float = 90.0
+    leaflets: int = Field(default=24, ge=1, le=100)
+
+
+class Foliage(Solid):
+    """A bush or a tree's crown: ``leaves`` of ``leaf`` metres on a lumpy ball around its place."""
+
+    kind: Literal["foliage"]
+    radius: Positive
+    leaf: Positive = 0.15
+    leaves: int = Field(default=500, ge=1, le=5000)
+
+
+class Island(Solid):
+    """The ground of a beach out to the horizon: land within a smooth outline, sea around it."""
+
+    kind: Literal["island"]
+    outline: tuple[Point2, ...] = Field(min_length=4)
+
+
+class Group(Placed):
+    """A copy of one of the set's groups, with some of its materials exchanged."""
+
+    kind: Literal["group"]
+    of: str
+    materials: dict[str, str] = Field(default={})
+
+
+Object = Annotated[
+    Box | Cylinder | Sphere | Lathe | Extrude | Tube | Arc | Curtain | Sheet | Words | Loft | Frond
+    | Foliage | Island | Group,
+    Field(discriminator="kind"),
+]

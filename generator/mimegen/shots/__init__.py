@@ -1,0 +1,1 @@
+"""What is seen from one camera: config, camera, framing, posed skin, ground shadow and frames."""

@@ -1,0 +1,70 @@
+"""A camera that follows: a window that moves over the wider picture of one that stands still.
+
+It is a pan by shifting the lens, as view cameras have it: the principal point moves, perspective
+stays, and one still of a set does for all frames.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from mimegen.base.grid import on_grid
+from mimegen.characters.character import Performance
+from mimegen.motion.quaternions import FloatArray
+from mimegen.shots.camera import Camera
+from mimegen.shots.config import FramedCamera, RenderConfig
+from mimegen.shots.framing import outline_points
+
+# The widest picture, in windows, and by how much one less wide is tried.
+MOST, STEP = 3.0, 0.05
+# How softly the window moves: it looks so far ahead and back.
+SOFT_S = 0.5
+
+Offsets = NDArray[np.intp]
+
+
+def follows(config: RenderConfig) -> bool:
+    """Say whether a config's camera follows the performers."""
+    return isinstance(config.camera, FramedCamera) and config.camera.follow
+
+
+def following(camera: Camera, scene: Sequence[Performance], config: RenderConfig
+              ) -> tuple[Camera, Offsets]:
+    """Return a wider camera, and where the window's left top corner is (F, 2), whole pixels.
+
+    ``camera`` has everything in view all the time; the window is as large as its picture, and
+    holds all performers in every frame. The nearest view that allows a soft pan is taken; where
+    they are far apart it is the whole picture, and the window stays.
+    """
+    size = np.array([camera.width, camera.height])
+    boxes = _boxes(camera, scene)
+    room = config.camera.margin * size if isinstance(config.camera, FramedCamera) else 0 * size
+    for number in range(round((MOST - 1) / STEP), 0, -1):
+        grown = 1 + number * STEP
+        wide = 2 * np.round(grown * size / 2).astype(int)
+        boxes_then = boxes * (wide / size)
+        offsets = _soft(boxes_then, size, wide, config.fps)
+        inside = (boxes_then[:, 0] - room >= offsets) & (boxes_then[:, 1] + room <= offsets + size)
+        if inside.all():
+            return replace(camera, width=int(wide[0]), height=int(wide[1])), offsets
+    return camera, np.zeros((len(boxes), 2), np.intp)
+
+
+def _boxes(camera: Camera, scene: Sequence[Performance]) -> FloatArray:
+    """Return the left top and right bottom corners (F, 2, 2) of all performers in the picture."""
+    ends = []
+    for performance in scene:
+        places = camera.project(outline_points(performance))[:, :2]
+        ends.append(places.reshape(performance.motion.frames, -1, 2))
+    together = np.concatenate(ends, axis=1)
+    return np.stack([together.min(axis=1), together.max(axis=1)], axis=1)
+
+
+def _soft(boxes: FloatArray, size: NDArray[np.intp], wide: NDArray[np.intp], fps: float) -> Offsets:
+    """Return offsets (F, 2) of a window about the boxes' middles, smoothed, within the picture."""
+    meant = np.clip(boxes.mean(axis=1) - size / 2, 0, wide - size)
+    softened = ndimage.gaussian_filter1d(meant, SOFT_S * fps, axis=0, mode="nearest")
+    return on_grid(softened, 1.0).astype(np.intp)

@@ -1,0 +1,184 @@
+"""Placing the camera so that the whole action stays in view."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mimegen.base.decisions import first_most
+from mimegen.base.grid import on_grid
+from mimegen.base.vectors import direction_from, product
+from mimegen.characters.character import Performance
+from mimegen.motion import Skeleton, quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.shots.camera import SENSOR_WIDTH_MM, Camera
+from mimegen.shots.config import FixedCamera, FramedCamera, RenderConfig
+from mimegen.shots.skinning import joint_columns, skin_matrix, skinned
+
+# Similar people get the same camera, and so share background stills.
+DISTANCE_STEP_M = 0.25
+PLACE_STEP_M = 0.05
+# What the vertex subset and the rounding of skinning may miss.
+SKIN_SLACK_M = 0.02
+# Ground that is kept in view around the feet, for their shadow.
+SHADOW_ROOM_M = 0.15
+FEET_BELOW_M = 0.4
+# So near to the plane between left and right a joint is of neither side.
+MIDDLE_M = 0.01
+
+
+def frame_camera(scene: Sequence[Performance], config: RenderConfig, angle_deg: float) -> Camera:
+    """Return the config's camera for one or more performers, turned about Z by ``angle_deg``.
+
+    Positive angles turn it counterclockwise seen from above. A framed camera has the same target,
+    distance and height for every angle, and keeps every frame within its margin from all of them.
+    """
+    if isinstance(config.camera, FixedCamera):
+        return _fixed_camera(config.camera, config, angle_deg)
+    return _framed_camera(scene, config.camera, config, angle_deg)
+
+
+def _fixed_camera(fixed: FixedCamera, config: RenderConfig, angle_deg: float) -> Camera:
+    turn = quaternions.from_euler("xyz", np.array([0.0, 0.0, angle_deg]))
+    position = quaternions.rotate(turn, np.array(fixed.position))
+    upright = quaternions.from_euler("xyz", np.degrees(fixed.euler_rad))
+    return _camera(position, quaternions.multiply(turn, upright), fixed.lens_mm, config)
+
+
+def _framed_camera(scene: Sequence[Performance], framed: FramedCamera, config: RenderConfig,
+                   angle_deg: float) -> Camera:
+    middle, height, distance = _target(tuple(scene), framed, (config.width, config.height))
+    towards = direction_from(framed.azimuth_deg + angle_deg, framed.elevation_deg)
+    position = np.array([*middle, height]) + distance * towards
+    euler = np.array([90.0 - framed.elevation_deg, 0.0, framed.azimuth_deg + angle_deg])
+    return _camera(position, quaternions.from_euler("xyz", euler), framed.lens_mm, config)
+
+
+@lru_cache(maxsize=2)
+def _target(scene: tuple[Performance, ...], framed: FramedCamera, size: tuple[int, int]
+            ) -> tuple[FloatArray, float, float]:
+    """Return X Y of the target, its height and the camera's distance, the same for every angle."""
+    points = _seen_points(scene, framed.head_room_m)
+    # Axis by axis: numpy is slow over the short side of (N, 3).
+    flat = points[:, :2].T.copy()
+    middle = np.round((flat.min(axis=1) + flat.max(axis=1)) / 2 / PLACE_STEP_M) * PLACE_STEP_M
+    rings = _rings(points, middle, ground=framed.head_room_m is None)
+    height, distance = _height_and_distance(rings, framed, size)
+    return middle, height, distance
+
+
+def _camera(position: FloatArray, rotation: FloatArray, lens_mm: float,
+            config: RenderConfig) -> Camera:
+    x, y, z = (round(float(number), 9) for number in position)
+    turn = cast(
+        tuple[float, float, float, float], tuple(round(float(number), 12) for number in rotation)
+    )
+    return Camera((x, y, z), turn, lens_mm, config.width, config.height)
+
+
+def _seen_points(scene: Sequence[Performance], head_room_m: float | None) -> FloatArray:
+    """Return the points (N, 3) to be kept in view: all, or those near the first one's head."""
+    if head_room_m is None:
+        return np.concatenate([outline_points(performance) for performance in scene])
+    motion = scene[0].motion
+    heads = motion.global_pose.positions[:, _head(motion.skeleton)]
+    points = outline_points(scene[0]).reshape(len(heads), -1, 3)
+    near = np.linalg.norm(points - heads[:, None], axis=-1) < head_room_m
+    return np.asarray(points[near])
+
+
+def _head(skeleton: Skeleton) -> int:
+    """Return the highest joint in the middle of a body at rest."""
+    middle = np.abs(skeleton.heads[:, 0]) < MIDDLE_M
+    return int(np.argmax(np.where(middle, skeleton.heads[:, 2], -np.inf)))
+
+
+def outline_points(performance: Performance) -> FloatArray:
+    """Return points (N, 3) that bound the body over all frames, up to a centimetre or two.
+
+    Only the outermost vertices of each bone, in the rest pose, are posed.
+    """
+    skeleton = performance.character.skeleton
+    pose = performance.motion.global_pose
+    columns = joint_columns(skeleton, pose.positions, pose.rotations)
+    joints = len(skeleton.names)
+    matrices = []
+    for mesh in performance.character.meshes:
+        strongest = mesh.joints[np.arange(len(mesh.joints)), mesh.weights.argmax(axis=1)]
+        chosen = _outermost(mesh.vertices, strongest)
+        few = replace(mesh, vertices=mesh.vertices[chosen], joints=mesh.joints[chosen],
+                      weights=mesh.weights[chosen])
+        matrices.append(skin_matrix(few, joints))
+    return skinned(sparse.vstack(matrices, format="csr"), columns).reshape(-1, 3).astype(float)
+
+
+def _outermost(vertices: FloatArray, groups: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Return the numbers of the vertices that are extreme within their group."""
+    directions = sphere_directions(48)
+    chosen: set[int] = set()
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        chosen.update(members[first_most(product(directions, vertices[members].T))].tolist())
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def sphere_directions(count: int) -> FloatArray:
+    """Return evenly spread unit vectors (count, 3), a Fibonacci lattice."""
+    number = np.arange(count) + 0.5
+    z = 1 - 2 * number / count
+    turn = np.pi * (1 + 5**0.5) * number
+    flat = np.sqrt(1 - z * z)
+    return np.stack([flat * np.cos(turn), flat * np.sin(turn), z], axis=-1)
+
+
+def _rings(points: FloatArray, middle: FloatArray, ground: bool) -> FloatArray:
+    """Return radius about the vertical through ``middle`` and height (N, 2) of what is to be seen.
+
+    A camera that may stand at any angle sees each point anywhere on its ring. The ``ground`` about
+    the feet has the shadow.
+    """
+    # Column by column: numpy is slow over the short side of (N, 3).
+    aside, ahead = (points[:, axis] - middle[axis] for axis in (0, 1))
+    radius = np.sqrt(aside * aside + ahead * ahead) + SKIN_SLACK_M
+    feet = points[:, 2] < FEET_BELOW_M
+    reach = float(radius[feet].max()) if feet.any() else 0.0
+    level = np.round(points[:, 2] / SKIN_SLACK_M).astype(int)
+    levels, slots = np.unique(level, return_inverse=True)
+    widest = np.zeros(len(levels))
+    np.maximum.at(widest, slots, radius)
+    heights = levels * SKIN_SLACK_M
+    return np.concatenate([
+        np.stack([widest, heights + SKIN_SLACK_M], axis=1),
+        np.stack([widest, heights - SKIN_SLACK_M], axis=1),
+        *([[[reach + SHADOW_ROOM_M, 0.0]]] if ground else []),
+    ])
+
+
+def _height_and_distance(rings: FloatArray, framed: FramedCamera,
+                         size: tuple[int, int]) -> tuple[float, float]:
+    """Return the target's height and the camera's distance from it: the nearest that will do."""
+    focal = framed.lens_mm / SENSOR_WIDTH_MM * size[0]
+    share = 1.0 - 2.0 * framed.margin
+    per_side, per_rise = (2.0 * focal / (share * side) for side in size)
+    elevation = np.radians(framed.elevation_deg)
+    sine, cosine = np.sin(elevation), np.cos(elevation)
+    around = np.linspace(0.0, 2.0 * np.pi, 49)
+    side = rings[:, :1] * np.sin(around)
+    nearer = rings[:, :1] * np.cos(around)
+    low, high = rings[:, 1].min(), rings[:, 1].max()
+    targets = np.arange(np.floor(low / PLACE_STEP_M), np.ceil(high / PLACE_STEP_M) + 1)
+    best = (0.0, np.inf)
+    for target in targets * PLACE_STEP_M:
+        above = rings[:, 1:] - target
+        towards = above * sine + nearer * cosine
+        rise = above * cosine - nearer * sine
+        needed = towards + np.maximum(np.abs(side) * per_side, np.abs(rise) * per_rise)
+        reach = float(on_grid(needed.max()))
+        if reach < best[1]:
+            best = (float(target), reach)
+    height, distance = best
+    return height, float(np.ceil(distance / DISTANCE_STEP_M) * DISTANCE_STEP_M)

@@ -18,6 +18,7 @@ from mimegen.markers.handedness import are_mirrored
 from mimegen.markers.sets import body_landmarks
 from mimegen.readers import read_motion
 from mimegen.readers.c3d_file import Trajectories, read_trajectories
+from mimegen.readers.points import read_points
 
 MIRRORED = DATA / "left_handed.bvh"
 
@@ -42,7 +43,11 @@ def test_a_take_has_them_for_its_rows_and_its_partners(notes: list[str], tmp_pat
     assert take.facts()["motion_notes"] == notes
     plain = walk().write(tmp_path / "plain.bvh")
     two = user_take(Catalogue.with_libraries(()), plain, (), None, None, "none", MIRRORED)
-    assert two.facts()["motion_notes"] == [f"{MIRRORED.name}: {note}" for note in notes]
+    placement, *others = two.facts()["motion_notes"]
+    assert "only one of the two files is mirrored" in placement
+    assert others == [f"{MIRRORED.name}: {note}" for note in notes]
+    assert [line.startswith(f"plain.bvh and {MIRRORED.name}: ") for line in two.doubts
+            if placement in line] == [True]
 
 
 def test_retarget_prints_and_reports_them(notes: list[str], tmp_path: Path) -> None:
@@ -107,3 +112,23 @@ def test_a_mirrored_c3d_is_mirrored_back(samples: Path, monkeypatch: pytest.Monk
     assert any("mirrored back" in note for note in found.notes)
     assert found.motion.global_pose.positions == pytest.approx(
         true.motion.global_pose.positions, abs=1e-3)
+
+
+def test_raw_markers_are_mirrored_back_as_the_skeleton_is(samples: Path, tmp_path: Path,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    file = samples / "c3d" / "cmu_02_01.c3d"
+    true = read_points(file)
+
+    def flipped(path: Path, *more: float | None) -> Trajectories:
+        found = read_trajectories(path, *more)
+        found.positions[..., 1] *= -1
+        return found
+
+    monkeypatch.setattr("mimegen.readers.points.read_trajectories", flipped)
+    found = read_points(file)
+    # Mirrored about another plane, the markers come back turned about the vertical.
+    turned = true.positions * [-1.0, -1.0, 1.0] if true.up_axis == "Z" else true.positions
+    both = np.isfinite(turned) & np.isfinite(found.positions)
+    assert found.mirrored and found.positions[both] == pytest.approx(turned[both], abs=1e-6)
+    done = invoke("pointlight", file, "--dots", "all_markers", "--out", tmp_path / "dots.gif")
+    assert done.exit_code == 0 and "they are mirrored back" in done.output

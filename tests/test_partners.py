@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from bvh_files import BvhFile
 from conftest import SAMPLES
 from mimegen.base.errors import RequestError
 from mimegen.library.catalogue import Catalogue
 from mimegen.library.takes import user_take
 from mimegen.motion.editing import moved, resampled
 from mimegen.readers import read_motion
-from mimegen.readers.partners import LINE_DEG, placed_together
+from mimegen.readers.partners import LINE_DEG, doubts_on_placement, placed_together
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="no ../shared/mocap-samples here")
 ONE, TWO = SAMPLES / "bvh" / "cmu_18_01.bvh", SAMPLES / "bvh" / "cmu_19_01.bvh"
@@ -57,6 +58,19 @@ def test_another_frame_rate_is_brought_to_the_first_ones() -> None:
     assert two.fps == one.fps == 120.0
     assert np.allclose(two.root_positions[:frames], expected.root_positions[:frames], atol=5e-3)
     assert np.allclose(one.root_positions[:frames], same.root_positions[:frames], atol=5e-3)
+
+
+@pytest.mark.parametrize("axis", "XZ")
+def test_two_mirrored_files_keep_their_placement(tmp_path: Path, axis: str) -> None:
+    whole = [read_motion(file) for file in (ONE, TWO)]
+    found = [read_motion(BvhFile(file.read_text()).mirrored(axis).write(tmp_path / file.name))
+             for file in (ONE, TWO)]
+    assert [one.mirrored for one in (*whole, *found)] == [False, False, True, True]
+    for true, seen in zip(placed_together(*whole), placed_together(*found), strict=True):
+        assert np.allclose(seen.global_pose.positions, true.global_pose.positions, atol=2e-3)
+    assert doubts_on_placement(found) == doubts_on_placement(whole) == ()
+    assert "how the people stand to one another is uncertain" in doubts_on_placement(
+        (whole[0], found[1]))[0]
 
 
 def test_files_of_other_worlds_are_refused() -> None:

@@ -199,7 +199,7 @@ def test_radians_are_understood(take):
     (lambda t: t.replace("rtibia 0\n", "", 1), "frame 1 has no values for 'rtibia'"),
     (lambda t: t.replace("rtibia 0\n", "tail 0\n", 1), "line .*'tail' is not a moving bone"),
     (lambda t: t.replace("rtibia 0\n", "rtibia 0\nrtibia 0\n", 1), "twice in one frame"),
-    (lambda t: t.replace("rtibia 0\n", "rtibia nan\n", 1), "expected 1 numbers"),
+    (lambda t: t.replace("rtibia 0\n", "rtibia inf\n", 1), "expected 1 numbers"),
     (lambda t: t.split("2\nroot")[0], "has 1 whole frames"),
     (lambda t: "# nothing", "has 0 whole frames"),
     (lambda t: "\0" + t, "binary"),

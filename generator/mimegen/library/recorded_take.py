@@ -13,7 +13,12 @@ from mimegen.readers import ReadOptions, Recording, Trim, read_motion
 from mimegen.readers.asf_amc import skeleton_file
 from mimegen.readers.files import buffers_beside
 from mimegen.readers.options import AS_FOUND
-from mimegen.readers.partners import cut_together, partner_options, placed_together
+from mimegen.readers.partners import (
+    cut_together,
+    doubts_on_placement,
+    partner_options,
+    placed_together,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,16 +114,21 @@ class RecordedTake(Described):
     def notes(self) -> tuple[str, ...]:
         """Every assumption and doubt about the files; those about a partner's begin with its name.
         """
-        first, *others = self.recordings
-        return (*first.notes, *(f"{file.name}: {note}" for file, recording
-                                in zip(self.files[1:], others, strict=True)
-                                for note in recording.notes))
+        recordings = self.recordings
+        first, *others = recordings
+        return (*first.notes, *doubts_on_placement(recordings),
+                *(f"{file.name}: {note}" for file, recording
+                  in zip(self.files[1:], others, strict=True) for note in recording.notes))
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """A line for each file of which anything is assumed or doubted, with all of that."""
-        return tuple(f"{file.name}: {'; '.join(recording.notes)}" for file, recording
-                     in zip(self.files, self.recordings, strict=True) if recording.notes)
+        recordings = self.recordings
+        placement = doubts_on_placement(recordings)
+        return (*(f"{file.name}: {'; '.join(recording.notes)}" for file, recording
+                  in zip(self.files, recordings, strict=True) if recording.notes),
+                *(f"{' and '.join(file.name for file in self.files)}: {doubt}"
+                  for doubt in placement))
 
     def facts(self) -> dict[str, Any]:
         """Return what a manifest says of it."""

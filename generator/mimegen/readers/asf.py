@@ -8,7 +8,7 @@ import numpy as np
 from mimegen.base.errors import RequestError
 from mimegen.motion import Skeleton
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.text import text_of, with_decimal_points, without_comments
+from mimegen.readers.text import number_of, text_of, with_decimal_points, without_comments
 
 LARGEST, MOST_BONES = 1e6, 1000
 TURNS, SHIFTS = ("rx", "ry", "rz"), ("tx", "ty", "tz")
@@ -43,13 +43,16 @@ def rows_of(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     return [(n, words) for n, words in lines if words], (*coded, *plain)
 
 
-def numbers_of(where: str, words: list[str], count: int) -> FloatArray:
-    """Return the first ``count`` words as numbers; raises RequestError that names ``where``."""
+def numbers_of(where: str, words: list[str], count: int, gaps: bool = False) -> FloatArray:
+    """Return the first ``count`` words as numbers; raises RequestError that names ``where``.
+
+    With ``gaps``, words that say that they are no numbers are NaN.
+    """
     try:
         found = np.array([float(word) for word in words[:count]])
     except ValueError:
-        found = np.full(count, np.nan)
-    if len(found) != count or not (np.abs(found) < LARGEST).all():
+        found = np.array([number_of(word) for word in words[:count]])
+    if len(found) != count or not ((np.abs(found) < LARGEST) | (gaps & np.isnan(found))).all():
         raise RequestError(f"{where}: expected {count} numbers within a million, not"
                            f" {' '.join(words)[:40]!r}")
     return found

@@ -6,7 +6,7 @@ top of its parent, where C is its ``axis`` and M the product of its degrees of f
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,15 @@ from mimegen.readers.asf import (
     read_asf,
     rest_pose,
     rows_of,
+)
+from mimegen.readers.dropouts import BoolArray
+from mimegen.readers.gaps import (
+    WHY,
+    gaps_said,
+    long_gap,
+    missing,
+    places_bridged,
+    turns_bridged,
 )
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.names import SIDES
@@ -49,11 +58,12 @@ def read_asf_amc(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     asf = skeleton_file(path, options.skeleton)
     body, plain_too = read_asf(asf)
     frames, degrees, cut = _frames(path, rows, body)
-    motion = _motion(body, frames, degrees, options.fps_of_file or ASSUMED_FPS)
+    motion, gaps = _motion(path, body, frames, degrees, options.fps_of_file or ASSUMED_FPS)
     assumed = () if options.fps_of_file else (
         f"the format carries no frame rate: {ASSUMED_FPS:g} fps is assumed, CMU's rate; give"
         " another with --fps-of-file",)
-    notes = (f"the skeleton is of {asf.name}", *dict.fromkeys((*plain, *plain_too)), *assumed, *cut)
+    notes = (f"the skeleton is of {asf.name}", *dict.fromkeys((*plain, *plain_too)), *assumed, *cut,
+             *gaps)
     recording = in_house_convention(path, motion, "ASF/AMC", notes, options)
     return replace(recording, system="Acclaim",
                    notes=(*recording.notes, *_of_another(path, asf, motion, recording)))
@@ -123,7 +133,7 @@ def _frames(path: Path, rows: list[tuple[int, list[str]]],
             if len(words) - 1 != wanted:
                 raise RequestError(f"{where}: bone {name!r} has {len(words) - 1} values, its"
                                    f" skeleton has {wanted} degrees of freedom")
-            values[name].append(numbers_of(where, words[1:], wanted))
+            values[name].append(numbers_of(where, words[1:], wanted, gaps=True))
         elif count:
             raise RequestError(f"{where}: {name[:30]!r} is not a moving bone of the skeleton; the"
                                " skeleton file belongs to another person, or the line is damaged")
@@ -141,11 +151,16 @@ def _check_whole(path: Path, values: Mapping[str, list[FloatArray]], count: int)
                            " damaged or belongs to another skeleton")
 
 
-def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool,
-            fps: float) -> Motion:
-    """Return the motion; a bone's joint is where it begins, its turn that from the rest pose."""
+def _motion(path: Path, body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool,
+            fps: float) -> tuple[Motion, tuple[str, ...]]:
+    """Return the motion, gaps bridged, and a note on them.
+
+    A bone's joint is where it begins, its turn that from the rest pose.
+    """
     skeleton = rest_pose(body)
-    count = len(next(iter(values.values())))
+    lost = _gaps(path, skeleton.names, values, fps)
+    values = {name: np.nan_to_num(table) for name, table in values.items()}
+    count = len(lost)
     rotations = np.tile(quaternions.IDENTITY, (count, len(skeleton.names), 1))
     unit, scale = (1.0 if known else 180.0 / np.pi for known in (body.degrees, degrees))
     for number, name in enumerate(skeleton.names):
@@ -162,4 +177,23 @@ def _motion(body: AsfSkeleton, values: Mapping[str, FloatArray], degrees: bool,
     for column, dof in enumerate(body.bones["root"].dof):
         if dof in SHIFTS:
             roots[:, SHIFTS.index(dof)] += values["root"][:, column]
-    return Motion(skeleton, fps, roots, quaternions.without_flips(rotations))
+    roots = places_bridged(roots[:, None], lost[:, :1])[:, 0]
+    turned = quaternions.without_flips(turns_bridged(rotations, lost))
+    return Motion(skeleton, fps, roots, turned), gaps_said(skeleton.names, lost)
+
+
+def _gaps(path: Path, names: Sequence[str], values: Mapping[str, FloatArray],
+          fps: float) -> BoolArray:
+    """Say in which frames which bones (F, J) have a value that is no number.
+
+    Raises RequestError where that goes on for too long.
+    """
+    lost = np.zeros((len(next(iter(values.values()))), len(names)), bool)
+    for number, name in enumerate(names):
+        if name in values:
+            lost[:, number] = missing(values[name])
+    gap = long_gap(lost, fps)
+    if gap is not None:
+        raise RequestError(f"{path}: bone {names[gap.column]!r}: what is no number from frame"
+                           f" {gap.first} to {gap.last} {WHY}")
+    return lost

@@ -14,6 +14,7 @@ from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.bvh_text import BvhJoint, hierarchy_of, parts_of, table_of
+from mimegen.readers.gaps import gaps_said, places_bridged, turns_bridged
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.options import ReadOptions
 from mimegen.readers.recording import Recording
@@ -48,8 +49,9 @@ def read_bvh(path: Path, fps: float | None = None) -> tuple[Motion, tuple[str, .
 def _motion(path: Path, joints: list[BvhJoint], table: FloatArray,
             rate: float) -> tuple[Motion, tuple[str, ...]]:
     offsets = np.array([joint.offset for joint in joints])
-    rotations, moves = _channels(joints, table, offsets)
-    notes: list[str] = []
+    rotations, moves = _channels(joints, np.nan_to_num(table), offsets)
+    rotations, moves, gaps = _without_gaps(joints, table, rotations, moves)
+    notes = [*gaps]
     while len(joints) > 1 and [joint.parent for joint in joints].count(0) == 1 and any(
             "position" in channel for channel in joints[1].channels):
         notes.append(f"{joints[0].name!r} above {joints[1].name!r} is folded into it")
@@ -104,6 +106,22 @@ def _channels(joints: list[BvhJoint], table: FloatArray,
         angles = table[:, [columns for _, columns in members]]
         rotations[:, [number for number, _ in members]] = quaternions.from_euler(order, angles)
     return rotations, _with_offsets_where_still_zero(joints, moves, offsets)
+
+
+def _without_gaps(joints: list[BvhJoint], table: FloatArray, rotations: FloatArray,
+                  moves: FloatArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """Bridge rotations (F, J, 4) and moves (F, J, 3) where a channel is NaN, and say so."""
+    if not np.isnan(table).any():
+        return rotations, moves, ()
+    turns, shifts = np.zeros((2, *rotations.shape[:2]), bool)
+    owners = [(number, channel) for number, joint in enumerate(joints)
+              for channel in joint.channels]
+    for column in np.flatnonzero(np.isnan(table).any(axis=0)).tolist():
+        number, channel = owners[column]
+        lost = shifts if channel.endswith("position") else turns
+        lost[:, number] |= np.isnan(table[:, column])
+    notes = gaps_said([joint.name for joint in joints], turns | shifts)
+    return turns_bridged(rotations, turns), places_bridged(moves, shifts), notes
 
 
 def _with_offsets_where_still_zero(joints: list[BvhJoint], moves: FloatArray,

@@ -9,7 +9,8 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.motion.quaternions import FloatArray
-from mimegen.readers.text import with_decimal_points, without_comments
+from mimegen.readers.gaps import WHY, long_gap
+from mimegen.readers.text import number_of, with_decimal_points, without_comments
 
 LARGEST, MOST_JOINTS = 1e6, 1000
 # A frame lasts from here to there (s); beyond, a frame time is in another unit, or none.
@@ -207,8 +208,8 @@ def table_of(path: Path, rows: list[str], start: int, joints: list[BvhJoint],
              fps: float | None = None) -> tuple[FloatArray, float, tuple[str, ...]]:
     """Return the channel values (F, C), the frame rate and notes.
 
-    ``start`` is the row of the word MOTION; ``fps`` goes before the frame time in the file.
-    Raises RequestError with file and line.
+    ``start`` is the row of the word MOTION; ``fps`` goes before the frame time in the file. Values
+    that are no numbers for a short time are NaN. Raises RequestError with file and line.
     """
     filled = [i for i in range(start + 1, len(rows)) if rows[i].strip()]
     head = _Head.of(rows, filled)
@@ -218,6 +219,7 @@ def table_of(path: Path, rows: list[str], start: int, joints: list[BvhJoint],
         raise RequestError(f"{path}: line {start + 2}: has {len(lines)} frames, a motion needs at"
                            " least 2")
     table = _values(path, rows, lines, joints)
+    _refuse_long_gap(path, lines, joints, table, rate)
     return table, rate, _checked_count(path, head, len(table), lines[-1] + 1)
 
 
@@ -265,8 +267,13 @@ def _checked_count(path: Path, head: _Head, held: int, last_line: int) -> tuple[
     return (f"the file holds {held} frames and declares {declared}: all that it holds are used",)
 
 
+def _owners(joints: list[BvhJoint]) -> list[str]:
+    """Return the name of each channel's joint."""
+    return [joint.name for joint in joints for _ in joint.channels]
+
+
 def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint]) -> FloatArray:
-    names = [joint.name for joint in joints for _ in joint.channels]
+    names = _owners(joints)
     if not names:
         raise RequestError(f"{path}: no joint has CHANNELS, there is no motion in the file")
     words = [rows[i].split() for i in lines]
@@ -278,8 +285,8 @@ def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint
     try:
         table = np.array([list(map(float, row)) for row in words])
     except ValueError:
-        table = np.array([[_value(word) for word in row] for row in words])
-    wrong = np.argwhere(~(np.abs(table) < LARGEST))
+        table = np.array([[number_of(word) for word in row] for row in words])
+    wrong = np.argwhere(np.abs(table) >= LARGEST)
     if len(wrong):
         frame, channel = wrong[0]
         raise RequestError(f"{path}: line {lines[frame] + 1}, joint {names[channel]!r}: expected a"
@@ -287,16 +294,18 @@ def _values(path: Path, rows: list[str], lines: list[int], joints: list[BvhJoint
     return table
 
 
-def _value(word: str) -> float:
-    try:
-        return float(word)
-    except ValueError:
-        return np.nan
+def _refuse_long_gap(path: Path, lines: list[int], joints: list[BvhJoint], table: FloatArray,
+                     rate: float) -> None:
+    gap = long_gap(np.isnan(table), rate)
+    if gap is not None:
+        raise RequestError(f"{path}: line {lines[gap.first] + 1}, joint"
+                           f" {_owners(joints)[gap.column]!r}: what is no number up to line"
+                           f" {lines[gap.last] + 1} {WHY}")
 
 
 def _rate(path: Path, word: str, line: int) -> float:
     """Return the frame rate; frame times are rounded, so a common rate within that is taken."""
-    time = _value(word)
+    time = number_of(word)
     if not SHORTEST_S <= time <= LONGEST_S:
         found = f"the frame time is {word[:20]!r}" if word else "there is no frame time"
         raise RequestError(f"{path}: line {line}: {found}, expected seconds between {SHORTEST_S:g}"

@@ -8,7 +8,6 @@ import numpy as np
 
 from mimegen.base.errors import RequestError
 from mimegen.markers import MarkerSet, Solution, find_marker_set, solve
-from mimegen.markers.handedness import are_mirrored
 from mimegen.markers.standing import shows_upper_body_alone, trunk_up
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
@@ -36,7 +35,7 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
                            " cannot be assigned to the body; label them first, or show the raw"
                            " points")
     found = find_marker_set(str(path), points.labels)
-    points = _trunk_upright(_unmirrored(points, found), found)
+    points = _trunk_upright(points, found)
     solution = solve(str(path), points.labels, points.positions, points.fps, found)
     typical = float(np.median(list(solution.rms_mm.values())))
     if typical > NO_BODY_MM:
@@ -50,19 +49,8 @@ def read_c3d(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     return replace(recording, confidence=confidence, system=found.name, unit=points.unit,
                    unit_source=points.unit_source, up_axis=points.up_axis,
                    up_source=points.up_source, marker_rms_mm=solution.rms_mm,
-                   bridged=_bridged(solution), inferred=solution.inferred)
-
-
-def _unmirrored(points: Points, marker_set: MarkerSet) -> Points:
-    """Return points mirrored back, with a note, where they are the mirror image of a body's."""
-    known = [(n, mark) for n, label in enumerate(points.labels)
-             if (mark := marker_set.landmark(label)) is not None]
-    if not are_mirrored([mark for _, mark in known], points.positions[:, [n for n, _ in known]]):
-        return points
-    note = "the file is mirrored: its markers are the mirror image of a body's, as where axes are" \
-           " left-handed; they are mirrored back"
-    return replace(points, positions=points.positions * [-1.0, 1.0, 1.0],
-                   notes=(*points.notes, note))
+                   bridged=_bridged(solution), inferred=solution.inferred,
+                   mirrored=points.mirrored or recording.mirrored)
 
 
 def _trunk_upright(points: Points, marker_set: MarkerSet) -> Points:

@@ -54,12 +54,12 @@ def without_dropouts(motion: Motion, first: int = 0) -> tuple[Motion, tuple[str,
     absent = _zero_places(motion, places)
     wild = _that_show(motion, _spikes(turns, SPIKE_DEG, motion.fps) & ~empty[:, None])
     away = _spikes(places, SPIKE_SIZES, motion.fps)[:, 0] & ~absent
-    names = _named(motion.skeleton.names, zero), _named(motion.skeleton.names, wild)
-    notes = [*_said(empty, "every joint is zero", first),
-             *_said(absent & ~empty, "the body is at the file's origin", first),
-             *_said(zero.any(axis=1), f"the rotation of {names[0]} is zero", first),
-             *_said(wild.any(axis=1), f"the rotation of {names[1]} jumps away and back", first),
-             *_said(away, "the body jumps away and back", first)]
+    names = named(motion.skeleton.names, zero), named(motion.skeleton.names, wild)
+    notes = [*lost_note(empty, "every joint is zero", first),
+             *lost_note(absent & ~empty, "the body is at the file's origin", first),
+             *lost_note(zero.any(axis=1), f"the rotation of {names[0]} is zero", first),
+             *lost_note(wild.any(axis=1), f"the rotation of {names[1]} jumps away and back", first),
+             *lost_note(away, "the body jumps away and back", first)]
     if not notes:
         return motion, ()
     lost = zero | wild | empty[:, None]
@@ -179,7 +179,7 @@ def _zero_places(motion: Motion, places: _Track) -> BoolArray:
     return _dropped(zero, places, SPIKE_SIZES, at_ends=True)[:, 0]
 
 
-class _Between(NamedTuple):
+class Between(NamedTuple):
     """By what lost values (F, K) are replaced: frames ``before`` and ``after``, and the ``share``
     of the way between them.
     """
@@ -189,7 +189,8 @@ class _Between(NamedTuple):
     share: FloatArray
 
 
-def _between(lost: BoolArray) -> _Between:
+def between(lost: BoolArray) -> Between:
+    """Return by which frames lost values (F, K) are replaced."""
     frames = len(lost)
     numbers = np.arange(frames)[:, None]
     before = np.maximum.accumulate(np.where(lost, -1, numbers), axis=0)
@@ -197,12 +198,12 @@ def _between(lost: BoolArray) -> _Between:
     # What nothing goes before or comes after is held.
     before, after = np.where(before < 0, after, before), np.where(after == frames, before, after)
     share = (numbers - before) / np.maximum(after - before, 1)
-    return _Between(before, after, share)
+    return Between(before, after, share)
 
 
 def _placed(motion: Motion, lost: BoolArray) -> FloatArray:
     """Return the root's places (F, 3), bridged by straight lines where they were ``lost``."""
-    before, after, share = _between(lost[:, None])
+    before, after, share = between(lost[:, None])
     places = motion.root_positions
     return np.asarray(places[before[:, 0]]
                       + share * (places[after[:, 0]] - places[before[:, 0]]))
@@ -211,14 +212,14 @@ def _placed(motion: Motion, lost: BoolArray) -> FloatArray:
 def _turned(motion: Motion, lost: BoolArray) -> FloatArray:
     """Return local rotations (F, J, 4), bridged by the shortest turns where they were ``lost``."""
     frames, joints = np.nonzero(lost)
-    before, after, share = (values[frames, joints] for values in _between(lost))
+    before, after, share = (values[frames, joints] for values in between(lost))
     turned = motion.rotations.copy()
     turned[frames, joints] = quaternions.slerp(motion.rotations[before, joints],
                                                motion.rotations[after, joints], share)
     return quaternions.without_flips(turned)
 
 
-def _named(names: tuple[str, ...], lost: BoolArray) -> str:
+def named(names: tuple[str, ...], lost: BoolArray) -> str:
     """Name the joints that were lost (F, J), the most often lost first."""
     counts = lost.sum(axis=0)
     worst = [int(joint) for joint in np.argsort(-counts, kind="stable") if counts[joint]]
@@ -227,8 +228,9 @@ def _named(names: tuple[str, ...], lost: BoolArray) -> str:
     return f"{said} and {more} more" if more > 0 else said
 
 
-def _said(lost: BoolArray, what: str, first: int) -> tuple[str, ...]:
-    """Return the note on frames that were lost (F,), if any."""
+def lost_note(lost: BoolArray, what: str, first: int) -> tuple[str, ...]:
+    """Return the note on frames that were lost (F,), if any; ``first`` is the first one's number.
+    """
     if not lost.any():
         return ()
     return (f"tracking was lost in {frames_said(np.flatnonzero(lost) + first)}, where {what}: the"

@@ -13,6 +13,8 @@ from mimegen.base.files import scratch_folder
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
 from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.dropouts import BoolArray
+from mimegen.readers.gaps import WHY, gaps_said, long_gap, places_bridged, turns_bridged
 from mimegen.readers.gltf import GLTF_SUFFIXES, check_gltf
 from mimegen.readers.house import Stated, in_house_convention
 from mimegen.readers.options import AS_FOUND, ReadOptions
@@ -140,12 +142,14 @@ def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
     """Return the motion in the file's units, Z up as Blender has it, and notes."""
     header = answer.header
     names, parents, rest, pose, notes = _largest_tree(answer)
-    _refuse_no_numbers(path, names, pose, rest)
-    solid = _solid(path, names, pose, rest)
+    lost = _gaps(path, names, pose, rest, header["fps"])
+    solid = _solid(path, names, np.where(lost[..., None, None], 0.0, pose), rest)
     turns = quaternions.multiply(_rotations(_held(pose, solid)),
                                  quaternions.conjugate(_rotations(rest)))
-    notes += _of_flat(names, solid)
-    heads, stretch = _heads(parents, pose[..., :3, 3], turns)
+    turns = turns_bridged(turns, lost)
+    places = places_bridged(pose[..., :3, 3], lost)
+    notes += [*_of_flat(names, solid | lost), *gaps_said(names, lost)]
+    heads, stretch = _heads(parents, places, turns)
     skeleton = Skeleton(names, parents, heads, _tails(parents, heads))
     if stretch > STRETCH_TO_MENTION:
         notes.append(f"bones stretch by up to {100 * stretch:.0f} %; they are held at their"
@@ -163,20 +167,25 @@ def _built(path: Path, answer: Answer) -> tuple[Motion, tuple[str, ...]]:
     if path.suffix.lower() == ".fbx" and header["fps"] != header["scene_fps"]:
         notes.append(f"the keys are at {header['fps']:g} fps, the scene says"
                      f" {header['scene_fps']:g}")
-    motion = Motion.from_global_rotations(skeleton, header["fps"], pose[:, 0, :3, 3],
+    motion = Motion.from_global_rotations(skeleton, header["fps"], places[:, 0],
                                           quaternions.without_flips(turns))
     return motion, tuple(notes)
 
 
-def _refuse_no_numbers(path: Path, names: tuple[str, ...], pose: FloatArray,
-                       rest: FloatArray) -> None:
-    wrong = np.argwhere(~np.isfinite(pose).all(axis=(2, 3)))
-    if len(wrong):
-        frame, joint = wrong[0]
-        raise RequestError(f"{path}: bone {names[joint]!r} has a position that is not a number in"
-                           f" frame {frame}; the file is damaged, export it again")
+def _gaps(path: Path, names: tuple[str, ...], pose: FloatArray, rest: FloatArray,
+          fps: float) -> BoolArray:
+    """Say in which frames bones (F, J) have poses that are no numbers.
+
+    Raises RequestError where that goes on for too long, or the rest pose is none.
+    """
     if not np.isfinite(rest).all():
         raise RequestError(f"{path}: contains NaN or infinite positions; the file is damaged")
+    lost = np.asarray(~np.isfinite(pose).all(axis=(2, 3)))
+    gap = long_gap(lost, fps)
+    if gap is not None:
+        raise RequestError(f"{path}: bone {names[gap.column]!r} has a position that is not a number"
+                           f" from frame {gap.first} to {gap.last}, which {WHY}")
+    return lost
 
 
 def _largest_tree(answer: Answer) -> tuple[tuple[str, ...], IntArray, FloatArray, FloatArray,

@@ -61,7 +61,7 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     Raises RequestError where the file holds no whole person, or an animal.
     """
     system = system_of(motion.skeleton.names)
-    motion, roles, sides = _with_true_sides(path, motion, options)
+    motion, roles, sides, mirrored = with_true_sides(path, motion, options)
     motion, more = _rooted_at_hips(motion, roles)
     motion, dropped = _without_calibration_frame(motion)
     first += len(dropped)
@@ -86,12 +86,15 @@ def in_house_convention(path: Path, motion: Motion, kind: str, notes: tuple[str,
     return Recording(motion, roles.joints, roles.confidence, kind, system, unit, unit_source,
                      up_name, up_source, heading, origin,
                      (*notes, *sides, *more, *dropped, *bridged, *fours, *lying, *twisted,
-                      *floating, *doubted))
+                      *floating, *doubted), mirrored=mirrored)
 
 
-def _with_true_sides(path: Path, motion: Motion,
-                     options: ReadOptions) -> tuple[Motion, Roles, tuple[str, ...]]:
-    """Return the motion, not mirrored, and which bone is which, each on its own side."""
+def with_true_sides(path: Path, motion: Motion,
+                    options: ReadOptions) -> tuple[Motion, Roles, tuple[str, ...], bool]:
+    """Return the motion, not mirrored, and which bone is which, each on its own side.
+
+    Also notes, and whether the motion was mirrored.
+    """
     roles = find_roles(motion.skeleton, motion, str(path), options.mapping)
     body = posture_of(motion, roles.joints)
     straight, mirrored = unmirrored(motion, body)
@@ -102,7 +105,7 @@ def _with_true_sides(path: Path, motion: Motion,
         sure = {joint: max(roles.confidence[role], EXCHANGED)
                 for role, joint in roles.joints.items()}
         roles = Roles(joints, {role: sure[joint] for role, joint in joints.items()})
-    return straight, roles, (*mirrored, *swapped)
+    return straight, roles, (*mirrored, *swapped), bool(mirrored)
 
 
 def _rooted_at_hips(motion: Motion, roles: Roles) -> tuple[Motion, tuple[str, ...]]:

@@ -4,6 +4,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,13 @@ from numpy.typing import NDArray
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion, Skeleton, quaternions
 from mimegen.motion.editing import at_rate
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.dropouts import without_dropouts
+from mimegen.readers.gaps import WHY, gaps_said, long_gap, missing, places_bridged, turns_bridged
+from mimegen.readers.house import body_height, with_true_sides
 from mimegen.readers.options import AS_FOUND, ReadOptions
+from mimegen.readers.plausibility import doubts, refuse_animals
 from mimegen.readers.recording import Recording
-from mimegen.readers.roles import find_roles
 
 # What NumPy and zipfile raise on damaged archives.
 DAMAGED = (OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, MemoryError,
@@ -24,12 +29,15 @@ DAMAGED = (OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, Memo
 OFF_BY_THE_GRID = 1e-6
 SHAPES = {"names": 1, "parents": 1, "heads": 2, "tails": 2, "fps": 0, "root_positions": 2,
           "rotations": 3}
+MAY_HAVE_GAPS = ("root_positions", "rotations")
 
 
 def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     """Read a motion as it was written: metres, Z up, where it stood.
 
-    Raises RequestError, one line, for an archive that holds something else.
+    What is surely mirrored is mirrored back, what tracking lost is bridged, and what a body cannot
+    do is doubted in the notes. Raises RequestError, one line, for an archive that holds something
+    else, or an animal's motion.
     """
     if not zipfile.is_zipfile(path):
         raise RequestError(f"{path}: not a NumPy archive, expected a motion that mimegen wrote")
@@ -44,33 +52,70 @@ def read_npz(path: Path, options: ReadOptions = AS_FOUND) -> Recording:
     if lacking:
         raise RequestError(f"{path}: the array {lacking[0]!r} is missing; expected"
                            f" {', '.join(SHAPES)}")
-    motion = _motion(path, found)
-    motion = at_rate(motion, options.fps_of_file or motion.fps)
-    roles = find_roles(motion.skeleton, file=str(path), mapping=options.mapping)
+    motion, gaps = _motion(path, found, options.fps_of_file)
+    motion, roles, sides, mirrored = with_true_sides(path, motion, options)
+    motion, bridged = without_dropouts(motion)
+    fours = refuse_animals(path, motion, roles.joints, options.mapping is not None)
+    doubted = doubts(motion, roles.joints, body_height(motion, roles.joints), 0)
     return Recording(motion, roles.joints, roles.confidence, "NPZ", "mimegen", 1.0,
-                     "the format is in metres", "Z", "the format has Z up", 0.0, (0.0, 0.0), ())
+                     "the format is in metres", "Z", "the format has Z up", 0.0, (0.0, 0.0),
+                     (*gaps, *sides, *bridged, *fours, *doubted), mirrored=mirrored)
 
 
-def _motion(path: Path, found: dict[str, NDArray[Any]]) -> Motion:
+def _motion(path: Path, found: dict[str, NDArray[Any]],
+            fps: float | None) -> tuple[Motion, tuple[str, ...]]:
+    """Return the motion at ``fps`` or its own rate, gaps bridged, and a note on them."""
     for name, dimensions in SHAPES.items():
-        array = found[name]
-        if array.ndim != dimensions:
-            raise RequestError(f"{path}: the array {name!r} has {array.ndim} dimensions,"
-                               f" expected {dimensions}")
-        if name != "names" and not (np.issubdtype(array.dtype, np.number)
-                                    and np.isfinite(array).all()):
-            raise RequestError(f"{path}: the array {name!r} contains NaN or infinite values")
+        _check(path, name, found[name], dimensions)
     try:
         skeleton = Skeleton(tuple(str(name) for name in found["names"]),
                             found["parents"].astype(np.intp), found["heads"].astype(float),
                             found["tails"].astype(float))
-        rotations = found["rotations"].astype(float)
-        lengths = np.linalg.norm(rotations, axis=-1, keepdims=True)
-        if not np.allclose(lengths, 1.0, atol=1e-3):
-            raise ValueError("rotations are not unit quaternions")
-        # Ours lie on a grid, a little off length 1, and are read back as they were written.
-        exact = np.abs(lengths - 1.0) < OFF_BY_THE_GRID
-        return Motion(skeleton, float(found["fps"]), found["root_positions"].astype(float),
-                      np.where(exact, rotations, quaternions.normalise(rotations)))
+        motion = Motion(skeleton, float(found["fps"]), found["root_positions"].astype(float),
+                        found["rotations"].astype(float))
+        motion, gaps = _bridged(path, at_rate(motion, fps or motion.fps))
+        return replace(motion, rotations=_of_length_one(motion.rotations)), gaps
     except (ValueError, IndexError) as problem:
         raise RequestError(f"{path}: {problem}") from problem
+
+
+def _check(path: Path, name: str, array: NDArray[Any], dimensions: int) -> None:
+    """Raise RequestError for an array of another shape or kind, or of values that cannot be."""
+    if array.ndim != dimensions:
+        raise RequestError(f"{path}: the array {name!r} has {array.ndim} dimensions,"
+                           f" expected {dimensions}")
+    if name == "names":
+        return
+    gaps = np.isnan(array) if name in MAY_HAVE_GAPS and array.dtype.kind == "f" else False
+    if not (np.issubdtype(array.dtype, np.number) and (np.isfinite(array) | gaps).all()):
+        raise RequestError(f"{path}: the array {name!r} contains NaN or infinite values")
+
+
+def _bridged(path: Path, motion: Motion) -> tuple[Motion, tuple[str, ...]]:
+    """Bridge rotations and places that are NaN; raises RequestError where they are for too long."""
+    names, turns = motion.skeleton.names, missing(motion.rotations)
+    shifts = missing(motion.root_positions)[:, None]
+    lost = turns.copy()
+    lost[:, :1] |= shifts
+    if not lost.any():
+        return motion, ()
+    gap = long_gap(lost, motion.fps)
+    if gap is not None:
+        raise RequestError(f"{path}: joint {names[gap.column]!r}: what is NaN from frame"
+                           f" {gap.first} to {gap.last} {WHY}")
+    places = places_bridged(motion.root_positions[:, None], shifts)[:, 0]
+    return replace(motion, root_positions=places,
+                   rotations=turns_bridged(motion.rotations, turns)), gaps_said(names, lost)
+
+
+def _of_length_one(rotations: FloatArray) -> FloatArray:
+    """Return rotations (F, J, 4) at length 1, but for ours, which lie on a grid.
+
+    Those are a little off length 1, and are read back as they were written. Raises ValueError
+    where they are no rotations.
+    """
+    lengths = np.linalg.norm(rotations, axis=-1, keepdims=True)
+    if not np.allclose(lengths, 1.0, atol=1e-3):
+        raise ValueError("rotations are not unit quaternions")
+    exact = np.abs(lengths - 1.0) < OFF_BY_THE_GRID
+    return np.where(exact, rotations, quaternions.normalise(rotations))

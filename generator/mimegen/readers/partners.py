@@ -73,6 +73,17 @@ def placed_together(first: Recording, second: Recording) -> tuple[Motion, Motion
     return moved(one, -middle, turn_deg), moved(two, -middle, turn_deg)
 
 
+def doubts_on_placement(recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Doubt how people stand to one another of whose files only some are mirrored.
+
+    All are mirrored about the same plane, so what is between two mirrored files stays true.
+    """
+    if len({one.mirrored for one in recordings}) < 2:
+        return ()
+    return ("only one of the two files is mirrored, so they may not share a world frame: how the"
+            " people stand to one another is uncertain; look at it with preview",)
+
+
 def _check(first: Recording, second: Recording) -> None:
     if first.up_axis != second.up_axis:
         raise RequestError(f"--partner has {second.up_axis} up but --motion has {first.up_axis}:"

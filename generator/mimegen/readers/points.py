@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mimegen.base.errors import RequestError
 from mimegen.base.near import nearest
-from mimegen.markers.sets import find_marker_set
+from mimegen.markers.handedness import are_mirrored
+from mimegen.markers.sets import MarkerSet, find_marker_set
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers.c3d_file import NUMBERED, Trajectories, read_trajectories
 from mimegen.readers.files import check_file
@@ -46,7 +47,8 @@ class Points:
 
     The ground and the facing are the file's own. ``unit`` is metres per file unit, ``up_axis``
     the file's axis that became Z. ``notes`` say what was left out, merged or guessed. ``people``
-    are the subjects in the file whose markers these are, where they are several's.
+    are the subjects in the file whose markers these are, where they are several's; ``mirrored``
+    says that the file held their mirror image.
     """
 
     labels: tuple[str, ...]
@@ -58,6 +60,7 @@ class Points:
     up_source: str
     notes: tuple[str, ...]
     people: tuple[str, ...] = ()
+    mirrored: bool = False
 
 
 def read_points(path: Path, subject: str | None = None, fps: float | None = None) -> Points:
@@ -66,7 +69,7 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     ``fps`` goes before the file's own rate.
     Labels of one person are without the subject's prefix, those of several keep it; split
     trajectories of one label are joined; angles, forces, calculated axes and (where there are
-    labels) unlabelled points are left out.
+    labels) unlabelled points are left out. What is surely mirrored is mirrored back.
     Raises RequestError, one line, for a file that is missing, damaged, without markers or without
     that subject.
     """
@@ -88,9 +91,26 @@ def read_points(path: Path, subject: str | None = None, fps: float | None = None
     unit, unit_source, doubts = _unit(found.unit, places[:, one], names)
     up, up_source, doubts_of_up = _up(places if everyone is None else everyone, found.screen, unit)
     turned = places @ _upright(up).T * unit
-    return Points(tuple(names), turned, found.fps, unit, unit_source, _axis_name(up), up_source,
-                  (*found.notes, *notes, *kept_apart, *joined, *_numbered(names), *doubts,
-                   *doubts_of_up), people)
+    return _unmirrored(Points(
+        tuple(names), turned, found.fps, unit, unit_source, _axis_name(up), up_source,
+        (*found.notes, *notes, *kept_apart, *joined, *_numbered(names), *doubts, *doubts_of_up),
+        people))
+
+
+def _unmirrored(points: Points) -> Points:
+    """Return points mirrored back, with a note, where they are the mirror image of a body's."""
+    person = f"{points.people[0]}:" if points.people else ""
+    own = {label.removeprefix(person): number for number, label in enumerate(points.labels)
+           if label.startswith(person)}
+    marker_set = _known_set(tuple(own))
+    marks = {number: mark for label, number in own.items()
+             if marker_set and (mark := marker_set.landmark(label)) is not None}
+    if not are_mirrored(list(marks.values()), points.positions[:, list(marks)]):
+        return points
+    note = "the file is mirrored: its markers are the mirror image of a body's, as where axes are" \
+           " left-handed; they are mirrored back"
+    return replace(points, positions=points.positions * [-1.0, 1.0, 1.0], mirrored=True,
+                   notes=(*points.notes, note))
 
 
 def subjects_of(path: Path) -> tuple[str, ...]:
@@ -236,7 +256,7 @@ def _unit(stated: str, places: FloatArray,
     """
     size = _size(places)
     unit = UNITS.get(stated.lower().rstrip("s"))
-    body = _is_known_set(tuple(names))
+    body = _known_set(tuple(names)) is not None
     least, largest = (LEAST_SIZE, LARGEST_SIZE) if body else ANY_SIZE
     if unit and least <= size * unit <= largest:
         small = f"the markers span {size * unit:.2f} m, which is no whole person" \
@@ -259,12 +279,11 @@ def _size(places: FloatArray) -> float:
     return float(np.percentile(sides.max(axis=1), 75))
 
 
-def _is_known_set(labels: tuple[str, ...]) -> bool:
+def _known_set(labels: tuple[str, ...]) -> MarkerSet | None:
     try:
-        find_marker_set("", labels)
+        return find_marker_set("", labels)
     except RequestError:
-        return False
-    return True
+        return None
 
 
 def stood_up(points: Points, direction: FloatArray, source: str) -> Points:

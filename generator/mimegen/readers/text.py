@@ -1,5 +1,6 @@
 """The text of motion files, whatever wrote it: encodings, comments, decimal commas."""
 
+import math
 import re
 import unicodedata
 from pathlib import Path
@@ -22,6 +23,10 @@ SAMPLE, ZEROS = 200_000, 0.3
 COMMENT = re.compile(r"(?:^|\s)(?:#|//|;|%).*")
 HAS_COMMENT = re.compile(r"#|//|;|%")
 COMMA, POINT = re.compile(r"(?<=\d),(?=\d)"), re.compile(r"\d\.\d")
+
+
+# How programs write what is no number: C, Python, and Microsoft's C.
+NO_NUMBER = re.compile(r"[+-]?(nan(\(\w*\))?|1\.?#(qnan|snan|ind|nan)0*)", re.IGNORECASE)
 
 
 class Text(NamedTuple):
@@ -48,6 +53,17 @@ def text_of(path: Path, expected: str) -> Text:
     if "\0" in text:
         raise RequestError(f"{path}: contains binary data, expected {expected}")
     return Text(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), notes)
+
+
+def number_of(word: str) -> float:
+    """Return a word as a number: NaN where it says that it is none, infinity where it cannot be.
+    """
+    if NO_NUMBER.fullmatch(word):
+        return math.nan
+    try:
+        return float(word)
+    except ValueError:
+        return math.inf
 
 
 def without_comments(rows: list[str], named: tuple[str, ...] = ()) -> list[str]:

@@ -1,0 +1,76 @@
+"""Gaps: values that a file says are no numbers, as where tracking was lost.
+
+Short gaps are bridged as markers' gaps are: rotations by the shortest turn, places along a straight
+line. At the file's ends the nearest value is held.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from mimegen.motion import quaternions
+from mimegen.motion.quaternions import FloatArray
+from mimegen.readers.dropouts import BoolArray, between, lost_note, named
+
+# A gap that lasts longer (s) is the file's to fill: what a person did in it cannot be told.
+LONGEST_GAP_S = 1.0
+WHY = f"is longer than the {LONGEST_GAP_S:g} s that are bridged; fill it where the motion was" \
+      " recorded, or leave these frames out"
+
+
+class LongGap(NamedTuple):
+    """A gap that is too long: its column, and its first and last frame."""
+
+    column: int
+    first: int
+    last: int
+
+
+def long_gap(lost: BoolArray, fps: float) -> LongGap | None:
+    """Return the first gap in ``lost`` (F, K) that cannot be bridged, if there is one."""
+    for column in np.flatnonzero(lost.any(axis=0)).tolist():
+        for first, last in _runs(lost[:, column]):
+            if last - first + 1 > LONGEST_GAP_S * fps or last - first + 1 == len(lost):
+                return LongGap(column, first, last)
+    return None
+
+
+def _runs(lost: BoolArray) -> Iterator[tuple[int, int]]:
+    """Yield the first and last frame of each run of lost values (F,)."""
+    edges = np.flatnonzero(np.diff(np.pad(lost, 1).astype(int))).tolist()
+    yield from ((a, b - 1) for a, b in list(pairwise(edges))[::2])
+
+
+def missing(values: FloatArray) -> BoolArray:
+    """Say which of the values (F, K, n) are no numbers in whole or in part (F, K)."""
+    return np.asarray(np.isnan(values).any(axis=-1))
+
+
+def turns_bridged(rotations: FloatArray, lost: BoolArray) -> FloatArray:
+    """Return rotations (F, K, 4), with shortest turns where they were ``lost`` (F, K)."""
+    frames, columns = np.nonzero(lost)
+    before, after, share = (values[frames, columns] for values in between(lost))
+    bridged = rotations.copy()
+    bridged[frames, columns] = quaternions.slerp(rotations[before, columns],
+                                                 rotations[after, columns], share)
+    return bridged
+
+
+def places_bridged(places: FloatArray, lost: BoolArray) -> FloatArray:
+    """Return places (F, K, 3), with straight lines where they were ``lost`` (F, K)."""
+    frames, columns = np.nonzero(lost)
+    before, after, share = (values[frames, columns] for values in between(lost))
+    start = places[before, columns]
+    bridged = places.copy()
+    bridged[frames, columns] = start + share[:, None] * (places[after, columns] - start)
+    return bridged
+
+
+def gaps_said(names: Sequence[str], lost: BoolArray) -> tuple[str, ...]:
+    """Return the note on gaps (F, J) of joints, if there are any."""
+    if not lost.any():
+        return ()
+    what = f"the values of {named(tuple(names), lost)} are no numbers"
+    return lost_note(lost.any(axis=1), what, 0)

@@ -105,7 +105,7 @@ def _with(motion: Motion, frames: slice, value: float) -> Motion:
 
 @pytest.mark.parametrize(("spoil", "said"), [
     (reflected, "the file is mirrored: knees bend backward"),
-    (lambda motion: _with(motion, slice(10, 14), 0.0), "frames 10 to 13, where every joint is zero"),
+    (lambda motion: _with(motion, slice(9, 13), 0.0), "frames 9 to 12, where every joint is zero"),
     (lambda motion: _with(motion, slice(10, 14), np.nan), "frames 10 to 13, where the values of"),
     (lambda motion: replace(motion, root_positions=motion.root_positions * [1.0, 300.0, 1.0]),
      "no person runs faster"),

@@ -4,7 +4,8 @@
                               [--config tiny]
 
 Each take is rendered in MIME's ten variants. Ray's workers are on pretended machines of one core
-each, on this one; slurm:2 asks the Slurm that SLURM_CONF names (tests/slurm_cluster.py starts one).
+each, on this one; slurm:2 asks the Slurm that SLURM_CONF names (tests/support/slurm_cluster.py
+starts one).
 
 Wall times say little where others need the processors too. So it also tells the CPU seconds of all
 processes, looked up in /proc every second, how many of them are the driver's (planning, performing,
@@ -36,7 +37,7 @@ import yaml
 
 from mimegen.base.paths import data_folder
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from ray_cluster import add_machine, ray_cluster
 
 # Processes of a measurement, of whatever farm, have this in their environment.

@@ -19,7 +19,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from mimegen.evaluation.making import Request, questions_of
 from mimegen.evaluation.question import write_questions
 from mimegen.evaluation.scoring import THRESHOLDS

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
 HERE = Path(__file__).resolve()
-FIGURE = HERE.parents[1] / "tests" / "imported_figure.py"
+FIGURE = HERE.parents[1] / "tests" / "support" / "imported_figure.py"
 NOISE_M = 1e-12
 # What numpy and the C library choose by CPU: as found; without AVX512; without AVX2 and FMA too.
 AVX512 = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"

@@ -6,8 +6,8 @@ Quiet standing is where the score has the pelvis no more than 3 cm down and both
 raised heel bends its knee, and legs act. The knee's bend is the angle between thigh and shin, on
 the score's own body and on each of the ``--bodies`` after retargeting. Of these it is also told
 how often a foot that bears weight is off the ground (`feet.py`).
-``tests/test_choreography_standing.py`` and ``tests/test_retarget_standing.py`` hold single takes to
-it.
+``tests/choreography/test_choreography_standing.py`` and
+``tests/retarget/test_retarget_standing.py`` hold single takes to it.
 """
 
 import argparse

@@ -126,8 +126,14 @@ def begun(generator: Path, tests: Sequence[str]) -> int:
                               suppress_health_check=[HealthCheck.too_slow])
     code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants",
                         "--basetemp", str(generator.parent / "temporary"),
-                        *(f"tests/{name}.py" for name in tests)])
+                        *map(file_of, tests)])
     os._exit(int(code))
+
+
+def file_of(test: str) -> str:
+    """Return the path of a file of tests by its name, which no other folder of tests has."""
+    place, = (ROOT / "tests").rglob(f"{test}.py")
+    return str(place)
 
 
 def ended(child: int, until: float) -> bool | None:

@@ -1,7 +1,7 @@
 """A hook of mkdocs: adds pages of the repository's root, and turns links out of the site into text.
 
 mkdocs knows only the files below docs/. Other links, as to rigs/man.yaml, lead somewhere only in
-the repository; tests/test_docs.py checks them there.
+the repository; tests/project/test_docs.py checks them there.
 """
 
 import posixpath

@@ -1,0 +1,73 @@
+"""What is said of a score's faults: where in its file they are, and what helps."""
+
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from mimegen.base.paths import data_folder
+from mimegen.choreography.course import course_of
+from mimegen.choreography.finding import Finding
+from mimegen.choreography.reading import read_score
+from mimegen.choreography.variation import vary
+from mimegen.choreography.where import spot_of
+from running import invoke
+
+BOXING = data_folder() / "mocap" / "boxing" / "boxing.score.yaml"
+
+
+@pytest.fixture
+def turned(tmp_path: Path) -> Path:
+    """A boxer whose left palm faces up at first and must whirl round."""
+    file = tmp_path / "boxing.score.yaml"
+    file.write_text(BOXING.read_text().replace(
+        "left_hand: {to: chin 7 22 -2, palm: in+0.3down",
+        "left_hand: {to: chin 7 22 -2, palm: up+0.3out", 1))
+    return file
+
+
+def test_findings_name_line_key_and_the_scores_second(turned: Path) -> None:
+    done = invoke("score", "lint", turned, "--against", BOXING)
+    assert done.exit_code == 1
+    line, total = done.stdout.splitlines()
+    assert total == "1 score, 1 finding"
+    number = int(line.removeprefix(f"{turned}: line ").partition(":")[0])
+    assert "left_hand" in "".join(turned.read_text().splitlines()[number - 1:number + 9])
+    for said in (": left_hand: speed: LeftForeArm at 0.", " s of the score: ", "(limit 2000); new",
+                 "changed near it: left_hand at 0 s", "give the move more time"):
+        assert said in line
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_seconds_of_a_take_are_those_of_its_score(seed: int) -> None:
+    """A seed repeats and leaves out parts of its score, at a tempo of its own."""
+    score = read_score(BOXING)
+    course = course_of(score, vary(score, seed)[0])
+    for first, last, begin, end in course.pieces:
+        assert course.written((begin + end) / 2) == pytest.approx((first + last) / 2)
+    times = np.linspace(-1, course.pieces[-1][3] + 1, 50)
+    assert all(0 <= course.written(time) <= score.duration for time in times)
+
+
+@pytest.mark.parametrize(("part", "key"), [
+    ("left wrist", "left_hand"), ("RightForeArm", "right_hand"), ("Head", "head"),
+    ("LeftUpLeg", "left_foot"), ("nothing known", "pelvis")])
+def test_parts_lead_to_the_tracks_that_move_them(part: str, key: str) -> None:
+    score = read_score(BOXING)
+    spot = spot_of(Finding("wrist", part, 0.0, 1, 0, "degrees"), score, 0, None)
+    assert spot.key in (key, "hands", "feet") and spot.line > 1 and spot.second == 0
+
+
+def test_a_preview_is_a_video_with_the_second_in_every_frame(tmp_path: Path) -> None:
+    short = tmp_path / "short.score.yaml"
+    short.write_text("action: short\nabout: stands\nduration: 0.3\nphases:\n"
+                     "  - at: 0\n    pelvis: {up: -2}\n  - at: 0.3\n    pelvis: {up: -1}\n")
+    done = invoke("score", "preview", short, "--out", tmp_path / "short.mp4")
+    assert done.exit_code == 0, done.output
+    frames = imageio_ffmpeg.read_frames(str(tmp_path / "short.mp4"))
+    assert next(frames)["size"] == (480, 600)
+    heads = [np.frombuffer(frame, np.uint8).reshape(600, 480, 3)[:36, :120] for frame in frames]
+    assert len(heads) in (9, 10)
+    assert all((head < 90).any() for head in heads)
+    assert np.abs(heads[0].astype(int) - heads[5]).max() > 100

@@ -1,0 +1,209 @@
+"""Plan tells what a request takes; its plan file is done by work, piece by piece or by openjd."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from mimegen.base.errors import RequestError
+from mimegen.cli import main
+from mimegen.commands.plan import _three
+from mimegen.commands.render import _say_if_long
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import library_take
+from mimegen.plan.plan import make_plan
+from mimegen.plan.variants import parse_variants
+from mimegen.production import paces
+from mimegen.production.estimate import at_least_s
+from mimegen.production.planfile import PlanFile, job_template, numbers_of
+from mimegen.shots.config import read_config
+from mimegen.shots.devices import Device
+from mimegen.store.store import Store
+from running import frames_of, invoke, mimegen, rows_of
+
+VARIANTS = "base+blank@0,base+aligned@0,pointlight@0"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def selected(config: Path, out: Path, *more: object) -> tuple[object, ...]:
+    return ("--action", "basketball", "--variants", VARIANTS, "--config", config, "--out", out,
+            *more)
+
+
+def told(*arguments: object) -> dict[str, Any]:
+    done = mimegen("plan", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def test_a_plan_needs_no_such_device_at_hand(tmp_path: Path) -> None:
+    wanted = ("--action", "basketball", "--variants", "base+blank@0", "--out", tmp_path / "out")
+    assert told(*wanted, "--device", "metal:1")["device"] == "metal"
+    done = mimegen("plan", *wanted, "--device", "abacus")
+    assert done.returncode == 2 and "--device abacus" in done.stderr
+    done = mimegen("render", *wanted, "--device", "metal")
+    assert done.returncode == 2 and "not on this machine" in done.stderr
+
+
+def test_it_counts_what_is_to_be_made_and_what_is_there(
+    three_clips: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    frames = len(frames_of(three_clips))
+    empty = told(*selected(tiny_config, tmp_path / "out"))
+    assert (empty["clips"], empty["shots"], empty["displays"]) == (3, 1, 1)
+    assert empty["clips_there"] == empty["shots_there"] == empty["frames_there"] == 0
+    assert empty["frames"] == empty["frames_left"] == frames and empty["frames_are_exact"]
+    assert empty["hours"] is None and empty["storage_gb"] > 0
+    assert not (tmp_path / "out").exists()
+    there = told(*selected(tiny_config, three_clips))
+    assert there["clips_there"] == 3 and there["shots_there"] == 1
+    assert there["frames_there"] == frames and there["frames_left"] == 0
+    assert there["storage_gb"] == there["hours"] == there["encoding_cpu_core_hours"] == 0
+    assert "--calibrate" in mimegen("plan", *selected(tiny_config, tmp_path / "out")).stdout
+    assert "all frames are rendered" in mimegen("plan", *selected(tiny_config, three_clips)).stdout
+
+
+def test_what_was_calibrated_is_remembered(tiny_config: Path, tmp_path: Path) -> None:
+    measured = told(*selected(tiny_config, tmp_path / "out", "--calibrate"))
+    assert measured["hours_of"] == "CPU core" and measured["device"] == "cpu"
+    assert measured["hours"] == pytest.approx(
+        measured["frames"] * measured["seconds_per_frame"] / 3600, abs=1e-4)
+    again = told(*selected(tiny_config, tmp_path / "out"))
+    assert again == measured and not (tmp_path / "out").exists()
+
+
+def test_work_does_the_tasks_that_are_named_and_nothing_else(
+    three_clips: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    out, job = tmp_path / "out", tmp_path / "job.json"
+    said = told(*selected(tiny_config, out, "--export", "openjd", job))
+    assert said["exported"] == [str(job), str(tmp_path / "job.plan.json")]
+    told(*selected(tiny_config, out, "--export", "openjd", job.with_suffix(".yaml")))
+    in_yaml = yaml.safe_load(job.with_suffix(".yaml").read_text(encoding="utf-8"))
+    assert in_yaml == json.loads(job.read_text(encoding="utf-8"))
+    work = ("work", tmp_path / "job.plan.json")
+    assert mimegen(*work, "--frames", "2-4").returncode == 0
+    assert [path.name for path in sorted(frames_of(out))] == [
+        "000002.npz", "000003.npz", "000004.npz"]
+    before = frames_of(out)
+    assert mimegen(*work, "--frames", f"0-{said['frames'] - 1}").returncode == 0
+    assert len(frames_of(out)) == said["frames"] and before.items() <= frames_of(out).items()
+    assert mimegen(*work, "--stills", "0").returncode == 0
+    done = mimegen(*work, "--clips")
+    assert done.returncode == 0, done.stderr
+    assert [row["sha256"] for row in rows_of(out)] == [row["sha256"] for row in
+                                                       rows_of(three_clips)]
+    for wrong, hint in ((("--frames", "999"), "frames"), (("--frames", "x"), "0-11"), ((), "one")):
+        refused = mimegen(*work, *wrong)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+        assert hint in refused.stderr
+
+
+def openjd(*arguments: object) -> subprocess.CompletedProcess[str]:
+    tool = shutil.which("openjd", path=Path(sys.executable).parent) or shutil.which("openjd")
+    if tool is None:
+        pytest.skip("the openjd command line is not installed (pip install mimegen[openjd])")
+    return subprocess.run([tool, *map(str, arguments), "--extensions", "TASK_CHUNKING"],
+                          capture_output=True, text=True, timeout=900)
+
+
+def test_openjd_checks_and_runs_the_template(
+    three_clips: Path, tiny_config: Path, tmp_path: Path
+) -> None:
+    out, job = tmp_path / "out", tmp_path / "job.yaml"
+    told(*selected(tiny_config, out, "--export", "openjd", job))
+    assert openjd("check", job).returncode == 0
+    run = openjd("run", job, "--step", "Clips", "--run-dependencies")
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert [row["sha256"] for row in rows_of(out)] == [row["sha256"] for row in
+                                                       rows_of(three_clips)]
+
+
+def test_without_anything_to_render_only_clips_are_left(tmp_path: Path) -> None:
+    plan = PlanFile(tmp_path, "cpu", (), (), ())
+    template = job_template(tmp_path / "a.plan.json", plan, "name", "mimegen", 1.5)
+    assert [step["name"] for step in template["steps"]] == ["Clips"]
+    assert "dependencies" not in template["steps"][0]
+
+
+@pytest.mark.parametrize(("text", "numbers"), [
+    ("3", [3]), ("0-3", [0, 1, 2, 3]), ("0-1,7,9-13:2", [0, 1, 7, 9, 11, 13])])
+def test_numbers_as_openjd_writes_them(text: str, numbers: list[int]) -> None:
+    assert numbers_of(text) == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-", "-1", "1-2:0", "1,,2"])
+def test_what_says_no_numbers_is_refused(text: str) -> None:
+    with pytest.raises(RequestError, match="0-11"):
+        numbers_of(text)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "mimegen plan 9"}',
+                                     '{"format": "mimegen plan 1", "store": 3}'])
+def test_what_is_no_plan_file_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(content)
+    with pytest.raises(RequestError, match="not a plan file"):
+        PlanFile.read(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("words", [
+    ("--farm", "slurm", "--slurm-setup", "touch hacked"), ("--slurm-setup=touch hacked",),
+    ("--farm-config", "farm.yaml"), ("--address", "ray://example")])
+def test_a_plan_file_names_no_farm(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Commands of --slurm-setup would run in a shell."""
+    file = tmp_path / "job.plan.json"
+    request = ("--action", "boxing", "--out", str(tmp_path / "out"), *words)
+    PlanFile(tmp_path / "store", "cpu", request, (), ()).write(file)
+    done = invoke("work", file, "--clips")
+    assert done.exit_code == 2 and "names no farm" in done.stderr, done.output
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("actions", "long"), [(["basketball"], False), (["all"], True)])
+def test_what_takes_over_ten_minutes_is_known_before_it_begins(
+    tmp_path: Path, actions: list[str], long: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalogue = Catalogue.with_libraries(())
+    names = list(catalogue.actions) if actions == ["all"] else actions
+    takes = [library_take(catalogue.action(name), None, 0) for name in names]
+    config = read_config(catalogue.file("config", "preview"))
+    cells = parse_variants("mime", set(catalogue.characters), set(catalogue.backgrounds))
+    plan = make_plan(catalogue, takes, cells, config, "cpu")
+    seconds = at_least_s(plan, config, "cpu", Store(tmp_path), 2, 600.0)
+    assert seconds is not None and (seconds >= 600.0) == long
+    assert at_least_s(plan, config, "cuda", Store(tmp_path), 2, 600.0) is None
+    selection: Any = SimpleNamespace(plan=plan, config=config, device=Device("cpu", 1))
+    farm: Any = SimpleNamespace(workers=2)
+    _say_if_long(selection, Store(tmp_path), farm)
+    said = capsys.readouterr().out
+    assert said.count("\n") == int(long) and ("--config draft" in said) == long
+
+
+@pytest.mark.parametrize(("value", "said"), [
+    (0.0, "0"), (0.00004, "less than 0.001"), (0.0412345, "0.0412"), (3.0, "3"), (12.345, "12.3"),
+    (12345.6, "12,300"), (2.5e6, "2,500,000")])
+def test_hours_and_gigabytes_are_said_as_people_write_them(value: float, said: str) -> None:
+    assert _three(value) == said
+
+
+def test_who_calibrates_sees_frame_after_frame_and_waits_a_minute_at_most(
+    tiny_config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paces, "LONG_ENOUGH_S", 1e-6)
+    done = CliRunner().invoke(main, ["plan", *map(str, selected(
+        tiny_config, tmp_path / "out", "--calibrate"))])
+    assert done.exit_code == 0, done.output
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        "frame 1 of 9", "frame 2 of 9"]
+    assert "s a frame)" in done.stdout

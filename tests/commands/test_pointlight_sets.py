@@ -1,0 +1,68 @@
+"""Sets of point-light displays in one call: conditions, azimuths, one trial list, one mask area."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from mimegen.commands.conditions import azimuths_of
+from running import invoke, rows_of
+
+SMALL = ("--size", "64x64", "--fps", 10, "--duration", 0.4)
+
+
+def trials_of(out: Path) -> list[dict[str, str]]:
+    with (out / "trials.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_set_has_one_trial_list_and_one_mask_area(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--action", "basketball,tennis_serve", "--conditions",
+                  "upright,inverted,scrambled:polarity=dark", "--azimuth", "0,left,front-30", "-m",
+                  "masked=20", *SMALL, "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    trials = trials_of(tmp_path)
+    assert len(trials) == 2 * 3 * 3 and all((tmp_path / one["file"]).is_file() for one in trials)
+    assert {(one["action"], one["condition"], one["azimuth_deg"]) for one in trials} == {
+        (action, condition, azimuth) for action in ("basketball_shot", "tennis_serve")
+        for condition in ("upright", "inverted", "scrambled:polarity=dark")
+        for azimuth in ("0.0", "90.0", "330.0")}
+    assert {one["duration_s"] for one in trials} == {"0.4"} and {one["seed"] for one in trials} == {
+        "0"}
+    rows = rows_of(tmp_path)
+    assert len({json.dumps(row["masks"][0]["area_px"]) for row in rows}) == 1
+    assert {row["mask_dot_count"] for row in rows} == {20}
+
+
+def test_a_later_call_adds_to_the_list_and_its_own_conditions_are_named(tmp_path: Path) -> None:
+    for words in (["-m", "inverted", "-m", "masked=5"], []):
+        done = invoke("pointlight", "--action", "basketball", *words, *SMALL, "--out", tmp_path)
+        assert done.exit_code == 0, done.output
+    assert sorted(one["condition"] for one in trials_of(tmp_path)) == [
+        "inverted:masked=5", "upright"]
+
+
+@pytest.mark.parametrize(("words", "hint"), [
+    (("--conditions", "upright,invertd"), "inverted"),
+    (("--conditions", "upright,,inverted"), "''"),
+    (("--conditions", "actpld:troje"), "names one display"), (("--azimuth", "0,x"), "front-45"),
+    (("--azimuth", "inf"), "360"), (("--azimuth", ""), "front"), (("--azimuth", "left+3"), "front"),
+])
+def test_what_is_no_condition_or_azimuth_is_one_line_and_nothing_is_written(
+        words: tuple[str, ...], hint: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = invoke("pointlight", "--action", "basketball", *words, "--out", out)
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and hint in done.stderr
+    assert not out.exists()
+
+
+def test_several_displays_want_a_folder(tmp_path: Path) -> None:
+    done = invoke("pointlight", "--action", "basketball", "--azimuth", "0,90", "--out",
+                  tmp_path / "x.mp4")
+    assert done.exit_code == 2 and "folder" in done.stderr and not [*tmp_path.iterdir()]
+
+
+def test_azimuths_of_one_direction_are_one() -> None:
+    assert len(azimuths_of("0,front,360,front+0,-360")) == 1
+    assert [one.degrees for one in azimuths_of("90,left,-90") if one] == [90, 270]

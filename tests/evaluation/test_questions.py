@@ -1,0 +1,392 @@
+import json
+import random
+import re
+import subprocess
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import imageio_ffmpeg
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from mimegen.base.errors import RequestError
+from mimegen.base.files import file_hash
+from mimegen.evaluation.audit import audit, read_items
+from mimegen.evaluation.distractors import Rules, chosen_distractors
+from mimegen.evaluation.embedding import similarities
+from mimegen.evaluation.folds import split_of_actions
+from mimegen.evaluation.making import Request, questions_of
+from mimegen.evaluation.question import Question, read_questions, write_questions
+from mimegen.evaluation.sampling import parse_sampling
+from mimegen.evaluation.subjects import Subject, known_actions
+from mimegen.evaluation.templates import read_templates
+from questions_rows import library_rows, written
+from running import mimegen
+
+ROWS = library_rows()
+BASE = library_rows(("base+blank@0",))
+
+
+def asked(rows=BASE, format_="mc", asks="label", prompting="zero-shot", **request
+          ) -> list[Question]:
+    return questions_of(rows, Request(format_, asks, prompting, read_templates(format_, None),
+                                      **request))
+
+
+@pytest.fixture(scope="module")
+def all_questions() -> list[Question]:
+    return asked(ROWS)
+
+
+def found_by(tmp_path: Path, questions: list[Question]) -> dict[str, float]:
+    file = tmp_path / "questions.jsonl"
+    write_questions(file, questions)
+    tested, _ = audit(read_items(file))
+    return {one.rule: one.accuracy for one in tested if one.leaks}
+
+
+def test_every_clip_is_asked_about_once_with_the_prompt_of_the_paper(all_questions):
+    assert {one.sample_id for one in all_questions} == {row.sample_id for row in ROWS}
+    one = all_questions[0]
+    lines = "\n".join(f"{letter}. {text}"
+                      for letter, text in zip("ABCD", one.options, strict=True))
+    assert one.prompt == (
+        "What action is the person miming in this image/video?\n"
+        "Choose the most accurate description from the options below.\n\n"
+        f"{lines}\n\nRespond with just a single letter (A, B, C, or D).")
+
+
+def test_options_hold_the_answer_once_and_say_where_each_is_from(all_questions):
+    for one in all_questions:
+        assert len({*one.options}) == 4
+        assert one.answer in one.labels
+        assert [text for text in one.options if text in one.labels] == [one.answer]
+        texts = [one.answer, *(wrong["text"] for wrong in one.distractors)]
+        assert one.options == [texts[place] for place in one.order]
+
+
+def test_no_distractor_is_of_the_answer_s_group_or_among_its_ten_nearest(all_questions):
+    known = known_actions()
+    labels = sorted({action.labels[0] for action in known.values()})
+    table = similarities(labels, labels)
+    for one in all_questions:
+        place = labels.index(one.answer)
+        others = [other for other in range(len(labels)) if other != place]
+        bar = sorted(table[place, others])[-10]
+        for wrong in one.distractors:
+            assert known[wrong["action"]].semantic_group != one.semantic_group
+            assert table[place, labels.index(wrong["text"])] <= bar
+            assert wrong["text"] not in known[one.action].labels
+
+
+def test_every_label_is_a_distractor_three_times_as_often_as_the_answer(all_questions):
+    answers = Counter(one.answer for one in all_questions)
+    wrong = Counter(text for one in all_questions for text in one.options if text != one.answer)
+    share = {label: wrong[label] / answers[label] for label in answers}
+    # What does not come out even, one take of 77, lends three labels ten times more.
+    assert Counter(round(value, 9) for value in share.values())[3.0] >= 68
+    assert all(1.5 <= value <= 4 for value in share.values())
+
+
+def test_questions_with_the_same_options_ask_for_each_of_them_once():
+    blocks = defaultdict(list)
+    for one in asked():
+        blocks[frozenset(one.options)].append(one.answer)
+    whole = [answers for options, answers in blocks.items() if {*answers} == options]
+    assert len(whole) == 19
+    assert all(len(answers) == 4 for answers in whole)
+
+
+def test_answers_stand_in_every_place_equally_often():
+    for format_ in ("mc", "3afc"):
+        places = Counter(one.options.index(one.answer) for one in asked(format_=format_))
+        assert max(places.values()) - min(places.values()) <= 1
+
+
+def test_variants_of_a_take_differ_in_nothing_but_the_clip(all_questions):
+    takes = defaultdict(set)
+    for one in all_questions:
+        takes[one.action, one.take].add((one.prompt, one.answer))
+    assert len(takes) == 77
+    assert all(len(prompts) == 1 for prompts in takes.values())
+
+
+def test_three_alternatives_are_shuffled_in_every_trial():
+    takes = defaultdict(set)
+    for one in asked(ROWS, "3afc"):
+        takes[one.action, one.take].add(tuple(one.options))
+    assert sum(len(orders) > 1 for orders in takes.values()) == 77
+
+
+@pytest.mark.parametrize("request_", [
+    {}, {"seed": 5}, {"difficulty": "near"}, {"difficulty": "far"}, {"format_": "3afc"},
+    {"format_": "3afc", "asks": "intention"}, {"fold": 3}, {"prompting": "few-shot"}])
+def test_our_own_sets_stay_at_chance(tmp_path, request_):
+    assert found_by(tmp_path, asked(ROWS, **request_)) == {}
+
+
+def test_near_sets_are_nearer_in_meaning_than_far_ones():
+    def nearness(difficulty):
+        return sum(wrong["similarity"] for one in asked(difficulty=difficulty)
+                   for wrong in one.distractors)
+    assert nearness("near") > nearness(None) > nearness("far")
+
+
+def test_the_same_seed_gives_the_same_questions_and_another_one_others():
+    again = asked()
+    assert again == asked(list(reversed(BASE)))
+    other = {one.sample_id: one.options for one in asked(seed=1)}
+    assert sum({*other[one.sample_id]} == {*one.options} for one in again) < 10
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.data())
+def test_blocks_keep_the_rules_whatever_the_set(data):
+    actions = data.draw(st.lists(st.sampled_from(sorted(known_actions())), min_size=6, max_size=40))
+    seed = data.draw(st.integers(0, 99))
+    known = known_actions()
+    subjects = [Subject(name, f"{name}/{number}", known[name].labels[0],
+                        frozenset(known[name].labels), known[name].semantic_group)
+                for number, name in enumerate(actions)]
+    library = [Subject(one.id, one.id, one.labels[0], frozenset(one.labels), one.semantic_group)
+               for one in known.values()]
+    chosen = chosen_distractors(subjects, library, Rules(4), seed)
+    for subject in subjects:
+        wrong = chosen[subject.name]
+        assert len({one.text for one in wrong} - subject.accepted) == 3
+        assert subject.group not in {known[one.action].semantic_group for one in wrong}
+
+
+def test_few_shot_examples_have_no_part_in_the_question():
+    questions = asked(prompting="few-shot")
+    assert {example.prompt[:6] for one in questions for example in one.examples} == {"What a"}
+    action_of = {one.sample_id: one.action for one in questions}
+    for one in questions:
+        shown = [action_of[example.sample_id] for example in one.examples]
+        assert len({*shown}) == 3
+        assert one.action not in shown
+        texts = {known_actions()[action].labels[0] for action in shown}
+        assert not texts & {*one.options}
+    wished = [action_of[example.sample_id] for example in questions[0].examples]
+    assert len({"soccer_shot", "fishing", "playing_violin"} & {*wished}) >= 2
+
+
+def test_few_shot_without_base_clips_is_refused():
+    with pytest.raises(RequestError, match="few-shot needs 3 clips base"):
+        asked(library_rows(("woman+blank@0",)), prompting="few-shot")
+
+
+def test_folds_part_actions_as_in_the_paper_and_never_share_options():
+    for fold in range(1, 6):
+        questions = asked(fold=fold)
+        part = {one.action: one.split for one in questions}
+        assert Counter(part.values()) == {"train": 30, "validation": 12, "test": 30}
+        for one in questions:
+            assert all(part[wrong["action"]] == one.split for wrong in one.distractors
+                       if wrong["origin"] != "library")
+    tested = Counter(action for fold in range(1, 6)
+                     for action, where in split_of_actions({*part}, fold, 0).items()
+                     if where == "test")
+    assert {*tested} == {*part}
+    assert {*tested.values()} <= {2, 3}
+
+
+def test_what_a_clip_is_called_says_nothing(all_questions):
+    for one in all_questions[:50]:
+        assert not any(word in one.clip for word in one.action.split("_"))
+        assert one.clip != Path(one.file_name).name
+
+
+def test_one_action_alone_borrows_from_the_library_and_says_so(tmp_path):
+    out = written(tmp_path / "out", library_rows(("base+blank@0",), ("basketball_shot",)))
+    done = mimegen("questions", out)
+    assert done.returncode == 0, done.stderr
+    assert "never a correct answer" in done.stdout
+    [question] = read_questions(out / "questions-mc.jsonl")
+    assert {wrong["origin"] for wrong in question.distractors} == {"library"}
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--format", "timeline"], "no row has a timeline"),
+    (["--format", "cue"], "no row shows a cue"),
+    (["--condition", "text"], "does not apply to --format mc"),
+    (["--size", "512"], "expected WIDTHxHEIGHT"),
+    (["--format", "timeline", "--fold", "2"], "do not apply to --format timeline"),
+    (["--sampling", "often"], "expected video"),
+    (["--sampling", "window:5:8:8"], "contains no frame of a clip"),
+    (["--frames", "there"], "choose them with --sampling"),
+    (["--format", "3afc", "--prompting", "few-shot"], "no prompt for"),
+])
+def test_what_cannot_be_asked_is_refused_in_one_line(tmp_path, arguments, said):
+    out = written(tmp_path / "out", library_rows(("base+blank@0",), ("fishing",)))
+    done = mimegen("questions", out, *arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert re.search(said, done.stderr)
+    assert [*out.glob("questions*")] == []
+
+
+def test_a_folder_without_clips_is_refused(tmp_path):
+    done = mimegen("questions", tmp_path)
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
+
+
+@pytest.mark.parametrize(("text", "frames"), [
+    ("uniform:4", [1, 3, 6, 8]), ("uniform:99", [*range(10)]), ("fps:5", [0, 2, 4, 6, 8]),
+    ("fps:5:2", [0, 5]), ("middle:4", [3, 4, 5, 6]), ("middle:99", [*range(10)]),
+    ("window:0.2:0.6:5", [2, 4])])
+def test_frames_are_those_that_were_asked_for(text, frames):
+    sampling = parse_sampling(text)
+    assert sampling is not None and sampling.frames(10, 10) == frames
+
+
+def test_frames_of_a_clip_are_written_under_a_name_that_says_nothing(tmp_path):
+    [row] = library_rows(("base+blank@0",), ("fishing",))
+    out = tmp_path / "out"
+    (out / "clips").mkdir(parents=True)
+    # Ever lighter grey, so that a frame tells its number.
+    subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "lavfi", "-i",
+                    "color=black:96x54:r=5:d=2,format=gray,geq=lum=20*N", "-pix_fmt", "yuv420p",
+                    out / row.file_name], check=True)
+    digest = file_hash(out / row.file_name)
+    written(out, [row.model_copy(update={"frames": 10, "fps": 5, "sha256": digest})])
+    for image, ending in (("png", "png"), ("jpeg", "jpg")):
+        done = mimegen("questions", out, "--format", "free", "--sampling", "uniform:3", "--frames",
+                       tmp_path / image, "--image", image)
+        assert done.returncode == 0, done.stderr
+        [question] = read_questions(out / "questions-free.jsonl")
+        assert question.frames == [1, 5, 8]
+        files = sorted((tmp_path / image / Path(question.clip).stem).iterdir())
+        assert [file.name for file in files] == [f"{number:05d}.{ending}" for number in (1, 5, 8)]
+        greys = [Image.open(file).convert("L").getpixel((48, 27)) for file in files]
+        assert greys == pytest.approx([20, 100, 160], abs=25)
+
+
+# The audit
+
+
+def plain_file(path: Path, questions: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in questions))
+    return path
+
+
+def restarted_sampler(labels: list[str]) -> list[dict[str, Any]]:
+    """Questions as MIME's were made: a sampler that starts anew at each call."""
+    questions = []
+    for number, label in enumerate(labels):
+        pool = [other for other in labels if other != label][: len(labels) - 11]
+        options = [label, *random.Random(0).sample(pool, 3)]
+        random.Random(number).shuffle(options)
+        questions.append({"options": options, "answer": label})
+    return questions
+
+
+def fair_questions(labels: list[str], rng: random.Random) -> list[dict[str, Any]]:
+    """Blocks of four, shuffled."""
+    pool = rng.sample(labels, len(labels) // 4 * 4)
+    blocks = [pool[at:at + 4] for at in range(0, len(pool), 4)]
+    return [{"options": rng.sample(block, 4), "answer": label} for block in blocks
+            for label in block]
+
+
+LABELS = [action.labels[0] for action in known_actions().values()]
+
+
+def test_the_published_pattern_is_found(tmp_path):
+    file = plain_file(tmp_path / "published.jsonl", restarted_sampler(LABELS))
+    wrong = {option for one in restarted_sampler(LABELS) for option in one["options"]
+             if option != one["answer"]}
+    assert len(wrong) <= 14
+    done = mimegen("questions", "--audit", file, "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert {"rarity", "rare option", "classifier"} <= {*found["leaks"]}
+    rarity = next(one for one in found["rules"] if one["rule"] == "rarity")
+    assert rarity["accuracy"] > 0.85
+
+
+@pytest.mark.parametrize(("rule", "change"), [
+    ("position", lambda one, options: [one["answer"], *options]),
+    ("longest", lambda one, options: [one["answer"] + " with great care", *options])])
+def test_other_leaks_are_found_by_their_rule(tmp_path, rule, change):
+    questions = []
+    for one in fair_questions(LABELS, random.Random(2)):
+        options = change(one, [text for text in one["options"] if text != one["answer"]])
+        questions.append({"options": options, "answer": options[0]})
+    if rule != "position":
+        for number, one in enumerate(questions):
+            random.Random(number).shuffle(one["options"])
+    tested, _ = audit(read_items(plain_file(tmp_path / "leaky.jsonl", questions)))
+    assert rule in {one.rule for one in tested if one.leaks}
+
+
+def test_names_of_files_that_tell_are_found(tmp_path):
+    questions = [one | {"clip": one["answer"].replace(" ", "_") + "_01.mp4"}
+                 for one in fair_questions(LABELS, random.Random(3))]
+    tested, _ = audit(read_items(plain_file(tmp_path / "named.jsonl", questions)))
+    assert [one.rule for one in tested if one.leaks] == ["file name"]
+
+
+def test_repeating_questions_makes_no_evidence(tmp_path):
+    lucky = [{"options": ["a b", "c d"], "answer": "a b", "action": "x"},
+             {"options": ["e f", "g h"], "answer": "e f", "action": "y"}]
+    tested, _ = audit(read_items(plain_file(tmp_path / "lucky.jsonl", lucky * 500)))
+    assert [one.rule for one in tested if one.leaks] == []
+    assert {one.effective for one in tested if one.accuracy == 1.0} == {2.0}
+
+
+def test_few_questions_are_not_said_to_be_at_chance(tmp_path):
+    always_first = [{"options": [f"right {number}", "b", "c", "d"], "answer": f"right {number}"}
+                    for number in range(6)]
+    for kept, said in ((5, "too few questions to tell"), (6, "be answered without video by: posi")):
+        file = plain_file(tmp_path / f"{kept}.jsonl", always_first[:kept] * 40)
+        done = mimegen("questions", "--audit", file)
+        assert said in done.stdout, done.stdout
+        told = json.loads(mimegen("questions", "--audit", file, "--json").stdout)
+        assert told["too_few_questions"] == (kept == 5)
+
+
+def test_fair_sets_are_seldom_accused(tmp_path):
+    accused = 0
+    for seed in range(6):
+        file = plain_file(tmp_path / "fair.jsonl", fair_questions(LABELS, random.Random(seed)))
+        tested, _ = audit(read_items(file))
+        accused += any(one.leaks for one in tested)
+    assert accused == 0
+
+
+def test_aligned_backgrounds_tell_and_are_no_fault(tmp_path, all_questions):
+    file = tmp_path / "questions.jsonl"
+    write_questions(file, all_questions)
+    done = mimegen("questions", "--audit", file)
+    assert done.returncode == 0, done.stdout
+    _, shown = audit(read_items(file))
+    right = {one.rule: one.accuracy for one in shown}
+    assert right["background (aligned)"] > 0.5
+    assert abs(right["background (blank)"] - 0.25) < 0.1
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ('{"options": ["a", "b"], "answer": "c"}', "answer: expected one of the options"),
+    ('{"options": ["a", "a"], "answer": "a"}', "occurs twice"),
+    ('{"options": "ab", "answer": "a"}', "expected a list"),
+    ('{"question_id": "q", "options": ["a", "b"], "answer": "a"}\n' * 2,
+     "line 2: question_id: q already occurs in line 1"),
+    ('["a"]', "is not a JSON object"), ("{", "is not valid JSON"), ("", "is empty"),
+    ('{"answer": "a"}', "no question has options")])
+def test_what_is_no_question_is_named_in_one_line(tmp_path, line, said):
+    file = tmp_path / "bad.jsonl"
+    file.write_text(line + "\n")
+    with pytest.raises(RequestError, match=said):
+        read_items(file)
+
+
+@pytest.mark.parametrize("answer", ["green tea", "B", "b)", 1])
+def test_answers_may_be_texts_letters_or_numbers(tmp_path, answer):
+    file = plain_file(tmp_path / "one.jsonl", [{"options": ["water", "green tea"],
+                                                "answer": answer}])
+    assert read_items(file)[0].answer == "green tea"

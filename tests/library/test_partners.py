@@ -1,0 +1,101 @@
+"""Two files of one scene come together where they were recorded."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bvh_files import BvhFile
+from mimegen.base.errors import RequestError
+from mimegen.library.catalogue import Catalogue
+from mimegen.library.takes import user_take
+from mimegen.motion.editing import moved, resampled
+from mimegen.readers import read_motion
+from mimegen.readers.partners import LINE_DEG, doubts_on_placement, placed_together
+from places import SAMPLES
+
+pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="no ../shared/mocap-samples here")
+ONE, TWO = SAMPLES / "bvh" / "cmu_18_01.bvh", SAMPLES / "bvh" / "cmu_19_01.bvh"
+UNIT = 0.0254 / 0.45
+
+
+def raw_roots(file: Path) -> NDArray[Any]:
+    """Return the hips' places as the file's own channels have them, in metres, Y up."""
+    rows = file.read_text().split("Frame Time")[1].splitlines()[1:]
+    return np.array([row.split()[:3] for row in rows if row.strip()], float) * UNIT
+
+
+def test_people_keep_their_distance_and_meet() -> None:
+    one, two = placed_together(read_motion(ONE), read_motion(TWO))
+    assert one.frames == two.frames and one.fps == two.fps
+    apart = np.linalg.norm((two.root_positions - one.root_positions)[:, :2], axis=1)
+    recorded = (raw_roots(TWO) - raw_roots(ONE))[1:, [0, 2]]
+    assert np.allclose(apart, np.linalg.norm(recorded, axis=1), atol=1e-3)
+    places = [motion.global_pose.positions for motion in (one, two)]
+    nearest = np.linalg.norm(places[0][:, :, None] - places[1][:, None], axis=-1).min(axis=0)
+    hand = one.skeleton.index["RightHandIndex1"]
+    assert np.unravel_index(nearest.argmin(), nearest.shape) == (hand, hand)
+
+
+def test_the_scene_is_centred_and_turned_to_show_both() -> None:
+    one, two = placed_together(read_motion(ONE), read_motion(TWO))
+    apart = two.root_positions[0] - one.root_positions[0]
+    assert np.isclose(np.degrees(np.arctan2(apart[1], apart[0])), LINE_DEG)
+    middle = np.mean((one.root_positions + two.root_positions) / 2, axis=0)
+    assert np.allclose(middle[:2], 0.0, atol=1e-9)
+
+
+def test_another_frame_rate_is_brought_to_the_first_ones() -> None:
+    second = read_motion(TWO)
+    slower = replace(second, motion=resampled(second.motion, 60.0))
+    one, two = placed_together(read_motion(ONE), slower)
+    same, expected = placed_together(read_motion(ONE), second)
+    frames = min(two.frames, expected.frames)
+    assert two.fps == one.fps == 120.0
+    assert np.allclose(two.root_positions[:frames], expected.root_positions[:frames], atol=5e-3)
+    assert np.allclose(one.root_positions[:frames], same.root_positions[:frames], atol=5e-3)
+
+
+@pytest.mark.parametrize("axis", "XZ")
+def test_two_mirrored_files_keep_their_placement(tmp_path: Path, axis: str) -> None:
+    whole = [read_motion(file) for file in (ONE, TWO)]
+    found = [read_motion(BvhFile(file.read_text()).mirrored(axis).write(tmp_path / file.name))
+             for file in (ONE, TWO)]
+    assert [one.mirrored for one in (*whole, *found)] == [False, False, True, True]
+    for true, seen in zip(placed_together(*whole), placed_together(*found), strict=True):
+        assert np.allclose(seen.global_pose.positions, true.global_pose.positions, atol=2e-3)
+    assert doubts_on_placement(found) == doubts_on_placement(whole) == ()
+    assert "how the people stand to one another is uncertain" in doubts_on_placement(
+        (whole[0], found[1]))[0]
+
+
+def test_files_of_other_worlds_are_refused() -> None:
+    with pytest.raises(RequestError, match="do not share a world"):
+        placed_together(read_motion(ONE), replace(read_motion(TWO), up_axis="Z"))
+
+
+def test_moving_there_and_back_changes_nothing() -> None:
+    motion = read_motion(ONE).motion
+    shift = np.array([1.0, -2.0, 0.0])
+    there = moved(motion, shift, 70.0)
+    back = moved(moved(there, np.zeros(3), -70.0), -shift, 0.0)
+    assert np.allclose(back.root_positions, motion.root_positions)
+    assert np.allclose(back.global_pose.rotations, motion.global_pose.rotations, atol=1e-9)
+
+
+def test_clips_of_files_with_one_name_are_told_apart(tmp_path: Path) -> None:
+    catalogue = Catalogue.with_libraries(())
+    takes = []
+    for folder, source in (("monday", ONE), ("tuesday", TWO)):
+        file = tmp_path / folder / "walk.bvh"
+        file.parent.mkdir()
+        shutil.copy(source, file)
+        takes.append(user_take(catalogue, file, ("walking",), None, None, "CC0"))
+    takes.append(user_take(catalogue, tmp_path / "monday" / "walk.bvh", ("walking",), None, None,
+                           "CC0", partner=tmp_path / "tuesday" / "walk.bvh"))
+    assert len({tuple(take.version) for take in takes}) == 3
+    assert len({(take.action, take.name) for take in takes}) == 1

@@ -1,0 +1,116 @@
+"""Status tells from files alone how far jobs are, whoever runs them and however they end."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mimegen.production.journal import Journal
+from mimegen.production.status import status
+from mimegen.store.store import Store
+from mimegen.store.users import running_jobs
+from running import command, frames_of, mimegen
+
+
+def told(out: Path) -> dict[str, Any]:
+    done = mimegen("status", out, "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def test_after_a_job_all_is_done(three_clips: Path) -> None:
+    said = told(three_clips)
+    assert said["clips"] == {"done": 3, "waiting": 0, "failed": 0}
+    (shot,) = said["shots"].values()
+    assert shot["state"] == "done" and shot["frames"] == shot["of"] == len(frames_of(three_clips))
+    (job,) = said["jobs"]
+    assert job["ended"] and not job["runs"] and not job["tasks"] and job["frames"] == shot["of"]
+    assert "3 done" in mimegen("status", three_clips, "--watch").stdout
+    assert not running_jobs(Store(three_clips / "store"))
+
+
+def test_a_running_job_is_seen_and_so_is_that_it_was_killed(
+    tiny_config: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run = subprocess.Popen(command("render", "--action", "basketball", "--variants",
+                                   "base+blank@0", "--config", tiny_config, "--out", out,
+                                   "--workers", "1"), start_new_session=True)
+    try:
+        while len(frames_of(out)) < 2:
+            assert run.poll() is None
+            time.sleep(0.05)
+        said = status(out)
+        (job,), (shot,) = said["jobs"], said["shots"].values()
+        assert job["runs"] and job["pid"] == run.pid and job["seconds_since_sign"] < 60
+        assert job["tasks"] and "basketball" in job["tasks"][0]["title"]
+        assert shot["state"] == "running" and 2 <= shot["frames"] <= shot["of"]
+        assert said["clips"]["waiting"] == 1
+        assert [job["pid"] for job in running_jobs(Store(out / "store"))] == [run.pid]
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    said = status(out)
+    assert not said["jobs"][0]["runs"] and said["clips"]["failed"] == 1
+    assert "was killed" in mimegen("status", out).stdout
+    assert not running_jobs(Store(out / "store"))
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """What makes this process one on another machine."""
+    return lambda: monkeypatch.setattr("mimegen.base.owners.this_host", lambda: "another-1234")
+
+
+def test_another_machine_sees_signs_of_life_failures_and_rates(
+    tmp_path: Path, elsewhere: Callable[[], None]
+) -> None:
+    store = Store(tmp_path / "store")
+    with Journal(tmp_path, store, {"clips": 5, "shots": 2, "devices": ["cpu"]}) as journal:
+        journal.shot("ab12", "a dance @0", 4, ["dance-blank", "dance-beach"])
+        journal.task("a dance, frames 0-3", "worker 7")
+        store.shot_folder("ab12").mkdir(parents=True)
+        (store.shot_folder("ab12") / "000000.npz").touch()
+        journal.frame()
+        journal.clip("dance-beach", "no space")
+        time.sleep(0.05)
+        journal._sign()
+        elsewhere()
+        said = status(tmp_path)
+    (job,) = said["jobs"]
+    assert job["runs"] and job["tasks"][0]["worker"] == "worker 7"
+    assert said["clips"] == {"done": 0, "waiting": 1, "failed": 1} and said["not_looked_at"] == 3
+    assert said["clip_states"]["dance-beach"]["why"] == "no space"
+    assert said["shots"]["ab12"]["frames"] == 1
+    # Three frames of this shot, and another shot like it.
+    assert job["frames_per_s"] > 0 and job["left_s"] == pytest.approx(7 / job["frames_per_s"], 0.2)
+
+
+def test_a_silent_job_elsewhere_is_not_taken_to_run(
+    tmp_path: Path, elsewhere: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Journal(tmp_path, Store(tmp_path / "store"), {"clips": 1, "shots": 1})._over.set()
+    elsewhere()
+    assert status(tmp_path)["jobs"][0]["runs"]
+    later = time.time() + 600
+    monkeypatch.setattr("mimegen.production.status.time.time", lambda: later)
+    assert not status(tmp_path)["jobs"][0]["runs"]
+
+
+def test_half_a_line_is_no_line(three_clips: Path, tmp_path: Path) -> None:
+    out = shutil.copytree(three_clips, tmp_path / "out")
+    (journal,) = (out / "status").iterdir()
+    journal.write_bytes(journal.read_bytes()[:-7] + b"\n[]\n\xff{}")
+    assert status(out)["clips"]["done"] == 3
+
+
+def test_where_no_job_began_is_a_wrong_request(tmp_path: Path) -> None:
+    done = mimegen("status", tmp_path / "absent")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1

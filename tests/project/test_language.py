@@ -1,0 +1,144 @@
+"""What users read is plain English: no idiom of this project's own, and option help that helps."""
+import ast
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from mimegen.cli import main
+from places import ROOT
+
+PACKAGE = ROOT / "generator" / "mimegen"
+# Regular expressions, in no case of letters. Each stands for a way of speaking that earlier help
+# texts, errors and documents had, and that readers did not understand.
+BANNED = (
+    r"\bsay\b", r"^tell\b", r"\btold (by|apart)\b", r"\bit is said\b", r"\bsaid of\b",
+    r"\b(no|some|every|any)body\b", r"^who(se)?\b", r"\bon whom\b", r"\bwho (stands|pays|has)\b",
+    r"\blook(ed|s)? (at|for|whether)\b", r"\bthey look\b",
+    r"\belsewhere\b", r"\btoo near\b",
+    r"\bas of mimegen\b", r"^of (the|what|a)\b", r"^what\b", r"\bof their kinds?\b",
+    r"\bmust not be there\b", r"\bis there (already|twice)\b", r"\bthere is: ",
+    r"\bgoes (with|all around)\b", r"\bin place of equally\b",
+    r"\bholds no seed\b", r"\bcannot be performed\b", r"\bwithout a change of\b",
+    r"\bthat are not numbers\b", r"\bgo home\b", r"\bgone on with\b", r"\bmapping right\b",
+)
+IDIOM = re.compile("|".join(BANNED), re.IGNORECASE | re.MULTILINE)
+# What earlier versions said, from the review that asked for plain English.
+OLD = (
+    "Take the library's takes elsewhere.",
+    "Take bodies elsewhere, and look at those from there.",
+    "Say what render would make and take, and make nothing.",
+    "Say how far the jobs are that write to OUT.",
+    "Say what the store DIR holds",
+    "Tell whether a model remembers or understands.",
+    "Draw clips that nobody has seen, and announce them.",
+    "what is nearer is too near",
+    "Clips that mimegen permute declared; nothing else is said of them, but --config",
+    "Other places of their kinds: another seed of every set that varies; of one, say beach:7.",
+    "What looks for passes.",
+    "Whether all machines see the store's folder. [default: they look]",
+    "Who pays for them.",
+    "place lights figures as their backgrounds are, in place of equally",
+    "On whom to look whether what must be seen is there; a character is slower.",
+    "Made by this; must not be there.",
+    "It goes all around (equirectangular), and serves all angles.",
+    "As of mimegen render.",
+    "Of what is random in the display.",
+    "--label goes with --motion: what the library holds has its own",
+    "say one of them, each is a selection of its own",
+    "5:2: holds no seed; B is above A",
+    "cannot be performed flying",
+    "nobody has a partner in what is asked for",
+    "holds coordinates that are not numbers",
+    "cannot be laid out without a change of what it says",
+    "Who stands, stands straight.",
+    "What hangs follows in closed form",
+    "Which bone is which is told by names",
+    "Takes of permutations are looked at on all cores",
+    "You may go home.",
+    "and it is said why",
+    "who has stood still for two hours is no longer counted",
+    "A closed tab is gone on with where it was",
+    "What may lie how deep in what is told by names",
+    "Mapping right with zero edits",
+)
+RAISED = ("RequestError", "BadParameter", "UsageError", "error", "fail", "_fail")
+
+
+def commands(group: click.Group, path: str = "mimegen") -> Iterator[tuple[str, click.Command]]:
+    """Yield every command below a group with its full name."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+def options() -> Iterator[tuple[str, click.Option]]:
+    for name, command in commands(main):
+        for option in command.params:
+            if isinstance(option, click.Option):
+                yield f"{name} {option.opts[0]}", option
+
+
+def text_of(node: ast.expr) -> str:
+    """Return a string literal's text, where f-strings have X for each value; '' for all else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) or "X" for part in node.values)
+    return ""
+
+
+def errors() -> Iterator[tuple[str, str]]:
+    """Yield where an error is raised in the package, and its text."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name in RAISED:
+                yield from ((f"{file.relative_to(PACKAGE)}:{one.lineno}", text)
+                            for one in node.args if (text := text_of(one)))
+
+
+def idioms(texts: Iterator[tuple[str, str]]) -> list[str]:
+    return [f"{where}: '{found[0]}' in {text!r}" for where, text in texts
+            if (found := IDIOM.search(text))]
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_earlier_wording_is_found(old: str) -> None:
+    assert IDIOM.search(old)
+
+
+def test_command_help_is_plain_english() -> None:
+    assert not idioms((name, command.help or "") for name, command in commands(main))
+    assert not idioms((name, option.help or "") for name, option in options())
+
+
+def test_errors_are_plain_english() -> None:
+    found = list(errors())
+    assert len(found) > 500
+    assert not idioms(iter(found))
+
+
+def test_the_readme_is_plain_english() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert not idioms((f"README.md:{number + 1}", line) for number, line in enumerate(lines))
+
+
+def test_every_command_has_help() -> None:
+    assert all(command.help for _, command in commands(main))
+
+
+@pytest.mark.parametrize(("name", "option"), [pytest.param(name, option, id=name)
+                                              for name, option in options()])
+def test_option_help_is_a_sentence(name: str, option: click.Option) -> None:
+    shown = option.help or ""
+    assert re.match(r"[A-Z]|'\S+'", shown), f"{name}: {shown!r}"
+    assert re.search(r"\.$|\]$", shown), f"{name}: {shown!r} has no full stop"
+    assert len(re.findall(r"\w+", shown)) >= 3, f"{name}: {shown!r} is too short"

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bvh_files import DATA, BvhFile, repeated, walk
+from bvh_files import BvhFile, repeated, walk
 from mimegen.motion.quaternions import FloatArray
 from mimegen.readers import ReadOptions, Recording, read_motion
 from mimegen.readers.dropouts import frames_said
 from mimegen.readers.house import in_house_convention
 from mimegen.readers.sides import reflected
+from places import DATA
 from running import invoke
 
 BOTH = ("Left", "Right")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bvh_files import DATA, BvhFile, repeated, walk
+from bvh_files import BvhFile, repeated, walk
 from glb_files import parts_of, values, write
 from mimegen.base.errors import RequestError
 from mimegen.motion import Motion
@@ -18,6 +18,7 @@ from mimegen.readers import Recording, read_motion
 from mimegen.readers.options import AS_FOUND
 from mimegen.readers.sides import reflected
 from mimegen.writers import write_motion
+from places import DATA
 
 
 def places(recording: Recording) -> FloatArray:

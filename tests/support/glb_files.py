@@ -18,7 +18,7 @@ def parts_of(path: Path) -> tuple[Document, bytearray]:
     return json.loads(data[20 : 20 + length]), bytearray(data[28 + length :])
 
 
-def write(path: Path, document: Document, buffer: bytes) -> Path:
+def write(path: Path, document: Document, buffer: bytes | bytearray) -> Path:
     """Write a GLB file."""
     text = json.dumps(document).encode()
     text += b" " * (-len(text) % 4)
